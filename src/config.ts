@@ -1,0 +1,247 @@
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { parseCredits, type Credits } from './domain/decimal.ts';
+import { parseDuration } from './domain/duration.ts';
+import { Problem, exitCodes } from './domain/problem.ts';
+import { parseRateLimits, type RateLimit } from './domain/rate-limit.ts';
+
+/** An empty variable means "not set": compose files and CI pass empty strings for what they leave out. */
+const text = z
+  .string()
+  .trim()
+  .transform((value) => (value === '' ? undefined : value))
+  .optional();
+
+const url = (...protocols: string[]) =>
+  text.refine((value) => value === undefined || protocols.includes(protocolOf(value)), {
+    error: `must be an address beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  });
+
+const count = (fallback: number, minimum: number, maximum: number) =>
+  text.transform((value, context) => {
+    const number = value === undefined ? fallback : Number(value);
+    if (Number.isInteger(number) && number >= minimum && number <= maximum) return number;
+    context.addIssue({ code: 'custom', message: `must be a whole number from ${minimum} to ${maximum}` });
+    return z.NEVER;
+  });
+
+const duration = (setting: string, fallback: string) =>
+  text.transform((value) => parseDuration(value ?? fallback, setting));
+
+const credits = text.transform((value, context): Credits | undefined => {
+  if (value === undefined) return undefined;
+  const parsed = parseCredits(value);
+  if (parsed === undefined) {
+    context.addIssue({ code: 'custom', message: 'must be a number of credits, such as 500 or 12.5' });
+    return z.NEVER;
+  }
+  return parsed;
+});
+
+const schema = z.object({
+  ENRICHMENT_BASE_URL: url('http:', 'https:').refine(
+    (value) => value === undefined || /\/api\/v1\/?$/.test(value),
+    {
+      error: 'must end in /api/v1',
+    },
+  ),
+  ENRICHMENT_API_KEY: text,
+  ENRICHMENT_ACCESS_TOKEN: text,
+  DATABASE_URL: url('postgres:', 'postgresql:'),
+  TEMPORAL_ADDRESS: text,
+  WEBHOOK_PUBLIC_URL: url('http:', 'https:'),
+  WEBHOOK_LISTEN: text,
+  RATE_LIMITS: text.transform((value) => parseRateLimits(value ?? '600/hour')),
+  MAX_CREDITS_PER_RUN: credits,
+  MAX_CREDITS_PER_DAY: credits,
+  MAX_CREDITS_PER_MONTH: credits,
+  FRESHNESS: text,
+  LATE_RESULTS_POLL_AFTER: duration('LATE_RESULTS_POLL_AFTER', '15m'),
+  LATE_RESULTS_DEADLINE: duration('LATE_RESULTS_DEADLINE', '24h'),
+  POLL_PATH: text
+    .transform((value) => value ?? '/webhook_result/{request_id}')
+    .refine((value) => value.startsWith('/') && value.includes('{request_id}'), {
+      error: 'must be a path that begins with / and holds {request_id}',
+    }),
+  ENRICH_DATA_DIR: text.transform((value) => resolve(value ?? '.enrich')),
+  CALL_CONCURRENCY: count(4, 1, 100),
+  CALL_TIMEOUT: duration('CALL_TIMEOUT', '60s'),
+  TEMPORAL_CLI_PATH: text,
+  TEMPORAL_PORT: count(0, 0, 65_535),
+  TEMPORAL_UI_PORT: count(0, 0, 65_535),
+  POSTGRES_PORT: count(0, 0, 65_535),
+  SANDBOX_PORT: count(0, 0, 65_535),
+  LOG_LEVEL: text
+    .transform((value) => value ?? 'info')
+    .pipe(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])),
+  LOG_FORMAT: text.pipe(z.enum(['json', 'pretty']).optional()),
+  METRICS_LISTEN: text,
+  XDG_CACHE_HOME: text.transform((value) => value ?? `${homedir()}/.cache`),
+});
+
+/** How the product calls the service. */
+export interface ServiceSettings {
+  /** Undefined: the sandbox. Otherwise without a trailing slash, ending in `/api/v1`. */
+  readonly baseUrl: string | undefined;
+  readonly credential: Credential | undefined;
+  /** The longest that one call may take, in seconds. */
+  readonly callTimeoutSeconds: number;
+  readonly pollPath: string;
+}
+
+/** Rule 1 of Authentication: a key sent as a bearer token is refused, so the two kinds are never mixed up. */
+export type Credential =
+  | { readonly kind: 'api-key'; readonly value: string }
+  | { readonly kind: 'access-token'; readonly value: string };
+
+/** Everything that a process may be told from outside, checked once. */
+export interface Config {
+  readonly service: ServiceSettings;
+  /** Undefined: embedded PostgreSQL. */
+  readonly databaseUrl: string | undefined;
+  /** Undefined: the Temporal dev server. */
+  readonly temporalAddress: string | undefined;
+  readonly rateLimits: readonly RateLimit[];
+  /** Calls that one worker keeps in the air at once. */
+  readonly callConcurrency: number;
+  readonly budgets: {
+    readonly perRun: Credits | undefined;
+    readonly perDay: Credits | undefined;
+    readonly perMonth: Credits | undefined;
+  };
+  readonly freshness: Freshness;
+  readonly webhook: { readonly publicUrl: string | undefined; readonly listen: string | undefined };
+  readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
+  readonly embedded: {
+    /** Absolute. */
+    readonly dataDirectory: string;
+    readonly cacheDirectory: string;
+    readonly temporalCliPath: string | undefined;
+    /** 0: a free one. */
+    readonly ports: {
+      readonly temporal: number;
+      readonly temporalUi: number;
+      readonly postgres: number;
+      readonly sandbox: number;
+    };
+  };
+  readonly log: { readonly level: string; readonly format: 'json' | 'pretty' | undefined };
+  readonly metricsListen: string | undefined;
+}
+
+/** For how many seconds an answer counts as recent, by what the answer was. */
+export interface Freshness {
+  readonly enrichedSeconds: number;
+  /** Misses have a clock of their own: the service may learn of a person any day. */
+  readonly notFoundSeconds: number;
+}
+
+/** Flags of a command, by the name of the setting that each overrides. */
+export type Overrides = { readonly [Setting in keyof z.input<typeof schema>]?: string | undefined };
+
+/**
+ * Reads the settings: environment first, flags over it.
+ *
+ * @throws Problem `setting.invalid` that names every wrong setting; exit code 2
+ */
+export function readConfig(environment: NodeJS.ProcessEnv, overrides: Overrides = {}): Config {
+  const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined));
+  const parsed = schema.safeParse({ ...environment, ...given });
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+    throw new Problem('setting.invalid', `wrong setting: ${issues.join('; ')}`, {
+      where: parsed.error.issues.map((issue) => issue.path.join('.')).join(', '),
+      next: 'correct it in the environment or on the command line; the README lists all settings',
+      exitCode: exitCodes.usage,
+    });
+  }
+  const values = parsed.data;
+  return deepFreeze({
+    service: {
+      baseUrl: values.ENRICHMENT_BASE_URL?.replace(/\/$/, ''),
+      credential: readCredential(values.ENRICHMENT_API_KEY, values.ENRICHMENT_ACCESS_TOKEN),
+      callTimeoutSeconds: values.CALL_TIMEOUT,
+      pollPath: values.POLL_PATH,
+    },
+    databaseUrl: values.DATABASE_URL,
+    temporalAddress: values.TEMPORAL_ADDRESS,
+    rateLimits: values.RATE_LIMITS,
+    callConcurrency: values.CALL_CONCURRENCY,
+    budgets: {
+      perRun: values.MAX_CREDITS_PER_RUN,
+      perDay: values.MAX_CREDITS_PER_DAY,
+      perMonth: values.MAX_CREDITS_PER_MONTH,
+    },
+    freshness: parseFreshness(values.FRESHNESS ?? 'enriched=90d,not_found=30d'),
+    webhook: { publicUrl: values.WEBHOOK_PUBLIC_URL?.replace(/\/$/, ''), listen: values.WEBHOOK_LISTEN },
+    lateResults: {
+      pollAfterSeconds: values.LATE_RESULTS_POLL_AFTER,
+      deadlineSeconds: values.LATE_RESULTS_DEADLINE,
+    },
+    embedded: {
+      dataDirectory: values.ENRICH_DATA_DIR,
+      cacheDirectory: resolve(values.XDG_CACHE_HOME, 'enrich'),
+      temporalCliPath: values.TEMPORAL_CLI_PATH,
+      ports: {
+        temporal: values.TEMPORAL_PORT,
+        temporalUi: values.TEMPORAL_UI_PORT,
+        postgres: values.POSTGRES_PORT,
+        sandbox: values.SANDBOX_PORT,
+      },
+    },
+    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
+    metricsListen: values.METRICS_LISTEN,
+  });
+}
+
+/**
+ * Reads `FRESHNESS`: one duration for every answer (`90d`), or one each (`enriched=90d,not_found=30d`). `0s` asks again
+ * every time.
+ */
+export function parseFreshness(setting: string): Freshness {
+  if (!setting.includes('=')) {
+    const seconds = parseDuration(setting, 'FRESHNESS');
+    return { enrichedSeconds: seconds, notFoundSeconds: seconds };
+  }
+  const clocks = new Map([
+    ['enriched', 90 * 86_400],
+    ['not_found', 30 * 86_400],
+  ]);
+  for (const part of setting.split(',')) {
+    const [name = '', value = ''] = part.split('=').map((word) => word.trim());
+    if (!clocks.has(name)) {
+      throw new Problem('setting.invalid', `FRESHNESS knows no clock named "${name}"`, {
+        where: 'FRESHNESS',
+        next: 'write one duration (90d), or enriched=90d,not_found=30d',
+        exitCode: exitCodes.usage,
+      });
+    }
+    clocks.set(name, parseDuration(value, 'FRESHNESS'));
+  }
+  return { enrichedSeconds: clocks.get('enriched')!, notFoundSeconds: clocks.get('not_found')! };
+}
+
+function readCredential(key: string | undefined, token: string | undefined): Credential | undefined {
+  if (key !== undefined && token !== undefined) {
+    throw new Problem('setting.invalid', 'an API key and an access token are both set', {
+      where: 'ENRICHMENT_API_KEY, ENRICHMENT_ACCESS_TOKEN',
+      next: 'unset one: the service refuses a key that is sent as a token',
+      exitCode: exitCodes.usage,
+    });
+  }
+  if (key !== undefined) return { kind: 'api-key', value: key };
+  if (token !== undefined) return { kind: 'access-token', value: token };
+  return undefined;
+}
+
+function protocolOf(value: string): string {
+  return URL.canParse(value) ? new URL(value).protocol : '';
+}
+
+function deepFreeze<Value extends object>(value: Value): Value {
+  for (const child of Object.values(value)) {
+    if (typeof child === 'object' && child !== null) deepFreeze(child);
+  }
+  return Object.freeze(value);
+}

@@ -1,0 +1,170 @@
+/**
+ * Names and payload types that workflows, activities and clients share. Imports nothing, so that every side can import it.
+ *
+ * Everything here ends up in Temporal's history and UI: ids, counts, times and reasons, never personal data or secrets.
+ */
+
+/** Everything but the calls: ingest, plan, page opening, finish. */
+export const controlTaskQueue = 'enrichment-control';
+/** The paid calls: few slots, one long-lived activity each, so that they never starve the rest. */
+export const callTaskQueue = 'enrichment-calls';
+
+export const workflowTypes = { run: 'enrichmentRun', page: 'enrichmentPage' } as const;
+
+/** Typed search attributes that runs carry; the dev server registers them at its start. */
+export const searchAttributes = {
+  EnrichmentStatus: 'Keyword',
+  EnrichmentSource: 'Keyword',
+  EnrichmentFile: 'Keyword',
+  EnrichmentAsOf: 'Datetime',
+  EnrichmentRows: 'Int',
+  EnrichmentCreditsSettled: 'Double',
+} as const;
+
+/** About a thousand people: 100 calls, some 700 events of history. */
+export const peoplePerPage = 1_000;
+/** Limits of the interface document: at most 10 entries in `details`. */
+export const peoplePerCall = 10;
+
+/** Statuses of a run in `enrichment.runs`. The last four are those of the public surface. */
+export type RunStatus =
+  | 'ingesting'
+  | 'planning'
+  | 'awaiting_approval'
+  | 'running'
+  | 'cancelling'
+  | 'planned'
+  | 'paused'
+  | 'finished'
+  | 'cancelled'
+  | 'failed';
+
+export interface RunInput {
+  readonly runId: string;
+  /** Already allowed to spend (`--yes`, or the terminal said yes). */
+  readonly approved: boolean;
+  /** Batches of a page that are under way at once. */
+  readonly lanes: number;
+  /** Carried over continue-as-new: where to go on. */
+  readonly carried?: { readonly page: number; readonly pages: number; readonly approvedPlan: string };
+}
+
+export interface PageInput {
+  readonly runId: string;
+  /** From 1. */
+  readonly page: number;
+  readonly lanes: number;
+}
+
+export interface RunRequest {
+  readonly runId: string;
+}
+
+export interface PageRequest extends RunRequest {
+  readonly page: number;
+}
+
+export interface BatchRequest extends PageRequest {
+  /** From 1 within the run. */
+  readonly batch: number;
+}
+
+export interface IngestResult {
+  readonly rows: number;
+  readonly malformed: number;
+  readonly source: string;
+}
+
+/** Why a run cannot go on by itself: a stable type, a sentence, and the next step. */
+export interface Stop {
+  readonly type: string;
+  readonly reason: string;
+  readonly next: string;
+}
+
+/** A plan in figures; credits are decimals as text. */
+export interface PlanSummary {
+  readonly planHash: string;
+  readonly rows: number;
+  /** Rows that fall out before anything is paid, by outcome. */
+  readonly dropped: Readonly<Record<string, number>>;
+  /** Rows that will be asked for. */
+  readonly people: number;
+  readonly calls: number;
+  readonly pages: number;
+  readonly credits: { readonly minimum: string; readonly expected: string; readonly worstCase: string };
+  /** The tightest budget that applies, if the worst case does not fit it. */
+  readonly shortBudget: { readonly budget: string; readonly available: string } | null;
+  readonly etaSeconds: number;
+}
+
+export type IngestOutcome =
+  ({ readonly kind: 'ingested' } & IngestResult) | { readonly kind: 'refused'; readonly stop: Stop };
+
+export type PlanOutcome =
+  | { readonly kind: 'planned'; readonly plan: PlanSummary }
+  | { readonly kind: 'refused'; readonly stop: Stop };
+
+export interface OpenPage {
+  /** Numbers of the batches that still hold people to ask for. */
+  readonly batches: readonly number[];
+  readonly people: number;
+}
+
+/** What became of one batch. All figures are of this execution only. */
+export interface BatchTally {
+  readonly calls: number;
+  readonly enriched: number;
+  readonly notFound: number;
+  readonly other: number;
+  readonly creditsSettled: string;
+}
+
+export type BatchResult =
+  | { readonly kind: 'done'; readonly tally: BatchTally }
+  /** The rate windows are full or the service asked for a pause: come again then. */
+  | {
+      readonly kind: 'wait';
+      readonly tally: BatchTally;
+      readonly milliseconds: number;
+      readonly reason: string;
+    }
+  /** No credits are left for even one person; what is left of the run is over budget. */
+  | { readonly kind: 'over_budget'; readonly tally: BatchTally; readonly budget: string }
+  /** Nothing may be sent now: the run was paused or cancelled, or the service refuses the key or has no credits left. */
+  | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly stop: Stop };
+
+export type PageResult =
+  | { readonly kind: 'done'; readonly tally: BatchTally }
+  | { readonly kind: 'over_budget'; readonly tally: BatchTally; readonly budget: string }
+  | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly stop: Stop };
+
+/** The object that `--json` prints last and `enrich status --json` prints: part of the public surface. */
+export interface RunFacts {
+  readonly run_id: string;
+  readonly workflow_id: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly next: string | null;
+  readonly source: string | null;
+  readonly file: string;
+  readonly plan_hash: string | null;
+  readonly rows: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly calls: number;
+  readonly credits: { readonly settled: string; readonly reserved: string; readonly unknown: string };
+}
+
+/** Activities of the control queue. Every one is idempotent: its truth is in the database. */
+export interface ControlActivities {
+  ingestExport(request: RunRequest): Promise<IngestOutcome>;
+  planRun(request: RunRequest): Promise<PlanOutcome>;
+  setRunStatus(request: RunRequest & { readonly status: RunStatus; readonly stop?: Stop }): Promise<void>;
+  openPage(request: PageRequest): Promise<OpenPage>;
+  finishRun(request: RunRequest & { readonly ending: 'finished' | 'cancelled' }): Promise<RunFacts>;
+}
+
+/** Activities of the call queue. */
+export interface CallActivities {
+  enrichBatch(request: BatchRequest): Promise<BatchResult>;
+}

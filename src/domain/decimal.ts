@@ -1,0 +1,44 @@
+/**
+ * Credits as exact decimals: money is never a float. A value is a whole number of millionths of a credit, because the
+ * service's `credits_consumed` can be fractional; PostgreSQL holds the same value as numeric(20, 6).
+ */
+export type Credits = bigint;
+
+const scale = 1_000_000n;
+
+/**
+ * Reads a decimal number of credits.
+ *
+ * @param text as it stands in JSON, in a flag or in a PostgreSQL numeric: `12`, `0.25`, `1e2`
+ * @returns millionths, or undefined where the text is no finite number, is negative, has more than six digits behind
+ *   the point, or is beyond numeric(20, 6)
+ */
+export function parseCredits(text: string): Credits | undefined {
+  const match = /^\s*(\d{1,20})(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?\s*$/.exec(text);
+  if (!match) return undefined;
+  const digits = match[1]! + (match[2] ?? '');
+  const exponent = Number(match[3] ?? 0) - (match[2]?.length ?? 0) + 6;
+  let value = BigInt(digits);
+  if (exponent >= 0) {
+    if (exponent > 30) return value === 0n ? 0n : undefined;
+    value *= 10n ** BigInt(exponent);
+  } else {
+    const divisor = 10n ** BigInt(-exponent);
+    if (value % divisor !== 0n) return undefined;
+    value /= divisor;
+  }
+  return value < 10n ** 20n ? value : undefined;
+}
+
+/** Whole credits as millionths. */
+export function wholeCredits(count: number): Credits {
+  return BigInt(count) * scale;
+}
+
+/** The shortest exact decimal: `12`, `0.25`. This is what is printed and what is sent to PostgreSQL. */
+export function formatCredits(value: Credits): string {
+  const sign = value < 0n ? '-' : '';
+  const magnitude = value < 0n ? -value : value;
+  const fraction = (magnitude % scale).toString().padStart(6, '0').replace(/0+$/, '');
+  return `${sign}${magnitude / scale}${fraction === '' ? '' : `.${fraction}`}`;
+}
