@@ -1,0 +1,39 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import type { Tables } from './tables.ts';
+
+/** The schema that all tables live in. */
+export const schemaName = 'enrichment';
+
+export interface Warehouse {
+  /** Typed queries; every table name is looked up in the schema `enrichment`. */
+  readonly database: Kysely<Tables>;
+  /** For COPY and for what has no place in a query builder. */
+  readonly pool: pg.Pool;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a pool on the warehouse; connections are made when first used.
+ *
+ * @param databaseUrl a PostgreSQL address, version 15 or later
+ * @param options.connections the most connections that this process keeps
+ * @param options.onIdleError told when a resting connection breaks, such as at a server's restart
+ */
+export function openWarehouse(
+  databaseUrl: string,
+  options: { connections?: number; applicationName?: string; onIdleError?: (error: Error) => void } = {},
+): Warehouse {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: options.connections ?? 10,
+    application_name: options.applicationName ?? 'enrich',
+    connectionTimeoutMillis: 10_000,
+    // Unqualified names are ours, and a search path of the role cannot redirect them.
+    options: `-c search_path=${schemaName},pg_catalog -c timezone=UTC`,
+  });
+  // Without a listener a server restart (57P01) takes the whole process down.
+  pool.on('error', options.onIdleError ?? (() => {}));
+  const database = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return { database, pool, close: () => database.destroy() };
+}

@@ -1,0 +1,99 @@
+import { Problem } from '../domain/problem.ts';
+
+/** SQLSTATE and socket codes with which a database can be told to be away, rather than to have refused a statement. */
+const awayCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'EAI_AGAIN',
+  '57P01',
+  '57P02',
+  '57P03',
+  '08000',
+  '08003',
+  '08006',
+  '08001',
+  '08004',
+]);
+
+/** The code of a PostgreSQL or socket error, if it has one. */
+export function databaseErrorCode(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** True where the server could not be reached or went away: the same work can simply be tried again later. */
+export function isDatabaseAway(error: unknown): boolean {
+  const code = databaseErrorCode(error);
+  if (code !== undefined && awayCodes.has(code)) return true;
+  return (
+    error instanceof Error &&
+    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+  );
+}
+
+/**
+ * Turns an error of the driver into a Problem that says what to do. The address is shown without its password; a Problem
+ * passes through unchanged.
+ */
+export function describeDatabaseFailure(error: unknown, databaseUrl: string): Problem {
+  if (error instanceof Problem) return error;
+  const where = addressWithoutPassword(databaseUrl);
+  const code = databaseErrorCode(error);
+  const message = error instanceof Error ? error.message : String(error);
+  if (isDatabaseAway(error)) {
+    return new Problem('database.unreachable', `the database does not answer (${code ?? message})`, {
+      where,
+      next: 'check DATABASE_URL and that PostgreSQL is running there; nothing was lost, the same command goes on',
+      cause: error,
+    });
+  }
+  if (code === '28P01' || code === '28000') {
+    return new Problem('database.login-refused', 'the database refuses the user or the password', {
+      where,
+      next: 'correct the user and password in DATABASE_URL',
+      cause: error,
+    });
+  }
+  if (code === '3D000') {
+    return new Problem('database.missing', 'the database does not exist', {
+      where,
+      next: 'create it, owned by the user in DATABASE_URL',
+      cause: error,
+    });
+  }
+  if (code === '42501') {
+    return new Problem('database.not-permitted', `the database user lacks a right: ${message}`, {
+      where,
+      next: 'let the user own the database, or grant it CREATE on the database',
+      cause: error,
+    });
+  }
+  if (code === '53100') {
+    return new Problem('database.disk-full', 'the disk of the database is full', {
+      where,
+      next: 'free space there and give the same command again: it goes on where it stopped',
+      cause: error,
+    });
+  }
+  return new Problem(
+    'database.failed',
+    `the database reported: ${message}${code === undefined ? '' : ` (${code})`}`,
+    {
+      where,
+      next: 'see the cause in the log of PostgreSQL; the same command goes on where it stopped',
+      cause: error,
+    },
+  );
+}
+
+/** `postgres://user@host:5432/name`, fit to be shown. */
+export function addressWithoutPassword(databaseUrl: string): string {
+  if (!URL.canParse(databaseUrl)) return 'DATABASE_URL';
+  const url = new URL(databaseUrl);
+  const user = url.username === '' ? '' : `${url.username}@`;
+  return `${url.protocol}//${user}${url.host}${url.pathname}`;
+}

@@ -1,0 +1,222 @@
+import type { ColumnType, Generated } from 'kysely';
+
+/** PostgreSQL `numeric` and `bigint` travel as text: a float would round money and identifiers. */
+type Decimal = string;
+type Timestamp = ColumnType<Date, Date | string, Date | string>;
+type GeneratedTimestamp = ColumnType<Date, Date | string | undefined, Date | string>;
+type Json<Value> = ColumnType<Value, string, string>;
+
+export interface RunsTable {
+  run_id: string;
+  /** Hash of file content and options; unique among unfinished runs, so the same command goes on instead of starting twice. */
+  run_key: string;
+  workflow_id: string;
+  status: string;
+  stop: Json<{ type: string; reason: string; next: string }> | null;
+  source: string | null;
+  file_path: string;
+  file_name: string;
+  file_sha256: string;
+  options: Json<RunOptions>;
+  header: string[] | null;
+  /** Raw header → canonical field, as it was chosen. */
+  mapping: Json<Record<string, unknown>> | null;
+  /** Records staged so far; with `ingested_at` set, the rows of the file. */
+  rows_staged: Generated<number>;
+  ingested_at: Timestamp | null;
+  plan: Json<Record<string, unknown>> | null;
+  plan_hash: string | null;
+  /** The plan that `--plan HASH` binds the run to. */
+  expected_plan_hash: string | null;
+  as_of: GeneratedTimestamp;
+  created_at: GeneratedTimestamp;
+  approved_at: Timestamp | null;
+  finished_at: Timestamp | null;
+}
+
+/** What a run was asked to do, beside the file: part of its key. */
+export interface RunOptions {
+  readonly source: string | null;
+  /** Content of the mapping file, or null. */
+  readonly mapping: Readonly<Record<string, unknown>> | null;
+  readonly maxCredits: string | null;
+  readonly reveal: readonly string[];
+  readonly waterfall: readonly string[];
+  readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number };
+  readonly priority: 'ad-hoc' | 'nightly' | 'backfill';
+}
+
+export interface RunRowsTable {
+  run_id: string;
+  row_number: number;
+  contact_id: string;
+  outcome: string | null;
+  reason: string | null;
+  /** The record's cells as a JSON array in the order of `runs.header`: text, because jsonb refuses \u0000. */
+  raw: string;
+  person_id: string | null;
+  email: string | null;
+  other_emails: string[] | null;
+  hashed_email: string | null;
+  profile_url: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  name: string | null;
+  organization_name: string | null;
+  domain: string | null;
+  opted_out: Generated<boolean>;
+  /** Identity keys (`identityKeys` of the domain): what duplicates, freshness and claims are decided by. */
+  keys: string[];
+}
+
+/** The people that a plan asks for, in the order of the file; position 0 is the first person of batch 1 of page 1. */
+export interface RunPeopleTable {
+  run_id: string;
+  position: number;
+  row_number: number;
+}
+
+export type AttemptStatus = 'admitted' | 'awaiting' | 'unknown' | 'settled' | 'refused' | 'released';
+
+export interface AttemptsTable {
+  attempt_id: string;
+  run_id: string;
+  batch: number;
+  status: AttemptStatus;
+  reason: string | null;
+  people: number;
+  request_id: string | null;
+  credits_reserved: Decimal;
+  credits_settled: Decimal | null;
+  /** Budgets that hold the reservation: fixed at admission, so that a call over midnight settles where it was reserved. */
+  budget_ids: string[];
+  token_hash: Buffer | null;
+  http_status: number | null;
+  admitted_at: GeneratedTimestamp;
+  answered_at: Timestamp | null;
+  closed_at: Timestamp | null;
+}
+
+export interface AttemptPeopleTable {
+  attempt_id: string;
+  detail_index: number;
+  run_id: string;
+  row_number: number;
+  outcome: string | null;
+  person_id: string | null;
+  evidence: string | null;
+}
+
+export interface RawAnswersTable {
+  attempt_id: string;
+  received_at: GeneratedTimestamp;
+  content_type: string | null;
+  /** gzip of the body as it came: bytea, because what came from outside need not be valid text or JSON. */
+  body_gzip: Buffer;
+}
+
+/** People that came back and were given to nobody, and why; the data itself stays in the raw answer. */
+export interface QuarantinedPeopleTable {
+  attempt_id: string;
+  match_index: number;
+  reason: string;
+  created_at: GeneratedTimestamp;
+}
+
+export interface BudgetsTable {
+  /** `run:<run_id>`, `day:2026-11-21`, `month:2026-11`; days and months are UTC. */
+  budget_id: string;
+  credits_limit: Decimal | null;
+  reserved: Generated<Decimal>;
+  settled: Generated<Decimal>;
+}
+
+export interface RateScopesTable {
+  /** The endpoint whose calls the service counts together, such as `people/bulk_match`. */
+  scope: string;
+  paused_until: Timestamp | null;
+  pause_reason: string | null;
+  /** Refusals in a row: while above zero one call at a time probes. */
+  refusals: Generated<number>;
+}
+
+export interface RateCallsTable {
+  call_id: string;
+  scope: string;
+  started_at: GeneratedTimestamp;
+  /** The latest moment at which the service may have counted the call: its deadline while in the air, its end afterwards. */
+  counted_until: Timestamp;
+}
+
+export interface ClaimsTable {
+  identity_key: string;
+  run_id: string;
+  row_number: number;
+  claimed_at: GeneratedTimestamp;
+}
+
+/** What was last learned about an identity, so that nobody is paid for twice while it is fresh. */
+export interface IdentityMemoryTable {
+  identity_key: string;
+  field_group: string;
+  outcome: string;
+  asked_at: Timestamp;
+  run_id: string;
+}
+
+export interface EnrichedContactsTable {
+  source: string;
+  contact_id: string;
+  person_id: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  email: string | null;
+  email_status: string | null;
+  title: string | null;
+  headline: string | null;
+  seniority: string | null;
+  departments: string[] | null;
+  city: string | null;
+  state: string | null;
+  country: string | null;
+  organization_id: string | null;
+  organization_name: string | null;
+  organization_domain: string | null;
+  organization_industry: string | null;
+  organization_employees: number | null;
+  phone: string | null;
+  linkedin_url: string | null;
+  enriched_at: Timestamp;
+  run_id: string;
+  attempt_id: string;
+  row_number: number;
+}
+
+export interface WebhookDeliveriesTable {
+  delivery_id: string;
+  attempt_id: string | null;
+  body: Buffer;
+  body_sha256: Buffer;
+  received_at: GeneratedTimestamp;
+  status: Generated<string>;
+  reason: string | null;
+  applied_at: Timestamp | null;
+}
+
+/** The schema `enrichment`. */
+export interface Tables {
+  runs: RunsTable;
+  run_rows: RunRowsTable;
+  run_people: RunPeopleTable;
+  attempts: AttemptsTable;
+  attempt_people: AttemptPeopleTable;
+  raw_answers: RawAnswersTable;
+  quarantined_people: QuarantinedPeopleTable;
+  budgets: BudgetsTable;
+  rate_scopes: RateScopesTable;
+  rate_calls: RateCallsTable;
+  claims: ClaimsTable;
+  identity_memory: IdentityMemoryTable;
+  enriched_contacts: EnrichedContactsTable;
+  webhook_deliveries: WebhookDeliveriesTable;
+}
