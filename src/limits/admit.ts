@@ -1,0 +1,99 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { sql, type Kysely } from 'kysely';
+import { formatCredits, type Credits } from '../domain/decimal.ts';
+import type { RateLimit } from '../domain/rate-limit.ts';
+import type { Tables } from '../warehouse/tables.ts';
+import { budgetsOf, mayFreeCredits, reserve, type BudgetLimits } from './credit-ledger.ts';
+import { bulkMatchScope, takePlace, type Wait } from './rate-windows.ts';
+
+export interface AdmissionRequest {
+  readonly runId: string;
+  readonly batch: number;
+  /** Rows of the export, in the order in which they will stand in `details`. */
+  readonly rowNumbers: readonly number[];
+  /** The most that one of them can cost. */
+  readonly creditsPerPerson: Credits;
+  /** The longest that the call can take from admission on, in seconds. */
+  readonly deadlineSeconds: number;
+  /** Whether results can come later and need an address with a token. */
+  readonly lateResults: boolean;
+}
+
+export interface AdmissionLimits {
+  readonly rateLimits: readonly RateLimit[];
+  readonly budgets: BudgetLimits;
+}
+
+export type Admission =
+  | {
+      readonly kind: 'admitted';
+      readonly attemptId: string;
+      /** The first of the rows asked for: as many as the budgets hold. */
+      readonly rowNumbers: readonly number[];
+      /** Unguessable part of the webhook address; only its hash is stored. */
+      readonly token: string | undefined;
+    }
+  | ({ readonly kind: 'wait' } & Wait)
+  | { readonly kind: 'over_budget'; readonly budget: string; readonly mayFreeCredits: boolean }
+  /** The run is not running: it was paused, cancelled or has ended. */
+  | { readonly kind: 'not_running'; readonly status: string };
+
+/**
+ * Admits one call, in one short transaction: a place in every rate window, the worst-case credits in every budget, and the
+ * attempt's row. Either all of them exist afterwards or none. From its commit on the call may have been sent, whatever
+ * becomes of this process.
+ */
+export async function admit(
+  database: Kysely<Tables>,
+  request: AdmissionRequest,
+  limits: AdmissionLimits,
+): Promise<Admission> {
+  const budgetIds = await budgetsOf(database, request.runId, limits.budgets);
+  return database.transaction().execute(async (transaction): Promise<Admission> => {
+    const run = await sql<{
+      status: string;
+    }>`select status from runs where run_id = ${request.runId}`.execute(transaction);
+    const status = run.rows[0]?.status ?? 'missing';
+    if (status !== 'running') return { kind: 'not_running', status };
+
+    const attemptId = randomUUID();
+    const place = await takePlace(
+      transaction,
+      { scope: bulkMatchScope, callId: attemptId, deadlineSeconds: request.deadlineSeconds },
+      limits.rateLimits,
+    );
+    if (place.kind === 'full')
+      return { kind: 'wait', milliseconds: place.milliseconds, reason: place.reason };
+
+    const affordable = await reserve(
+      transaction,
+      budgetIds,
+      request.creditsPerPerson,
+      request.rowNumbers.length,
+    );
+    if (affordable.people === 0) {
+      const budget = affordable.shortBudget ?? 'none';
+      await sql`delete from rate_calls where call_id = ${attemptId}`.execute(transaction);
+      return { kind: 'over_budget', budget, mayFreeCredits: await mayFreeCredits(transaction, budget) };
+    }
+    const rowNumbers = request.rowNumbers.slice(0, affordable.people);
+    const token = request.lateResults ? randomBytes(32).toString('base64url') : undefined;
+    await sql`
+      insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids, token_hash)
+      values (${attemptId}, ${request.runId}, ${request.batch}, 'admitted', ${rowNumbers.length},
+        ${formatCredits(request.creditsPerPerson * BigInt(rowNumbers.length))}::numeric, ${budgetIds}::text[],
+        ${token === undefined ? null : hashToken(token)})
+    `.execute(transaction);
+    await sql`
+      insert into attempt_people (attempt_id, detail_index, run_id, row_number)
+      select ${attemptId}, place - 1, ${request.runId}, row_number
+      from unnest(${rowNumbers}::int[]) with ordinality as asked (row_number, place)
+    `.execute(transaction);
+    return { kind: 'admitted', attemptId, rowNumbers, token };
+  });
+}
+
+/** The only form in which a webhook token is stored. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

@@ -1,0 +1,196 @@
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { RateLimit } from '../domain/rate-limit.ts';
+import { formatRateLimits } from '../domain/rate-limit.ts';
+import type { Tables } from '../warehouse/tables.ts';
+
+/** The endpoint whose calls the service counts together. */
+export const bulkMatchScope = 'people/bulk_match';
+
+export interface Wait {
+  /** By the database's clock alone, so that no clock of a worker can release a place early. */
+  readonly milliseconds: number;
+  readonly reason: string;
+}
+
+export type Place = { readonly kind: 'taken' } | ({ readonly kind: 'full' } & Wait);
+
+/**
+ * Takes a place in every rate window for one call, in the caller's transaction.
+ *
+ * A call occupies its place until one window after `counted_until`: the latest moment at which the service may have
+ * counted it. That is the call's deadline while it is in the air and its real end afterwards (`endCall`). Counting from
+ * admission instead would let a slow call and its successor arrive within one window of the service. A process that dies
+ * leaves nothing to clean up: its calls end at their deadlines.
+ *
+ * @param limits at most so many calls in any trailing window; none means unlimited
+ * @param deadlineSeconds the longest that the call can take from now on
+ */
+export async function takePlace(
+  transaction: Transaction<Tables>,
+  call: { scope: string; callId: string; deadlineSeconds: number },
+  limits: readonly RateLimit[],
+): Promise<Place> {
+  const paused = await lockScope(transaction, call.scope);
+  if (paused) return { kind: 'full', ...paused };
+  const full = await fullestWindow(transaction, call.scope, limits);
+  if (full) return { kind: 'full', ...full };
+  await sql`
+    insert into rate_calls (call_id, scope, counted_until)
+    values (${call.callId}, ${call.scope}, clock_timestamp() + make_interval(secs => ${call.deadlineSeconds}))
+  `.execute(transaction);
+  return { kind: 'taken' };
+}
+
+/**
+ * Tells how many calls could be admitted right now, without taking a place.
+ *
+ * @returns `places` is Infinity without limits; where it is 0, `wait` says for how long at least
+ */
+export async function freePlaces(
+  database: Kysely<Tables>,
+  scope: string,
+  limits: readonly RateLimit[],
+): Promise<{ places: number; wait: Wait | undefined }> {
+  const pause = await sql<{ milliseconds: number; reason: string | null }>`
+    select extract(epoch from paused_until - clock_timestamp())::float8 * 1000 as milliseconds, pause_reason as reason
+    from rate_scopes where scope = ${scope} and paused_until > clock_timestamp()
+  `.execute(database);
+  const paused = pause.rows[0];
+  if (paused)
+    return {
+      places: 0,
+      wait: waitFor(paused.milliseconds, paused.reason ?? 'the service asked for a pause'),
+    };
+  if (limits.length === 0) return { places: Number.POSITIVE_INFINITY, wait: undefined };
+  const used = await sql<{ places: number }>`
+    select least(${sql.join(
+      limits.map(
+        (limit) => sql`${limit.calls}::int - (select count(*)::int from rate_calls
+          where scope = ${scope} and counted_until > clock_timestamp() - make_interval(secs => ${limit.seconds}))`,
+      ),
+    )}) as places
+  `.execute(database);
+  const places = Math.max(0, used.rows[0]?.places ?? 0);
+  return { places, wait: places > 0 ? undefined : await fullestWindow(database, scope, limits) };
+}
+
+/** The answer has come, or the call was given up: its place is free one window from now. */
+export async function endCall(database: Kysely<Tables>, callId: string): Promise<void> {
+  await sql`
+    update rate_calls set counted_until = least(counted_until, clock_timestamp()) where call_id = ${callId}
+  `.execute(database);
+}
+
+/** The call is certain never to have left this machine: the service cannot have counted it. */
+export async function returnPlace(database: Kysely<Tables>, callId: string): Promise<void> {
+  await sql`delete from rate_calls where call_id = ${callId}`.execute(database);
+}
+
+/** Refusals in a row after which the pause no longer doubles: 2^6 times the shortest, about two minutes. */
+const longestBackoffExponent = 6;
+const shortestPauseSeconds = 2;
+/** A `retry-after` of days is seen in the field; an hour covers the longest window that a plan is likely to have left. */
+const longestPauseSeconds = 3_600;
+
+/**
+ * The service refused a call for its rate (429): every worker pauses once, for what the service asked, within bounds;
+ * without a usable word of the service the pause doubles with each refusal in a row.
+ *
+ * @returns the pause in seconds
+ */
+export async function pauseScope(
+  database: Kysely<Tables>,
+  scope: string,
+  retryAfterSeconds: number | undefined,
+): Promise<number> {
+  const result = await sql<{ seconds: number }>`
+    insert into rate_scopes as s (scope, paused_until, pause_reason, refusals)
+    values (${scope}, clock_timestamp() + make_interval(secs => ${bounded(retryAfterSeconds ?? shortestPauseSeconds)}),
+      'the service refused a call for its rate (429)', 1)
+    on conflict (scope) do update set
+      refusals = s.refusals + 1,
+      pause_reason = excluded.pause_reason,
+      paused_until = greatest(s.paused_until, clock_timestamp() + make_interval(secs => ${
+        retryAfterSeconds === undefined || retryAfterSeconds < 1
+          ? sql`${shortestPauseSeconds} * 2 ^ least(s.refusals, ${longestBackoffExponent})`
+          : sql`${bounded(retryAfterSeconds)}`
+      }))
+    returning extract(epoch from paused_until - clock_timestamp())::float8 as seconds
+  `.execute(database);
+  return Math.ceil(result.rows[0]?.seconds ?? shortestPauseSeconds);
+}
+
+/** A call was let through: the probing after a refusal ends. */
+export async function noteAcceptedCall(database: Kysely<Tables>, scope: string): Promise<void> {
+  await sql`update rate_scopes set refusals = 0, paused_until = null where scope = ${scope} and refusals > 0`.execute(
+    database,
+  );
+}
+
+/** Forgets calls that no window of up to `keepSeconds` can still hold. */
+export async function forgetOldCalls(database: Kysely<Tables>, keepSeconds: number): Promise<void> {
+  await sql`
+    delete from rate_calls where counted_until < clock_timestamp() - make_interval(secs => ${keepSeconds})
+  `.execute(database);
+}
+
+/** One admission at a time per endpoint; while a refusal is fresh, one call at a time probes. */
+async function lockScope(transaction: Transaction<Tables>, scope: string): Promise<Wait | undefined> {
+  const lock = () =>
+    sql<{ milliseconds: number | null; reason: string | null; probing: boolean }>`
+      select extract(epoch from paused_until - clock_timestamp())::float8 * 1000 as milliseconds, pause_reason as reason,
+        refusals > 0 as probing
+      from rate_scopes where scope = ${scope} for update
+    `.execute(transaction);
+  let row = (await lock()).rows[0];
+  if (!row) {
+    await sql`insert into rate_scopes (scope) values (${scope}) on conflict do nothing`.execute(transaction);
+    row = (await lock()).rows[0];
+  }
+  if (row?.milliseconds != null && row.milliseconds > 0) {
+    return waitFor(row.milliseconds, row.reason ?? 'the service asked for a pause');
+  }
+  if (row?.probing) {
+    const inTheAir = await sql`
+      select 1 from rate_calls where scope = ${scope} and counted_until > clock_timestamp() limit 1
+    `.execute(transaction);
+    if (inTheAir.rows.length > 0)
+      return waitFor(250, 'one call probes whether the service accepts calls again');
+  }
+  return undefined;
+}
+
+/**
+ * The window that stays full for longest. The place that counts is the one of the limit-th newest call: when it is given
+ * back, one fewer than the limit are left. Where that call is still in the air it cannot end before now.
+ */
+async function fullestWindow(
+  database: Kysely<Tables>,
+  scope: string,
+  limits: readonly RateLimit[],
+): Promise<Wait | undefined> {
+  if (limits.length === 0) return undefined;
+  const result = await sql<{ calls: number; seconds: number; milliseconds: number }>`
+    select w.calls, w.seconds, extract(epoch from least(c.counted_until, clock_timestamp())
+      + make_interval(secs => w.seconds) - clock_timestamp())::float8 * 1000 as milliseconds
+    from unnest(${limits.map((limit) => limit.calls)}::int[], ${limits.map((limit) => limit.seconds)}::int[]) as w (calls, seconds)
+    cross join lateral (
+      select counted_until from rate_calls
+      where scope = ${scope} and counted_until > clock_timestamp() - make_interval(secs => w.seconds)
+      order by counted_until desc offset w.calls - 1 limit 1
+    ) c
+    order by milliseconds desc limit 1
+  `.execute(database);
+  const fullest = result.rows[0];
+  return (
+    fullest && waitFor(fullest.milliseconds, `the rate window of ${formatRateLimits([fullest])} is full`)
+  );
+}
+
+function waitFor(milliseconds: number, reason: string): Wait {
+  return { milliseconds: Math.max(1, Math.ceil(milliseconds)), reason };
+}
+
+function bounded(seconds: number): number {
+  return Math.min(Math.max(seconds, shortestPauseSeconds), longestPauseSeconds);
+}

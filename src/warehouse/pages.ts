@@ -1,0 +1,89 @@
+import { sql, type Transaction } from 'kysely';
+import { peoplePerCall, peoplePerPage } from '../contract.ts';
+import type { Warehouse } from './database.ts';
+import type { Tables } from './tables.ts';
+
+/**
+ * Opens a page of a run: claims its people, so that no other run asks for them meanwhile, and drops those who were asked
+ * for since the plan was made. Dropping never spends more than the plan said. Opening again returns what is still open.
+ *
+ * People are claimed by the page and not by the plan: a backfill of days would otherwise keep the nightly run from people
+ * whom it will not reach before tomorrow.
+ *
+ * @param page from 1
+ * @returns the numbers of the batches that hold people to ask for
+ */
+export async function openPage(
+  warehouse: Warehouse,
+  runId: string,
+  page: number,
+  freshness: { enrichedSeconds: number; notFoundSeconds: number },
+): Promise<{ batches: number[]; people: number }> {
+  return warehouse.database.transaction().execute(async (transaction) => {
+    await sql`
+      create temporary table page_keys on commit drop as
+      select identity_key, r.row_number from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
+      where p.run_id = ${runId} and r.outcome is null
+        and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
+    `.execute(transaction);
+    await sql`
+      update run_rows r set outcome = 'fresh', reason = 'asked since the plan was made, by run ' || f.run_id
+      from (
+        select k.row_number, min(m.run_id) as run_id from page_keys k
+        join identity_memory m on m.identity_key = k.identity_key and m.field_group = 'profile'
+          and m.asked_at > now() - make_interval(secs =>
+            case when m.outcome = 'enriched' then ${freshness.enrichedSeconds}::float8 else ${freshness.notFoundSeconds}::float8 end)
+        group by k.row_number
+      ) f where r.run_id = ${runId} and r.row_number = f.row_number
+    `.execute(transaction);
+    // In one order everywhere: two pages that claim the same people wait for one another only one way round.
+    await sql`
+      insert into claims (identity_key, run_id, row_number)
+      select k.identity_key, ${runId}, min(k.row_number)
+      from page_keys k join run_rows r on r.run_id = ${runId} and r.row_number = k.row_number and r.outcome is null
+      group by k.identity_key order by k.identity_key
+      on conflict (identity_key) do nothing
+    `.execute(transaction);
+    await sql`
+      with taken as (
+        select k.row_number, min(c.run_id) as run_id from page_keys k
+        join claims c on c.identity_key = k.identity_key and c.run_id <> ${runId}
+        group by k.row_number
+      ), dropped as (
+        update run_rows r set outcome = 'in_flight', reason = 'being asked for by run ' || t.run_id
+        from taken t where r.run_id = ${runId} and r.row_number = t.row_number and r.outcome is null
+        returning r.row_number
+      )
+      delete from claims c using dropped d where c.run_id = ${runId} and c.row_number = d.row_number
+    `.execute(transaction);
+    return openBatches(transaction, runId, page);
+  });
+}
+
+async function openBatches(
+  transaction: Transaction<Tables>,
+  runId: string,
+  page: number,
+): Promise<{ batches: number[]; people: number }> {
+  const open = await sql<{ batch: number; people: number }>`
+    select p.position / ${peoplePerCall} + 1 as batch, count(*)::int as people
+    from run_people p join run_rows r using (run_id, row_number)
+    where p.run_id = ${runId} and r.outcome is null
+      and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
+    group by 1 order by 1
+  `.execute(transaction);
+  return {
+    batches: open.rows.map((row) => row.batch),
+    people: open.rows.reduce((sum, row) => sum + row.people, 0),
+  };
+}
+
+/** The first page of a run that still holds people without an outcome; undefined where none does. */
+export async function firstOpenPage(warehouse: Warehouse, runId: string): Promise<number | undefined> {
+  const first = await sql<{ position: number | null }>`
+    select min(p.position) as position from run_people p join run_rows r using (run_id, row_number)
+    where p.run_id = ${runId} and r.outcome is null
+  `.execute(warehouse.database);
+  const position = first.rows[0]?.position ?? undefined;
+  return position === undefined ? undefined : Math.floor(position / peoplePerPage) + 1;
+}
