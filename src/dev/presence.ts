@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Problem } from '../domain/problem.ts';
+import { isRunning, ownIdentity, type ProcessIdentity } from './processes.ts';
+
+/** A mark in a directory that counts for as long as the process that made it lives. */
+export interface Presence {
+  readonly name: string;
+  readonly process: ProcessIdentity;
+}
+
+/** Leaves a mark of this process; several may stand side by side. */
+export function announce(directory: string): Presence {
+  const process = ownIdentity();
+  const name = `${process.pid}_${process.start}_${randomBytes(6).toString('hex')}`;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  writeFileSync(join(directory, name), '');
+  return { name, process };
+}
+
+export function withdraw(directory: string, presence: Presence): void {
+  rmSync(join(directory, presence.name), { force: true });
+}
+
+/** The marks of living processes other than `own`; those of dead ones are removed. */
+export function othersPresent(directory: string, own: Presence | undefined): Presence[] {
+  return names(directory).flatMap((name) => {
+    const [pid, start] = name.split('_');
+    if (name === own?.name || pid === undefined || start === undefined) return [];
+    const process = { pid: Number(pid), start };
+    if (isRunning(process)) return [{ name, process }];
+    rmSync(join(directory, name), { force: true });
+    return [];
+  });
+}
+
+/**
+ * Does `work` while no other process does it in the same directory.
+ *
+ * Every contender makes a mark under a name of its own, then looks: whoever sees another's living mark takes its own
+ * back and tries again. Two can never both see themselves alone, and a dead one is no obstacle. A single lock file
+ * would have to be broken when its owner dies, and two that break it at once both believe to hold it.
+ *
+ * @throws Problem `lock.timeout` when others keep it for longer than `waitSeconds`
+ */
+export async function exclusively<Result>(
+  directory: string,
+  waitSeconds: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const deadline = Date.now() + waitSeconds * 1000;
+  for (;;) {
+    const claim = announce(directory);
+    const others = othersPresent(directory, claim);
+    if (others.length === 0) {
+      try {
+        return await work();
+      } finally {
+        withdraw(directory, claim);
+      }
+    }
+    withdraw(directory, claim);
+    if (Date.now() > deadline) {
+      throw new Problem(
+        'lock.timeout',
+        'another command has been starting or stopping the servers for too long',
+        {
+          where: `process ${others[0]!.process.pid}, ${directory}`,
+          next: 'wait for that command or end it, then try again',
+        },
+      );
+    }
+    await sleep(20 + Math.random() * 60);
+  }
+}
+
+function names(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

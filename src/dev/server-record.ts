@@ -1,0 +1,42 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { isRunning } from './processes.ts';
+
+const schema = z.object({
+  pid: z.number().int().positive(),
+  start: z.string(),
+  port: z.number().int(),
+  /** Of the Temporal dev server: its UI. */
+  uiPort: z.number().int().optional(),
+});
+
+/** What a command leaves behind so that the next one finds the server that it started. */
+export type ServerRecord = Readonly<z.infer<typeof schema>>;
+
+const fileName = 'server.json';
+
+export function writeRecord(directory: string, record: ServerRecord): void {
+  const file = join(directory, fileName);
+  writeFileSync(`${file}.tmp`, JSON.stringify(record), { mode: 0o600 });
+  renameSync(`${file}.tmp`, file);
+}
+
+/** The record of the server that was started last, running or not; undefined where there is none that can be read. */
+export function readRecord(directory: string): ServerRecord | undefined {
+  try {
+    return schema.parse(JSON.parse(readFileSync(join(directory, fileName), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The record, if its process is alive. */
+export function runningRecord(directory: string): ServerRecord | undefined {
+  const record = readRecord(directory);
+  return record !== undefined && isRunning(record) ? record : undefined;
+}
+
+export function removeRecord(directory: string): void {
+  rmSync(join(directory, fileName), { force: true });
+}

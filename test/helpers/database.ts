@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { inject } from 'vitest';
+import { templateName } from './global-setup.ts';
+
+export interface TestDatabase {
+  readonly databaseUrl: string;
+  /** Drops it, whoever is still connected. */
+  drop(): Promise<void>;
+}
+
+/**
+ * A database of its own for a test file, with all migrations applied: a copy of the template, which takes some 50 ms.
+ *
+ * @param options `empty` for a database without any schema
+ */
+export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${options.empty ? 'template0' : templateName}`);
+  const url = new URL(inject('postgresServerUrl'));
+  url.pathname = `/${name}`;
+  return { databaseUrl: url.href, drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: inject('postgresServerUrl') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
