@@ -45,8 +45,10 @@ export interface RunInput {
   readonly approved: boolean;
   /** Batches of a page that are under way at once. */
   readonly lanes: number;
-  /** Carried over continue-as-new: where to go on. */
-  readonly carried?: { readonly page: number; readonly pages: number; readonly approvedPlan: string };
+  /** The namespace knows our search attributes. */
+  readonly searchable: boolean;
+  /** Carried over continue-as-new: where to go on, and what was done. */
+  readonly carried?: { readonly page: number; readonly tally: BatchTally };
 }
 
 export interface PageInput {
@@ -102,7 +104,7 @@ export type IngestOutcome =
   ({ readonly kind: 'ingested' } & IngestResult) | { readonly kind: 'refused'; readonly stop: Stop };
 
 export type PlanOutcome =
-  | { readonly kind: 'planned'; readonly plan: PlanSummary }
+  | { readonly kind: 'planned'; readonly plan: PlanSummary; readonly firstOpenPage: number }
   | { readonly kind: 'refused'; readonly stop: Stop };
 
 export interface OpenPage {
@@ -161,7 +163,9 @@ export interface ControlActivities {
   planRun(request: RunRequest): Promise<PlanOutcome>;
   setRunStatus(request: RunRequest & { readonly status: RunStatus; readonly stop?: Stop }): Promise<void>;
   openPage(request: PageRequest): Promise<OpenPage>;
-  finishRun(request: RunRequest & { readonly ending: 'finished' | 'cancelled' }): Promise<RunFacts>;
+  finishRun(
+    request: RunRequest & { readonly ending: 'finished' | 'over_budget' | 'cancelled' },
+  ): Promise<RunFacts>;
 }
 
 /** Activities of the call queue. */

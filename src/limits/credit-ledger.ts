@@ -119,3 +119,17 @@ function peopleThatFit(available: string, perPerson: Credits, people: number): n
 function numeric(value: Credits | undefined): string | null {
   return value === undefined ? null : formatCredits(value);
 }
+
+/** The budget with the least left, among those that have a limit. */
+export async function tightestBudget(
+  database: Kysely<Tables>,
+  budgetIds: readonly string[],
+): Promise<{ budgetId: string; available: Credits } | undefined> {
+  const result = await sql<{ budget_id: string; available: string }>`
+    select budget_id, greatest(credits_limit - reserved - settled, 0)::text as available from budgets
+    where budget_id = any(${budgetIds}::text[]) and credits_limit is not null
+    order by credits_limit - reserved - settled limit 1
+  `.execute(database);
+  const row = result.rows[0];
+  return row && { budgetId: row.budget_id, available: parseCredits(row.available) ?? 0n };
+}

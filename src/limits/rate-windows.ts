@@ -61,23 +61,44 @@ export async function freePlaces(
       places: 0,
       wait: waitFor(paused.milliseconds, paused.reason ?? 'the service asked for a pause'),
     };
-  if (limits.length === 0) return { places: Number.POSITIVE_INFINITY, wait: undefined };
-  const used = await sql<{ places: number }>`
-    select least(${sql.join(
-      limits.map(
-        (limit) => sql`${limit.calls}::int - (select count(*)::int from rate_calls
-          where scope = ${scope} and counted_until > clock_timestamp() - make_interval(secs => ${limit.seconds}))`,
-      ),
-    )}) as places
-  `.execute(database);
-  const places = Math.max(0, used.rows[0]?.places ?? 0);
+  const windows = await freePlacesPerWindow(database, scope, limits);
+  const places = Math.min(Number.POSITIVE_INFINITY, ...windows.map((window) => window.free));
   return { places, wait: places > 0 ? undefined : await fullestWindow(database, scope, limits) };
 }
 
-/** The answer has come, or the call was given up: its place is free one window from now. */
-export async function endCall(database: Kysely<Tables>, callId: string): Promise<void> {
+/** Each window with the places that are free in it now. */
+export async function freePlacesPerWindow(
+  database: Kysely<Tables>,
+  scope: string,
+  limits: readonly RateLimit[],
+): Promise<(RateLimit & { free: number })[]> {
+  if (limits.length === 0) return [];
+  const used = await sql<RateLimit & { free: number }>`
+    select w.calls, w.seconds, greatest(0, w.calls - count(c.call_id))::int as free
+    from unnest(${limits.map((limit) => limit.calls)}::int[], ${limits.map((limit) => limit.seconds)}::int[]) as w (calls, seconds)
+    left join rate_calls c on c.scope = ${scope}
+      and c.counted_until > clock_timestamp() - make_interval(secs => w.seconds)
+    group by w.calls, w.seconds
+  `.execute(database);
+  return used.rows;
+}
+
+/**
+ * The answer has come, or the call was given up: its place is free one window from now.
+ *
+ * @param accepted the service let the call through: probing after a refusal (429) ends
+ */
+export async function endCall(
+  database: Kysely<Tables>,
+  scope: string,
+  callId: string,
+  accepted: boolean,
+): Promise<void> {
   await sql`
-    update rate_calls set counted_until = least(counted_until, clock_timestamp()) where call_id = ${callId}
+    with ended as (
+      update rate_calls set counted_until = least(counted_until, clock_timestamp()) where call_id = ${callId}
+    )
+    update rate_scopes set refusals = 0, paused_until = null where ${accepted} and scope = ${scope} and refusals > 0
   `.execute(database);
 }
 
@@ -118,13 +139,6 @@ export async function pauseScope(
     returning extract(epoch from paused_until - clock_timestamp())::float8 as seconds
   `.execute(database);
   return Math.ceil(result.rows[0]?.seconds ?? shortestPauseSeconds);
-}
-
-/** A call was let through: the probing after a refusal ends. */
-export async function noteAcceptedCall(database: Kysely<Tables>, scope: string): Promise<void> {
-  await sql`update rate_scopes set refusals = 0, paused_until = null where scope = ${scope} and refusals > 0`.execute(
-    database,
-  );
 }
 
 /** Forgets calls that no window of up to `keepSeconds` can still hold. */

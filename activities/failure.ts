@@ -1,0 +1,33 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { Problem } from '../src/domain/problem.ts';
+import type { Logger } from '../src/observe/log.ts';
+import { isDatabaseAway } from '../src/warehouse/failure.ts';
+
+/**
+ * Maps what an activity throws to what Temporal keeps: a type, one sentence and no cause, because causes carry statements
+ * and cells. A database that is away is tried again; a Problem needs a person.
+ */
+export async function mappingFailures<Result>(log: Logger, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof CancelledFailure || error instanceof ApplicationFailure) throw error;
+    if (Context.current().cancellationSignal.aborted)
+      throw new CancelledFailure('the worker is shutting down');
+    if (isDatabaseAway(error) || (error instanceof Problem && error.type === 'database.unreachable')) {
+      throw ApplicationFailure.retryable('the database does not answer', 'database.unreachable');
+    }
+    if (error instanceof Problem) throw ApplicationFailure.nonRetryable(error.explain(), error.type);
+    const { activityType, workflowExecution, attempt } = Context.current().info;
+    log.error(
+      { err: error, activity: activityType, workflow: workflowExecution?.workflowId, attempt },
+      'an activity failed unexpectedly',
+    );
+    const kind = error instanceof Error ? error.name : typeof error;
+    throw ApplicationFailure.retryable(
+      `unexpected ${kind}: the log of the worker has the details`,
+      'internal',
+    );
+  }
+}

@@ -1,0 +1,44 @@
+import type { CallActivities, ControlActivities } from '../src/contract.ts';
+import { enrichBatch } from '../src/enrichment/enrich-batch.ts';
+import type { AttemptDependencies } from '../src/enrichment/attempt-call.ts';
+import { finishRun, ingestRun, planRun, type RunDependencies } from '../src/enrichment/prepare-run.ts';
+import type { Logger } from '../src/observe/log.ts';
+import { killPoint } from '../src/observe/kill-point.ts';
+import { openPage } from '../src/warehouse/pages.ts';
+import { getRun, setRunStatus } from '../src/warehouse/runs.ts';
+import { mappingFailures } from './failure.ts';
+import { withHeartbeat } from './heartbeat.ts';
+
+/** Activities of the control queue, bound to what this process runs with. */
+export function createControlActivities(dependencies: RunDependencies, log: Logger): ControlActivities {
+  const { warehouse } = dependencies;
+  return {
+    ingestExport: ({ runId }) =>
+      mappingFailures(log, () => {
+        let rows = 0;
+        return withHeartbeat(
+          (signal) => ingestRun(dependencies, runId, { signal, onProgress: (staged) => (rows = staged) }),
+          () => ({ rows }),
+        );
+      }),
+    planRun: ({ runId }) => mappingFailures(log, () => withHeartbeat(() => planRun(dependencies, runId))),
+    setRunStatus: ({ runId, status, stop }) =>
+      mappingFailures(log, () => setRunStatus(warehouse, runId, status, stop)),
+    openPage: ({ runId, page }) =>
+      mappingFailures(log, async () => {
+        const run = await getRun(warehouse, runId);
+        const opened = await openPage(warehouse, runId, page, run.options.freshness);
+        killPoint('page-opened');
+        return opened;
+      }),
+    finishRun: ({ runId, ending }) => mappingFailures(log, () => finishRun(dependencies, runId, ending)),
+  };
+}
+
+/** Activities of the call queue, bound to what this process runs with. */
+export function createCallActivities(dependencies: AttemptDependencies, log: Logger): CallActivities {
+  return {
+    enrichBatch: (request) =>
+      mappingFailures(log, () => withHeartbeat((signal) => enrichBatch(dependencies, request, { signal }))),
+  };
+}

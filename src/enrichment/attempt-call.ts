@@ -1,0 +1,245 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Stop } from '../contract.ts';
+import type { Credits } from '../domain/decimal.ts';
+import { worstCaseCredits } from '../domain/credit-rules.ts';
+import { admit, type Admission, type AdmissionLimits } from '../limits/admit.ts';
+import type { CallQueue } from '../limits/call-queue.ts';
+import { bulkMatchScope, endCall, pauseScope, returnPlace } from '../limits/rate-windows.ts';
+import { killPoint } from '../observe/kill-point.ts';
+import type { BulkAnswer, ServiceClient } from '../service/client.ts';
+import { ServiceFailure } from '../service/failure.ts';
+import type { Warehouse } from '../warehouse/database.ts';
+import { isDatabaseAway } from '../warehouse/failure.ts';
+import type { OpenPerson } from '../warehouse/open-people.ts';
+import { closeRefused, closeReleased, markUnknown, recordAnswer } from '../warehouse/record-answer.ts';
+import type { RunRecord } from '../warehouse/runs.ts';
+import type { FailureStreak } from './failure-streak.ts';
+
+export interface AttemptDependencies {
+  readonly warehouse: Warehouse;
+  readonly client: ServiceClient;
+  readonly queue: CallQueue;
+  readonly limits: AdmissionLimits;
+  readonly callTimeoutSeconds: number;
+  /** A wait up to this long is sat out in the activity; a longer one becomes a timer of the workflow. */
+  readonly patienceMilliseconds: number;
+  readonly streak: FailureStreak;
+}
+
+export interface AttemptRequest {
+  readonly run: RunRecord;
+  readonly batch: number;
+  /** At most ten; the budgets may hold fewer. */
+  readonly people: readonly OpenPerson[];
+}
+
+export type AttemptResult =
+  /** Answered and recorded: `people` of those asked for (the first ones) are done with. */
+  | {
+      readonly kind: 'recorded';
+      readonly called: true;
+      readonly people: number;
+      readonly enriched: number;
+      readonly notFound: number;
+      readonly mismatched: number;
+      readonly creditsSettled: Credits;
+      readonly stop: Stop | undefined;
+    }
+  /** May have been billed, and no answer was understood: the first `people` are unknown and their credits held. */
+  | {
+      readonly kind: 'unknown';
+      readonly called: true;
+      readonly people: number;
+      readonly stop: Stop | undefined;
+    }
+  /** The service refused the first `people` as they stand in the request; nobody was billed. */
+  | { readonly kind: 'refused'; readonly called: true; readonly people: number; readonly reason: string }
+  /** Nobody was asked or billed; the same people can be asked again. */
+  | { readonly kind: 'again' }
+  | { readonly kind: 'wait'; readonly milliseconds: number; readonly reason: string }
+  | { readonly kind: 'over_budget'; readonly budget: string }
+  | { readonly kind: 'not_running' }
+  | { readonly kind: 'stopped'; readonly stop: Stop };
+
+/** Between admission and the deadline that admission counted with, beside the call itself. */
+const slackSeconds = 5;
+
+/**
+ * One call: admit → call → record.
+ *
+ * What is admitted may have been sent, from the commit of the admission on. Here it ends as recorded, refused (by the
+ * service: costs nothing), released (certain never to have left) or unknown. Only a crash leaves it open, for the next
+ * execution of the batch to mark as unknown.
+ */
+export async function attemptCall(
+  dependencies: AttemptDependencies,
+  request: AttemptRequest,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  const { warehouse } = dependencies;
+  const admission = await admitWithPatience(dependencies, request, signal);
+  if (admission.kind === 'over_budget') return { kind: 'over_budget', budget: admission.budget };
+  if (admission.kind !== 'admitted') return admission;
+  const admittedAt = performance.now();
+  killPoint('admitted');
+
+  const people = request.people.slice(0, admission.rowNumbers.length);
+  const tooLate = () => performance.now() - admittedAt > slackSeconds * 1_000;
+  // A process that slept between admission and call would send after the moment that the rate window counts with.
+  if (signal.aborted || tooLate()) {
+    await release(dependencies, admission.attemptId, 'the call was not begun');
+    signal.throwIfAborted();
+    return { kind: 'again' };
+  }
+
+  let answer: BulkAnswer;
+  try {
+    const calling = dependencies.client.bulkMatch(
+      { details: people.map((person) => person.identity) },
+      // Never the activity's signal: a paid call that is under way is waited for, whatever else ends.
+      AbortSignal.timeout(dependencies.callTimeoutSeconds * 1_000),
+    );
+    setImmediate(() => setTimeout(() => killPoint('calling'), 5));
+    answer = await calling;
+    killPoint('answered');
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error;
+    return await closeFailure(dependencies, admission.attemptId, people.length, error);
+  }
+
+  const tally = await untilDatabaseIsBack(async () => {
+    await endCall(warehouse.database, bulkMatchScope, admission.attemptId, true);
+    return recordAnswer(warehouse, {
+      attemptId: admission.attemptId,
+      source: request.run.source ?? 'generic',
+      people,
+      answer,
+    });
+  });
+  dependencies.streak.end();
+  return {
+    kind: 'recorded',
+    called: true,
+    people: people.length,
+    enriched: tally.enriched,
+    notFound: tally.notFound,
+    mismatched: tally.mismatched,
+    creditsSettled: tally.creditsSettled,
+    stop: tally.overbilled ? overbilled(admission.attemptId) : undefined,
+  };
+}
+
+/** Sits out short waits for a place or for credits of calls in the air; hands back what takes longer. */
+async function admitWithPatience(
+  dependencies: AttemptDependencies,
+  { run, batch, people }: AttemptRequest,
+  signal: AbortSignal,
+): Promise<
+  | Exclude<Admission, { kind: 'not_running' | 'over_budget' }>
+  | { kind: 'not_running' }
+  | { kind: 'over_budget'; budget: string }
+> {
+  const patienceEnds = performance.now() + dependencies.patienceMilliseconds;
+  for (;;) {
+    signal.throwIfAborted();
+    const admission = await admit(
+      dependencies.warehouse.database,
+      {
+        runId: run.runId,
+        batch,
+        rowNumbers: people.map((person) => person.rowNumber),
+        creditsPerPerson: worstCaseCredits(run.options),
+        deadlineSeconds: dependencies.callTimeoutSeconds + slackSeconds,
+        lateResults: false,
+      },
+      dependencies.limits,
+    );
+    if (admission.kind === 'wait' && performance.now() + admission.milliseconds <= patienceEnds) {
+      await sleep(admission.milliseconds, undefined, { signal });
+    } else if (admission.kind === 'over_budget' && admission.mayFreeCredits) {
+      // A miss costs nothing: what calls in the air have reserved may come back within a second.
+      await sleep(200, undefined, { signal });
+    } else {
+      return admission;
+    }
+  }
+}
+
+async function closeFailure(
+  dependencies: AttemptDependencies,
+  attemptId: string,
+  people: number,
+  failure: ServiceFailure,
+): Promise<AttemptResult> {
+  const { warehouse, streak } = dependencies;
+  const reason = failure.message;
+  const stop: Stop = { type: `service.${failure.type}`, reason, next: failure.next };
+  return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
+    switch (failure.disposition) {
+      case 'retry': {
+        await release(dependencies, attemptId, reason);
+        return streak.tooLong() ? { kind: 'stopped', stop } : await again(streak);
+      }
+      case 'wait': {
+        await endCall(warehouse.database, bulkMatchScope, attemptId, false);
+        await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
+        await pauseScope(warehouse.database, bulkMatchScope, failure.retryAfterSeconds);
+        return { kind: 'again' };
+      }
+      case 'pause': {
+        await endCall(warehouse.database, bulkMatchScope, attemptId, true);
+        if (failure.mayHaveBeenBilled) await markUnknown(warehouse, attemptId, reason);
+        else await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
+        return { kind: 'stopped', stop };
+      }
+      case 'reject': {
+        await endCall(warehouse.database, bulkMatchScope, attemptId, true);
+        await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
+        return { kind: 'refused', called: true, people, reason };
+      }
+      case 'unknown': {
+        await endCall(warehouse.database, bulkMatchScope, attemptId, false);
+        await markUnknown(warehouse, attemptId, reason);
+        return { kind: 'unknown', called: true, people, stop: streak.tooLong() ? stop : undefined };
+      }
+    }
+  });
+}
+
+/** Waits longer from failure to failure before the same people are asked again. */
+async function again(streak: FailureStreak): Promise<AttemptResult> {
+  await sleep(streak.backoffMilliseconds());
+  return { kind: 'again' };
+}
+
+async function release({ warehouse }: AttemptDependencies, attemptId: string, reason: string): Promise<void> {
+  await closeReleased(warehouse, attemptId, reason);
+  await returnPlace(warehouse.database, attemptId);
+}
+
+/** How long an answer that is paid for is held in memory while the database is away. */
+const recordingPatienceMilliseconds = 10 * 60_000;
+
+/**
+ * Carries out work that must not be lost with an answer in hand, again and again while the database is away. The work
+ * recognises by its own ids what an earlier try has already done (the reply to a COMMIT can be lost).
+ */
+async function untilDatabaseIsBack<Result>(work: () => Promise<Result>): Promise<Result> {
+  const giveUpAt = performance.now() + recordingPatienceMilliseconds;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDatabaseAway(error) || performance.now() > giveUpAt) throw error;
+      await sleep(500);
+    }
+  }
+}
+
+function overbilled(attemptId: string): Stop {
+  return {
+    type: 'service.overbilled',
+    reason: `the service billed more for attempt ${attemptId} than its prices allow`,
+    next: 'compare the attempt (enrich attempts show) with the invoice of the service, then: enrich resume RUN',
+  };
+}

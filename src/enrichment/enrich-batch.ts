@@ -1,0 +1,157 @@
+import type { BatchRequest, BatchResult, BatchTally, Stop } from '../contract.ts';
+import { halve } from '../domain/batching.ts';
+import { formatCredits, type Credits } from '../domain/decimal.ts';
+import { killPoint } from '../observe/kill-point.ts';
+import { endCall, bulkMatchScope } from '../limits/rate-windows.ts';
+import { readLeftAttempts, readOpenPeople, type OpenPerson } from '../warehouse/open-people.ts';
+import { markUnknown, rejectPerson } from '../warehouse/record-answer.ts';
+import { getRun, setRunStatus } from '../warehouse/runs.ts';
+import { attemptCall, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
+
+export interface BatchContext {
+  /** Aborted when the activity is cancelled or the worker shuts down: no further call begins. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks for everybody of one batch who has no outcome yet, call by call, until everybody has one or something stands in the
+ * way. Safe to run again after a crash at any point: what was admitted before and not recorded may have been sent, so it
+ * becomes unknown and is not sent again.
+ */
+export async function enrichBatch(
+  dependencies: AttemptDependencies,
+  request: BatchRequest,
+  context: BatchContext,
+): Promise<BatchResult> {
+  const { warehouse } = dependencies;
+  const run = await getRun(warehouse, request.runId);
+  for (const attemptId of await readLeftAttempts(warehouse.database, request.runId, request.batch)) {
+    await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
+    await endCall(warehouse.database, bulkMatchScope, attemptId, false);
+  }
+
+  const people = await readOpenPeople(warehouse.database, request.runId, request.batch);
+  const tally = new Tally();
+  const groups: OpenPerson[][] = [people];
+  let rejected = 0;
+  for (let group = groups.shift(); group; group = groups.shift()) {
+    if (group.length === 0) continue;
+    const asked = group;
+    const turn = await dependencies.queue.run(
+      run.options.priority,
+      () => attemptCall(dependencies, { run, batch: request.batch, people: asked }, context.signal),
+      context.signal,
+    );
+    if (turn.kind === 'wait') return { ...turn, tally: tally.read() };
+    const result = turn.result;
+    tally.add(result);
+    switch (result.kind) {
+      case 'recorded':
+        killPoint('recorded');
+        if (result.stop) return stopped(dependencies, request.runId, tally, result.stop);
+        groups.unshift(group.slice(result.people));
+        break;
+      case 'unknown':
+        if (result.stop) return stopped(dependencies, request.runId, tally, result.stop);
+        groups.unshift(group.slice(result.people));
+        break;
+      case 'again':
+        groups.unshift(group);
+        break;
+      case 'refused': {
+        // One person can make the service refuse all ten (422). Nobody was billed, so halving costs calls and no credits.
+        const sent = group.slice(0, result.people);
+        const rest = group.slice(result.people);
+        if (sent.length > 1) {
+          groups.unshift(...halve(sent), rest);
+          break;
+        }
+        rejected += 1;
+        if (rejected === people.length && rejected >= fewestForSystematicRefusal) {
+          return stopped(dependencies, request.runId, tally, everybodyRefused(result.reason));
+        }
+        await rejectPerson(warehouse, {
+          runId: request.runId,
+          rowNumber: sent[0]!.rowNumber,
+          reason: result.reason,
+        });
+        tally.other += 1;
+        groups.unshift(rest);
+        break;
+      }
+      case 'wait':
+        return {
+          kind: 'wait',
+          milliseconds: result.milliseconds,
+          reason: result.reason,
+          tally: tally.read(),
+        };
+      case 'over_budget':
+        return { kind: 'over_budget', budget: result.budget, tally: tally.read() };
+      case 'stopped':
+        return stopped(dependencies, request.runId, tally, result.stop);
+      case 'not_running':
+        return {
+          kind: 'stopped',
+          tally: tally.read(),
+          stop: await reasonOfStop(dependencies, request.runId),
+        };
+    }
+  }
+  return { kind: 'done', tally: tally.read() };
+}
+
+/** From this many people on, a batch in which each single one is refused speaks of the request and not of the people. */
+const fewestForSystematicRefusal = 3;
+
+function everybodyRefused(reason: string): Stop {
+  return {
+    type: 'service.refuses-everybody',
+    reason: `the service refuses every person of a batch, one by one (${reason})`,
+    next: 'check the mapping and the options of the run against the service, then: enrich resume RUN',
+  };
+}
+
+/** The run's status is what admission looks at: setting it here keeps every other worker from calling at once. */
+async function stopped(
+  { warehouse }: AttemptDependencies,
+  runId: string,
+  tally: Tally,
+  stop: Stop,
+): Promise<BatchResult> {
+  await setRunStatus(warehouse, runId, 'paused', stop);
+  return { kind: 'stopped', tally: tally.read(), stop };
+}
+
+async function reasonOfStop({ warehouse }: AttemptDependencies, runId: string): Promise<Stop> {
+  const run = await getRun(warehouse, runId);
+  return (
+    run.stop ?? {
+      type: `run.${run.status}`,
+      reason: `the run is ${run.status}`,
+      next: `enrich resume ${runId}`,
+    }
+  );
+}
+
+class Tally {
+  calls = 0;
+  enriched = 0;
+  notFound = 0;
+  other = 0;
+  settled: Credits = 0n;
+
+  add(result: AttemptResult): void {
+    if ('called' in result) this.calls += 1;
+    if (result.kind !== 'recorded') return;
+    this.enriched += result.enriched;
+    this.notFound += result.notFound;
+    this.other += result.mismatched;
+    this.settled += result.creditsSettled;
+  }
+
+  read(): BatchTally {
+    const { calls, enriched, notFound, other } = this;
+    return { calls, enriched, notFound, other, creditsSettled: formatCredits(this.settled) };
+  }
+}

@@ -1,0 +1,169 @@
+import {
+  peoplePerCall,
+  peoplePerPage,
+  type IngestOutcome,
+  type PlanOutcome,
+  type PlanSummary,
+  type RunFacts,
+  type Stop,
+} from '../contract.ts';
+import { expectedCredits, minimumCredits, worstCaseCredits } from '../domain/credit-rules.ts';
+import { formatCredits, parseCredits, type Credits } from '../domain/decimal.ts';
+import { estimateSeconds } from '../domain/eta.ts';
+import { Problem } from '../domain/problem.ts';
+import type { RateLimit } from '../domain/rate-limit.ts';
+import { stageExport } from '../exports/stage.ts';
+import {
+  applyBudgetLimits,
+  budgetsOf,
+  setRunBudget,
+  tightestBudget,
+  type BudgetLimits,
+} from '../limits/credit-ledger.ts';
+import { bulkMatchScope, forgetOldCalls, freePlacesPerWindow } from '../limits/rate-windows.ts';
+import { killPoint } from '../observe/kill-point.ts';
+import type { Warehouse } from '../warehouse/database.ts';
+import { readCallHistory } from '../warehouse/call-history.ts';
+import { firstOpenPage } from '../warehouse/pages.ts';
+import { planRows } from '../warehouse/plan.ts';
+import { endRun, getRun, readRunFacts, savePlan, setRunStatus } from '../warehouse/runs.ts';
+
+export interface RunDependencies {
+  readonly warehouse: Warehouse;
+  readonly rateLimits: readonly RateLimit[];
+  readonly budgets: BudgetLimits;
+  readonly callConcurrency: number;
+}
+
+/**
+ * Stages the file of a run; goes on where an earlier try stopped, and does nothing where the file is staged.
+ *
+ * @returns `refused` where the file is at fault: nothing was paid, and the same file will not do
+ */
+export async function ingestRun(
+  { warehouse }: RunDependencies,
+  runId: string,
+  options: { signal: AbortSignal; onProgress: (rowsStaged: number) => void },
+): Promise<IngestOutcome> {
+  const run = await getRun(warehouse, runId);
+  try {
+    const staged = await stageExport({
+      pool: warehouse.pool,
+      runId,
+      path: run.filePath,
+      mapping: run.options.mapping ?? undefined,
+      source: run.options.source ?? undefined,
+      onProgress: (rows) => {
+        options.onProgress(rows);
+        killPoint('chunk-staged');
+      },
+      signal: options.signal,
+    });
+    return { kind: 'ingested', rows: staged.rows, malformed: staged.malformed, source: staged.source };
+  } catch (error) {
+    if (error instanceof Problem && !error.type.startsWith('database.'))
+      return { kind: 'refused', stop: asStop(error) };
+    throw error;
+  }
+}
+
+/**
+ * Plans a staged run: outcomes before spending, people, calls, credits, time. Spends nothing.
+ *
+ * @returns `refused` where the run is bound to another plan
+ */
+export async function planRun(dependencies: RunDependencies, runId: string): Promise<PlanOutcome> {
+  const { warehouse, rateLimits, budgets } = dependencies;
+  const { database } = warehouse;
+  const run = await getRun(warehouse, runId);
+  if (run.plan && run.planHash) {
+    return {
+      kind: 'planned',
+      plan: run.plan,
+      firstOpenPage: (await firstOpenPage(warehouse, runId)) ?? run.plan.pages + 1,
+    };
+  }
+  await setRunStatus(warehouse, runId, 'planning', undefined);
+  await setRunBudget(database, runId, limitOf(run.options.maxCredits));
+  await applyBudgetLimits(database, budgets);
+  await forgetOldCalls(database, Math.max(86_400, ...rateLimits.map((limit) => limit.seconds)));
+  const planned = await planRows(warehouse, runId, run.options.freshness);
+
+  const history = await readCallHistory(warehouse);
+  const people = BigInt(planned.people);
+  const worstCase = worstCaseCredits(run.options) * people;
+  const expectedPerPerson = history.creditsPerPerson ?? expectedCredits(run.options);
+  const expected = expectedPerPerson * people;
+  const calls = Math.ceil(planned.people / peoplePerCall);
+  const short = await tightestBudget(database, await budgetsOf(database, runId, budgets));
+  const plan: PlanSummary = {
+    planHash: planned.planHash,
+    rows: planned.rows,
+    dropped: planned.dropped,
+    people: planned.people,
+    calls,
+    pages: Math.ceil(planned.people / peoplePerPage),
+    credits: {
+      minimum: formatCredits(minimumCredits(run.options) * people),
+      expected: formatCredits(expected < worstCase ? expected : worstCase),
+      worstCase: formatCredits(worstCase),
+    },
+    shortBudget:
+      short && short.available < worstCase
+        ? { budget: short.budgetId, available: formatCredits(short.available) }
+        : null,
+    etaSeconds: estimateSeconds(calls, await freePlacesPerWindow(database, bulkMatchScope, rateLimits), {
+      secondsPerCall: history.secondsPerCall ?? 1,
+      concurrency: dependencies.callConcurrency,
+    }),
+  };
+  await savePlan(warehouse, runId, plan);
+  killPoint('planned');
+  if (run.expectedPlanHash !== null && run.expectedPlanHash !== plan.planHash) {
+    return { kind: 'refused', stop: planChanged(run.expectedPlanHash, plan.planHash) };
+  }
+  return { kind: 'planned', plan, firstOpenPage: (await firstOpenPage(warehouse, runId)) ?? plan.pages + 1 };
+}
+
+/** Gives every row that is left its outcome and ends the run. */
+export async function finishRun(
+  { warehouse }: RunDependencies,
+  runId: string,
+  ending: 'finished' | 'over_budget' | 'cancelled',
+): Promise<RunFacts> {
+  switch (ending) {
+    case 'finished':
+      await endRun(warehouse, runId, 'finished', undefined);
+      break;
+    case 'over_budget':
+      await endRun(warehouse, runId, 'finished', {
+        outcome: 'over_budget',
+        reason: 'no credits were left in a budget',
+      });
+      break;
+    case 'cancelled':
+      await endRun(warehouse, runId, 'cancelled', { outcome: 'cancelled', reason: 'the run was cancelled' });
+      break;
+  }
+  return readRunFacts(warehouse, runId);
+}
+
+function limitOf(maxCredits: string | null): Credits | undefined {
+  return maxCredits === null ? undefined : parseCredits(maxCredits);
+}
+
+function planChanged(expected: string, actual: string): Stop {
+  return {
+    type: 'plan.changed',
+    reason: `the plan is no longer ${expected} but ${actual}: the file, the options or what is known of its people changed`,
+    next: 'look at the new plan with enrich plan FILE, and run that one',
+  };
+}
+
+function asStop(problem: Problem): Stop {
+  return {
+    type: problem.type,
+    reason: problem.where === undefined ? problem.message : `${problem.message} (${problem.where})`,
+    next: problem.next,
+  };
+}

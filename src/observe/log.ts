@@ -1,0 +1,79 @@
+import { pino, type Logger } from 'pino';
+
+export type { Logger } from 'pino';
+
+/**
+ * The log of a process, on standard error, so that standard output stays for what commands print.
+ *
+ * Log lines hold ids, counts, times and types. What could carry personal data or a secret all the same is cut here, in one
+ * place: errors are reduced to name, code and stack without their message's quotations, and well-known keys are redacted.
+ *
+ * @param settings.format undefined: pretty on a terminal, JSON elsewhere
+ */
+export function createLogger(settings: { level: string; format: 'json' | 'pretty' | undefined }): Logger {
+  const pretty = settings.format === 'pretty' || (settings.format === undefined && process.stderr.isTTY);
+  const options = {
+    level: settings.level,
+    base: null,
+    redact: { paths: secretPaths, censor: '[redacted]' },
+    serializers: { err: describeError, error: describeError },
+    hooks: {
+      logMethod(
+        this: Logger,
+        parameters: Parameters<Logger['info']>,
+        method: (...values: unknown[]) => void,
+      ): void {
+        method.apply(
+          this,
+          parameters.map((value: unknown) =>
+            typeof value === 'string' ? withoutPersonalData(value) : value,
+          ),
+        );
+      },
+    },
+  };
+  return pretty
+    ? pino(
+        options,
+        pino.transport({ target: 'pino-pretty', options: { destination: 2, ignore: 'pid,hostname' } }),
+      )
+    : pino(options, pino.destination({ fd: 2, sync: true }));
+}
+
+const secretPaths = [
+  'apiKey',
+  'accessToken',
+  'authorization',
+  'token',
+  'password',
+  'email',
+  'phone',
+  'details',
+  'body',
+].flatMap((name) => [name, `*.${name}`]);
+
+/** What an error may say in a log: messages of drivers and parsers quote statements, cells and addresses. */
+export function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { kind: typeof error };
+  const { code, type } = error as { code?: unknown; type?: unknown };
+  return {
+    name: error.name,
+    ...(typeof code === 'string' && { code }),
+    ...(typeof type === 'string' && { type }),
+    message: withoutPersonalData(error.message),
+    stack: error.stack
+      ?.split('\n')
+      .filter((line) => /^\s+at /.test(line))
+      .slice(0, 12)
+      .join('\n'),
+  };
+}
+
+/** Replaces whatever looks like an e-mail address, a profile URL, a phone number, or a password in an address. */
+export function withoutPersonalData(text: string): string {
+  return text
+    .replace(/[^\s"'<>(),;:]+@[^\s"'<>(),;:]+\.[a-z]{2,}/giu, '[email]')
+    .replace(/\/\/[^/\s:@]+:[^/\s@]+@/g, '//[login]@')
+    .replace(/\b(?:https?:\/\/)?(?:[a-z]+\.)?linkedin\.com\/in\/[^\s"']+/giu, '[profile]')
+    .replace(/\+\d[\d ().-]{7,}\d/g, '[phone]');
+}

@@ -1,0 +1,237 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import type { PlanSummary, RunFacts, RunStatus, Stop } from '../contract.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import type { Warehouse } from './database.ts';
+import type { RunOptions } from './tables.ts';
+
+export interface RunRecord {
+  readonly runId: string;
+  readonly status: RunStatus;
+  readonly source: string | null;
+  readonly filePath: string;
+  readonly fileName: string;
+  readonly fileSha256: string;
+  readonly options: RunOptions;
+  readonly mapping: Readonly<Record<string, unknown>> | null;
+  readonly rowsStaged: number;
+  readonly ingestedAt: Date | null;
+  readonly plan: PlanSummary | null;
+  readonly planHash: string | null;
+  readonly expectedPlanHash: string | null;
+  readonly stop: Stop | null;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+export interface RunOrder {
+  readonly filePath: string;
+  readonly fileName: string;
+  readonly fileSha256: string;
+  readonly options: RunOptions;
+  readonly expectedPlanHash: string | null;
+}
+
+/**
+ * Finds the unfinished run of this file and these options, or begins one. Two commands at once get the same run: the
+ * unfinished runs' key is unique.
+ *
+ * @returns the run, and whether it was there already
+ */
+export async function findOrBeginRun(
+  warehouse: Warehouse,
+  order: RunOrder,
+): Promise<{ run: RunRecord; found: boolean }> {
+  const runKey = createHash('sha256')
+    .update(JSON.stringify([order.fileSha256, order.options]))
+    .digest('hex');
+  const runId = newRunId();
+  const inserted = await sql<{ run_id: string }>`
+    insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options, expected_plan_hash)
+    values (${runId}, ${runKey}, ${runId}, 'ingesting', ${order.filePath}, ${order.fileName}, ${order.fileSha256},
+      ${JSON.stringify(order.options)}::jsonb, ${order.expectedPlanHash})
+    on conflict (run_key) where status not in ('planned', 'finished', 'cancelled', 'failed') do nothing
+    returning run_id
+  `.execute(warehouse.database);
+  if (inserted.rows.length > 0) return { run: await getRun(warehouse, runId), found: false };
+  const existing = await sql<{ run_id: string }>`
+    update runs set file_path = ${order.filePath}
+    where run_key = ${runKey} and status not in ('planned', 'finished', 'cancelled', 'failed') returning run_id
+  `.execute(warehouse.database);
+  const found = existing.rows[0];
+  // It ended between the two statements: begin again.
+  return found
+    ? { run: await getRun(warehouse, found.run_id), found: true }
+    : findOrBeginRun(warehouse, order);
+}
+
+/**
+ * @param runId a run's id, or `latest`
+ * @throws Problem `run.unknown`
+ */
+export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRecord> {
+  const row = await warehouse.database
+    .selectFrom('runs')
+    .selectAll()
+    .$if(runId !== 'latest', (query) => query.where('run_id', '=', runId))
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) {
+    throw new Problem(
+      'run.unknown',
+      runId === 'latest' ? 'there is no run yet' : `there is no run "${runId}"`,
+      {
+        where: 'enrichment.runs',
+        next: 'enrich status (without a name) lists the runs',
+        exitCode: exitCodes.usage,
+      },
+    );
+  }
+  return {
+    runId: row.run_id,
+    status: row.status as RunStatus,
+    source: row.source,
+    filePath: row.file_path,
+    fileName: row.file_name,
+    fileSha256: row.file_sha256,
+    options: row.options,
+    mapping: row.mapping,
+    rowsStaged: row.rows_staged,
+    ingestedAt: row.ingested_at,
+    plan: row.plan as PlanSummary | null,
+    planHash: row.plan_hash,
+    expectedPlanHash: row.expected_plan_hash,
+    stop: row.stop,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+  };
+}
+
+/** The newest runs first. */
+export async function listRuns(warehouse: Warehouse, limit: number): Promise<RunRecord[]> {
+  const rows = await warehouse.database
+    .selectFrom('runs')
+    .select('run_id')
+    .where('status', '<>', 'planned')
+    .orderBy('created_at', 'desc')
+    .limit(limit)
+    .execute();
+  return Promise.all(rows.map((row) => getRun(warehouse, row.run_id)));
+}
+
+/** Ended runs keep their status: a late pause or a retried activity changes nothing. */
+export async function setRunStatus(
+  warehouse: Warehouse,
+  runId: string,
+  status: RunStatus,
+  stop: Stop | undefined,
+): Promise<void> {
+  await sql`
+    update runs set status = ${status}, stop = ${stop === undefined ? null : JSON.stringify(stop)}::jsonb,
+      approved_at = case when ${status} = 'running' then coalesce(approved_at, clock_timestamp()) else approved_at end,
+      finished_at = case when ${status} in ('planned', 'finished', 'cancelled', 'failed') then clock_timestamp() end
+    where run_id = ${runId} and status not in ('planned', 'finished', 'cancelled', 'failed')
+  `.execute(warehouse.database);
+}
+
+/** Keeps the plan's figures with the run. */
+export async function savePlan(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<void> {
+  await sql`update runs set plan = ${JSON.stringify(plan)}::jsonb where run_id = ${runId}`.execute(
+    warehouse.database,
+  );
+}
+
+/**
+ * Ends a run: every row that has no outcome yet gets the given one, claims are given up but those of people whose call is
+ * unknown (another run must not pay for them again), and the status is final. Ending twice changes nothing.
+ *
+ * @param rest what becomes of people who were not asked for; undefined where there may be none
+ */
+export async function endRun(
+  warehouse: Warehouse,
+  runId: string,
+  status: 'finished' | 'cancelled',
+  rest: { outcome: 'over_budget' | 'cancelled'; reason: string } | undefined,
+): Promise<void> {
+  await warehouse.database.transaction().execute(async (transaction) => {
+    await sql`select 1 from runs where run_id = ${runId} for update`.execute(transaction);
+    if (rest) {
+      await sql`
+        update run_rows set outcome = ${rest.outcome}, reason = ${rest.reason}
+        where run_id = ${runId} and outcome is null
+      `.execute(transaction);
+    }
+    const open =
+      await sql`select 1 from run_rows where run_id = ${runId} and outcome is null limit 1`.execute(
+        transaction,
+      );
+    if (open.rows.length > 0) throw new Error(`run ${runId} cannot end: rows are left without an outcome`);
+    await sql`
+      delete from claims c where c.run_id = ${runId} and not exists (
+        select 1 from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number and r.outcome = 'unknown')
+    `.execute(transaction);
+    await sql`
+      update runs set status = ${status}, finished_at = coalesce(finished_at, clock_timestamp()), stop = null
+      where run_id = ${runId} and status not in ('planned', 'finished', 'cancelled', 'failed')
+    `.execute(transaction);
+  });
+}
+
+/** A plan that was only to be looked at: its rows are not kept. */
+export async function discardStagedRows(warehouse: Warehouse, runId: string): Promise<void> {
+  await sql`delete from run_rows where run_id = ${runId}`.execute(warehouse.database);
+  await sql`delete from run_people where run_id = ${runId}`.execute(warehouse.database);
+}
+
+/** Everything that `--json` says of a run, from the tables alone. */
+export async function readRunFacts(warehouse: Warehouse, runId: string): Promise<RunFacts> {
+  const run = await getRun(warehouse, runId);
+  const outcomes = await sql<{ outcome: string; rows: number }>`
+    select coalesce(outcome, 'open') as outcome, count(*)::int as rows from run_rows
+    where run_id = ${run.runId} group by 1 order by 1
+  `.execute(warehouse.database);
+  const money = await readRunMoney(warehouse, run.runId);
+  return {
+    run_id: run.runId,
+    workflow_id: run.runId,
+    status: run.status,
+    reason: run.stop?.reason ?? null,
+    next: run.stop?.next ?? null,
+    source: run.source,
+    file: run.fileName,
+    plan_hash: run.planHash,
+    rows: run.rowsStaged,
+    outcomes: Object.fromEntries(outcomes.rows.map((row) => [row.outcome, row.rows])),
+    calls: money.calls,
+    credits: { settled: money.settled, reserved: money.reserved, unknown: money.unknown },
+  };
+}
+
+/** Calls and credits of a run, from its attempts: cheap enough to be asked every second. */
+export async function readRunMoney(
+  warehouse: Warehouse,
+  runId: string,
+): Promise<{ calls: number; people: number; settled: string; reserved: string; unknown: string }> {
+  const result = await sql<{
+    calls: number;
+    people: number;
+    settled: string;
+    reserved: string;
+    unknown: string;
+  }>`
+    select count(*) filter (where status <> 'released')::int as calls,
+      coalesce(sum(people) filter (where status in ('settled', 'awaiting', 'unknown')), 0)::int as people,
+      trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
+      trim_scale(coalesce(sum(credits_reserved) filter (where status in ('admitted', 'awaiting')), 0))::text as reserved,
+      trim_scale(coalesce(sum(credits_reserved) filter (where status = 'unknown'), 0))::text as unknown
+    from attempts where run_id = ${runId}
+  `.execute(warehouse.database);
+  return result.rows[0]!;
+}
+
+/** Sorts by time in every list, says nothing of the file's content, and is short enough for a workflow id in the UI. */
+function newRunId(): string {
+  const time = new Date().toISOString().replace(/[-:]/g, '').slice(0, 15).replace('T', '-');
+  return `run-${time}-${randomBytes(3).toString('hex')}`;
+}

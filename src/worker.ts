@@ -1,0 +1,140 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { createCallActivities, createControlActivities } from '../activities/index.ts';
+import type { Config, ServiceSettings } from './config.ts';
+import { callTaskQueue, controlTaskQueue } from './contract.ts';
+import { FailureStreak } from './enrichment/failure-streak.ts';
+import { CallQueue } from './limits/call-queue.ts';
+import { applyBudgetLimits } from './limits/credit-ledger.ts';
+import { bulkMatchScope, freePlaces } from './limits/rate-windows.ts';
+import type { Logger } from './observe/log.ts';
+import { createServiceClient } from './service/client.ts';
+import { openWarehouse } from './warehouse/database.ts';
+
+export interface WorkerSettings {
+  readonly config: Config;
+  readonly databaseUrl: string;
+  readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
+  readonly temporal: { readonly connection: NativeConnection; readonly namespace: string };
+  readonly log: Logger;
+}
+
+export interface RunningWorker {
+  /** Drains: no new activity is taken, calls in the air are waited for. */
+  stop(): Promise<void>;
+  /** Settles when the worker has ended; fails if it ended by itself. */
+  readonly ended: Promise<void>;
+}
+
+/** Beyond the longest call and its recording; a deploy must not cut off a call that is paid for. */
+const graceSecondsBeyondCall = 30;
+/** Waits up to this long stay in the activity; longer ones become a timer that the UI shows. */
+const patienceMilliseconds = 20_000;
+
+/**
+ * The composition root: everything that a worker process runs with is made here, once.
+ *
+ * Two task queues: paid calls have few slots and live long, and would starve ingest and page opening on one queue.
+ */
+export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
+  const { config, log } = settings;
+  const warehouse = openWarehouse(settings.databaseUrl, {
+    // One per call in the air, one more for each admission beside it, and some for the control queue.
+    connections: 2 * config.callConcurrency + 6,
+    applicationName: 'enrich worker',
+    onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
+  });
+  const client = createServiceClient({ ...config.service, ...settings.service });
+  const budgets = { perDay: config.budgets.perDay, perMonth: config.budgets.perMonth };
+  await applyBudgetLimits(warehouse.database, budgets);
+  const queue = new CallQueue({
+    concurrency: config.callConcurrency,
+    freePlaces: () => freePlaces(warehouse.database, bulkMatchScope, config.rateLimits),
+    patienceMilliseconds,
+  });
+
+  const shared: Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'shutdownForceTime'> =
+    {
+      connection: settings.temporal.connection,
+      namespace: settings.temporal.namespace,
+      shutdownGraceTime: `${config.service.callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
+      shutdownForceTime: `${config.service.callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
+    };
+  const control = await Worker.create({
+    ...shared,
+    ...workflowCode(),
+    taskQueue: controlTaskQueue,
+    activities: createControlActivities(
+      { warehouse, rateLimits: config.rateLimits, budgets, callConcurrency: config.callConcurrency },
+      log,
+    ),
+    maxConcurrentActivityTaskExecutions: 4,
+  });
+  const calls = await Worker.create({
+    ...shared,
+    taskQueue: callTaskQueue,
+    activities: createCallActivities(
+      {
+        warehouse,
+        client,
+        queue,
+        limits: { rateLimits: config.rateLimits, budgets },
+        callTimeoutSeconds: config.service.callTimeoutSeconds,
+        patienceMilliseconds,
+        streak: new FailureStreak(),
+      },
+      log,
+    ),
+    // One more than calls in the air is enough to keep the queue fed while answers are recorded.
+    maxConcurrentActivityTaskExecutions: config.callConcurrency + 1,
+  });
+
+  const running = Promise.all([control.run(), calls.run()]);
+  const ended = running
+    .then(() => undefined)
+    .finally(async () => {
+      await queue.close();
+      await client.close();
+      await warehouse.close();
+    });
+  return {
+    ended,
+    stop: async () => {
+      for (const worker of [control, calls]) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await ended;
+    },
+  };
+}
+
+/** Sends the SDK's own log to ours; once per process, before the first worker. */
+export function installRuntime(log: Logger, metricsListen: string | undefined): void {
+  Runtime.install({
+    // The command decides when to stop its worker: it has servers to stop afterwards.
+    shutdownSignals: [],
+    logger: {
+      log: (level, message) => log[sdkLevels[level] ?? 'info']({ from: 'temporal' }, message),
+      trace: (message) => log.trace({ from: 'temporal' }, message),
+      debug: (message) => log.debug({ from: 'temporal' }, message),
+      info: (message) => log.debug({ from: 'temporal' }, message),
+      warn: (message) => log.warn({ from: 'temporal' }, message),
+      error: (message) => log.error({ from: 'temporal' }, message),
+    },
+    ...(metricsListen !== undefined && {
+      telemetryOptions: { metrics: { prometheus: { bindAddress: metricsListen } } },
+    }),
+  });
+}
+
+const sdkLevels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
+
+/** The bundle that the build made (it takes a second to make), or the sources where there is none. */
+function workflowCode(): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+  const bundle = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
+  if (existsSync(bundle)) return { workflowBundle: { codePath: bundle } };
+  return { workflowsPath: fileURLToPath(new URL(`../workflows/index${extension()}`, import.meta.url)) };
+}
+
+function extension(): string {
+  return import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+}

@@ -1,0 +1,237 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  isCancellation,
+  executeChild,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  controlTaskQueue,
+  type ControlActivities,
+  type PageResult,
+  type PlanSummary,
+  type RunFacts,
+  type RunInput,
+  type RunStatus,
+  type Stop,
+} from '../src/contract.ts';
+import { enrichmentPage } from './enrichment-page.ts';
+import {
+  approveUpdate,
+  cancelUpdate,
+  pauseUpdate,
+  progressQuery,
+  resumeUpdate,
+  wakeSignal,
+  type RunProgress,
+} from './messages.ts';
+import { progressTable } from './progress-table.ts';
+import { add, nothing } from './tally.ts';
+
+const quick = proxyActivities<ControlActivities>({
+  taskQueue: controlTaskQueue,
+  startToCloseTimeout: '10 minutes',
+  retry: { maximumInterval: '30 seconds' },
+});
+
+/** Ingest and plan of a large file take minutes; the heartbeat tells a dead worker from a busy one. */
+const long = proxyActivities<ControlActivities>({
+  taskQueue: controlTaskQueue,
+  startToCloseTimeout: '12 hours',
+  heartbeatTimeout: '15 seconds',
+  retry: { maximumInterval: '30 seconds' },
+});
+
+const statusAttribute = { name: 'EnrichmentStatus', type: 'KEYWORD' } as const;
+const rowsAttribute = { name: 'EnrichmentRows', type: 'INT' } as const;
+const creditsAttribute = { name: 'EnrichmentCreditsSettled', type: 'DOUBLE' } as const;
+
+/**
+ * One run of one export: ingest → plan → (approve) → pages → finish. Its truth is in the database: started anew after any
+ * loss it goes on where the tables say.
+ */
+export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
+  const { runId } = input;
+  let phase: RunProgress['phase'] = 'ingesting';
+  let plan: PlanSummary | null = null;
+  let stop: Stop | null = null;
+  let approved = input.approved;
+  let cancelling: string | undefined;
+  let page = input.carried?.page ?? 0;
+  let tally = input.carried?.tally ?? nothing;
+  let openChild: string | undefined;
+
+  const show = (): void =>
+    setCurrentDetails(progressTable({ phase, page, pages: plan?.pages ?? 0, plan, stop, tally }));
+  const enter = (next: RunProgress['phase']): void => {
+    phase = next;
+    if (input.searchable) {
+      upsertSearchAttributes([
+        { key: statusAttribute, value: next },
+        ...(plan ? [{ key: rowsAttribute, value: plan.rows }] : []),
+        { key: creditsAttribute, value: Number(tally.creditsSettled) },
+      ]);
+    }
+    show();
+  };
+  const wake = async (): Promise<void> => {
+    if (openChild === undefined) return;
+    // The page may have ended meanwhile: then there is nobody to wake.
+    await getExternalWorkflowHandle(openChild)
+      .signal(wakeSignal)
+      .catch(() => {});
+  };
+  const setStatus = (status: RunStatus, why?: Stop): Promise<void> =>
+    quick.setRunStatus.executeWithOptions({ summary: `run is ${status}` }, [
+      { runId, status, ...(why && { stop: why }) },
+    ]);
+
+  setHandler(progressQuery, () => ({ phase, page, pages: plan?.pages ?? 0, plan, stop, tally }), {
+    description: 'How far the run is: phase, page, plan, calls, credits.',
+  });
+  setHandler(approveUpdate, () => void (approved = true), {
+    description: 'Allow the run to spend what its plan says. Argument: the hash of the plan.',
+    validator: (planHash) => {
+      if (phase !== 'awaiting approval') throw new Error(`the run is ${phase}: there is nothing to approve`);
+      if (planHash !== plan?.planHash) throw new Error(`the plan of this run has the hash ${plan?.planHash}`);
+    },
+  });
+  setHandler(
+    pauseUpdate,
+    async (reason: string) => {
+      stop = { type: 'run.paused', reason: reason || 'paused by hand', next: `enrich resume ${runId}` };
+      await setStatus('paused', stop);
+      await wake();
+    },
+    {
+      description:
+        'Send no further call until the run is resumed; calls in the air are waited for. Argument: why.',
+      validator: (_reason: string) => {
+        if (phase !== 'enriching')
+          throw new Error(`the run is ${phase}: only a run that is enriching can be paused`);
+      },
+    },
+  );
+  setHandler(
+    resumeUpdate,
+    async () => {
+      await setStatus('running');
+      stop = null;
+    },
+    {
+      description: 'Go on after a pause.',
+      validator: () => {
+        if (!stop) throw new Error(`the run is ${phase}: it is not paused`);
+        if (cancelling !== undefined) throw new Error('the run is being cancelled');
+      },
+    },
+  );
+  setHandler(
+    cancelUpdate,
+    async (reason: string) => {
+      cancelling = reason || 'cancelled by hand';
+      await setStatus('cancelling', {
+        type: 'run.cancelled',
+        reason: cancelling,
+        next: 'start the file again',
+      });
+      await wake();
+    },
+    { description: 'Send no further call and end the run; what is paid for is kept. Argument: why.' },
+  );
+
+  /** Ends the run; people who were not asked for get the outcome that says why. */
+  const finish = async (ending: 'finished' | 'over_budget' | 'cancelled'): Promise<RunFacts> =>
+    CancellationScope.nonCancellable(async () => {
+      enter('finishing');
+      const facts = await quick.finishRun.executeWithOptions(
+        { summary: `every row gets its outcome (${ending})` },
+        [{ runId, ending }],
+      );
+      enter(ending === 'cancelled' ? 'cancelled' : 'finished');
+      await condition(allHandlersFinished);
+      return facts;
+    });
+  /** A failure is for what needs another file or other options: the run cannot go on. */
+  const fail = async (why: Stop): Promise<never> => {
+    stop = why;
+    await setStatus('failed', why);
+    enter('failed');
+    throw ApplicationFailure.nonRetryable(`${why.reason}\n  next:  ${why.next}`, why.type);
+  };
+
+  const enrich = async (): Promise<RunFacts> => {
+    enter('ingesting');
+    const ingested = await long.ingestExport.executeWithOptions(
+      { summary: 'read the export into the staging table' },
+      [{ runId }],
+    );
+    if (ingested.kind === 'refused') return fail(ingested.stop);
+
+    enter('planning');
+    const planned = await long.planRun.executeWithOptions(
+      {
+        summary: `plan ${ingested.rows} rows of ${ingested.source}: what is worth asking for, and its price`,
+      },
+      [{ runId }],
+    );
+    if (planned.kind === 'refused') return fail(planned.stop);
+    plan = planned.plan;
+
+    if (!approved) {
+      await setStatus('awaiting_approval');
+      enter('awaiting approval');
+      await condition(() => approved || cancelling !== undefined);
+    }
+    if (cancelling === undefined) await setStatus('running');
+
+    for (page = Math.max(page, planned.firstOpenPage); page <= plan.pages && cancelling === undefined;) {
+      enter('enriching');
+      openChild = `${runId}/page-${String(page).padStart(4, '0')}`;
+      const result: PageResult = await executeChild(enrichmentPage, {
+        workflowId: openChild,
+        args: [{ runId, page, lanes: input.lanes }],
+        staticSummary: `page ${page} of ${plan.pages}`,
+      });
+      openChild = undefined;
+      tally = add(tally, result.tally);
+      if (result.kind === 'over_budget') return finish('over_budget');
+      if (result.kind === 'stopped' && cancelling === undefined) {
+        stop ??= result.stop;
+        enter('paused');
+        await condition(() => stop === null || cancelling !== undefined);
+        continue;
+      }
+      if (result.kind === 'done') page += 1;
+      if (workflowInfo().continueAsNewSuggested && page <= plan.pages && cancelling === undefined) {
+        await condition(allHandlersFinished);
+        await continueAsNew<typeof enrichmentRun>({ ...input, approved: true, carried: { page, tally } });
+      }
+    }
+    return finish(cancelling === undefined ? 'finished' : 'cancelled');
+  };
+
+  try {
+    return await enrich();
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    // Cancelled in Temporal's UI: the same end as by our own update, then cancelled for Temporal as well.
+    await CancellationScope.nonCancellable(() =>
+      setStatus('cancelling', {
+        type: 'run.cancelled',
+        reason: 'cancelled in Temporal',
+        next: 'start the file again',
+      }),
+    );
+    await finish('cancelled');
+    throw error;
+  }
+}

@@ -1,0 +1,3 @@
+/** What the worker registers: the exports' names are the workflow types. */
+export { enrichmentPage } from './enrichment-page.ts';
+export { enrichmentRun } from './enrichment-run.ts';

@@ -1,0 +1,24 @@
+import type { RunProgress } from './messages.ts';
+
+/** The run in one Markdown table, for the page of the run in Temporal's UI: what, how far, how much, what it waits for. */
+export function progressTable({ phase, page, pages, plan, stop, tally }: RunProgress): string {
+  const rows: [string, string | number][] = [['phase', phase]];
+  if (plan) {
+    const dropped = Object.entries(plan.dropped).map(([outcome, count]) => `${count} ${outcome}`);
+    rows.push(
+      ['rows', plan.rows],
+      ['not asked for', dropped.length === 0 ? 'nobody' : dropped.join(', ')],
+      ['people to ask for', plan.people],
+      ['calls', `${tally.calls} of about ${plan.calls}`],
+      ['page', `${page} of ${pages}`],
+      ['enriched / not found / other', `${tally.enriched} / ${tally.notFound} / ${tally.other}`],
+      [
+        'credits settled',
+        `${tally.creditsSettled} (plan: ${plan.credits.expected}, at most ${plan.credits.worstCase})`,
+      ],
+      ['plan', plan.planHash],
+    );
+  }
+  if (stop) rows.push(['**needs a person**', stop.reason], ['next', `\`${stop.next}\``]);
+  return ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');
+}
