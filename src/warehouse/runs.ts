@@ -30,6 +30,8 @@ export interface RunOrder {
   readonly fileSha256: string;
   readonly options: RunOptions;
   readonly expectedPlanHash: string | null;
+  /** Only looked at: never found by, and never in the way of, a run that spends. */
+  readonly planOnly?: boolean;
 }
 
 /**

@@ -1,0 +1,71 @@
+import type { PlanSummary, RunFacts } from '../contract.ts';
+import { formatRateLimits, type RateLimit } from '../domain/rate-limit.ts';
+import { outcomesThatNeedAPerson } from '../domain/outcome.ts';
+import { exitCodes } from '../domain/problem.ts';
+import { readableSeconds, table } from './output.ts';
+
+/** A plan as a person reads it before saying yes. */
+export function describePlan(plan: PlanSummary, limits: readonly RateLimit[]): string {
+  const lines = [
+    `plan ${plan.planHash}`,
+    table([
+      ['rows in the file', plan.rows],
+      ...Object.entries(plan.dropped).map(([outcome, rows]): [string, number] => [
+        `  not asked for: ${outcome}`,
+        rows,
+      ]),
+      ['people to ask for', plan.people],
+      ['calls, at most', plan.calls],
+    ]),
+    table([
+      ['credits, at least', plan.credits.minimum],
+      ['credits, expected', plan.credits.expected],
+      ['credits, worst case', plan.credits.worstCase],
+      ['time', `about ${readableSeconds(plan.etaSeconds)} at ${formatRateLimits(limits)}`],
+    ]),
+  ];
+  if (plan.shortBudget) {
+    lines.push(
+      `  the worst case does not fit budget ${plan.shortBudget.budget}, which has ${plan.shortBudget.available} left:`,
+      '  people who do not fit will be over_budget, and a later run takes them',
+    );
+  }
+  return lines.join('\n');
+}
+
+/** What a run came to. */
+export function describeRun(facts: RunFacts): string {
+  const total = Object.values(facts.outcomes).reduce((sum, rows) => sum + rows, 0);
+  const lines = [
+    `run ${facts.run_id}: ${facts.status}${facts.source === null ? '' : ` (${facts.source}, ${facts.file})`}`,
+    table([
+      ...Object.entries(facts.outcomes).map(([outcome, rows]): [string, number] => [outcome, rows]),
+      ['rows', total],
+    ]),
+    table([
+      ['calls', facts.calls],
+      ['credits settled', facts.credits.settled],
+      ['credits reserved', facts.credits.reserved],
+      ['credits unknown', facts.credits.unknown],
+    ]),
+  ];
+  if (facts.reason !== null) lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
+  if ((facts.outcomes['unknown'] ?? 0) > 0) {
+    lines.push(
+      '  unknown: these people may have been billed and no answer was recorded; their credits stay held.',
+      `  next: enrich attempts list ${facts.run_id}, then retry or release each`,
+    );
+  }
+  if ((facts.outcomes['over_budget'] ?? 0) > 0) {
+    lines.push('  over_budget: raise the budget and give the same command again: it asks only for the rest');
+  }
+  return lines.join('\n');
+}
+
+/** The exit code that a run's facts stand for. */
+export function exitCodeOf(facts: RunFacts): number {
+  if (facts.status === 'failed') return exitCodes.failed;
+  if (facts.status !== 'finished' && facts.status !== 'cancelled') return exitCodes.needsPerson;
+  const needsPerson = outcomesThatNeedAPerson.some((outcome) => (facts.outcomes[outcome] ?? 0) > 0);
+  return needsPerson ? exitCodes.needsPerson : exitCodes.done;
+}

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { callTaskQueue, type RunFacts, type RunStatus } from '../contract.ts';
+import { getRun, readRunFacts, readRunMoney, setRunStatus } from '../warehouse/runs.ts';
+import { tell } from './output.ts';
+import { Progress } from './progress.ts';
+import type { Session } from './session.ts';
+import { isWorkflowGone } from './temporal.ts';
+
+const pollMilliseconds = 250;
+const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
+const phases: Partial<Record<RunStatus, string>> = {
+  ingesting: 'reading the file',
+  planning: 'planning',
+  running: 'enriching',
+  cancelling: 'cancelling',
+};
+
+/**
+ * Waits until a run has ended, is paused, or wants an approval, and shows how far it is.
+ *
+ * @param signal ends the wait, not the run
+ */
+export async function followRun(
+  session: Session,
+  runId: string,
+  handle: WorkflowHandle,
+  signal: AbortSignal,
+): Promise<RunStatus> {
+  const progress = new Progress();
+  const workflow = watchWorkflow(handle);
+  try {
+    for (;;) {
+      const run = await getRun(session.warehouse, runId);
+      const money = await readRunMoney(session.warehouse, runId);
+      progress.show({
+        phase: phases[run.status] ?? run.status,
+        done: money.people,
+        total: run.status === 'running' ? (run.plan?.people ?? 0) : 0,
+        calls: money.calls,
+        credits: money.settled,
+        waiting: await waitingFor(session, run.status),
+      });
+      if (statusesThatEndTheWait.includes(run.status) || run.status === 'awaiting_approval')
+        return run.status;
+      if (workflow.ended !== undefined) return await settleEnded(session, runId, workflow.ended);
+      if (signal.aborted) return run.status;
+      await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+/** The run's facts, once the workflow has written its last word. */
+export async function factsAfter(session: Session, runId: string): Promise<RunFacts> {
+  return readRunFacts(session.warehouse, runId);
+}
+
+/** Says that nobody works on the calls, where that is why nothing moves. */
+export async function warnWithoutWorker(session: Session): Promise<void> {
+  const client = await session.temporal();
+  const described = await client.workflowService.describeTaskQueue({
+    namespace: client.options.namespace,
+    taskQueue: { name: callTaskQueue },
+    taskQueueType: 2,
+  });
+  if ((described.pollers ?? []).length > 0) return;
+  tell(
+    `no worker is polling ${callTaskQueue} on ${session.stack.temporal.address}: start one with: enrich worker`,
+  );
+}
+
+function watchWorkflow(handle: WorkflowHandle): { ended: string | undefined } {
+  const watched: { ended: string | undefined } = { ended: undefined };
+  handle.result().then(
+    () => (watched.ended = 'completed'),
+    (error: unknown) => {
+      if (error instanceof WorkflowFailedError) watched.ended = error.cause?.message ?? 'failed';
+      else if (isWorkflowGone(error)) watched.ended = 'gone';
+    },
+  );
+  return watched;
+}
+
+/** A workflow that was terminated or failed leaves its run's status behind: the run says so from then on. */
+async function settleEnded(session: Session, runId: string, how: string): Promise<RunStatus> {
+  const { status } = await getRun(session.warehouse, runId);
+  if (statusesThatEndTheWait.includes(status)) return status;
+  await setRunStatus(session.warehouse, runId, 'paused', {
+    type: 'workflow.ended',
+    reason: `the workflow ended before the run did: ${how}`,
+    next: `enrich resume ${runId}`,
+  });
+  return 'paused';
+}
+
+async function waitingFor(session: Session, status: RunStatus): Promise<string | undefined> {
+  if (status !== 'running') return undefined;
+  const paused = await session.warehouse.pool.query<{ until: string }>(
+    `select to_char(max(paused_until) at time zone 'UTC', 'HH24:MI:SS') as until from rate_scopes where paused_until > now()`,
+  );
+  const until = paused.rows[0]?.until;
+  return until ? `the service asked for a pause until ${until} UTC` : undefined;
+}

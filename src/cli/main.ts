@@ -1,0 +1,46 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander';
+import { exitCodes } from '../domain/problem.ts';
+import { cancelCommand } from './cancel.ts';
+import { migrateCommand } from './migrate.ts';
+import { reportFailure } from './output.ts';
+import { pauseCommand } from './pause.ts';
+import { planCommand } from './plan.ts';
+import { resumeCommand } from './resume.ts';
+import { runCommand } from './run.ts';
+import { statusCommand } from './status.ts';
+import { workerCommand } from './worker.ts';
+
+const program = new Command('enrich')
+  .description('Enriches CRM exports into a PostgreSQL warehouse, inside a call limit and a credit budget.')
+  .addHelpText(
+    'after',
+    `
+What is set is used, what is not set is embedded: without DATABASE_URL, TEMPORAL_ADDRESS and ENRICHMENT_BASE_URL
+everything runs on this machine, against the sandbox, at no cost.
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 finished (or paused) with something that needs a person.`,
+  )
+  .showHelpAfterError('(add --help for the options)');
+
+for (const command of [
+  planCommand(),
+  runCommand(),
+  statusCommand(),
+  pauseCommand(),
+  resumeCommand(),
+  cancelCommand(),
+  migrateCommand(),
+  workerCommand(),
+]) {
+  program.addCommand(command);
+}
+for (const command of [program, ...program.commands]) command.exitOverride();
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError)
+    process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+  else process.exitCode = reportFailure(error);
+}

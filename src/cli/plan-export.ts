@@ -1,0 +1,94 @@
+import type { PlanSummary } from '../contract.ts';
+import { ingestRun, planRun } from '../enrichment/prepare-run.ts';
+import { Problem } from '../domain/problem.ts';
+import {
+  discardStagedRows,
+  findOrBeginRun,
+  getRun,
+  setRunStatus,
+  type RunOrder,
+  type RunRecord,
+} from '../warehouse/runs.ts';
+import { describePlan } from './describe-run.ts';
+import { print, tell } from './output.ts';
+import type { Session } from './session.ts';
+
+export interface PlannedExport {
+  readonly run: RunRecord;
+  readonly plan: PlanSummary;
+}
+
+/**
+ * Plans an export without Temporal and without the service: what `enrich run` would do with it now. Spends nothing; what
+ * was staged for it is not kept.
+ */
+export async function planExport(session: Session, order: RunOrder): Promise<PlannedExport> {
+  const { warehouse, config } = session;
+  // A key of its own: looking at a plan must neither find nor disturb an unfinished run of the same file.
+  const { run } = await findOrBeginRun(warehouse, { ...order, planOnly: true });
+  const dependencies = {
+    warehouse,
+    rateLimits: config.rateLimits,
+    budgets: { perDay: config.budgets.perDay, perMonth: config.budgets.perMonth },
+    callConcurrency: config.callConcurrency,
+  };
+  try {
+    const ingested = await ingestRun(dependencies, run.runId, {
+      signal: new AbortController().signal,
+      onProgress: (rows) => process.stderr.isTTY && process.stderr.write(`\rread ${rows} rows`),
+    });
+    if (process.stderr.isTTY) process.stderr.write('\n');
+    if (ingested.kind === 'refused') throw refusal(ingested.stop);
+    const planned = await planRun(dependencies, run.runId);
+    if (planned.kind === 'refused') throw refusal(planned.stop);
+    return { run: await getRun(warehouse, run.runId), plan: planned.plan };
+  } finally {
+    await discardStagedRows(warehouse, run.runId);
+    await setRunStatus(warehouse, run.runId, 'planned', undefined);
+  }
+}
+
+/** The plan, and the mapping that it rests on. */
+export function printPlan({ run, plan }: PlannedExport, session: Session, json: boolean): void {
+  if (json) {
+    print(
+      JSON.stringify({
+        plan_hash: plan.planHash,
+        source: run.source,
+        mapping: run.mapping,
+        ...wirePlan(plan),
+      }),
+    );
+    return;
+  }
+  tell(describeMapping(run));
+  print(describePlan(plan, session.config.rateLimits));
+}
+
+/** Which column of the file was taken for what. */
+export function describeMapping(run: RunRecord): string {
+  const columns = Object.entries(run.mapping ?? {}).map(
+    ([header, field]) => `    ${header} → ${JSON.stringify(field)}`,
+  );
+  return [`  recognised as ${run.source ?? 'nothing'}; columns:`, ...columns].join('\n');
+}
+
+function wirePlan(plan: PlanSummary): Record<string, unknown> {
+  return {
+    rows: plan.rows,
+    dropped: plan.dropped,
+    people: plan.people,
+    calls: plan.calls,
+    credits: {
+      minimum: plan.credits.minimum,
+      expected: plan.credits.expected,
+      worst_case: plan.credits.worstCase,
+    },
+    short_budget: plan.shortBudget,
+    eta_seconds: plan.etaSeconds,
+  };
+}
+
+function refusal(stop: { type: string; reason: string; next: string }): Problem {
+  return new Problem(stop.type, stop.reason, { next: stop.next });
+}

@@ -1,0 +1,24 @@
+import { Command } from 'commander';
+import { getRun, readRunFacts } from '../warehouse/runs.ts';
+import { reportRun } from './run.ts';
+import { withSession } from './session.ts';
+import { settingsOf, withSettings } from './settings.ts';
+import { resumeRun, waitForRun } from './steer-run.ts';
+
+/** `enrich resume RUN` */
+export function resumeCommand(): Command {
+  return withSettings(new Command('resume'))
+    .description('go on with a run that is paused or was interrupted, and wait for it as run does')
+    .argument('<run>', 'id of a run, or "latest"')
+    .option('--json', 'facts as one JSON object on the last line of standard output')
+    .addHelpText('after', '\nExample:\n  enrich resume run-20261121-040312-a1b2c3')
+    .action(async (runId: string, options: { json?: boolean }) => {
+      const config = settingsOf(options as Record<string, unknown>);
+      const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
+        const run = await getRun(session.warehouse, runId);
+        if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
+        return waitForRun(session, run.runId, await resumeRun(session, run));
+      });
+      reportRun(facts, options.json === true);
+    });
+}

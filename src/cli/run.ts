@@ -1,0 +1,131 @@
+import { createInterface } from 'node:readline/promises';
+import { Command, Option } from 'commander';
+import type { RunFacts } from '../contract.ts';
+import { exitCodes } from '../domain/problem.ts';
+import { getRun, findOrBeginRun, type RunOrder } from '../warehouse/runs.ts';
+import { describePlan, describeRun, exitCodeOf } from './describe-run.ts';
+import { followRun } from './follow-run.ts';
+import { print, tell } from './output.ts';
+import { planExport, printPlan } from './plan-export.ts';
+import { orderRun, type RunFlags } from './run-order.ts';
+import { withSession, type Session } from './session.ts';
+import { settingsOf, withSettings } from './settings.ts';
+import { resumeRun, startRunWorkflow, steerRun, waitForRun } from './steer-run.ts';
+
+interface RunOptions extends RunFlags {
+  readonly yes?: boolean;
+  readonly json?: boolean;
+  readonly maxCredits?: string;
+  readonly freshness?: string;
+}
+
+/** `enrich run FILE` */
+export function runCommand(): Command {
+  return withRunOptions(withSettings(new Command('run')))
+    .description(
+      'enrich a CRM export: ingest, plan, and after your yes ask the service and write the warehouse',
+    )
+    .argument('<file>', 'CSV export of a CRM (plain or gzip)')
+    .option('--yes', 'do not ask: spend what the plan says')
+    .addHelpText(
+      'after',
+      `
+Without a terminal and without --yes the plan is printed and nothing is spent.
+The same command again, after an interruption or a kill, goes on with the unfinished run.
+
+Examples:
+  enrich run contacts.csv
+  enrich run contacts.csv --yes --json --max-credits 500 > run.json
+  enrich run contacts.csv --plan 3f9c2a…        only if the plan is still that one
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.`,
+    )
+    .action(async (file: string, options: RunOptions) => {
+      const config = settingsOf(options as Record<string, unknown>, {
+        MAX_CREDITS_PER_RUN: options.maxCredits,
+        FRESHNESS: options.freshness,
+      });
+      const order = await orderRun(file, options, config);
+      const asks = options.yes !== true;
+      if (asks && !process.stdin.isTTY) {
+        await withSession(config, { temporal: false, service: false }, async (session) => {
+          const planned = await planExport(session, order);
+          printPlan(planned, session, options.json === true);
+        });
+        tell('nothing was spent: there is no terminal to ask; give the command with --yes to spend');
+        process.exitCode = exitCodes.needsPerson;
+        return;
+      }
+      const facts = await withSession(config, { temporal: true, service: true }, (session) =>
+        enrichExport(session, order, { asks }),
+      );
+      reportRun(facts, options.json === true);
+    });
+}
+
+/** Options that `run`, `plan` and `demo` share. */
+export function withRunOptions(command: Command): Command {
+  return command
+    .option(
+      '--source <name>',
+      'name of the CRM in the warehouse (default: the one that the header is recognised as)',
+    )
+    .option('--mapping <file>', 'JSON or YAML file that says which column is what')
+    .option('--max-credits <n>', 'the most that this run may spend (MAX_CREDITS_PER_RUN)')
+    .option(
+      '--freshness <clocks>',
+      'whom not to ask again, such as 90d or enriched=90d,not_found=30d (FRESHNESS)',
+    )
+    .addOption(new Option('--plan <hash>', 'run only if the plan has this hash (enrich plan prints it)'))
+    .option(
+      '--json',
+      'facts as one JSON object on the last line of standard output; progress on standard error',
+    );
+}
+
+/** Runs an order to its end, or to where it needs a person. */
+export async function enrichExport(
+  session: Session,
+  order: RunOrder,
+  { asks }: { asks: boolean },
+): Promise<RunFacts> {
+  const { run, found } = await findOrBeginRun(session.warehouse, order);
+  tell(found ? `going on with ${run.runId}` : `run ${run.runId}`);
+  const handle =
+    found && run.planHash !== null && run.status !== 'awaiting_approval'
+      ? await resumeRun(session, run)
+      : await startRunWorkflow(session, run, !asks);
+  const { uiUrl } = session.stack.temporal;
+  if (uiUrl !== undefined) {
+    tell(`watch it: ${uiUrl}/namespaces/${session.stack.temporal.namespace}/workflows/${run.runId}`);
+  }
+  if (asks && !(await approve(session, run.runId, handle))) return waitForRun(session, run.runId, handle);
+  return waitForRun(session, run.runId, handle);
+}
+
+/** Prints what a run came to and sets the exit code. */
+export function reportRun(facts: RunFacts, json: boolean): void {
+  if (json) print(JSON.stringify(facts));
+  else print(describeRun(facts));
+  process.exitCode = exitCodeOf(facts);
+}
+
+async function approve(
+  session: Session,
+  runId: string,
+  handle: Awaited<ReturnType<typeof startRunWorkflow>>,
+): Promise<boolean> {
+  if (session.stack.temporal.embedded) await session.work();
+  const status = await followRun(session, runId, handle, new AbortController().signal);
+  if (status !== 'awaiting_approval') return false;
+  const { plan } = await getRun(session.warehouse, runId);
+  if (!plan) return false;
+  tell(describePlan(plan, session.config.rateLimits));
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(`spend up to ${plan.credits.worstCase} credits? [y/N] `);
+  terminal.close();
+  const yes = /^y(es)?$/i.test(answer.trim());
+  if (yes) await steerRun(session, runId, 'approve', plan.planHash);
+  else await steerRun(session, runId, 'cancel', 'the plan was not approved');
+  return yes;
+}

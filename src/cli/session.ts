@@ -1,0 +1,101 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../config.ts';
+import { acquireStack, type Stack } from '../dev/stack.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import { createLogger, type Logger } from '../observe/log.ts';
+import { openWarehouse, type Warehouse } from '../warehouse/database.ts';
+import { migrate } from '../warehouse/migrate.ts';
+import { installRuntime, startWorker, type RunningWorker } from '../worker.ts';
+import { tell } from './output.ts';
+import { connectClient, connectWorker } from './temporal.ts';
+
+/** What a command works with; parts are there as far as the command asked for them. */
+export interface Session {
+  readonly config: Config;
+  readonly stack: Stack;
+  readonly warehouse: Warehouse;
+  readonly log: Logger;
+  /** Connects once, when first asked for. */
+  temporal(): Promise<Client>;
+  /** Starts a worker in this process, once. */
+  work(): Promise<RunningWorker>;
+}
+
+export interface SessionNeeds {
+  readonly temporal: boolean;
+  /** The service is called, or a worker that calls it is started. */
+  readonly service: boolean;
+}
+
+/**
+ * Opens what a command needs, runs it, and closes everything again, whatever happened; embedded servers that nobody else
+ * uses are stopped.
+ */
+export async function withSession<Result>(
+  config: Config,
+  needs: SessionNeeds,
+  use: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  if (needs.service) requireCredential(config);
+  const log = createLogger(config.log);
+  const stack = await acquireStack(
+    config,
+    { postgres: true, temporal: needs.temporal, sandbox: needs.service },
+    tell,
+  );
+  const closing: (() => Promise<unknown>)[] = [() => stack.release()];
+  try {
+    await migrate(stack.databaseUrl);
+    const warehouse = openWarehouse(stack.databaseUrl, {
+      connections: 4,
+      onIdleError: (error) => log.debug({ err: error }, 'a database connection broke'),
+    });
+    closing.push(() => warehouse.close());
+    let client: Promise<Client> | undefined;
+    let worker: Promise<RunningWorker> | undefined;
+    const session: Session = {
+      config,
+      stack,
+      warehouse,
+      log,
+      temporal: () => {
+        client ??= connectClient(stack.temporal).then((connected) => {
+          closing.push(() => connected.connection.close());
+          return connected;
+        });
+        return client;
+      },
+      work: () => {
+        worker ??= (async () => {
+          installRuntime(log, config.metricsListen);
+          const connection = await connectWorker(stack.temporal);
+          closing.push(() => connection.close());
+          const started = await startWorker({
+            config,
+            databaseUrl: stack.databaseUrl,
+            service: stack.service,
+            temporal: { connection, namespace: stack.temporal.namespace },
+            log,
+          });
+          closing.push(() => started.stop());
+          return started;
+        })();
+        return worker;
+      },
+    };
+    return await use(session);
+  } finally {
+    for (const close of closing.reverse())
+      await close().catch((error: unknown) => log.debug({ err: error }, 'closing'));
+  }
+}
+
+/** The sandbox has a key of its own; a real service needs one before anything else is begun. */
+function requireCredential(config: Config): void {
+  if (config.service.baseUrl === undefined || config.service.credential) return;
+  throw new Problem('setting.missing', 'a service is set and no credential for it', {
+    where: 'ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN',
+    next: 'set one of them; or unset ENRICHMENT_BASE_URL to use the sandbox',
+    exitCode: exitCodes.usage,
+  });
+}

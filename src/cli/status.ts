@@ -1,0 +1,47 @@
+import { Command } from 'commander';
+import { listRuns, readRunFacts } from '../warehouse/runs.ts';
+import { describeRun } from './describe-run.ts';
+import { print, table } from './output.ts';
+import { withSession } from './session.ts';
+import { settingsOf, withSettings } from './settings.ts';
+
+/** `enrich status [RUN]` */
+export function statusCommand(): Command {
+  return withSettings(new Command('status'))
+    .description('say how a run is, or list the newest runs')
+    .argument('[run]', 'id of a run, or "latest"')
+    .option('--json', 'the same as one JSON object (or an array of them)')
+    .option('--limit <n>', 'how many runs to list', '20')
+    .addHelpText('after', '\nExample:\n  enrich status latest --json')
+    .action(async (runId: string | undefined, options: { json?: boolean; limit: string }) => {
+      const config = settingsOf(options as Record<string, unknown>);
+      await withSession(config, { temporal: false, service: false }, async ({ warehouse }) => {
+        if (runId !== undefined) {
+          const facts = await readRunFacts(warehouse, runId);
+          print(options.json === true ? JSON.stringify(facts) : describeRun(facts));
+          return;
+        }
+        const runs = await listRuns(warehouse, Number(options.limit) || 20);
+        const facts = await Promise.all(runs.map((run) => readRunFacts(warehouse, run.runId)));
+        if (options.json === true) {
+          print(JSON.stringify(facts));
+        } else if (facts.length === 0) {
+          print('no runs yet: enrich run FILE begins one');
+        } else {
+          print(
+            table([
+              ['run', 'status', 'rows', 'calls', 'credits', 'file'],
+              ...facts.map((run) => [
+                run.run_id,
+                run.status,
+                run.rows,
+                run.calls,
+                run.credits.settled,
+                run.file,
+              ]),
+            ]),
+          );
+        }
+      });
+    });
+}

@@ -1,0 +1,94 @@
+import {
+  Client,
+  Connection,
+  WorkflowNotFoundError,
+  isGrpcServiceError,
+  type ConnectionOptions,
+} from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
+import { searchAttributes } from '../contract.ts';
+import { Problem } from '../domain/problem.ts';
+
+/** Where Temporal is: embedded, or as Temporal's own environment configuration says. */
+export interface TemporalAddress {
+  readonly address: string;
+  readonly namespace: string;
+  readonly uiUrl: string | undefined;
+  /** Started by us: no TLS and no key, whatever the environment says of another server. */
+  readonly embedded: boolean;
+}
+
+function connectionOptions(temporal: TemporalAddress): ConnectionOptions & NativeConnectionOptions {
+  if (temporal.embedded) return { address: temporal.address };
+  const { tls, apiKey, metadata } = loadClientConnectConfig().connectionOptions;
+  return {
+    address: temporal.address,
+    ...(tls !== undefined && { tls }),
+    ...(typeof apiKey === 'string' && { apiKey }),
+    ...(metadata !== undefined && { metadata: metadata as Record<string, string> }),
+  };
+}
+
+/**
+ * Connects a client.
+ *
+ * @throws Problem `temporal.unreachable`
+ */
+export async function connectClient(temporal: TemporalAddress): Promise<Client> {
+  try {
+    const connection = await Connection.connect({
+      ...connectionOptions(temporal),
+      connectTimeout: '10 seconds',
+    });
+    return new Client({ connection, namespace: temporal.namespace });
+  } catch (error) {
+    throw unreachable(temporal, error);
+  }
+}
+
+/** Connects a worker. @throws Problem `temporal.unreachable` */
+export async function connectWorker(temporal: TemporalAddress): Promise<NativeConnection> {
+  try {
+    return await NativeConnection.connect(connectionOptions(temporal));
+  } catch (error) {
+    throw unreachable(temporal, error);
+  }
+}
+
+/**
+ * Makes the namespace know our search attributes, where the server lets us.
+ *
+ * @returns false where it does not know them: runs then do without
+ */
+export async function registerSearchAttributes(client: Client): Promise<boolean> {
+  const types = { Keyword: 2, Int: 3, Double: 4, Bool: 5, Datetime: 6, Text: 1 } as const;
+  const { operatorService } = client.connection as Connection;
+  const namespace = client.options.namespace;
+  try {
+    const known = await operatorService.listSearchAttributes({ namespace });
+    const missing = Object.entries(searchAttributes).filter(([name]) => !(name in known.customAttributes));
+    if (missing.length === 0) return true;
+    await operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: Object.fromEntries(missing.map(([name, type]) => [name, types[type]])),
+    });
+    return true;
+  } catch (error) {
+    if (isGrpcServiceError(error)) return false;
+    throw error;
+  }
+}
+
+/** True where the server does not know, or no longer runs, the workflow. */
+export function isWorkflowGone(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError;
+}
+
+function unreachable(temporal: TemporalAddress, cause: unknown): Problem {
+  return new Problem('temporal.unreachable', 'Temporal does not answer', {
+    where: temporal.address,
+    next: 'check TEMPORAL_ADDRESS and that the server is running there, or unset it to use the embedded dev server',
+    cause,
+  });
+}
