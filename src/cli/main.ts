@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { exitCodes } from '../domain/problem.ts';
+import { attemptsCommand } from './attempts.ts';
+import { budgetCommand } from './budget.ts';
 import { cancelCommand } from './cancel.ts';
 import { migrateCommand } from './migrate.ts';
 import { reportFailure } from './output.ts';
@@ -30,6 +32,8 @@ for (const command of [
   pauseCommand(),
   resumeCommand(),
   cancelCommand(),
+  attemptsCommand(),
+  budgetCommand(),
   migrateCommand(),
   workerCommand(),
 ]) {

@@ -1,11 +1,6 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
-import {
-  controlTaskQueue,
-  workflowTypes,
-  type RunFacts,
-  type RunInput,
-} from '../contract.ts';
+import { controlTaskQueue, workflowTypes, type RunFacts, type RunInput } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { getRun, readRunFacts, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
 import { followRun, warnWithoutWorker } from './follow-run.ts';

@@ -1,0 +1,122 @@
+import { Command } from 'commander';
+import { formatCredits, parseCredits } from '../domain/decimal.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import { decideAttempt, listAttempts } from '../warehouse/attempts.ts';
+import { print, table } from './output.ts';
+import { withSession, type Session } from './session.ts';
+import { settingsOf, withSettings } from './settings.ts';
+
+/** `enrich attempts list|show|release|retry` */
+export function attemptsCommand(): Command {
+  const command = new Command('attempts').description(
+    'bulk calls whose cost is not known, and your word on them: nothing of them is retried or released by itself',
+  );
+  command
+    .addCommand(listCommand())
+    .addCommand(showCommand())
+    .addCommand(
+      decisionCommand('release', {
+        description: 'the service did not bill this call: give its reservation back',
+        credits: () => '0',
+        done: 'released; its people are asked again by the next run',
+      }),
+    )
+    .addCommand(
+      decisionCommand('retry', {
+        description:
+          'accept what the call may have cost (all that is held, or --credits), so that its people may be asked again',
+        credits: (held, given) => given ?? held,
+        done: 'settled; its people are asked again, and paid for again, by the next run of their file',
+      }),
+    );
+  return command;
+}
+
+function listCommand(): Command {
+  return withSettings(new Command('list'))
+    .description('attempts that wait for a decision')
+    .argument('[run]', 'only those of this run')
+    .option('--all', 'every attempt, not only the unknown ones')
+    .option('--json', 'as a JSON array')
+    .addHelpText('after', '\nExample:\n  enrich attempts list')
+    .action(async (runId: string | undefined, options: { all?: boolean; json?: boolean }) => {
+      await withWarehouse(options, async ({ warehouse }) => {
+        const attempts = await listAttempts(warehouse, {
+          runId,
+          status: options.all === true ? undefined : 'unknown',
+        });
+        if (options.json === true) return print(JSON.stringify(attempts));
+        if (attempts.length === 0) return print('no attempt waits for a decision');
+        print(
+          table([
+            ['attempt', 'status', 'held', 'people', 'admitted', 'why'],
+            ...attempts.map((attempt) => [
+              attempt.attempt_id,
+              attempt.status,
+              attempt.credits_reserved,
+              attempt.people,
+              attempt.admitted_at.toISOString(),
+              attempt.reason ?? '',
+            ]),
+          ]),
+        );
+      });
+    });
+}
+
+function showCommand(): Command {
+  return withSettings(new Command('show'))
+    .description('one attempt, with the rows that it asked for')
+    .argument('<attempt>')
+    .addHelpText('after', '\nExample:\n  enrich attempts show 0b54…')
+    .action(async (attemptId: string, options: object) => {
+      await withWarehouse(options, async ({ warehouse }) => {
+        print(JSON.stringify(await findAttempt(warehouse, attemptId), null, 2));
+      });
+    });
+}
+
+function decisionCommand(
+  name: string,
+  texts: { description: string; credits: (held: string, given: string | undefined) => string; done: string },
+): Command {
+  const command = withSettings(new Command(name))
+    .description(texts.description)
+    .argument('<attempt>')
+    .addHelpText('after', `\nExample:\n  enrich attempts ${name} 0b54…`);
+  if (name === 'retry')
+    command.option('--credits <n>', 'what the service billed, if you know it (default: all that is held)');
+  return command.action(async (attemptId: string, options: { credits?: string }) => {
+    const given = options.credits === undefined ? undefined : creditsOf(options.credits);
+    await withWarehouse(options, async ({ warehouse }) => {
+      const attempt = await findAttempt(warehouse, attemptId);
+      await decideAttempt(warehouse, attemptId, texts.credits(attempt.credits_reserved, given));
+      print(texts.done);
+    });
+  });
+}
+
+async function findAttempt(warehouse: Session['warehouse'], attemptId: string) {
+  const [attempt] = await listAttempts(warehouse, { runId: undefined, status: undefined, attemptId });
+  if (attempt) return attempt;
+  throw new Problem('attempt.unknown', `there is no attempt ${attemptId}`, {
+    where: 'enrichment.attempts',
+    next: 'enrich attempts list --all shows all of them',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function creditsOf(text: string): string {
+  const credits = parseCredits(text);
+  if (credits !== undefined) return formatCredits(credits);
+  throw new Problem('setting.invalid', `"${text}" is not a number of credits`, {
+    where: '--credits',
+    next: 'write a number such as 7 or 2.5',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function withWarehouse(options: object, use: (session: Session) => Promise<void>): Promise<void> {
+  const config = settingsOf(options as Record<string, unknown>);
+  return withSession(config, { temporal: false, service: false }, use);
+}

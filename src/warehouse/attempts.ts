@@ -1,0 +1,82 @@
+import { sql } from 'kysely';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import type { Warehouse } from './database.ts';
+
+/** One bulk call as an operator looks at it. */
+export interface AttemptFacts {
+  readonly attempt_id: string;
+  readonly run_id: string;
+  readonly batch: number;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly people: number;
+  readonly rows: readonly number[];
+  readonly request_id: string | null;
+  readonly http_status: number | null;
+  readonly credits_reserved: string;
+  readonly credits_settled: string | null;
+  readonly admitted_at: Date;
+}
+
+/**
+ * @param filter.runId one run's attempts, or everybody's
+ * @param filter.status such as `unknown`; undefined for all
+ */
+export async function listAttempts(
+  warehouse: Warehouse,
+  filter: { runId: string | undefined; status: string | undefined; attemptId?: string },
+): Promise<AttemptFacts[]> {
+  const result = await sql<AttemptFacts>`
+    select a.attempt_id, a.run_id, a.batch, a.status, a.reason, a.people, a.request_id, a.http_status,
+      trim_scale(a.credits_reserved)::text as credits_reserved, trim_scale(a.credits_settled)::text as credits_settled, a.admitted_at,
+      (select array_agg(p.row_number order by p.row_number) from attempt_people p where p.attempt_id = a.attempt_id) as rows
+    from attempts a
+    where (${filter.runId ?? null}::text is null or a.run_id = ${filter.runId ?? null})
+      and (${filter.status ?? null}::text is null or a.status = ${filter.status ?? null})
+      and (${filter.attemptId ?? null}::text is null or a.attempt_id = ${filter.attemptId ?? null})
+    order by a.admitted_at
+  `.execute(warehouse.database);
+  return result.rows;
+}
+
+/**
+ * The operator's word on an attempt whose cost is not known.
+ *
+ * - `billed`: the service charged this much (its usage page says so); the credits are settled.
+ * - `not billed`: the reservation is released.
+ *
+ * In both cases the people are free to be asked again by a later run, because nothing was learned of them: their claims
+ * are given up. Deciding twice changes nothing.
+ *
+ * @param credits what the service billed, as a decimal
+ * @throws Problem `attempt.not-unknown`
+ */
+export async function decideAttempt(warehouse: Warehouse, attemptId: string, credits: string): Promise<void> {
+  await warehouse.database.transaction().execute(async (transaction) => {
+    const closed = await sql<{ run_id: string; budget_ids: string[]; credits_reserved: string }>`
+      update attempts set status = 'settled', credits_settled = ${credits}::numeric, closed_at = clock_timestamp(),
+        reason = coalesce(reason || '; ', '') || 'decided by the operator'
+      where attempt_id = ${attemptId} and status = 'unknown'
+      returning run_id, budget_ids, credits_reserved::text as credits_reserved
+    `.execute(transaction);
+    const attempt = closed.rows[0];
+    if (!attempt) {
+      throw new Problem('attempt.not-unknown', `there is no unknown attempt ${attemptId}`, {
+        where: 'enrichment.attempts',
+        next: 'enrich attempts list shows the attempts that wait for a decision',
+        exitCode: exitCodes.usage,
+      });
+    }
+    await sql`
+      with locked as (
+        select budget_id from budgets where budget_id = any(${attempt.budget_ids}::text[]) order by budget_id for update
+      )
+      update budgets b set reserved = b.reserved - ${attempt.credits_reserved}::numeric, settled = b.settled + ${credits}::numeric
+      from locked where locked.budget_id = b.budget_id
+    `.execute(transaction);
+    await sql`
+      delete from claims c using attempt_people p
+      where p.attempt_id = ${attemptId} and c.run_id = p.run_id and c.row_number = p.row_number
+    `.execute(transaction);
+  });
+}

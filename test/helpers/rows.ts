@@ -1,0 +1,85 @@
+import type { Warehouse } from '../../src/warehouse/database.ts';
+import { findOrBeginRun, setRunStatus, type RunRecord } from '../../src/warehouse/runs.ts';
+import { budgetsOf } from '../../src/limits/credit-ledger.ts';
+
+/** One row of an export, as staging leaves it. */
+export interface StagedRow {
+  readonly keys: readonly string[];
+  readonly optedOut?: boolean;
+  readonly outcome?: string;
+  readonly email?: string;
+  readonly firstName?: string;
+  readonly lastName?: string;
+  readonly organizationName?: string;
+  readonly contactId?: string;
+}
+
+let files = 0;
+
+/** A run whose file is staged with the given rows, without a file. */
+export async function stagedRun(warehouse: Warehouse, rows: readonly StagedRow[]): Promise<RunRecord> {
+  files += 1;
+  const { run } = await findOrBeginRun(warehouse, {
+    filePath: `/nowhere/${files}.csv`,
+    fileName: `${files}.csv`,
+    fileSha256: `sha-${files}`,
+    options: {
+      source: null,
+      mapping: null,
+      maxCredits: null,
+      reveal: [],
+      waterfall: [],
+      freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
+      priority: 'ad-hoc',
+    },
+    expectedPlanHash: null,
+  });
+  for (const [index, row] of rows.entries()) {
+    await warehouse.database
+      .insertInto('run_rows')
+      .values({
+        run_id: run.runId,
+        row_number: index + 1,
+        contact_id: row.contactId ?? `contact-${index + 1}`,
+        outcome: row.outcome ?? null,
+        raw: '[]',
+        keys: [...row.keys],
+        opted_out: row.optedOut ?? false,
+        email: row.email ?? null,
+        first_name: row.firstName ?? null,
+        last_name: row.lastName ?? null,
+        organization_name: row.organizationName ?? null,
+      })
+      .execute();
+  }
+  await warehouse.database
+    .updateTable('runs')
+    .set({ rows_staged: rows.length, ingested_at: new Date(), source: 'generic' })
+    .where('run_id', '=', run.runId)
+    .execute();
+  return run;
+}
+
+/** A run that may call, with a budget of its own. */
+export async function runningRun(warehouse: Warehouse, limit: string | null = null): Promise<string> {
+  const run = await stagedRun(warehouse, []);
+  await setRunStatus(warehouse, run.runId, 'running', undefined);
+  await budgetsOf(warehouse.database, run.runId, { perDay: undefined, perMonth: undefined });
+  await warehouse.database
+    .updateTable('budgets')
+    .set({ credits_limit: limit })
+    .where('budget_id', '=', `run:${run.runId}`)
+    .execute();
+  return run.runId;
+}
+
+/** Outcome by row number. */
+export async function outcomesOf(warehouse: Warehouse, runId: string): Promise<(string | null)[]> {
+  const rows = await warehouse.database
+    .selectFrom('run_rows')
+    .select('outcome')
+    .where('run_id', '=', runId)
+    .orderBy('row_number')
+    .execute();
+  return rows.map((row) => row.outcome);
+}

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wholeCredits } from '../../src/domain/decimal.ts';
+import type { RateLimit } from '../../src/domain/rate-limit.ts';
+import { admit, type Admission } from '../../src/limits/admit.ts';
+import { bulkMatchScope, endCall, pauseScope, returnPlace } from '../../src/limits/rate-windows.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
+import { setRunStatus } from '../../src/warehouse/runs.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { runningRun } from '../helpers/rows.ts';
+
+let database: TestDatabase;
+let warehouse: Warehouse;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  warehouse = openWarehouse(database.databaseUrl, { connections: 20 });
+});
+
+afterAll(async () => {
+  await warehouse.close();
+  await database.drop();
+});
+
+async function ask(
+  runId: string,
+  options: { people?: number; rateLimits?: RateLimit[]; deadlineSeconds?: number } = {},
+): Promise<Admission> {
+  return admit(
+    warehouse.database,
+    {
+      runId,
+      batch: 1,
+      rowNumbers: Array.from({ length: options.people ?? 10 }, (_, index) => index + 1),
+      creditsPerPerson: wholeCredits(1),
+      deadlineSeconds: options.deadlineSeconds ?? 30,
+      lateResults: false,
+    },
+    { rateLimits: options.rateLimits ?? [], budgets: { perDay: undefined, perMonth: undefined } },
+  );
+}
+
+async function budgetOf(runId: string): Promise<{ reserved: string; settled: string }> {
+  return warehouse.database
+    .selectFrom('budgets')
+    .select(['reserved', 'settled'])
+    .where('budget_id', '=', `run:${runId}`)
+    .executeTakeFirstOrThrow();
+}
+
+/** Makes the windows forget every call, as if they had ended long ago. */
+async function emptyWindows(): Promise<void> {
+  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes');
+}
+
+describe('credits', () => {
+  it('never reserves beyond a budget, however many admissions run at once, and uses all that fits', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse, '1000');
+    const admissions = await Promise.all(Array.from({ length: 400 }, () => ask(runId)));
+
+    expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(100);
+    expect(admissions.filter((admission) => admission.kind === 'over_budget')).toHaveLength(300);
+    expect(Number((await budgetOf(runId)).reserved)).toBe(1000);
+  });
+
+  it('sends 7 people where the budget holds 7 and not 10', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse, '7');
+    expect(await ask(runId)).toMatchObject({ kind: 'admitted', rowNumbers: [1, 2, 3, 4, 5, 6, 7] });
+  });
+
+  it('says that credits may come back while calls in the air hold them', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse, '10');
+    await ask(runId);
+    expect(await ask(runId)).toEqual({ kind: 'over_budget', budget: `run:${runId}`, mayFreeCredits: true });
+  });
+
+  it('takes no place in a window for a call that the budget refuses', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse, '0');
+    await ask(runId);
+    const calls = await warehouse.pool.query('select count(*)::int as calls from rate_calls');
+    expect(calls.rows[0]).toEqual({ calls: 0 });
+  });
+});
+
+describe('rate windows', () => {
+  const three: RateLimit[] = [{ calls: 3, seconds: 10 }];
+
+  it('admits no more calls than the window holds, however many ask at once', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const admissions = await Promise.all(Array.from({ length: 30 }, () => ask(runId, { rateLimits: three })));
+    expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(3);
+  });
+
+  it('counts a call until one window after its answer, not after its admission', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const admitted = await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
+    // Admitted 9.5 s ago, answered just now: the service may have counted them this very moment.
+    await warehouse.pool.query(`update rate_calls set started_at = started_at - interval '9.5 seconds'`);
+    for (const admission of admitted) {
+      if (admission.kind === 'admitted')
+        await endCall(warehouse.database, bulkMatchScope, admission.attemptId, true);
+    }
+    const next = await ask(runId, { rateLimits: three });
+    expect(next).toMatchObject({ kind: 'wait', reason: 'the rate window of 3/10s is full' });
+    expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(9_500);
+  });
+
+  it('gives the place of a process that died back at the deadline of its call and one window', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
+    await warehouse.pool.query(
+      `update rate_calls set counted_until = clock_timestamp() - interval '10.1 seconds'`,
+    );
+    expect(await ask(runId, { rateLimits: three })).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('says exactly when the next place is free', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
+    await warehouse.pool.query(
+      `update rate_calls set counted_until = clock_timestamp() - interval '6 seconds'`,
+    );
+    const next = await ask(runId, { rateLimits: three });
+    expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(3_500);
+    expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(4_000);
+  });
+
+  it('holds every one of several windows', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const both: RateLimit[] = [
+      { calls: 2, seconds: 1 },
+      { calls: 3, seconds: 3600 },
+    ];
+    await Promise.all([1, 2].map(() => ask(runId, { rateLimits: both })));
+    expect(await ask(runId, { rateLimits: both })).toMatchObject({
+      reason: 'the rate window of 2/second is full',
+    });
+    await warehouse.pool.query(
+      `update rate_calls set counted_until = clock_timestamp() - interval '2 seconds'`,
+    );
+    expect(await ask(runId, { rateLimits: both })).toMatchObject({ kind: 'admitted' });
+    await warehouse.pool.query(
+      `update rate_calls set counted_until = clock_timestamp() - interval '2 seconds'`,
+    );
+    expect(await ask(runId, { rateLimits: both })).toMatchObject({
+      reason: 'the rate window of 3/hour is full',
+    });
+  });
+
+  it('gives a place back at once for a call that never left', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const one: RateLimit[] = [{ calls: 1, seconds: 60 }];
+    const admission = await ask(runId, { rateLimits: one });
+    if (admission.kind === 'admitted') await returnPlace(warehouse.database, admission.attemptId);
+    expect(await ask(runId, { rateLimits: one })).toMatchObject({ kind: 'admitted' });
+  });
+});
+
+describe('a refusal for rate (429)', () => {
+  it.each([
+    ['what the service asked for', 30, 30, 30],
+    ['an hour at most', 10_000_000, 3_600, 3_600],
+    ['two seconds at least', 0, 2, 2],
+    ['two seconds without a word of the service', undefined, 2, 2],
+  ])('pauses every worker for %s', async (_, retryAfter, least, most) => {
+    await emptyWindows();
+    const seconds = await pauseScope(warehouse.database, bulkMatchScope, retryAfter);
+    expect(seconds).toBeGreaterThanOrEqual(least - 1);
+    expect(seconds).toBeLessThanOrEqual(most);
+    const runId = await runningRun(warehouse);
+    expect(await ask(runId)).toMatchObject({
+      kind: 'wait',
+      reason: 'the service refused a call for its rate (429)',
+    });
+  });
+
+  it('is followed by one probing call and not by a storm', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await pauseScope(warehouse.database, bulkMatchScope, undefined);
+    await warehouse.pool.query(
+      `update rate_scopes set paused_until = clock_timestamp() - interval '1 second'`,
+    );
+    const admissions = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
+    const admitted = admissions.filter((admission) => admission.kind === 'admitted');
+    expect(admitted).toHaveLength(1);
+
+    await endCall(warehouse.database, bulkMatchScope, admitted[0]!.attemptId, true);
+    const afterwards = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
+    expect(afterwards.filter((admission) => admission.kind === 'admitted')).toHaveLength(10);
+  });
+});
+
+it('admits nothing for a run that is paused', async () => {
+  await emptyWindows();
+  const runId = await runningRun(warehouse);
+  await setRunStatus(warehouse, runId, 'paused', undefined);
+  expect(await ask(runId)).toEqual({ kind: 'not_running', status: 'paused' });
+});
