@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { createConnection, createServer } from 'node:net';
 
 /**
  * A port for a server on this machine's loopback address.
@@ -18,6 +18,18 @@ export async function isFree(port: number): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Whether anything accepts connections on this port. */
+export async function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ port, host: '127.0.0.1' });
+    const settle = (listening: boolean) => {
+      socket.destroy();
+      resolve(listening);
+    };
+    socket.once('connect', () => settle(true)).once('error', () => settle(false));
+  });
 }
 
 async function bindOnce(port: number): Promise<number> {

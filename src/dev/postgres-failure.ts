@@ -13,7 +13,7 @@ export function explainPostgresFailure(
 ): Problem {
   const { files, port } = context;
   const cause = new Error(lastLines(output));
-  if (/No space left on device|Disk quota exceeded/i.test(output)) {
+  if (/No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/i.test(output)) {
     return new Problem('disk.full', 'the disk is full: the embedded PostgreSQL cannot write', {
       where: files.directory,
       next: 'make room (a new database needs about 100 MB), then run the same command again; nothing is lost',

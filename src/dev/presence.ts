@@ -25,7 +25,7 @@ export function withdraw(directory: string, presence: Presence): void {
 }
 
 /** The marks of living processes other than `own`; those of dead ones are removed. */
-export function othersPresent(directory: string, own: Presence | undefined): Presence[] {
+export function othersPresent(directory: string, own?: Presence): Presence[] {
   return names(directory).flatMap((name) => {
     const [pid, start] = name.split('_');
     if (name === own?.name || pid === undefined || start === undefined) return [];

@@ -1,18 +1,24 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isRunning } from './processes.ts';
+import { isRunning, type ProcessIdentity } from './processes.ts';
 
 const schema = z.object({
   pid: z.number().int().positive(),
   start: z.string(),
   port: z.number().int(),
-  /** Of the Temporal dev server: its UI. */
-  uiPort: z.number().int().optional(),
+  uiPort: z.number().int().exactOptional(),
 });
 
+/** Where a server listens on 127.0.0.1. */
+export interface ServerPorts {
+  readonly port: number;
+  /** Of the Temporal dev server: its UI. */
+  readonly uiPort?: number;
+}
+
 /** What a command leaves behind so that the next one finds the server that it started. */
-export type ServerRecord = Readonly<z.infer<typeof schema>>;
+export interface ServerRecord extends ProcessIdentity, ServerPorts {}
 
 const fileName = 'server.json';
 
@@ -35,8 +41,4 @@ export function readRecord(directory: string): ServerRecord | undefined {
 export function runningRecord(directory: string): ServerRecord | undefined {
   const record = readRecord(directory);
   return record !== undefined && isRunning(record) ? record : undefined;
-}
-
-export function removeRecord(directory: string): void {
-  rmSync(join(directory, fileName), { force: true });
 }

@@ -17,7 +17,6 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { identityOf } from '../../src/dev/processes.ts';
-import { removeRecord } from '../../src/dev/server-record.ts';
 import { compiledModule } from '../helpers/compiled.ts';
 
 const asRoot = process.getuid?.() === 0;
@@ -104,7 +103,7 @@ describe('the embedded PostgreSQL', () => {
 
   it('is found without its record', async () => {
     const first = await start();
-    removeRecord(directory);
+    rmSync(join(directory, 'server.json'));
     expect(await start()).toEqual({ ...first, found: true });
   });
 

@@ -1,0 +1,139 @@
+import { existsSync, mkdirSync, readFileSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Problem } from '../domain/problem.ts';
+import { isRunning, spawnDetached, stopProcess, type ProcessIdentity } from './processes.ts';
+import {
+  readRecord,
+  runningRecord,
+  writeRecord,
+  type ServerPorts,
+  type ServerRecord,
+} from './server-record.ts';
+
+/** Signals in the order in which a server is asked to end, with the seconds that each is given. */
+export type StopSteps = readonly (readonly [signal: NodeJS.Signals, seconds: number])[];
+
+/** What has to be known of a server to find it, start it and stop it. */
+export interface ServerDefinition {
+  /** As a sentence names it: `PostgreSQL`. */
+  readonly name: string;
+  /** Its record, its log and its data lie here. */
+  readonly directory: string;
+  /** How long it may take from its start to its first answer. */
+  readonly startSeconds: number;
+  readonly stop: StopSteps;
+  /** Some port was asked for by a setting, so no other may be taken instead. */
+  readonly portsAreFixed: boolean;
+  choosePorts(previous: ServerPorts | undefined): Promise<ServerPorts>;
+  command(ports: ServerPorts): {
+    command: string;
+    arguments: readonly string[];
+    environment: NodeJS.ProcessEnv;
+  };
+  /** `silent`: it does not answer as it should, and will not by waiting. */
+  probe(ports: ServerPorts): Promise<'ready' | 'starting' | 'silent'>;
+  /** Why it did not come up, from the end of its log. */
+  explain(log: string, context: { ended: string; ports: ServerPorts }): Problem;
+  /** A server that runs though our record of it is gone. */
+  findStray?(): ServerRecord | undefined;
+}
+
+/** A server that does not answer gets less patience than one that has sessions to end. */
+const endSilent: StopSteps = [
+  ['SIGINT', 3],
+  ['SIGQUIT', 2],
+  ['SIGKILL', 5],
+];
+
+/**
+ * The server of a directory that runs and answers. One that runs and does not answer is ended.
+ *
+ * @returns undefined where none runs (any more)
+ */
+export async function findServer(
+  definition: ServerDefinition,
+  onStep: (text: string) => void,
+): Promise<ServerRecord | undefined> {
+  const { directory, name } = definition;
+  const record = runningRecord(directory) ?? definition.findStray?.();
+  if (record === undefined) return undefined;
+  const deadline = Date.now() + definition.startSeconds * 1000;
+  while (isRunning(record) && Date.now() < deadline) {
+    const state = await definition.probe(record);
+    if (state === 'ready') {
+      writeRecord(directory, record);
+      return record;
+    }
+    if (state === 'silent') break;
+    await sleep(50);
+  }
+  if (isRunning(record)) {
+    onStep(`The ${name} left by an earlier command does not answer (process ${record.pid}): replacing it`);
+    await endServer(definition, record, endSilent);
+  }
+  return undefined;
+}
+
+/**
+ * Starts a server that outlives this process, and waits until it answers.
+ *
+ * @throws Problem as the definition explains it
+ */
+export async function startServer(definition: ServerDefinition): Promise<ServerRecord> {
+  mkdirSync(definition.directory, { recursive: true, mode: 0o700 });
+  // Between choosing a free port and listening on it, another program may take it: then another one is chosen.
+  for (let attempt = 1; ; attempt++) {
+    const previous = attempt === 1 ? readRecord(definition.directory) : undefined;
+    const ports = await definition.choosePorts(previous);
+    try {
+      return await startOnPorts(definition, ports);
+    } catch (error) {
+      const taken = error instanceof Problem && error.type === 'port.taken';
+      if (!taken || definition.portsAreFixed || attempt === 4) throw error;
+    }
+  }
+}
+
+/** Ends the server of a directory, if one runs there. */
+export async function stopServer(definition: ServerDefinition): Promise<void> {
+  const record = runningRecord(definition.directory) ?? definition.findStray?.();
+  if (record) await endServer(definition, record, definition.stop);
+}
+
+async function startOnPorts(definition: ServerDefinition, ports: ServerPorts): Promise<ServerRecord> {
+  const { directory, startSeconds } = definition;
+  const logFile = join(directory, 'server.log');
+  const server = spawnDetached({ ...definition.command(ports), directory, logFile });
+  const record: ServerRecord = { pid: server.pid, start: server.start, ...ports };
+  if (server.pid > 0) writeRecord(directory, record);
+  const deadline = Date.now() + startSeconds * 1000;
+  while (server.ended() === undefined && Date.now() < deadline) {
+    if ((await definition.probe(ports)) === 'ready' && server.ended() === undefined) return record;
+    await sleep(20);
+  }
+  await endServer(definition, server, endSilent);
+  throw definition.explain(endOfLog(directory, logFile), {
+    ended: server.ended() ?? `no answer in ${startSeconds} s`,
+    ports,
+  });
+}
+
+async function endServer(
+  definition: ServerDefinition,
+  server: ProcessIdentity,
+  steps: StopSteps,
+): Promise<void> {
+  if (server.pid <= 0 || (await stopProcess(server, steps))) return;
+  throw new Problem('server.stop', `the ${definition.name} cannot be stopped`, {
+    where: `process ${server.pid}`,
+    next: 'end that process, then run the same command again',
+  });
+}
+
+/** Where the disk is full, the server's own word on it had no room in its log either. */
+function endOfLog(directory: string, logFile: string): string {
+  const log = existsSync(logFile) ? readFileSync(logFile, 'utf8').slice(-100_000) : '';
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize < 64 * 1024 ? `${log}\nNo space left on device` : log;
+}

@@ -1,0 +1,211 @@
+import { join } from 'node:path';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { Config, ServiceSettings } from '../config.ts';
+import { searchAttributes } from '../contract.ts';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from './postgres.ts';
+import { announce, exclusively, othersPresent, withdraw } from './presence.ts';
+import { startEmbeddedSandbox, stopEmbeddedSandbox } from './sandbox.ts';
+import { startEmbeddedTemporal, stopEmbeddedTemporal } from './temporal.ts';
+
+/** Which parts a command needs. */
+export interface StackNeeds {
+  readonly postgres?: boolean;
+  readonly temporal?: boolean;
+  readonly sandbox?: boolean;
+}
+
+/** The servers that a command works with. Asking for a part that is neither set nor needed is a mistake and throws. */
+export interface Stack {
+  /** Holds a password: never to be printed. */
+  readonly databaseUrl: string;
+  readonly temporal: TemporalServer;
+  /** The service, or the sandbox with the key that it takes. */
+  readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
+  /** Which of the parts run on this machine by us. */
+  readonly embedded: { readonly postgres: boolean; readonly temporal: boolean; readonly sandbox: boolean };
+  /** The last command to give the stack back stops the embedded servers. May be called twice. */
+  release(): Promise<void>;
+}
+
+export interface TemporalServer {
+  readonly address: string;
+  readonly namespace: string;
+  /** Undefined for a server that was set: its UI is somewhere else. */
+  readonly uiUrl: string | undefined;
+  readonly embedded: boolean;
+}
+
+/** Where the embedded parts keep what they have, below the data directory. */
+export function embeddedDirectories(dataDirectory: string) {
+  return {
+    postgres: join(dataDirectory, 'postgres'),
+    temporal: join(dataDirectory, 'temporal'),
+    sandbox: join(dataDirectory, 'sandbox'),
+    /** A mark for every process that uses the servers. */
+    users: join(dataDirectory, 'users'),
+    /** A mark for the process that is starting or stopping them. */
+    changing: join(dataDirectory, 'changing'),
+  };
+}
+
+/** A first start may build the Temporal CLI, and others wait for it. */
+const waitSeconds = 15 * 60;
+const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+
+/**
+ * Gets the servers that a command needs: what is set in the configuration is used as it is, what is not set is embedded.
+ * Commands at the same time share the embedded servers; those left by a killed command are found and used again.
+ *
+ * A signal to a command that does not handle it itself ends the command only after the stack is given back.
+ *
+ * @param onStep told what is being done, in words for a terminal
+ * @throws Problem of the part that cannot be had; nothing is left running by then that nobody uses
+ */
+export async function acquireStack(
+  config: Config,
+  needs: StackNeeds,
+  onStep: (text: string) => void,
+): Promise<Stack> {
+  const directories = embeddedDirectories(config.embedded.dataDirectory);
+  const embedded = {
+    postgres: needs.postgres === true && config.databaseUrl === undefined,
+    temporal: needs.temporal === true && config.temporalAddress === undefined,
+    sandbox: needs.sandbox === true && config.service.baseUrl === undefined,
+  };
+  if (!embedded.postgres && !embedded.temporal && !embedded.sandbox) {
+    return stackOf(config, embedded, {}, () => Promise.resolve());
+  }
+
+  const lease = announce(directories.users);
+  let released: Promise<void> | undefined;
+  const release = () => {
+    released ??= exclusively(directories.changing, waitSeconds, async () => {
+      withdraw(directories.users, lease);
+      if (othersPresent(directories.users).length === 0) await stopServers(directories);
+    }).finally(stopListening);
+    return released;
+  };
+  const starting = exclusively(directories.changing, waitSeconds, () =>
+    startServers(config, embedded, directories, onStep),
+  );
+  const stopListening = releaseOnSignals(() => starting.catch(() => undefined).then(release));
+  try {
+    return stackOf(config, embedded, await starting, release);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+interface EmbeddedParts {
+  readonly databaseUrl?: string;
+  readonly temporal?: TemporalServer;
+  readonly service?: Stack['service'];
+}
+
+async function startServers(
+  config: Config,
+  wanted: Stack['embedded'],
+  directories: ReturnType<typeof embeddedDirectories>,
+  onStep: (text: string) => void,
+): Promise<EmbeddedParts> {
+  const { ports, temporalCliPath, cacheDirectory } = config.embedded;
+  const starts: Promise<EmbeddedParts>[] = [];
+  if (wanted.postgres) {
+    const server = startEmbeddedPostgres({ directory: directories.postgres, port: ports.postgres, onStep });
+    starts.push(server.then(({ databaseUrl }) => ({ databaseUrl })));
+  }
+  if (wanted.temporal) {
+    const server = startEmbeddedTemporal({
+      directory: directories.temporal,
+      cli: { temporalCliPath, cacheDirectory },
+      port: ports.temporal,
+      uiPort: ports.temporalUi,
+      searchAttributes,
+      onStep,
+    });
+    starts.push(
+      server.then(({ address, namespace, uiUrl }) => ({
+        temporal: { address, namespace, uiUrl, embedded: true },
+      })),
+    );
+  }
+  if (wanted.sandbox) {
+    const server = startEmbeddedSandbox({ directory: directories.sandbox, port: ports.sandbox, onStep });
+    starts.push(server.then((service) => ({ service })));
+  }
+  // All have to settle before anything is stopped again: one that is still starting would be missed.
+  const parts: EmbeddedParts = {};
+  for (const outcome of await Promise.allSettled(starts)) {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    Object.assign(parts, outcome.value);
+  }
+  return parts;
+}
+
+async function stopServers(directories: ReturnType<typeof embeddedDirectories>): Promise<void> {
+  await Promise.all([
+    stopEmbeddedSandbox(directories.sandbox),
+    stopEmbeddedTemporal(directories.temporal),
+    stopEmbeddedPostgres(directories.postgres),
+  ]);
+}
+
+function stackOf(
+  config: Config,
+  embedded: Stack['embedded'],
+  parts: EmbeddedParts,
+  release: () => Promise<void>,
+): Stack {
+  const { baseUrl, credential } = config.service;
+  const service = baseUrl === undefined ? parts.service : { baseUrl, credential };
+  const temporal =
+    config.temporalAddress === undefined ? parts.temporal : configuredTemporal(config.temporalAddress);
+  return {
+    embedded,
+    release,
+    get databaseUrl() {
+      return present(config.databaseUrl ?? parts.databaseUrl, 'postgres');
+    },
+    get temporal() {
+      return present(temporal, 'temporal');
+    },
+    get service() {
+      return present(service, 'sandbox');
+    },
+  };
+}
+
+function present<Part>(part: Part | undefined, name: keyof StackNeeds): Part {
+  if (part === undefined) throw new Error(`this command did not say that it needs ${name}`);
+  return part;
+}
+
+/** Temporal's own environment configuration names the namespace. */
+function configuredTemporal(address: string): TemporalServer {
+  return {
+    address,
+    namespace: loadClientConnectConfig().namespace ?? 'default',
+    uiUrl: undefined,
+    embedded: false,
+  };
+}
+
+/** @returns ends the listening */
+function releaseOnSignals(release: () => Promise<void>): () => void {
+  const listeners = Object.entries(signalNumbers).map(([signal, number]) => {
+    let repeated = false;
+    const listener = () => {
+      // Whoever else listens is in charge: a worker drains first and gives the stack back when it is done.
+      if (process.listenerCount(signal) > 1) return;
+      if (repeated) process.exit(128 + number);
+      repeated = true;
+      void release().finally(() => process.exit(128 + number));
+    };
+    process.on(signal, listener);
+    return [signal, listener] as const;
+  });
+  return () => {
+    for (const [signal, listener] of listeners) process.off(signal, listener);
+  };
+}

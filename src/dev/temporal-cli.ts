@@ -1,0 +1,194 @@
+import { execFile } from 'node:child_process';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { Problem, exitCodes } from '../domain/problem.ts';
+
+const run = promisify(execFile);
+
+/** Later versions have a `replace` line in their module file, which `go install` refuses. */
+export const temporalCliVersion = '1.5.1';
+const goPackage = 'github.com/temporalio/cli/cmd/temporal';
+
+/** What decides where the Temporal CLI comes from. */
+export interface TemporalCliSettings {
+  readonly temporalCliPath: string | undefined;
+  readonly cacheDirectory: string;
+  /** Folders to look for `temporal` and `go` in, as in PATH; that of this process where it is left out. */
+  readonly searchPath?: string;
+}
+
+export interface TemporalCli {
+  readonly path: string;
+  /** Which of the ways it came from. */
+  readonly origin: 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'go install';
+  /** As it names itself. */
+  readonly version: string;
+}
+
+/**
+ * The Temporal CLI of this machine, without fetching anything.
+ *
+ * @returns undefined where there is none
+ * @throws Problem `temporal.cli` when TEMPORAL_CLI_PATH names something else
+ */
+export async function findTemporalCli(settings: TemporalCliSettings): Promise<TemporalCli | undefined> {
+  const configured = settings.temporalCliPath;
+  if (configured !== undefined) {
+    const version = await versionOf(configured);
+    if (version !== undefined) return { path: configured, origin: 'TEMPORAL_CLI_PATH', version };
+    throw new Problem('temporal.cli', `${configured} is not a Temporal CLI that runs on this machine`, {
+      where: 'TEMPORAL_CLI_PATH',
+      next: 'correct the path, or unset it',
+      exitCode: exitCodes.usage,
+    });
+  }
+  for (const [path, origin] of [
+    [findProgram('temporal', settings), 'PATH'],
+    [cachedFile(settings), 'cache'],
+  ] as const) {
+    const version = path === undefined ? undefined : await versionOf(path);
+    if (path !== undefined && version !== undefined) return { path, origin, version };
+  }
+  return undefined;
+}
+
+/**
+ * The Temporal CLI of this machine; where there is none, it is fetched into the cache: by the SDK's download, or else by
+ * `go install`, which takes minutes.
+ *
+ * @param onStep told what is being done, in words for a terminal
+ * @throws Problem `temporal.cli` that lists everything that was tried
+ */
+export async function ensureTemporalCli(
+  settings: TemporalCliSettings,
+  onStep: (text: string) => void,
+): Promise<TemporalCli> {
+  const found = await findTemporalCli(settings);
+  if (found) return found;
+  const failures = [
+    'TEMPORAL_CLI_PATH is not set',
+    'no temporal on the PATH',
+    `none in ${cachedFile(settings)}`,
+  ];
+  for (const [origin, fetch] of [
+    ['download', download],
+    ['go install', goInstall],
+  ] as const) {
+    try {
+      await intoCache(settings, (directory) => fetch(directory, settings, onStep));
+      const path = cachedFile(settings);
+      const version = await versionOf(path);
+      if (version !== undefined) return { path, origin, version };
+      failures.push(`${origin}: ${path} does not run on this machine`);
+    } catch (error) {
+      failures.push(`${origin}: ${error instanceof Error ? firstLine(error.message) : String(error)}`);
+    }
+  }
+  throw new Problem('temporal.cli', `no Temporal dev server can be had: ${failures.join('; ')}`, {
+    where: 'Temporal CLI',
+    next: `install the Temporal CLI (https://docs.temporal.io/cli) or Go and try again, or set TEMPORAL_ADDRESS to a Temporal server of yours`,
+  });
+}
+
+function cachedFile(settings: TemporalCliSettings): string {
+  return join(settings.cacheDirectory, `temporal-cli-${temporalCliVersion}`, 'temporal');
+}
+
+/** Fetched under another name and renamed: what is in the cache is complete, whoever else fetches at the same time. */
+async function intoCache(
+  settings: TemporalCliSettings,
+  fetch: (directory: string) => Promise<string>,
+): Promise<void> {
+  mkdirSync(settings.cacheDirectory, { recursive: true });
+  const directory = mkdtempSync(join(settings.cacheDirectory, 'fetching-'));
+  try {
+    const file = await fetch(directory);
+    chmodSync(file, 0o755);
+    mkdirSync(join(cachedFile(settings), '..'), { recursive: true });
+    renameSync(file, cachedFile(settings));
+  } finally {
+    // Go leaves its downloads read-only for their owner; here there are none, but a half-made file may be left.
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** The SDK downloads only in order to start a server, so one is started and ended. */
+async function download(
+  directory: string,
+  _settings: TemporalCliSettings,
+  onStep: (text: string) => void,
+): Promise<string> {
+  onStep(`Downloading the Temporal CLI ${temporalCliVersion} (about 50 MB)`);
+  const { TestWorkflowEnvironment } = await import('@temporalio/testing');
+  const environment = await TestWorkflowEnvironment.createLocal({
+    server: {
+      executable: { type: 'cached-download', version: `v${temporalCliVersion}`, downloadDir: directory },
+    },
+  });
+  await environment.teardown();
+  const file = readdirSync(directory)
+    .map((name) => join(directory, name))
+    .find((path) => statSync(path).isFile() && statSync(path).size > 1_000_000);
+  if (file === undefined) throw new Error('the SDK left no file behind');
+  const copy = join(directory, 'temporal');
+  if (file !== copy) copyFileSync(file, copy);
+  return copy;
+}
+
+async function goInstall(
+  directory: string,
+  settings: TemporalCliSettings,
+  onStep: (text: string) => void,
+): Promise<string> {
+  const go = findProgram('go', settings);
+  if (go === undefined) throw new Error('no go on the PATH');
+  onStep(`Building the Temporal CLI ${temporalCliVersion} with Go, once (about 4 minutes on two cores)`);
+  const { GOOS: _os, GOARCH: _architecture, ...environment } = process.env;
+  await run(go, ['install', '-ldflags', '-s -w', `${goPackage}@v${temporalCliVersion}`], {
+    cwd: directory,
+    env: { ...environment, GOBIN: directory, GOFLAGS: '' },
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return join(directory, 'temporal');
+}
+
+function findProgram(name: string, settings: TemporalCliSettings): string | undefined {
+  const folders = (settings.searchPath ?? process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+async function versionOf(path: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await run(path, ['--version'], { timeout: 20_000 });
+    return /^temporal version .+$/m.exec(stdout)?.[0].replace('temporal version ', '');
+  } catch {
+    return undefined;
+  }
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n').slice(0, 2).join(' ').slice(0, 300);
+}

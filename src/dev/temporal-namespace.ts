@@ -1,0 +1,64 @@
+import { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { isListening } from './ports.ts';
+
+/** Numbers of these types in Temporal's interface (`IndexedValueType`). */
+const typeNumbers = { Text: 1, Keyword: 2, Int: 3, Double: 4, Bool: 5, Datetime: 6 } as const;
+
+/** Search attributes by name, with their types as Temporal's UI shows them. */
+export type SearchAttributeTypes = Readonly<Record<string, keyof typeof typeNumbers>>;
+
+const connectSeconds = 5;
+
+/** Whether a Temporal server takes calls on this port of the machine now, for this namespace. */
+export async function isServing(port: number, namespace: string): Promise<boolean> {
+  // A client that is refused waits a second before it tries again; the dev server is up sooner.
+  if (!(await isListening(port))) return false;
+  return withConnection(`127.0.0.1:${port}`, async (connection) => {
+    await connection.workflowService.describeNamespace({ namespace });
+    return true;
+  }).catch(() => false);
+}
+
+/**
+ * Raises how long closed runs are kept, and adds the search attributes that the namespace lacks. Nothing happens where
+ * both are so already.
+ */
+export async function prepareNamespace(
+  address: string,
+  namespace: string,
+  retentionDays: number,
+  searchAttributes: SearchAttributeTypes,
+): Promise<void> {
+  await withConnection(address, async ({ workflowService, operatorService }) => {
+    const { config } = await workflowService.describeNamespace({ namespace });
+    const retention = retentionDays * 86_400;
+    if (Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) < retention) {
+      await workflowService.updateNamespace({
+        namespace,
+        config: { workflowExecutionRetentionTtl: msToTs(retention * 1000) },
+      });
+    }
+    const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+    const missing = Object.entries(searchAttributes).filter(([name]) => !(name in (customAttributes ?? {})));
+    if (missing.length === 0) return;
+    await operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: Object.fromEntries(missing.map(([name, type]) => [name, typeNumbers[type]])),
+    });
+  });
+}
+
+async function withConnection<Result>(
+  address: string,
+  use: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  // Not Connection.connect: where that fails, its channel goes on trying in the background.
+  const connection = Connection.lazy({ address, connectTimeout: connectSeconds * 1000 });
+  try {
+    await connection.ensureConnected();
+    return await connection.withDeadline(Date.now() + connectSeconds * 1000, () => use(connection));
+  } finally {
+    await connection.close();
+  }
+}

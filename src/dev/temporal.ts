@@ -1,0 +1,151 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Problem } from '../domain/problem.ts';
+import { findServer, startServer, stopServer, type ServerDefinition } from './detached-server.ts';
+import { choosePort } from './ports.ts';
+import type { ServerPorts, ServerRecord } from './server-record.ts';
+import { ensureTemporalCli, type TemporalCliSettings } from './temporal-cli.ts';
+import { isServing, prepareNamespace, type SearchAttributeTypes } from './temporal-namespace.ts';
+
+export interface EmbeddedTemporalOptions {
+  /** Holds everything of this server; made where it is missing. */
+  readonly directory: string;
+  readonly cli: TemporalCliSettings;
+  /** 0, the default: a free one. */
+  readonly port?: number;
+  readonly uiPort?: number;
+  readonly searchAttributes: SearchAttributeTypes;
+  readonly onStep?: (text: string) => void;
+}
+
+export interface EmbeddedTemporal {
+  /** `127.0.0.1:…`, as clients and workers take it. */
+  readonly address: string;
+  readonly namespace: string;
+  readonly uiUrl: string;
+  readonly pid: number;
+  /** A server was running already. */
+  readonly found: boolean;
+}
+
+const namespace = 'default';
+/** The dev server forgets closed runs after a day; a run of last week is still asked about. */
+const retentionDays = 30;
+
+/**
+ * Starts the Temporal dev server of a directory, or finds the one that runs there. It outlives this process. One caller
+ * at a time for a directory.
+ *
+ * @throws Problem `temporal.cli`, `port.taken`, `disk.full`, `temporal.data-directory`, `temporal.start`
+ */
+export async function startEmbeddedTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
+  const { onStep = () => undefined } = options;
+  const running = await findServer(defineServer(options, 'temporal'), onStep);
+  const server = running ?? (await startWithCli(options, onStep));
+  await prepareNamespace(addressOf(server), namespace, retentionDays, options.searchAttributes);
+  return {
+    address: addressOf(server),
+    namespace,
+    uiUrl: `http://127.0.0.1:${server.uiPort}`,
+    pid: server.pid,
+    found: running !== undefined,
+  };
+}
+
+/** Stops the server of a directory. Nothing happens where none runs. */
+export async function stopEmbeddedTemporal(directory: string): Promise<void> {
+  const cli = { temporalCliPath: undefined, cacheDirectory: directory };
+  await stopServer(defineServer({ directory, cli, searchAttributes: {} }, 'temporal'));
+}
+
+async function startWithCli(
+  options: EmbeddedTemporalOptions,
+  onStep: (text: string) => void,
+): Promise<ServerRecord> {
+  const cli = await ensureTemporalCli(options.cli, onStep);
+  mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+  return startServer(defineServer(options, cli.path));
+}
+
+function defineServer(options: EmbeddedTemporalOptions, cliPath: string): ServerDefinition {
+  const { directory, port: fixedPort = 0, uiPort: fixedUiPort = 0 } = options;
+  return {
+    name: 'Temporal dev server',
+    directory,
+    startSeconds: 60,
+    stop: [
+      ['SIGTERM', 15],
+      ['SIGKILL', 5],
+    ],
+    portsAreFixed: fixedPort !== 0 || fixedUiPort !== 0,
+    choosePorts: async (previous) => {
+      const port = await choosePort(fixedPort, previous?.port);
+      return { port, uiPort: await choosePort(fixedUiPort, previous?.uiPort) };
+    },
+    command: ({ port, uiPort }) => ({
+      command: cliPath,
+      arguments: [
+        'server',
+        'start-dev',
+        '--ip=127.0.0.1',
+        `--port=${port}`,
+        `--ui-port=${uiPort}`,
+        `--db-filename=${join(directory, 'temporal.db')}`,
+        '--sqlite-pragma=journal_mode=wal',
+        '--log-level=warn',
+        '--log-format=json',
+      ],
+      // Nothing of TEMPORAL_*: it is meant for clients, and the CLI would read it too.
+      environment: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+    }),
+    probe: async ({ port }) => ((await isServing(port, namespace)) ? 'ready' : 'starting'),
+    explain: (log, context) => explain(log, context, options),
+  };
+}
+
+function addressOf({ port }: ServerPorts): string {
+  return `127.0.0.1:${port}`;
+}
+
+function explain(
+  log: string,
+  { ended, ports }: { ended: string; ports: ServerPorts },
+  { directory }: EmbeddedTemporalOptions,
+): Problem {
+  const lines = log.trim().split('\n').slice(-12);
+  const cause = new Error(lines.join('\n'));
+  if (/no space left|database or disk is full/i.test(log)) {
+    return new Problem('disk.full', 'the disk is full: the Temporal dev server cannot write', {
+      where: directory,
+      next: 'make room, then run the same command again; nothing is lost',
+      cause,
+    });
+  }
+  if (/address already in use|can't set frontend port|can't set UI port/i.test(log)) {
+    return new Problem(
+      'port.taken',
+      `port ${ports.port} or ${ports.uiPort} is taken: the Temporal dev server cannot listen on it`,
+      {
+        where: 'TEMPORAL_PORT, TEMPORAL_UI_PORT',
+        next: 'end the program that holds it, or unset both to use free ones',
+        cause,
+      },
+    );
+  }
+  if (/not a database|malformed|disk image|unable to open database/i.test(log)) {
+    return new Problem('temporal.data-directory', 'the Temporal dev server cannot use its database file', {
+      where: join(directory, 'temporal.db'),
+      next: `move ${directory} away: runs go on from the warehouse, only the history in the UI is lost`,
+      cause,
+    });
+  }
+  return new Problem(
+    'temporal.start',
+    `the Temporal dev server did not start (${ended}): ${lines.at(-1) ?? ''}`,
+    {
+      where: join(directory, 'server.log'),
+      next: 'read that log, or set TEMPORAL_ADDRESS to a Temporal server of yours',
+      cause,
+    },
+  );
+}
