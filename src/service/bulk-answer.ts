@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import type { Credits } from '../domain/decimal.ts';
+import type { Person } from '../domain/person.ts';
+import { memberSources, readJson } from './exact-json.ts';
+import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
+import type { Endpoint } from './failure.ts';
+import { isRefusal, mapFailure } from './map-failure.ts';
+import { readRateHeaders, type RateWindow } from './rate-headers.ts';
+import { described, text, whole } from './schemas/field.ts';
+import { personSchema } from './schemas/person.ts';
+import type { HttpAnswer } from './transport.ts';
+
+/** What the service made of one bulk call. */
+export interface BulkAnswer {
+  readonly httpStatus: number;
+  /** Exact text of the signed 64-bit number; undefined where none came. */
+  readonly requestId: string | undefined;
+  /**
+   * In the order and number of the wire, which nothing promises to be those of `details`. Null: the service found nobody,
+   * or the element is listed in `unreadableMatches`.
+   */
+  readonly matches: readonly (Person | null)[];
+  /** Elements of `matches` that are no person as the interface describes one. Billed perhaps, and to be given to nobody. */
+  readonly unreadableMatches: readonly UnreadableMatch[];
+  /** Undefined: `creditsProblem` says why, and the reservation is to be held. */
+  readonly creditsConsumed: Credits | undefined;
+  readonly creditsProblem: CreditsProblem | undefined;
+  /** People that were billed. */
+  readonly uniqueEnrichedRecords: number | undefined;
+  readonly missingRecords: number | undefined;
+  /** Set where the service answered in part: data came, and an error with it. */
+  readonly errorCode: string | undefined;
+  /** `pending`; or `skipped`: an earlier request's delivery serves. Its own request id cannot be polled. */
+  readonly phoneEnrichment: { readonly status: string } | undefined;
+  /** `accepted`, `partial_accepted`; anything else: no delivery will come. */
+  readonly waterfall: { readonly status: string } | undefined;
+  readonly rateLimits: readonly RateWindow[];
+  /** The whole body, decompressed, as it came. */
+  readonly raw: Buffer;
+  readonly contentType: string | undefined;
+}
+
+export interface UnreadableMatch {
+  /** Index in `matches`. */
+  readonly index: number;
+  /** Names of the fields at fault and what was expected; no values. */
+  readonly reason: string;
+}
+
+const side = described(z.looseObject({ status: z.string().max(100) }));
+
+const envelopeSchema = z.looseObject({
+  status: text,
+  error_code: text,
+  error_message: text,
+  total_requested_enrichments: whole,
+  unique_enriched_records: described(z.int().nonnegative()),
+  missing_records: described(z.int().nonnegative()),
+  matches: z.array(z.unknown()),
+  phone_enrichment: side,
+  waterfall: side,
+});
+
+/**
+ * Reads the answer of a bulk call. Pure.
+ *
+ * One person in a wrong shape does not spoil the other nine: nine are paid for and usable, and asking again would pay for
+ * all ten once more. An answer without a readable list of matches is useless as a whole.
+ *
+ * @throws ServiceFailure for every status but success, and for a success that cannot be understood
+ */
+export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnswer {
+  const json = isSuccess(answer.status) ? readJson(answer.body) : undefined;
+  const envelope = json && envelopeSchema.safeParse(json.value);
+  if (!envelope?.success || isRefusal(envelope.data)) throw mapFailure(answer, endpoint);
+  const members = memberSources(json!.text);
+  const { data } = envelope;
+  const { credits, problem } = readCredits(members.get('credits_consumed'));
+  const people = readMatches(data.matches);
+  return {
+    httpStatus: answer.status,
+    requestId: readRequestId(members.get('request_id')),
+    ...people,
+    creditsConsumed: credits,
+    creditsProblem: problem,
+    uniqueEnrichedRecords: data.unique_enriched_records ?? undefined,
+    missingRecords: data.missing_records ?? undefined,
+    errorCode: data.error_code ?? undefined,
+    phoneEnrichment: data.phone_enrichment ?? undefined,
+    waterfall: data.waterfall ?? undefined,
+    rateLimits: readRateHeaders(answer.headers),
+    raw: answer.body,
+    contentType: contentTypeOf(answer),
+  };
+}
+
+function readMatches(elements: readonly unknown[]): Pick<BulkAnswer, 'matches' | 'unreadableMatches'> {
+  const unreadableMatches: UnreadableMatch[] = [];
+  const matches = elements.map((element, index): Person | null => {
+    if (element === null) return null;
+    const person = personSchema.safeParse(element);
+    if (person.success) return person.data;
+    unreadableMatches.push({ index, reason: explainIssues(person.error) });
+    return null;
+  });
+  return { matches, unreadableMatches };
+}
+
+/** Which fields are at fault, without the values: zod's own messages can quote them. */
+export function explainIssues(error: z.ZodError): string {
+  return error.issues
+    .slice(0, 5)
+    .map((issue) => {
+      const field = issue.path.length === 0 ? 'the element' : issue.path.join('.');
+      return issue.code === 'invalid_type'
+        ? `${field} is no ${issue.expected}`
+        : `${field} is not as described`;
+    })
+    .join('; ');
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+export function contentTypeOf(answer: HttpAnswer): string | undefined {
+  const value = answer.headers['content-type'];
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,102 @@
+import { Problem } from '../domain/problem.ts';
+import { failureKinds, type Disposition, type FailureType } from './failure-kinds.ts';
+import type { RateWindow } from './rate-headers.ts';
+
+export type { Disposition, FailureType } from './failure-kinds.ts';
+
+/** A next step as the service words it: for a person to read, never to branch on. */
+export interface Suggestion {
+  readonly label: string;
+  readonly url?: string;
+  readonly parameter?: string;
+  readonly parameters?: readonly string[];
+  readonly header?: string;
+  readonly example?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/** Which call it was: `POST /people/bulk_match`, and whether repeating it could cost anything. */
+export interface Endpoint {
+  readonly name: string;
+  readonly paid: boolean;
+}
+
+export interface FailureFacts {
+  readonly endpoint: Endpoint;
+  readonly httpStatus?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly code?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly window?: string | undefined;
+  readonly rateLimits?: readonly RateWindow[] | undefined;
+  readonly suggestions?: readonly Suggestion[] | undefined;
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  readonly body?: Buffer | undefined;
+}
+
+/**
+ * A call without a usable answer, and what to do about it.
+ *
+ * What the service wrote (body, suggestions, context) may quote the person or the key that was sent: it sits in private
+ * fields behind methods, so that neither `inspect`, nor JSON, nor a logger prints it by accident.
+ */
+export class ServiceFailure extends Problem {
+  declare readonly type: FailureType;
+  readonly disposition: Disposition;
+  /** False only where it is certain that nothing was charged. */
+  readonly mayHaveBeenBilled: boolean;
+  readonly httpStatus: number | undefined;
+  readonly requestId: string | undefined;
+  /** `error_details.code`, or the older `error_code`. */
+  readonly code: string | undefined;
+  /** Asked for by the service, at most a day. */
+  readonly retryAfterSeconds: number | undefined;
+  /** The rate window that was exceeded, as the service names it. */
+  readonly window: string | undefined;
+  readonly rateLimits: readonly RateWindow[];
+  readonly #suggestions: readonly Suggestion[];
+  readonly #context: Readonly<Record<string, unknown>>;
+  readonly #body: Buffer;
+
+  constructor(type: FailureType, facts: FailureFacts) {
+    const kind = failureKinds[type];
+    super(type, `${kind.what}${particulars(facts)}`, { where: facts.endpoint.name, next: kind.next });
+    this.name = 'ServiceFailure';
+    this.mayHaveBeenBilled = kind.mayHaveBeenBilled && facts.endpoint.paid;
+    // What costs nothing can be asked again without knowing how the first time ended.
+    this.disposition = kind.disposition === 'unknown' && !facts.endpoint.paid ? 'retry' : kind.disposition;
+    this.httpStatus = facts.httpStatus;
+    this.requestId = facts.requestId;
+    this.code = facts.code;
+    this.retryAfterSeconds = facts.retryAfterSeconds;
+    this.window = facts.window;
+    this.rateLimits = facts.rateLimits ?? [];
+    this.#suggestions = facts.suggestions ?? [];
+    this.#context = facts.context ?? {};
+    this.#body = facts.body ?? Buffer.alloc(0);
+  }
+
+  /** The service's own next steps, in its order. May quote what was sent. */
+  suggestions(): readonly Suggestion[] {
+    return this.#suggestions;
+  }
+
+  /** `error_details.context`: name → `{value, description}`. May quote what was sent. */
+  context(): Readonly<Record<string, unknown>> {
+    return this.#context;
+  }
+
+  /** The body as it came, bounded; empty where none came. */
+  body(): Buffer {
+    return this.#body;
+  }
+}
+
+function particulars(facts: FailureFacts): string {
+  const parts = [
+    facts.httpStatus === undefined ? undefined : `HTTP ${facts.httpStatus}`,
+    facts.code,
+    facts.requestId === undefined ? undefined : `request ${facts.requestId}`,
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}

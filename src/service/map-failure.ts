@@ -1,0 +1,183 @@
+import { z } from 'zod';
+import { memberSources, readJson } from './exact-json.ts';
+import { readRequestId } from './exact-values.ts';
+import { ServiceFailure, type Endpoint, type FailureType, type Suggestion } from './failure.ts';
+import { readRateHeaders } from './rate-headers.ts';
+import { readRetryAfter } from './retry-after.ts';
+import type { HttpAnswer, TransportError } from './transport.ts';
+
+const absent = undefined;
+const word = z
+  .string()
+  .regex(/^[\w.:-]{1,100}$/)
+  .optional()
+  .catch(absent);
+const line = z.string().max(1_000).optional().catch(absent);
+
+const suggestion = z
+  .looseObject({
+    label: z.string().max(1_000),
+    url: line,
+    parameter: line,
+    parameters: z.array(z.string()).optional().catch(absent),
+    header: line,
+    example: line,
+    retry_after_seconds: z.number().nonnegative().optional().catch(absent),
+  })
+  .optional()
+  .catch(absent);
+
+const context = z.record(z.string(), z.unknown()).optional().catch(absent);
+
+/** Anything may be missing or of another type: whatever is left decides, and the status always does. */
+const errorBody = z.looseObject({
+  error: z.unknown(),
+  error_code: word,
+  retry_after_seconds: z.number().nonnegative().optional().catch(absent),
+  error_details: z
+    .looseObject({
+      code: word,
+      suggestions: z.array(suggestion).optional().catch(absent),
+      context,
+    })
+    .nullish()
+    .catch(absent),
+  matches: z.unknown(),
+});
+
+type ErrorBody = z.infer<typeof errorBody>;
+
+/**
+ * Turns an answer that is no success into its failure. Pure.
+ *
+ * Decided by status and codes alone: messages are worded for people and may change any day. Right before 16 February
+ * 2027 (root-level `error`, `error_code`, `message`), in between (both) and after (`error_details` alone).
+ */
+export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailure {
+  const json = readJson(answer.body);
+  const parsed = errorBody.safeParse(json?.value);
+  const body = parsed.success ? parsed.data : undefined;
+  const code = body?.error_details?.code ?? body?.error_code;
+  const suggestions = readSuggestions(body);
+  return new ServiceFailure(typeOf(answer.status, code, body), {
+    endpoint,
+    httpStatus: answer.status,
+    requestId: readRequestId(json && memberSources(json.text).get('request_id')),
+    code,
+    retryAfterSeconds: readRetryAfter(
+      answer.headers,
+      [body?.retry_after_seconds, ...suggestions.map((step) => step.retryAfterSeconds)],
+      answer.receivedAt,
+    ),
+    window: readWindow(body),
+    rateLimits: readRateHeaders(answer.headers),
+    suggestions,
+    context: body?.error_details?.context,
+    body: answer.body,
+  });
+}
+
+/**
+ * A success that refuses all the same: an error, and nobody's data. Services of this kind are said to answer like that
+ * when credits run out.
+ */
+export function isRefusal(value: unknown): boolean {
+  const parsed = errorBody.safeParse(value);
+  if (!parsed.success) return false;
+  const { error, error_code: code, error_details: details, matches } = parsed.data;
+  const saysError = [error, code, details].some((member) => member !== undefined && member !== null);
+  const saysNobody =
+    matches === undefined || matches === null || (Array.isArray(matches) && matches.length === 0);
+  return saysError && saysNobody;
+}
+
+function typeOf(status: number, code: string | undefined, body: ErrorBody | undefined): FailureType {
+  if (status >= 500) return 'server-error';
+  if (status === 402 || namesCredits(code)) return 'out-of-credits';
+  if (status < 300) return body !== undefined && isRefusal(body) ? 'refused' : 'unreadable-answer';
+  if (status < 400) return 'redirected';
+  switch (status) {
+    case 400:
+      return code?.endsWith('RECORD_LIMIT_EXCEEDED') ? 'record-limit' : 'validation';
+    case 401:
+      return 'unauthorized';
+    case 403:
+      return 'forbidden';
+    case 404:
+      return 'not-found';
+    case 408:
+      return 'timeout';
+    case 413:
+    case 422:
+      return 'validation';
+    case 429:
+      return 'rate-limited';
+    default:
+      return 'refused';
+  }
+}
+
+/** `OUT_OF_CREDITS`, `BILLING.CREDITS.EXHAUSTED`; not `AUTH.AUTHENTICATION.CREDENTIALS_MISSING`. */
+function namesCredits(code: string | undefined): boolean {
+  return code !== undefined && /(?:^|[._-])credits?(?:[._-]|$)/i.test(code);
+}
+
+function readSuggestions(body: ErrorBody | undefined): Suggestion[] {
+  return (body?.error_details?.suggestions ?? []).flatMap((step): Suggestion[] => {
+    if (step === undefined) return [];
+    const { label, url, parameter, parameters, header, example, retry_after_seconds: seconds } = step;
+    return [
+      {
+        label,
+        ...(url !== undefined && { url }),
+        ...(parameter !== undefined && { parameter }),
+        ...(parameters !== undefined && { parameters }),
+        ...(header !== undefined && { header }),
+        ...(example !== undefined && { example }),
+        ...(seconds !== undefined && { retryAfterSeconds: seconds }),
+      },
+    ];
+  });
+}
+
+function readWindow(body: ErrorBody | undefined): string | undefined {
+  const window = body?.error_details?.context?.['window'];
+  const parsed = z.looseObject({ value: word }).safeParse(window);
+  return parsed.success ? parsed.data.value : undefined;
+}
+
+/**
+ * Turns a call without a complete answer into its failure. Pure.
+ *
+ * Before the first byte was written nothing can have been processed; afterwards nothing is certain.
+ */
+export function mapTransportError(error: TransportError, endpoint: Endpoint): ServiceFailure {
+  const type = error.sent ? typeAfterSending(error.code) : typeBeforeSending(error.code);
+  return new ServiceFailure(type, {
+    endpoint,
+    httpStatus: error.status,
+    code: error.code,
+    body: error.body(),
+  });
+}
+
+function typeBeforeSending(code: string): FailureType {
+  if (code === 'ABORTED' || code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')
+    return 'not-sent.aborted';
+  if (code === 'DEADLINE' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
+    return 'not-sent.timeout';
+  if (code === 'ECONNREFUSED') return 'not-sent.refused';
+  if (code === 'ENOTFOUND' || code.startsWith('EAI_')) return 'not-sent.dns';
+  if (/^ERR_(?:TLS|SSL)_|CERT|^EPROTO$|^UNABLE_TO_|^HOSTNAME_MISMATCH$|^INVALID_CA$/.test(code))
+    return 'not-sent.tls';
+  return 'not-sent.unreachable';
+}
+
+function typeAfterSending(code: string): FailureType {
+  if (code === 'ABORTED') return 'aborted';
+  if (code === 'TOO_LARGE') return 'answer-too-large';
+  if (code === 'DEADLINE' || code === 'UND_ERR_BODY_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT')
+    return 'timeout';
+  if (code === 'UNDECODABLE' || code.startsWith('HPE_')) return 'unreadable-answer';
+  return 'connection-lost';
+}

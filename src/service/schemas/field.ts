@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+/**
+ * Fields of the wire. "Any field may be null when the service has no value", and any may be missing.
+ *
+ * A field that the product reads is checked: another type is an error. A field that the interface document names and
+ * nothing here reads yet is only described: another type reads as missing, so that a change of it can break nothing.
+ * Fields that neither names pass through untouched.
+ */
+export const read = {
+  text: z.string().nullable().exactOptional(),
+  number: z.number().nullable().exactOptional(),
+  flag: z.boolean().nullable().exactOptional(),
+};
+
+/** Describes a field without relying on it. */
+export function described<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().catch(undefined);
+}
+
+export const text = described(z.string());
+export const number = described(z.number());
+export const whole = described(z.int());
+export const flag = described(z.boolean());
+/** Null in all observed output: its type is not known. */
+export const unseen = z.unknown();
+
+/** Lists are described by their being lists: looking at each of some hundred keywords a person would cost more than it tells. */
+export const list = <Element>() => described(z.custom<readonly Element[]>(Array.isArray));
+export const texts = list<string>();
+export const map = <Value>() =>
+  described(
+    z.custom<Readonly<Record<string, Value>>>(
+      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    ),
+  );

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { flag, list, map, read, text, texts, unseen, whole } from './field.ts';
+
+export interface FundingEvent {
+  readonly id?: string | null;
+  readonly date?: string | null;
+  readonly news_url?: string | null;
+  readonly type?: string | null;
+  /** Comma-separated. */
+  readonly investors?: string | null;
+  /** Abbreviated, such as `12M`. */
+  readonly amount?: string | null;
+  readonly currency?: string | null;
+}
+
+export interface Technology {
+  readonly uid?: string | null;
+  readonly name?: string | null;
+  readonly category?: string | null;
+}
+
+/** A company as the service knows it: nine tenths of the bytes of a person. */
+export const organizationSchema = z.looseObject({
+  id: read.text,
+  name: read.text,
+  website_url: read.text,
+  proflink_url: text,
+  microblog_url: text,
+  socialnet_url: text,
+  logo_url: text,
+  primary_domain: read.text,
+  proflink_uid: text,
+  blog_url: unseen,
+  startupnet_url: unseen,
+  companydb_url: unseen,
+  phone: unseen,
+  publicly_traded_symbol: unseen,
+  publicly_traded_exchange: unseen,
+  owned_by_organization_id: unseen,
+  primary_phone: map(),
+  languages: texts,
+  secondary_industries: texts,
+  suborganizations: list(),
+  traffic_ranking: whole,
+  founded_year: whole,
+  estimated_num_employees: read.number,
+  retail_location_count: whole,
+  num_suborganizations: whole,
+  annual_revenue: whole,
+  total_funding: whole,
+  annual_revenue_printed: text,
+  total_funding_printed: text,
+  industry: read.text,
+  industries: texts,
+  keywords: texts,
+  technology_names: texts,
+  org_chart_root_people_ids: texts,
+  industry_tag_id: text,
+  industry_tag_hash: map<string>(),
+  snippets_loaded: flag,
+  org_chart_removed: flag,
+  org_chart_show_department_filter: flag,
+  raw_address: text,
+  street_address: text,
+  city: text,
+  state: text,
+  postal_code: text,
+  country: text,
+  seo_description: text,
+  short_description: text,
+  latest_funding_round_date: text,
+  latest_funding_stage: text,
+  funding_events: list<FundingEvent>(),
+  current_technologies: list<Technology>(),
+  org_chart_sector: text,
+});

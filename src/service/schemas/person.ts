@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { accountSchema } from './account.ts';
+import { contactSchema } from './contact.ts';
+import { flag, list, read, text, texts, unseen } from './field.ts';
+import { organizationSchema } from './organization.ts';
+
+const employmentSchema = z.looseObject({
+  _id: text,
+  id: text,
+  key: text,
+  current: read.flag,
+  start_date: text,
+  end_date: text,
+  title: read.text,
+  organization_name: read.text,
+  organization_id: text,
+  created_at: unseen,
+  updated_at: unseen,
+  degree: unseen,
+  description: unseen,
+  emails: unseen,
+  grade_level: unseen,
+  kind: unseen,
+  major: unseen,
+  raw_address: unseen,
+});
+
+/** The `person` of people enrichment; each element of `matches` in bulk enrichment. */
+export const personSchema = z.looseObject({
+  id: read.text,
+  first_name: read.text,
+  last_name: read.text,
+  name: read.text,
+  proflink_url: read.text,
+  title: read.text,
+  headline: read.text,
+  email: read.text,
+  email_status: read.text,
+  photo_url: text,
+  microblog_url: text,
+  codehost_url: text,
+  socialnet_url: text,
+  extrapolated_email_confidence: read.number,
+  organization_id: read.text,
+  employment_history: z.array(employmentSchema).nullable().exactOptional(),
+  state: read.text,
+  city: read.text,
+  country: read.text,
+  contact_id: text,
+  contact: contactSchema.nullable().exactOptional(),
+  organization: organizationSchema.nullable().exactOptional(),
+  account_id: text,
+  account: accountSchema.nullish().catch(undefined),
+  revealed_for_current_team: flag,
+  is_likely_to_engage: flag,
+  intent_strength: unseen,
+  show_intent: flag,
+  departments: z.array(z.string()).nullable().exactOptional(),
+  subdepartments: texts,
+  functions: texts,
+  seniority: read.text,
+  phone_numbers: list(),
+});
