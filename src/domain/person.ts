@@ -3,44 +3,44 @@
  * null or missing; everything else of the answer is kept raw.
  */
 export interface Person {
-  readonly id?: string | null;
-  readonly first_name?: string | null;
-  readonly last_name?: string | null;
-  readonly name?: string | null;
-  readonly proflink_url?: string | null;
-  readonly title?: string | null;
-  readonly headline?: string | null;
-  readonly email?: string | null;
-  readonly email_status?: string | null;
-  readonly extrapolated_email_confidence?: number | null;
-  readonly seniority?: string | null;
-  readonly departments?: readonly string[] | null;
-  readonly city?: string | null;
-  readonly state?: string | null;
-  readonly country?: string | null;
-  readonly organization_id?: string | null;
-  readonly organization?: Organization | null;
-  readonly employment_history?: readonly Employment[] | null;
-  readonly contact?: SavedContact | null;
+  readonly id?: string | null | undefined;
+  readonly first_name?: string | null | undefined;
+  readonly last_name?: string | null | undefined;
+  readonly name?: string | null | undefined;
+  readonly proflink_url?: string | null | undefined;
+  readonly title?: string | null | undefined;
+  readonly headline?: string | null | undefined;
+  readonly email?: string | null | undefined;
+  readonly email_status?: string | null | undefined;
+  readonly extrapolated_email_confidence?: number | null | undefined;
+  readonly seniority?: string | null | undefined;
+  readonly departments?: readonly string[] | null | undefined;
+  readonly city?: string | null | undefined;
+  readonly state?: string | null | undefined;
+  readonly country?: string | null | undefined;
+  readonly organization_id?: string | null | undefined;
+  readonly organization?: Organization | null | undefined;
+  readonly employment_history?: readonly Employment[] | null | undefined;
+  readonly contact?: SavedContact | null | undefined;
 }
 
 export interface Organization {
-  readonly id?: string | null;
-  readonly name?: string | null;
-  readonly website_url?: string | null;
-  readonly primary_domain?: string | null;
-  readonly industry?: string | null;
-  readonly estimated_num_employees?: number | null;
+  readonly id?: string | null | undefined;
+  readonly name?: string | null | undefined;
+  readonly website_url?: string | null | undefined;
+  readonly primary_domain?: string | null | undefined;
+  readonly industry?: string | null | undefined;
+  readonly estimated_num_employees?: number | null | undefined;
 }
 
 export interface Employment {
-  readonly organization_name?: string | null;
-  readonly title?: string | null;
-  readonly current?: boolean | null;
+  readonly organization_name?: string | null | undefined;
+  readonly title?: string | null | undefined;
+  readonly current?: boolean | null | undefined;
 }
 
 export interface SavedContact {
-  readonly email?: string | null;
-  readonly organization_name?: string | null;
-  readonly contact_emails?: readonly { readonly email?: string | null }[] | null;
+  readonly email?: string | null | undefined;
+  readonly organization_name?: string | null | undefined;
+  readonly contact_emails?: readonly { readonly email?: string | null | undefined }[] | null | undefined;
 }

@@ -97,10 +97,15 @@ export class CallQueue {
     }
   }
 
-  /** Starts no further job; jobs that have begun go on. */
+  /** Jobs that wait for their turn. */
+  get waiting(): number {
+    return this.#limiter.counts().QUEUED;
+  }
+
+  /** Starts no further job, and fails those that wait; resolves when the jobs that have begun are done. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#limiter.stop({ dropWaitingJobs: false });
+    await this.#limiter.stop({ dropWaitingJobs: true });
   }
 
   /** Fills the reservoir up, one filling at a time; running dry meanwhile makes it start over. */
