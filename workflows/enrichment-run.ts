@@ -5,7 +5,6 @@ import {
   condition,
   continueAsNew,
   getExternalWorkflowHandle,
-  isCancellation,
   executeChild,
   proxyActivities,
   setCurrentDetails,
@@ -134,32 +133,26 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
       },
     },
   );
-  setHandler(
-    cancelUpdate,
-    async (reason: string) => {
-      cancelling = reason || 'cancelled by hand';
-      await setStatus('cancelling', {
-        type: 'run.cancelled',
-        reason: cancelling,
-        next: 'start the file again',
-      });
-      await wake();
-    },
-    { description: 'Send no further call and end the run; what is paid for is kept. Argument: why.' },
-  );
+  const cancel = async (reason: string): Promise<void> => {
+    cancelling ??= reason;
+    await setStatus('cancelling', { type: 'run.cancelled', reason, next: 'start the file again' });
+    await wake();
+  };
+  setHandler(cancelUpdate, (reason: string) => cancel(reason || 'cancelled by hand'), {
+    description: 'Send no further call and end the run; what is paid for is kept. Argument: why.',
+  });
 
   /** Ends the run; people who were not asked for get the outcome that says why. */
-  const finish = async (ending: 'finished' | 'over_budget' | 'cancelled'): Promise<RunFacts> =>
-    CancellationScope.nonCancellable(async () => {
-      enter('finishing');
-      const facts = await quick.finishRun.executeWithOptions(
-        { summary: `every row gets its outcome (${ending})` },
-        [{ runId, ending }],
-      );
-      enter(ending === 'cancelled' ? 'cancelled' : 'finished');
-      await condition(allHandlersFinished);
-      return facts;
-    });
+  const finish = async (ending: 'finished' | 'over_budget' | 'cancelled'): Promise<RunFacts> => {
+    enter('finishing');
+    const facts = await quick.finishRun.executeWithOptions(
+      { summary: `every row gets its outcome (${ending})` },
+      [{ runId, ending }],
+    );
+    enter(ending === 'cancelled' ? 'cancelled' : 'finished');
+    await condition(allHandlersFinished);
+    return facts;
+  };
   /** A failure is for what needs another file or other options: the run cannot go on. */
   const fail = async (why: Stop): Promise<never> => {
     stop = why;
@@ -219,19 +212,14 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
     return finish(cancelling === undefined ? 'finished' : 'cancelled');
   };
 
-  try {
-    return await enrich();
-  } catch (error) {
-    if (!isCancellation(error)) throw error;
-    // Cancelled in Temporal's UI: the same end as by our own update, then cancelled for Temporal as well.
-    await CancellationScope.nonCancellable(() =>
-      setStatus('cancelling', {
-        type: 'run.cancelled',
-        reason: 'cancelled in Temporal',
-        next: 'start the file again',
-      }),
-    );
-    await finish('cancelled');
+  // A cancellation in Temporal itself ends the run in the same order as our own update: calls in the air are waited for
+  // and every row gets its outcome; only then is the workflow cancelled for Temporal as well.
+  const cancelledInTemporal = CancellationScope.current().cancelRequested.catch(async (error: unknown) => {
+    await CancellationScope.nonCancellable(() => cancel('cancelled in Temporal'));
     throw error;
-  }
+  });
+  cancelledInTemporal.catch(() => {});
+  const facts = await CancellationScope.nonCancellable(enrich);
+  if (CancellationScope.current().consideredCancelled) await cancelledInTemporal;
+  return facts;
 }

@@ -1,0 +1,75 @@
+import type {
+  BatchResult,
+  BatchTally,
+  CallActivities,
+  ControlActivities,
+  IngestOutcome,
+  PlanSummary,
+  RunFacts,
+} from '../../src/contract.ts';
+
+export const tally: BatchTally = { calls: 1, enriched: 8, notFound: 2, other: 0, creditsSettled: '8' };
+
+export const plan: PlanSummary = {
+  planHash: 'hash-1',
+  rows: 2_000,
+  dropped: { duplicate: 500 },
+  people: 1_500,
+  calls: 150,
+  pages: 2,
+  credits: { minimum: '0', expected: '1200', worstCase: '1500' },
+  shortBudget: null,
+  etaSeconds: 900,
+};
+
+/** Activities that play a script instead of calling: the workflows' own decisions are what is tested. */
+export class ScriptedActivities implements ControlActivities, CallActivities {
+  readonly statuses: string[] = [];
+  readonly batches: number[] = [];
+  ending = '';
+  ingested: IngestOutcome = { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
+  /** What the nth execution of a batch answers; `done` where nothing is said. */
+  answer: (batch: number, execution: number) => BatchResult | Promise<BatchResult> = () => ({
+    kind: 'done',
+    tally,
+  });
+  #executions = 0;
+
+  ingestExport = async (): Promise<IngestOutcome> => this.ingested;
+
+  planRun: ControlActivities['planRun'] = async () => ({ kind: 'planned', plan, firstOpenPage: 1 });
+
+  setRunStatus: ControlActivities['setRunStatus'] = async ({ status }) => {
+    this.statuses.push(status);
+  };
+
+  openPage: ControlActivities['openPage'] = async ({ page }) => {
+    const all = page === 1 ? [1, 2, 3] : [101, 102];
+    return { batches: all.filter((batch) => !this.batches.includes(batch)), people: 10 * all.length };
+  };
+
+  enrichBatch: CallActivities['enrichBatch'] = async ({ batch }) => {
+    this.#executions += 1;
+    const result = await this.answer(batch, this.#executions);
+    if (result.kind === 'done') this.batches.push(batch);
+    return result;
+  };
+
+  finishRun: ControlActivities['finishRun'] = async ({ runId, ending }): Promise<RunFacts> => {
+    this.ending = ending;
+    return {
+      run_id: runId,
+      workflow_id: runId,
+      status: 'finished',
+      reason: null,
+      next: null,
+      source: 'hubspot',
+      file: 'contacts.csv',
+      plan_hash: plan.planHash,
+      rows: plan.rows,
+      outcomes: {},
+      calls: this.batches.length,
+      credits: { settled: '0', reserved: '0', unknown: '0' },
+    };
+  };
+}

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { Runtime, Worker, bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  callTaskQueue,
+  controlTaskQueue,
+  workflowTypes,
+  type RunFacts,
+  type RunInput,
+  type Stop,
+} from '../../src/contract.ts';
+import { ScriptedActivities, plan, tally } from '../helpers/scripted-activities.ts';
+import { startTestTemporal, type TestTemporal } from '../helpers/temporal.ts';
+
+const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+const stop: Stop = { type: 'service.unauthorized', reason: 'the key was refused', next: 'set another key' };
+
+let temporal: TestTemporal;
+let workflowBundle: WorkflowBundle;
+
+beforeAll(async () => {
+  Runtime.install({ logger: silent });
+  temporal = await startTestTemporal();
+  workflowBundle = await bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+    logger: silent,
+  });
+});
+
+afterAll(() => temporal.stop());
+
+/** Plays a run against scripted activities, with real workers and a real server. */
+async function play(
+  activities: ScriptedActivities,
+  act: (handle: WorkflowHandle) => Promise<unknown>,
+  input: Partial<RunInput> = {},
+): Promise<void> {
+  const { client, workerConnection: connection, namespace } = temporal;
+  const control = await Worker.create({
+    connection,
+    namespace,
+    workflowBundle,
+    taskQueue: controlTaskQueue,
+    activities,
+  });
+  const calls = await Worker.create({ connection, namespace, taskQueue: callTaskQueue, activities });
+  const runId = `run-${randomUUID()}`;
+  const handle = await client.workflow.start(workflowTypes.run, {
+    taskQueue: controlTaskQueue,
+    workflowId: runId,
+    args: [{ runId, approved: true, lanes: 2, searchable: true, ...input } satisfies RunInput],
+  });
+  await control.runUntil(calls.runUntil(act(handle)));
+}
+
+async function progress(handle: WorkflowHandle): Promise<{ phase: string }> {
+  return handle.query('progress');
+}
+
+describe('a run', () => {
+  it('asks for every batch of every page, one page after another', async () => {
+    const activities = new ScriptedActivities();
+    await play(activities, (handle) => handle.result());
+    expect(activities.batches.slice(0, 3).sort()).toEqual([1, 2, 3]);
+    expect(activities.batches.slice(3).sort()).toEqual([101, 102]);
+    expect(activities.ending).toBe('finished');
+  });
+
+  it('spends nothing before it is approved, and refuses the hash of another plan', async () => {
+    const activities = new ScriptedActivities();
+    await play(
+      activities,
+      async (handle) => {
+        await expect
+          .poll(async () => (await progress(handle)).phase, { timeout: 20_000 })
+          .toBe('awaiting approval');
+        await expect(handle.executeUpdate('approve', { args: ['another'] })).rejects.toThrow();
+        expect(activities.batches).toEqual([]);
+        await handle.executeUpdate('approve', { args: [plan.planHash] });
+        await handle.result();
+      },
+      { approved: false },
+    );
+    expect(activities.batches).toHaveLength(5);
+  });
+
+  it('pauses when the service refuses the key, and asks for the rest when it is resumed', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = (_, execution) =>
+      execution === 2 ? { kind: 'stopped', tally, stop } : { kind: 'done', tally };
+    await play(activities, async (handle) => {
+      await expect.poll(async () => (await progress(handle)).phase, { timeout: 20_000 }).toBe('paused');
+      expect(activities.batches.length).toBeLessThan(5);
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
+  });
+
+  it('is paused and resumed by hand', async () => {
+    const activities = new ScriptedActivities();
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    activities.answer = async () => {
+      await held;
+      return activities.statuses.at(-1) === 'paused'
+        ? { kind: 'stopped', tally, stop }
+        : { kind: 'done', tally };
+    };
+    await play(activities, async (handle) => {
+      await expect.poll(async () => (await progress(handle)).phase, { timeout: 20_000 }).toBe('enriching');
+      await handle.executeUpdate('pause', { args: ['budget review'] });
+      release();
+      await expect.poll(async () => (await progress(handle)).phase, { timeout: 20_000 }).toBe('paused');
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.statuses).toEqual(['running', 'paused', 'running']);
+    expect(activities.batches).toHaveLength(5);
+  });
+
+  it('sends nothing more when it is cancelled, and ends in order', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = async () => {
+      await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
+      return { kind: 'stopped', tally, stop };
+    };
+    await play(activities, async (handle) => {
+      await expect.poll(async () => (await progress(handle)).phase, { timeout: 20_000 }).toBe('enriching');
+      await handle.executeUpdate('cancel', { args: ['no longer wanted'] });
+      await handle.result();
+    });
+    expect(activities.batches).toEqual([]);
+    expect(activities.ending).toBe('cancelled');
+  });
+
+  it('ends in order when it is cancelled in Temporal itself', async () => {
+    const activities = new ScriptedActivities();
+    let begun = false;
+    activities.answer = async () => {
+      begun = true;
+      await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
+      return { kind: 'stopped', tally, stop };
+    };
+    await play(activities, async (handle) => {
+      await expect.poll(() => begun, { timeout: 20_000 }).toBe(true);
+      await handle.cancel();
+      await expect(handle.result()).rejects.toThrow(WorkflowFailedError);
+    });
+    expect(activities.ending).toBe('cancelled');
+  });
+
+  it('gives the rest up when the budget is empty', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = (batch) =>
+      batch === 1 ? { kind: 'done', tally } : { kind: 'over_budget', tally, budget: 'run:x' };
+    await play(activities, (handle) => handle.result());
+    expect(activities.ending).toBe('over_budget');
+    expect(activities.batches).toEqual([1]);
+  });
+
+  it('waits for a full rate window by one timer that says why, and then goes on', async () => {
+    const activities = new ScriptedActivities();
+    const reason = 'the rate window of 600/hour is full';
+    activities.answer = (_, execution) =>
+      execution <= 2 ? { kind: 'wait', tally, milliseconds: 1_000, reason } : { kind: 'done', tally };
+    let pageTimers = 0;
+    await play(activities, async (handle) => {
+      const { run_id: runId } = (await handle.result()) as RunFacts;
+      const page = await temporal.client.workflow.getHandle(`${runId}/page-0001`).fetchHistory();
+      pageTimers = (page.events ?? []).filter((event) => event.timerStartedEventAttributes).length;
+    });
+    expect(activities.batches).toHaveLength(5);
+    expect(pageTimers).toBe(1);
+  });
+
+  it('fails with the reason and the next step when the file is refused', async () => {
+    const activities = new ScriptedActivities();
+    const refused = { type: 'export.unclosed-quote', reason: 'a quote is never closed', next: 'close it' };
+    activities.ingested = { kind: 'refused', stop: refused };
+    await play(activities, async (handle) => {
+      await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'export.unclosed-quote' } });
+    });
+    expect(activities.statuses).toEqual(['failed']);
+  });
+});
