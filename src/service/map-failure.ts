@@ -178,6 +178,7 @@ function typeAfterSending(code: string): FailureType {
   if (code === 'TOO_LARGE') return 'answer-too-large';
   if (code === 'DEADLINE' || code === 'UND_ERR_BODY_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT')
     return 'timeout';
-  if (code === 'UNDECODABLE' || code.startsWith('HPE_')) return 'unreadable-answer';
+  if (code === 'UNDECODABLE' || code === 'HTTPParserError' || code.startsWith('HPE_'))
+    return 'unreadable-answer';
   return 'connection-lost';
 }

@@ -40,7 +40,7 @@ export interface Transport {
 export class TransportError extends Error {
   /** False only where it is certain that not one byte of the request was written. */
   readonly sent: boolean;
-  /** A code of Node, OpenSSL or undici, or one of ours: DEADLINE, ABORTED, TOO_LARGE, UNDECODABLE. */
+  /** A code of Node, OpenSSL or undici (or the name of an error without one); or DEADLINE, ABORTED, TOO_LARGE, UNDECODABLE. */
   readonly code: string;
   /** Of the answer, where its head had come. */
   readonly status: number | undefined;
@@ -263,9 +263,10 @@ async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<Http
 
 /** Where several addresses of a host were tried, the first one's failure stands for all. */
 function codeOf(error: unknown): string {
-  const { code, errors } = error as { code?: unknown; errors?: readonly unknown[] };
+  const { code, name, errors } = error as { code?: unknown; name?: unknown; errors?: readonly unknown[] };
   if (typeof code === 'string') return code;
-  return errors?.[0] === undefined ? 'UNKNOWN' : codeOf(errors[0]);
+  if (errors?.[0] !== undefined) return codeOf(errors[0]);
+  return typeof name === 'string' ? name : 'UNKNOWN';
 }
 
 function isTimeout(reason: unknown): boolean {

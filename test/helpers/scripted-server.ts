@@ -1,0 +1,79 @@
+import { createServer, type Server, type Socket } from 'node:net';
+
+export interface ScriptedServer {
+  readonly port: number;
+  /** `http://127.0.0.1:<port>/api/v1` */
+  readonly baseUrl: string;
+  /** Whole requests as they arrived, head and body. */
+  readonly requests: string[];
+  close(): Promise<void>;
+}
+
+/**
+ * A server below HTTP, for answers that no HTTP server would give.
+ *
+ * @param onRequest called with the socket once a whole request has arrived
+ * @param onConnection called first; true: it deals with the connection alone
+ */
+export async function startScriptedServer(
+  onRequest: (socket: Socket, request: string) => void,
+  onConnection: (socket: Socket) => boolean = () => false,
+): Promise<ScriptedServer> {
+  const requests: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket)).on('error', () => socket.destroy());
+    if (onConnection(socket)) return;
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      if (!isWhole(received)) return;
+      requests.push(received);
+      const request = received;
+      received = '';
+      onRequest(socket, request);
+    });
+  });
+  const port = await listen(server);
+  return {
+    port,
+    baseUrl: `http://127.0.0.1:${port}/api/v1`,
+    requests,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** An answer with its length, for `socket.write`. */
+export function httpAnswer(
+  status: number,
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): Buffer {
+  const bytes = Buffer.from(body);
+  const lines = Object.entries({
+    'content-type': 'application/json',
+    'content-length': String(bytes.length),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Status\r\n${lines.join('')}\r\n`), bytes]);
+}
+
+function isWhole(received: string): boolean {
+  const headEnd = received.indexOf('\r\n\r\n');
+  if (headEnd < 0) return false;
+  const length = Number(/^content-length: *(\d+)/im.exec(received.slice(0, headEnd))?.[1] ?? 0);
+  return received.length >= headEnd + 4 + length;
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+}
