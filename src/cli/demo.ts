@@ -1,0 +1,76 @@
+import { createWriteStream, existsSync, mkdirSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Command } from 'commander';
+import type { Config } from '../config.ts';
+import { sampleExport } from '../sandbox/sample-export.ts';
+import { getRun } from '../warehouse/runs.ts';
+import { print, table, tell } from './output.ts';
+import { describeMapping, planExport } from './plan-export.ts';
+import { describePlan } from './describe-run.ts';
+import { enrichExport, reportRun } from './run.ts';
+import { orderRun } from './run-order.ts';
+import { withSession, type Session } from './session.ts';
+import { settingsOf, withSettings } from './settings.ts';
+
+/** `enrich demo` */
+export function demoCommand(): Command {
+  return withSettings(new Command('demo'))
+    .description(
+      'run the main job on an invented export of some hundred people, against the sandbox, at no cost',
+    )
+    .option('--people <n>', 'people in the export', '300')
+    .option('--seed <n>', 'another number invents other people', '1')
+    .option('--json', 'facts as one JSON object on the last line of standard output')
+    .addHelpText('after', '\nExample:\n  enrich demo --seed 2')
+    .action(async (options: { people: string; seed: string; json?: boolean }) => {
+      const config = settingsOf(options as Record<string, unknown>, { ENRICHMENT_BASE_URL: '' });
+      const file = await writeSample(config, Number(options.people) || 300, Number(options.seed) || 1);
+      const order = await orderRun(file, {}, config);
+      const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
+        const planned = await planExport(session, order);
+        tell(`\n${describeMapping(planned.run)}\n`);
+        tell(`${describePlan(planned.plan, config.rateLimits)}\n`);
+        const ended = await enrichExport(session, order, { asks: false });
+        tell('');
+        await showContacts(session, ended.run_id);
+        return ended;
+      });
+      reportRun(facts, options.json === true);
+      tell(
+        planHint(facts.calls, options.seed) +
+          '\nlook around with: npx enrich dev        (database, Temporal UI and sandbox until Ctrl-C)',
+      );
+    });
+}
+
+async function writeSample(config: Config, people: number, seed: number): Promise<string> {
+  const folder = join(config.embedded.dataDirectory, 'demo');
+  const file = join(folder, `hubspot-crm-exports-${people}-${seed}.csv`);
+  if (existsSync(file)) return file;
+  mkdirSync(folder, { recursive: true });
+  // Under another name until it is whole: a killed demo leaves no half a file behind.
+  await pipeline(Readable.from(sampleExport({ people, seed })), createWriteStream(`${file}.part`));
+  await rename(`${file}.part`, file);
+  return file;
+}
+
+/** A few rows of the warehouse table, and the statement that they come from. */
+async function showContacts(session: Session, runId: string): Promise<void> {
+  const { source } = await getRun(session.warehouse, runId);
+  const statement = `select contact_id, first_name, last_name, title, organization_name, email, email_status
+  from enrichment.enriched_contacts where source = '${source ?? ''}' order by enriched_at desc, contact_id limit 5`;
+  const { rows } = await session.warehouse.pool.query<Record<string, string | null>>(statement);
+  tell(`${statement};\n`);
+  if (rows.length === 0) return;
+  print(table([Object.keys(rows[0]!), ...rows.map((row) => Object.values(row).map((cell) => cell ?? ''))]));
+  print('');
+}
+
+function planHint(calls: number, seed: string): string {
+  return calls > 0
+    ? '\nthe same command again asks for nobody a second time'
+    : `\nnobody was asked a second time; other people: npm run demo -- --seed ${Number(seed) + 1}`;
+}
