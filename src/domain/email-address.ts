@@ -1,0 +1,88 @@
+import { displayForm } from './normalise.ts';
+
+const asciiAddress =
+  /^[a-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
+const unicodeAddress =
+  /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{M}]{2,63}$/u;
+
+/** Local parts that forms and services write where they have no address, and those that nobody reads. */
+const placeholderLocalParts =
+  /^(?:email_not_unlocked|no[-_.]?e?mail|none|unknown|not[-_.]?provided|(?:no|do[-_.]?not)[-_.]?reply)$/;
+/** `test@test.com`, `none@none.com`. */
+const twiceTheSame = /^(test|none|na|noemail|email|mail|example|asdf|xxx|abc|a)@\1\.[a-z.]+$/;
+
+/** Local parts of mailboxes that several people read, in the languages that CRM exports were seen in. */
+const roleLocalParts = new Set(
+  (
+    'info information contact contacts contactus contact-us hello hi hallo office mail email post postmaster webmaster hostmaster ' +
+    'admin administrator administration admins root abuse security it it-support helpdesk help support service services customerservice ' +
+    'customer-service customersupport customercare care sales salesteam team business enquiries enquiry inquiries inquiry marketing pr press ' +
+    'media news newsletter jobs job careers career hr recruiting recruitment people talent accounts accounting accountspayable ap ' +
+    'accountsreceivable ar billing invoice invoices finance payroll orders order purchasing procurement shop store booking bookings ' +
+    'reservations reception frontdesk events legal privacy gdpr dpo compliance feedback general main all everyone staff management ' +
+    'kontakt buero sekretariat verwaltung vertrieb einkauf buchhaltung rechnung bewerbung zentrale contacto ventas informacion ' +
+    'administracion compras comercial accueil secretariat commercial comptabilite direction vendas contato financeiro info1 info2'
+  ).split(' '),
+);
+
+/**
+ * Reads one address.
+ *
+ * @param text such as `Jane@Acme.example`, `mailto:jane@acme.example`, `Jane Doe <jane@acme.example>`
+ * @returns the address in lower case; undefined where the text is no address, or one that stands for none. Lower case is
+ *   right for the local part as well: no provider in use tells people apart by it
+ */
+export function parseEmail(text: string): string | undefined {
+  let address = displayForm(text).toLowerCase();
+  if (!asciiAddress.test(address)) {
+    address = unwrap(address);
+    if (!asciiAddress.test(address) && !unicodeAddress.test(address)) return undefined;
+  }
+  if (address.length > 254 || address.endsWith('.invalid')) return undefined;
+  const localPart = address.slice(0, address.indexOf('@'));
+  return placeholderLocalParts.test(localPart) || twiceTheSame.test(address) ? undefined : address;
+}
+
+function unwrap(text: string): string {
+  const inBrackets = /<([^<>]*)>\s*$/.exec(text);
+  return (inBrackets ? inBrackets[1]! : text)
+    .replace(/^["'\s]*(?:mailto:)?/, '')
+    .replace(/\?.*$/, '')
+    .replace(/["'\s.]*$/, '');
+}
+
+/**
+ * Reads the addresses of a cell: one, or several with `;`, `,`, `|`, ` ::: `, spaces or line breaks between them.
+ *
+ * A part that is more than an address is no address: "ask bob@acme.example instead" names somebody else.
+ */
+export function parseEmails(cell: string): string[] {
+  if (cell === '') return [];
+  const single = parseEmail(cell);
+  if (single !== undefined) return [single];
+  if (!cell.includes('@')) return [];
+  return cell.split(/[;,|\n\r]|\s:::\s/).flatMap((part) => {
+    const address = parseEmail(part);
+    if (address !== undefined) return [address];
+    const words = part.trim().split(/\s+/);
+    return words.length > 1 && words.every((word) => word.includes('@'))
+      ? words.flatMap((word) => parseEmail(word) ?? [])
+      : [];
+  });
+}
+
+/** The part behind the `@`. */
+export function emailDomain(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1);
+}
+
+/** Whether an address belongs to a task (`info@`, `sales@`) and not to a person: several people of an export can have it. */
+export function isRoleAddress(address: string): boolean {
+  return roleLocalParts.has(address.slice(0, address.indexOf('@')));
+}
+
+/** @returns an MD5 or SHA-256 in lower-case hexadecimal; undefined where the cell holds neither */
+export function parseHashedEmail(cell: string): string | undefined {
+  const hash = cell.trim().toLowerCase();
+  return /^(?:[0-9a-f]{32}|[0-9a-f]{64})$/.test(hash) ? hash : undefined;
+}

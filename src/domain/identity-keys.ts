@@ -1,0 +1,68 @@
+import { isRoleAddress } from './email-address.ts';
+import type { Identity } from './identity.ts';
+import { comparisonForm, organizationForm } from './normalise.ts';
+
+/**
+ * Whether a row says enough to ask for somebody: an email, a hashed email, a profile URL, the service's id, or a whole name
+ * together with an employer. With a name alone the service answers, may bill, and finds nobody or anybody.
+ */
+export function hasUsableIdentifier(identity: Identity): boolean {
+  return (
+    identity.email !== undefined ||
+    identity.hashedEmail !== undefined ||
+    identity.profileUrl !== undefined ||
+    identity.personId !== undefined ||
+    weakKey(identity) !== undefined
+  );
+}
+
+/**
+ * The keys by which duplicates, freshness and claims are decided: two rows that share one are the same person. The first
+ * key is the one that a contact without an id of its own is named by.
+ *
+ * - `email:`, `profile:`, `person:`, `hash:` for each identifier of the row.
+ * - An address that several people read (`info@`) counts only together with the name of the row: colleagues who share it
+ *   stay two people, and the same colleague twice is still one.
+ * - Only where a row has none of these: `name:<name>|<organization or domain>`. Two namesakes at one employer share it;
+ *   but the service would be asked the same question twice, so that the second answer could only be the first again.
+ *
+ * A plain address is not hashed for the sake of rows that hold only a hash: that would make three keys of one in every
+ * table, for a case in which the row with both columns already joins them.
+ *
+ * @returns an empty list where there is no usable identifier
+ */
+export function identityKeys(identity: Identity): string[] {
+  const keys: string[] = [];
+  if (identity.email !== undefined) keys.push(emailKey(identity.email, identity));
+  if (identity.otherEmails !== undefined) {
+    for (const email of identity.otherEmails) keys.push(emailKey(email, identity));
+  }
+  if (identity.profileUrl !== undefined) keys.push(`profile:${identity.profileUrl}`);
+  if (identity.personId !== undefined) keys.push(`person:${identity.personId}`);
+  if (identity.hashedEmail !== undefined) keys.push(`hash:${identity.hashedEmail}`);
+  if (keys.length > 0) return keys;
+  const weak = weakKey(identity);
+  return weak === undefined ? [] : [weak];
+}
+
+function emailKey(email: string, identity: Identity): string {
+  if (!isRoleAddress(email)) return `email:${email}`;
+  const name = comparedName(identity);
+  return name === undefined ? `email:${email}` : `email:${email}|${name}`;
+}
+
+function weakKey(identity: Identity): string | undefined {
+  const name = comparedName(identity);
+  if (name === undefined) return undefined;
+  if (identity.organizationName !== undefined)
+    return `name:${name}|${organizationForm(identity.organizationName)}`;
+  return identity.domain === undefined ? undefined : `name:${name}|${identity.domain}`;
+}
+
+/** First and last name, or the whole name; a first name alone names nobody. */
+function comparedName(identity: Identity): string | undefined {
+  if (identity.firstName !== undefined && identity.lastName !== undefined) {
+    return comparisonForm(`${identity.firstName} ${identity.lastName}`);
+  }
+  return identity.name === undefined ? undefined : comparisonForm(identity.name);
+}
