@@ -102,7 +102,9 @@ export function createTransport(limits: Partial<TransportLimits> = {}): Transpor
   });
   return {
     send: async (request) => decode(await exchange(agent, request, bounds), bounds),
-    close: () => agent.close(),
+    close: async () => {
+      if (!agent.closed) await agent.close();
+    },
   };
 }
 
