@@ -31,7 +31,7 @@ const context = z.record(z.string(), z.unknown()).optional().catch(absent);
 
 /** Anything may be missing or of another type: whatever is left decides, and the status always does. */
 const errorBody = z.looseObject({
-  error: z.unknown(),
+  error: z.unknown().optional(),
   error_code: word,
   retry_after_seconds: z.number().nonnegative().optional().catch(absent),
   error_details: z
@@ -42,7 +42,7 @@ const errorBody = z.looseObject({
     })
     .nullish()
     .catch(absent),
-  matches: z.unknown(),
+  matches: z.unknown().optional(),
 });
 
 type ErrorBody = z.infer<typeof errorBody>;

@@ -23,7 +23,7 @@ export const number = described(z.number());
 export const whole = described(z.int());
 export const flag = described(z.boolean());
 /** Null in all observed output: its type is not known. */
-export const unseen = z.unknown();
+export const unseen = z.unknown().optional();
 
 /** Lists are described by their being lists: looking at each of some hundred keywords a person would cost more than it tells. */
 export const list = <Element>() => described(z.custom<readonly Element[]>(Array.isArray));

@@ -1,0 +1,140 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readBulkAnswer, type BulkAnswer } from '../../../src/service/bulk-answer.ts';
+import { ServiceFailure } from '../../../src/service/failure.ts';
+import type { Headers } from '../../../src/service/transport.ts';
+
+const endpoint = { name: 'POST /people/bulk_match', paid: true };
+
+function read(body: unknown, headers: Headers = {}, status = 200): BulkAnswer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return readBulkAnswer({ status, headers, body: Buffer.from(text), receivedAt: 0 }, endpoint);
+}
+
+const person = { id: 'p1', name: 'Mira Lindqvist', email: 'mira@lindqvist.example' };
+
+describe('readBulkAnswer', () => {
+  it('takes ids and credits from the text, beyond what a float can hold', () => {
+    const answer = read(
+      '{"matches":[],"request_id":-7049823749872398471,"credits_consumed":10000000000000.000001,"unique_enriched_records":2,"missing_records":1}',
+    );
+    expect([answer.requestId, answer.creditsConsumed]).toEqual([
+      '-7049823749872398471',
+      10_000_000_000_000_000_001n,
+    ]);
+    expect([answer.uniqueEnrichedRecords, answer.missingRecords]).toEqual([2, 1]);
+  });
+
+  it('keeps nulls, number and order of the matches', () => {
+    const answer = read({ matches: [null, person, null, { id: 'p2' }] });
+    expect(answer.matches.map((match) => match?.id ?? null)).toEqual([null, 'p1', null, 'p2']);
+    expect(answer.unreadableMatches).toEqual([]);
+  });
+
+  it('loses nobody to one person in a wrong shape, and names the fault without its value', () => {
+    const answer = read({
+      matches: [person, { ...person, email: { hidden: 'canary' } }, 'canary', 7, [], person],
+    });
+    expect(answer.matches.map((match) => match?.id ?? null)).toEqual(['p1', null, null, null, null, 'p1']);
+    expect(answer.unreadableMatches.map((match) => match.index)).toEqual([1, 2, 3, 4]);
+    expect(answer.unreadableMatches[0]?.reason).toBe('email is no string');
+    expect(JSON.stringify(answer.unreadableMatches)).not.toContain('canary');
+  });
+
+  it('passes over a wrong type in a field that nothing reads', () => {
+    const answer = read({
+      matches: [{ ...person, photo_url: 7, organization: { id: 'o', keywords: 'none' } }],
+    });
+    expect(answer.matches[0]?.organization?.id).toBe('o');
+  });
+
+  it('lets unknown fields and unknown values of enumerations through', () => {
+    const answer = read({
+      matches: [{ ...person, email_status: 'blessed', new_field: { deep: 1 } }],
+      extra: true,
+    });
+    expect(answer.matches[0]).toMatchObject({ email_status: 'blessed', new_field: { deep: 1 } });
+  });
+
+  it('is not fooled by a __proto__ member', () => {
+    const answer = read('{"matches":[{"id":"p1","__proto__":{"email":"other@person.example"}}]}');
+    expect(answer.matches[0]?.email).toBeUndefined();
+    expect(({} as Record<string, unknown>)['email']).toBeUndefined();
+  });
+
+  it.each([
+    ['{"matches":[]}', undefined, 'absent'],
+    ['{"matches":[],"credits_consumed":-3}', undefined, 'negative'],
+    ['{"matches":[],"credits_consumed":"three"}', undefined, 'not-a-number'],
+    ['{"matches":[],"credits_consumed":0.25}', 250_000n, undefined],
+  ])('of %s holds what it cannot settle exactly', (body, credits, problem) => {
+    const answer = read(body);
+    expect([answer.creditsConsumed, answer.creditsProblem]).toEqual([credits, problem]);
+  });
+
+  it('says what becomes of phones and waterfall', () => {
+    const answer = read({
+      matches: [],
+      phone_enrichment: { request_id: 5, status: 'skipped' },
+      waterfall: { status: 'partial_accepted', message: 'words' },
+    });
+    expect([answer.phoneEnrichment?.status, answer.waterfall?.status]).toEqual([
+      'skipped',
+      'partial_accepted',
+    ]);
+  });
+
+  it('keeps data that comes with an error', () => {
+    expect(read({ matches: [person], error_code: 'PARTIAL' })).toMatchObject({ errorCode: 'PARTIAL' });
+  });
+
+  it('keeps the body as it came, and reports the rate windows', () => {
+    const text = '{ "matches" : [ ] }';
+    const answer = read(text, { 'content-type': 'application/json', 'x-rate-limit-minute': '20' });
+    expect(answer.raw.toString()).toBe(text);
+    expect(answer.contentType).toBe('application/json');
+    expect(answer.rateLimits).toHaveLength(1);
+  });
+
+  it('takes a 200 with an error and nobody for a refusal', () => {
+    expect(attempt({ error: 'words' })).toMatchObject({ type: 'refused', disposition: 'pause' });
+    expect(attempt({ error_code: 'OUT_OF_CREDITS', matches: [] })).toMatchObject({ type: 'out-of-credits' });
+  });
+
+  it('reads or refuses whatever comes, and never makes up a number', () => {
+    const member = fc.oneof(fc.jsonValue(), fc.constantFrom(null, -1, 0.1, 1e30, '3'));
+    const body = fc
+      .record(
+        {
+          matches: fc.oneof(fc.array(fc.oneof(fc.jsonValue(), fc.constant(person))), fc.jsonValue()),
+          credits_consumed: member,
+          request_id: member,
+          unique_enriched_records: member,
+          missing_records: member,
+          waterfall: member,
+          error_code: member,
+        },
+        { requiredKeys: [] },
+      )
+      .map((value) => JSON.stringify(value));
+    fc.assert(
+      fc.property(body, (text) => {
+        const result = attempt(text);
+        if (result instanceof ServiceFailure) return true;
+        for (const { index } of result.unreadableMatches) if (result.matches[index] !== null) return false;
+        return result.creditsConsumed === undefined
+          ? result.creditsProblem !== undefined
+          : result.creditsProblem === undefined && result.creditsConsumed >= 0n;
+      }),
+    );
+  });
+});
+
+function attempt(body: unknown): BulkAnswer | ServiceFailure {
+  try {
+    return read(body);
+  } catch (error) {
+    if (error instanceof ServiceFailure) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,229 @@
+import { inspect } from 'node:util';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { failureKinds } from '../../../src/service/failure-kinds.ts';
+import type { ServiceFailure } from '../../../src/service/failure.ts';
+import { mapFailure, mapTransportError } from '../../../src/service/map-failure.ts';
+import { TransportError, type Headers } from '../../../src/service/transport.ts';
+
+const paid = { name: 'POST /people/bulk_match', paid: true };
+const free = { name: 'GET /auth/health', paid: false };
+
+function map(status: number, body: unknown, headers: Headers = {}): ServiceFailure {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return mapFailure({ status, headers, body: Buffer.from(text), receivedAt: 0 }, paid);
+}
+
+/** An error in the three shapes of its migration: root-level fields, both, and `error_details` alone. */
+function shapes(code: string | undefined): [string, unknown][] {
+  const older = {
+    error: 'words that change',
+    message: 'words',
+    ...(code !== undefined && { error_code: code }),
+  };
+  const newer = { error_details: { code: code ?? 'REQUEST.STATE.OTHER', message: 'words', suggestions: [] } };
+  return [
+    ['root-level fields', older],
+    ['both', { ...older, ...newer }],
+    ['error_details alone', newer],
+  ];
+}
+
+const table: [number, string | undefined, string, string][] = [
+  [400, 'INVALID_REQUEST', 'validation', 'reject'],
+  [400, 'RECORD_LIMIT_EXCEEDED', 'record-limit', 'reject'],
+  [400, 'PEOPLE.VALIDATION.RECORD_LIMIT_EXCEEDED', 'record-limit', 'reject'],
+  [401, 'INVALID_ACCESS_TOKEN', 'unauthorized', 'pause'],
+  [401, 'AUTH.AUTHENTICATION.CREDENTIALS_MISSING', 'unauthorized', 'pause'],
+  [402, undefined, 'out-of-credits', 'pause'],
+  [403, 'API_INACCESSIBLE', 'forbidden', 'pause'],
+  [403, 'BILLING.CREDITS.EXHAUSTED', 'out-of-credits', 'pause'],
+  [422, 'INSUFFICIENT_CREDITS', 'out-of-credits', 'pause'],
+  [404, undefined, 'not-found', 'pause'],
+  [405, undefined, 'refused', 'pause'],
+  [413, undefined, 'validation', 'reject'],
+  [422, undefined, 'validation', 'reject'],
+  [429, undefined, 'rate-limited', 'wait'],
+  [200, undefined, 'refused', 'pause'],
+  [200, 'OUT_OF_CREDITS', 'out-of-credits', 'pause'],
+];
+
+describe('mapFailure', () => {
+  describe.each(table)('maps %d with code %s to %s', (status, code, type, disposition) => {
+    it.each(shapes(code))('given by %s', (_, body) => {
+      const failure = map(status, body);
+      expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
+        type,
+        disposition,
+        false,
+      ]);
+    });
+  });
+
+  it.each([500, 502, 503, 504, 599])('holds %d for perhaps billed, whatever its body says', (status) => {
+    const failure = map(status, { error_code: 'OUT_OF_CREDITS' });
+    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
+      'server-error',
+      'unknown',
+      true,
+    ]);
+  });
+
+  it('reads a 401 in plain text', () => {
+    expect(map(401, 'Invalid access credentials.', { 'content-type': 'text/plain' }).type).toBe(
+      'unauthorized',
+    );
+  });
+
+  it('reads a body that was encoded twice', () => {
+    const failure = map(429, JSON.stringify(JSON.stringify({ error_code: 'RATE.LIMIT.HOUR' })));
+    expect(failure.code).toBe('RATE.LIMIT.HOUR');
+  });
+
+  it('prefers the code of error_details', () => {
+    expect(map(422, { error_code: 'OLD', error_details: { code: 'NEW.VALIDATION.FIELD' } }).code).toBe(
+      'NEW.VALIDATION.FIELD',
+    );
+  });
+
+  it('decides nothing by messages', () => {
+    expect(map(422, { error: 'You are out of credits', message: 'rate limit exceeded' }).type).toBe(
+      'validation',
+    );
+  });
+
+  it('keeps suggestions, context and window of a rate refusal', () => {
+    const failure = map(429, {
+      error_details: {
+        code: 'RATE_LIMIT.WINDOW.EXCEEDED',
+        suggestions: [
+          { label: 'Wait', retry_after_seconds: 90, header: 'retry-after' },
+          'no object',
+          { url: 'x' },
+        ],
+        context: { window: { value: 'hourly', description: 'the window' } },
+      },
+    });
+    expect(failure.suggestions()).toEqual([{ label: 'Wait', header: 'retry-after', retryAfterSeconds: 90 }]);
+    expect([failure.retryAfterSeconds, failure.window]).toEqual([90, 'hourly']);
+    expect(failure.context()).toHaveProperty('window');
+  });
+
+  it('reports the rate windows of a refusal', () => {
+    const failure = map(429, {}, { 'x-rate-limit-hourly': '600', 'x-hourly-requests-left': '0' });
+    expect(failure.rateLimits).toMatchObject([{ window: 'hour', limit: 600, left: 0 }]);
+  });
+
+  it('takes the request id exactly', () => {
+    expect(map(500, '{"request_id":-7049823749872398472}').requestId).toBe('-7049823749872398472');
+  });
+
+  it('gives the operator a next step for each kind of failure', () => {
+    for (const kind of Object.values(failureKinds)) expect(kind.next.length).toBeGreaterThan(10);
+  });
+
+  it('never fails, whatever status, headers and body', () => {
+    const code = fc.oneof(fc.string(), fc.jsonValue());
+    const body = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc
+        .record({
+          error: fc.jsonValue(),
+          error_code: code,
+          error_details: fc.oneof(
+            fc.jsonValue(),
+            fc.record({ code, suggestions: fc.jsonValue(), context: fc.jsonValue() }),
+          ),
+        })
+        .map((value) => JSON.stringify(value)),
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 200, max: 599 }), body, fc.string(), (status, text, retryAfter) => {
+        const failure = map(status, text, { 'retry-after': retryAfter });
+        expect(failureKinds).toHaveProperty([failure.type]);
+        expect(failure.retryAfterSeconds ?? 0).toBeGreaterThanOrEqual(0);
+        expect(failure.retryAfterSeconds ?? 0).toBeLessThanOrEqual(86_400);
+        expect(failure.message.length).toBeLessThan(400);
+      }),
+    );
+  });
+});
+
+describe('a failure that is printed', () => {
+  const canaries = ['canary-key-5f2c', 'canary@person.example', '+15550100'];
+  const body = {
+    error: canaries.join(' '),
+    message: canaries.join(' '),
+    error_code: `BAD ${canaries[1]}`,
+    request_id: canaries[1],
+    error_details: {
+      code: `A.B ${canaries[1]}`,
+      message: canaries.join(' '),
+      suggestions: [{ label: canaries.join(' '), example: canaries[2] }],
+      context: { window: { value: canaries[1] }, sent: { value: canaries.join(' ') } },
+    },
+  };
+  const failure = map(422, body, { 'x-echo': canaries.join(' ') });
+  const lost = mapTransportError(
+    new TransportError('ECONNRESET', { sent: true, status: 200, body: Buffer.from(canaries.join()) }),
+    paid,
+  );
+
+  it.each([
+    ['inspect', (error: ServiceFailure) => inspect(error, { depth: 9, showHidden: true, getters: true })],
+    ['JSON', (error: ServiceFailure) => JSON.stringify(error)],
+    [
+      'its message and stack',
+      (error: ServiceFailure) => `${error.message} ${error.stack} ${error.explain()}`,
+    ],
+    ['its properties', (error: ServiceFailure) => JSON.stringify(Object.getOwnPropertyDescriptors(error))],
+  ])('by %s shows nothing that the service wrote', (_, print) => {
+    for (const canary of canaries) expect(print(failure) + print(lost)).not.toContain(canary);
+  });
+
+  it('still hands the body to code that asks for it', () => {
+    expect(failure.body().toString()).toContain(canaries[0]);
+  });
+});
+
+describe('mapTransportError', () => {
+  it.each([
+    ['ECONNREFUSED', 'not-sent.refused'],
+    ['ENOTFOUND', 'not-sent.dns'],
+    ['EAI_AGAIN', 'not-sent.dns'],
+    ['CERT_HAS_EXPIRED', 'not-sent.tls'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'not-sent.tls'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'not-sent.tls'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'not-sent.tls'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'not-sent.tls'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'not-sent.timeout'],
+    ['DEADLINE', 'not-sent.timeout'],
+    ['ABORTED', 'not-sent.aborted'],
+    ['EHOSTUNREACH', 'not-sent.unreachable'],
+    ['ECONNRESET', 'not-sent.unreachable'],
+  ])('before sending: %s is %s, free of charge', (code, type) => {
+    const failure = mapTransportError(new TransportError(code, { sent: false }), paid);
+    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'retry', false]);
+  });
+
+  it.each([
+    ['ECONNRESET', 'connection-lost'],
+    ['UND_ERR_SOCKET', 'connection-lost'],
+    ['ECONNREFUSED', 'connection-lost'],
+    ['DEADLINE', 'timeout'],
+    ['UND_ERR_BODY_TIMEOUT', 'timeout'],
+    ['ABORTED', 'aborted'],
+    ['TOO_LARGE', 'answer-too-large'],
+    ['UNDECODABLE', 'unreadable-answer'],
+    ['HPE_INVALID_CONSTANT', 'unreadable-answer'],
+  ])('after sending: %s is %s, perhaps billed', (code, type) => {
+    const failure = mapTransportError(new TransportError(code, { sent: true }), paid);
+    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'unknown', true]);
+  });
+
+  it('lets a call that costs nothing be repeated', () => {
+    const failure = mapTransportError(new TransportError('ECONNRESET', { sent: true }), free);
+    expect([failure.disposition, failure.mayHaveBeenBilled]).toEqual(['retry', false]);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { readRateHeaders } from '../../../src/service/rate-headers.ts';
+
+describe('readRateHeaders', () => {
+  it('reads all windows, shortest first', () => {
+    expect(
+      readRateHeaders({
+        'x-rate-limit-24-hour': '6000',
+        'x-24-hour-usage': '17',
+        'x-24-hour-requests-left': '5983',
+        'x-rate-limit-hourly': '600',
+        'x-hourly-usage': '600',
+        'x-hourly-requests-left': '0',
+        'x-rate-limit-minute': '200',
+        'x-minute-usage': '1',
+        'x-minute-requests-left': '199',
+      }),
+    ).toEqual([
+      { window: 'minute', seconds: 60, limit: 200, used: 1, left: 199 },
+      { window: 'hour', seconds: 3_600, limit: 600, used: 600, left: 0 },
+      { window: 'day', seconds: 86_400, limit: 6_000, used: 17, left: 5_983 },
+    ]);
+  });
+
+  it('takes an empty value for unlimited', () => {
+    expect(
+      readRateHeaders({ 'x-rate-limit-hourly': '', 'x-hourly-usage': '3', 'x-hourly-requests-left': '' }),
+    ).toEqual([{ window: 'hour', seconds: 3_600, limit: null, used: 3, left: null }]);
+  });
+
+  it('knows the older name of the day', () => {
+    expect(readRateHeaders({ 'x-rate-limit-daily': '50' })).toEqual([
+      { window: 'day', seconds: 86_400, limit: 50, used: undefined, left: undefined },
+    ]);
+  });
+
+  it.each(['-1', 'many', '1e3', '99999999999999999999', '1, 2'])('leaves out a count of "%s"', (value) => {
+    expect(readRateHeaders({ 'x-rate-limit-minute': value })).toEqual([]);
+  });
+
+  it('finds none on a 401', () => {
+    expect(readRateHeaders({ 'content-type': 'text/plain' })).toEqual([]);
+  });
+});
