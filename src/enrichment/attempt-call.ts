@@ -11,7 +11,8 @@ import { ServiceFailure } from '../service/failure.ts';
 import type { Warehouse } from '../warehouse/database.ts';
 import { isDatabaseAway } from '../warehouse/failure.ts';
 import type { OpenPerson } from '../warehouse/open-people.ts';
-import { closeRefused, closeReleased, markUnknown, recordAnswer } from '../warehouse/record-answer.ts';
+import { closeRefused, closeReleased, markUnknown } from '../warehouse/close-attempt.ts';
+import { recordAnswer } from '../warehouse/record-answer.ts';
 import type { RunRecord } from '../warehouse/runs.ts';
 import type { FailureStreak } from './failure-streak.ts';
 

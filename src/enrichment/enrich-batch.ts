@@ -4,7 +4,8 @@ import { formatCredits, type Credits } from '../domain/decimal.ts';
 import { killPoint } from '../observe/kill-point.ts';
 import { endCall, bulkMatchScope } from '../limits/rate-windows.ts';
 import { readLeftAttempts, readOpenPeople, type OpenPerson } from '../warehouse/open-people.ts';
-import { markUnknown, rejectPerson } from '../warehouse/record-answer.ts';
+import { markUnknown } from '../warehouse/close-attempt.ts';
+import { rejectPerson } from '../warehouse/record-answer.ts';
 import { getRun, setRunStatus } from '../warehouse/runs.ts';
 import { attemptCall, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
 

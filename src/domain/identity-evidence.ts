@@ -1,0 +1,159 @@
+import { emailDomain, isRoleAddress, parseEmail } from './email-address.ts';
+import { isFreeMail } from './free-mail.ts';
+import type { Identity } from './identity.ts';
+import { compareNames, compareReady, isMadeOfName, type ComparedName } from './name-agreement.ts';
+import {
+  compareEmployers,
+  employersOfIdentity,
+  employersOfPerson,
+  type Employers,
+} from './organization-agreement.ts';
+import type { Person } from './person.ts';
+import { parseProfileUrl } from './profile-url.ts';
+
+/** Why a person was accepted for a row; stored with the row's attempt. */
+export type Evidence =
+  | 'person_id'
+  | 'profile_url'
+  | 'email'
+  | 'hashed_email'
+  | 'name_and_organization'
+  | 'email_names_person'
+  | 'name_and_position';
+
+/**
+ * How well a person fits a row.
+ *
+ * - `strong`: an identifier that belongs to one person agrees.
+ * - `weak`: name and employer agree.
+ * - `hint`: the name agrees and nothing is known of an employer; good only at the row's own place.
+ * - `none`: nothing speaks for it; `reason` is what speaks against it.
+ */
+export type Fit =
+  | { readonly strength: 'strong' | 'weak' | 'hint'; readonly evidence: Evidence }
+  | { readonly strength: 'none'; readonly reason: string; readonly sameName: boolean };
+
+/** Hexadecimal hashes of an address, for rows that hold only a hash. The domain itself computes none: it is pure. */
+export type EmailHashes = (email: string) => readonly string[];
+
+/** A row, made ready to be compared with many people. */
+export interface ComparedIdentity {
+  readonly identity: Identity;
+  readonly name: ComparedName | undefined;
+  readonly employers: Employers;
+}
+
+/** A person, made ready to be compared with many rows. */
+export interface ComparedPerson {
+  readonly person: Person;
+  readonly name: ComparedName | undefined;
+  readonly employers: Employers;
+  readonly emails: ReadonlySet<string>;
+  readonly profileUrl: string | undefined;
+}
+
+export function readyIdentity(identity: Identity): ComparedIdentity {
+  return {
+    identity,
+    name: compareReady(identity.firstName, identity.lastName, identity.name),
+    employers: employersOfIdentity(identity),
+  };
+}
+
+export function readyPerson(person: Person): ComparedPerson {
+  const emails = [
+    person.email,
+    person.contact?.email,
+    ...(person.contact?.contact_emails ?? []).map((each) => each.email),
+  ];
+  return {
+    person,
+    name: compareReady(person.first_name, person.last_name, person.name),
+    employers: employersOfPerson(person),
+    emails: new Set(
+      emails.map((email) => (email ? parseEmail(email) : undefined)).filter((email) => email !== undefined),
+    ),
+    profileUrl: person.proflink_url ? parseProfileUrl(person.proflink_url) : undefined,
+  };
+}
+
+/** A miss in the shape of a person: no name, no address, no profile; some services fill in the organization all the same. */
+export function isStub(person: Person): boolean {
+  return !person.first_name && !person.last_name && !person.name && !person.email && !person.proflink_url;
+}
+
+/**
+ * Weighs a person against a row. Does not look at places: the same pair always weighs the same.
+ *
+ * The identity rule (docs/identity.md): an identifier that agrees accepts, unless first and last name both differ (a shared
+ * mailbox, a recycled address, a wrong record). Another service id than the one asked for contradicts, unless an address or
+ * profile agrees (merged records). Without an identifier, name and employer must both agree, past employers included; an
+ * employer known on both sides and agreeing nowhere contradicts.
+ */
+export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf: EmailHashes): Fit {
+  const { identity } = row;
+  const names = compareNames(row.name, candidate.name);
+  const sameName = names === 'agree';
+  const against = (reason: string): Fit => ({ strength: 'none', reason, sameName });
+
+  const strong = strongEvidence(identity, candidate, hashesOf);
+  if (strong !== undefined) {
+    return names === 'differ'
+      ? against(`the ${strong} agrees and the name does not`)
+      : { strength: 'strong', evidence: strong };
+  }
+  if (identity.personId !== undefined && candidate.person.id)
+    return against('another person id than was asked for');
+  if (identity.profileUrl !== undefined && candidate.profileUrl !== undefined)
+    return against('another profile url');
+
+  if (names === 'unknown') {
+    const named = emailNamesPerson(row, candidate);
+    return named
+      ? { strength: 'weak', evidence: 'email_names_person' }
+      : against('nothing shows that it is this person');
+  }
+  if (names !== 'agree') return against('another name');
+  switch (compareEmployers(row.employers, candidate.employers)) {
+    case 'agree':
+      return { strength: 'weak', evidence: 'name_and_organization' };
+    case 'unknown':
+      return { strength: 'hint', evidence: 'name_and_position' };
+    case 'differ':
+      return against('the same name at another organization');
+  }
+}
+
+function strongEvidence(
+  identity: Identity,
+  candidate: ComparedPerson,
+  hashesOf: EmailHashes,
+): Evidence | undefined {
+  if (identity.personId !== undefined && identity.personId === candidate.person.id) return 'person_id';
+  if (identity.profileUrl !== undefined && identity.profileUrl === candidate.profileUrl) return 'profile_url';
+  const own = [identity.email, ...(identity.otherEmails ?? [])].filter((email) => email !== undefined);
+  // An address that several people read says nothing of which of them it is.
+  if (own.some((email) => candidate.emails.has(email) && !isRoleAddress(email))) return 'email';
+  const { hashedEmail } = identity;
+  if (
+    hashedEmail !== undefined &&
+    [...candidate.emails].some((email) => hashesOf(email).includes(hashedEmail))
+  ) {
+    return 'hashed_email';
+  }
+  return undefined;
+}
+
+/** A row without a name: its corporate address is made of the person's name, at an employer of the person. */
+function emailNamesPerson({ identity, name }: ComparedIdentity, candidate: ComparedPerson): boolean {
+  if (name !== undefined || !candidate.name) return false;
+  const fullName = candidate.name;
+  return [identity.email, ...(identity.otherEmails ?? [])].some((email) => {
+    if (email === undefined || isFreeMail(emailDomain(email))) return false;
+    const employer = employersOfIdentity({ email });
+    return (
+      compareEmployers(employer, candidate.employers) === 'agree' &&
+      isMadeOfName(email.slice(0, email.lastIndexOf('@')), fullName)
+    );
+  });
+}

@@ -1,0 +1,94 @@
+import { parseDomain } from './domain-name.ts';
+import { parseEmail } from './email-address.ts';
+import { displayForm } from './normalise.ts';
+import type { Person } from './person.ts';
+
+/** The columns of `enriched_contacts` that an answer can fill; null where the answer says nothing. */
+export interface ContactFields {
+  readonly person_id: string | null;
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly email: string | null;
+  readonly email_status: string | null;
+  readonly title: string | null;
+  readonly headline: string | null;
+  readonly seniority: string | null;
+  readonly departments: readonly string[] | null;
+  readonly city: string | null;
+  readonly state: string | null;
+  readonly country: string | null;
+  readonly organization_id: string | null;
+  readonly organization_name: string | null;
+  readonly organization_domain: string | null;
+  readonly organization_industry: string | null;
+  readonly organization_employees: number | null;
+  readonly linkedin_url: string | null;
+}
+
+/**
+ * Columns that change together or not at all: the status of an address without the address, or the size of one company
+ * beside the name of another, would say what nobody said. The first of a group decides whether it was answered.
+ */
+export const fieldGroups = [
+  ['person_id'],
+  ['first_name', 'last_name'],
+  ['email', 'email_status'],
+  ['title'],
+  ['headline'],
+  ['seniority'],
+  ['departments'],
+  ['city', 'state', 'country'],
+  [
+    'organization_name',
+    'organization_id',
+    'organization_domain',
+    'organization_industry',
+    'organization_employees',
+  ],
+  ['linkedin_url'],
+] as const satisfies readonly (readonly (keyof ContactFields)[])[];
+
+/**
+ * What a person's answer puts into the contact. Placeholders in place of an address are no address.
+ *
+ * Groups that the answer leaves empty are kept as they are in the warehouse (null never erases), and an older answer never
+ * replaces a newer one; both are carried out in the writing statement, where no other writer can come between.
+ */
+export function contactFields(person: Person): ContactFields {
+  const { organization } = person;
+  const email = person.email ? (parseEmail(person.email) ?? null) : null;
+  return {
+    person_id: text(person.id),
+    first_name: text(person.first_name),
+    last_name: text(person.last_name),
+    email,
+    email_status: email === null ? null : text(person.email_status),
+    title: text(person.title),
+    headline: text(person.headline),
+    seniority: text(person.seniority),
+    departments: person.departments?.length ? person.departments.map((name) => displayForm(name)) : null,
+    city: text(person.city),
+    state: text(person.state),
+    country: text(person.country),
+    organization_id: text(organization?.id ?? person.organization_id),
+    organization_name: text(organization?.name),
+    organization_domain: domainOf(organization?.primary_domain ?? organization?.website_url),
+    organization_industry: text(organization?.industry),
+    organization_employees: wholeNumber(organization?.estimated_num_employees),
+    linkedin_url: text(person.proflink_url),
+  };
+}
+
+/** Without NUL and lone surrogates, which a text column refuses. */
+function text(value: string | null | undefined): string | null {
+  const tidy = value ? displayForm(value) : '';
+  return tidy === '' ? null : tidy;
+}
+
+function domainOf(value: string | null | undefined): string | null {
+  return value ? (parseDomain(value) ?? null) : null;
+}
+
+function wholeNumber(value: number | null | undefined): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 31 ? value : null;
+}

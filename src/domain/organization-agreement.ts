@@ -1,0 +1,69 @@
+import { parseDomain } from './domain-name.ts';
+import { emailDomain } from './email-address.ts';
+import { isFreeMail } from './free-mail.ts';
+import type { Identity } from './identity.ts';
+import { organizationForm } from './normalise.ts';
+import type { Person } from './person.ts';
+
+/** What is said of somebody's employers, past ones included, in comparison form. */
+export interface Employers {
+  readonly names: ReadonlySet<string>;
+  readonly domains: ReadonlySet<string>;
+}
+
+export type EmployerVerdict = 'agree' | 'differ' | 'unknown';
+
+/** The employer that a row states: by name, by domain, or by the domain of an address that is no free mail. */
+export function employersOfIdentity(identity: Identity): Employers {
+  return collect(
+    [identity.organizationName],
+    [identity.domain],
+    [identity.email, ...(identity.otherEmails ?? [])],
+  );
+}
+
+/** Every employer that the service states of a person: the present one, saved ones, and those of the history. */
+export function employersOfPerson(person: Person): Employers {
+  const { organization, contact, employment_history: history } = person;
+  return collect(
+    [organization?.name, contact?.organization_name, ...(history ?? []).map((job) => job.organization_name)],
+    [organization?.primary_domain, organization?.website_url],
+    [person.email, contact?.email],
+  );
+}
+
+/** One employer in common is agreement: people change jobs, and an export is often older than the service's data. */
+export function compareEmployers(one: Employers, other: Employers): EmployerVerdict {
+  if (intersects(one.names, other.names) || intersects(one.domains, other.domains)) return 'agree';
+  if (namesADomain(one.names, other.domains) || namesADomain(other.names, one.domains)) return 'agree';
+  const nothing = (employers: Employers): boolean => employers.names.size + employers.domains.size === 0;
+  return nothing(one) || nothing(other) ? 'unknown' : 'differ';
+}
+
+function collect(
+  names: readonly (string | null | undefined)[],
+  domains: readonly (string | null | undefined)[],
+  emails: readonly (string | null | undefined)[],
+): Employers {
+  const corporate = emails
+    .map((email) => (email ? emailDomain(email) : ''))
+    .filter((domain) => domain !== '' && !isFreeMail(domain));
+  return {
+    names: new Set(names.map((name) => (name ? organizationForm(name) : '')).filter((name) => name !== '')),
+    domains: new Set(
+      [...domains, ...corporate]
+        .map((domain) => (domain ? parseDomain(domain) : undefined))
+        .filter((domain) => domain !== undefined),
+    ),
+  };
+}
+
+function intersects(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return [...one].some((value) => other.has(value));
+}
+
+/** `Acme Robotics` and `acme-robotics.example` name the same employer. */
+function namesADomain(names: ReadonlySet<string>, domains: ReadonlySet<string>): boolean {
+  const labels = new Set([...domains].map((domain) => domain.split('.')[0]!.replaceAll('-', '')));
+  return [...names].some((name) => labels.has(name.replaceAll(' ', '')));
+}

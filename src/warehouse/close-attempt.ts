@@ -1,0 +1,109 @@
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { formatCredits, type Credits } from '../domain/decimal.ts';
+import type { Warehouse } from './database.ts';
+import type { Tables } from './tables.ts';
+
+export interface ClosedAttempt {
+  readonly runId: string;
+  readonly budgetIds: readonly string[];
+  /** Decimal text. */
+  readonly reserved: string;
+}
+
+/**
+ * Closes an attempt with its answer: settled, or unknown where the answer does not say what it cost.
+ *
+ * @returns undefined where an answer was recorded before
+ */
+export async function closeAttempt(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  answer: {
+    readonly httpStatus: number;
+    readonly requestId: string | undefined;
+    readonly creditsConsumed: Credits | undefined;
+    readonly reason: string | null;
+  },
+): Promise<ClosedAttempt | undefined> {
+  const settled = answer.creditsConsumed === undefined ? null : formatCredits(answer.creditsConsumed);
+  const closed = await sql<ClosedAttempt>`
+    update attempts set
+      status = case when ${settled}::numeric is null then 'unknown' else 'settled' end,
+      credits_settled = ${settled}::numeric,
+      reason = case when ${settled}::numeric > credits_reserved then 'billed more than reserved' else ${answer.reason}::text end,
+      request_id = ${answer.requestId ?? null},
+      http_status = ${answer.httpStatus},
+      answered_at = clock_timestamp(),
+      closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
+    where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and answered_at is null
+    returning run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved
+  `.execute(transaction);
+  return closed.rows[0];
+}
+
+/** Turns a reservation into a spend, in every budget that holds it; budgets are locked in ascending order everywhere. */
+export async function settle(
+  transaction: Transaction<Tables>,
+  budgetIds: readonly string[],
+  reserved: string,
+  consumed: Credits,
+): Promise<void> {
+  await sql`
+    with locked as (
+      select budget_id from budgets where budget_id = any(${budgetIds}::text[]) order by budget_id for update
+    )
+    update budgets b set reserved = b.reserved - ${reserved}::numeric, settled = b.settled + ${formatCredits(consumed)}::numeric
+    from locked where locked.budget_id = b.budget_id
+  `.execute(transaction);
+}
+
+/** The service refused the call (401, 403, 422, 429): it costs nothing, and its people can be asked for again. */
+export function closeRefused(
+  warehouse: Warehouse,
+  attemptId: string,
+  refusal: { readonly reason: string; readonly httpStatus: number | undefined },
+): Promise<void> {
+  return closeWithoutCost(warehouse.database, attemptId, 'refused', refusal.reason, refusal.httpStatus);
+}
+
+/** The call is certain never to have been sent. */
+export function closeReleased(warehouse: Warehouse, attemptId: string, reason: string): Promise<void> {
+  return closeWithoutCost(warehouse.database, attemptId, 'released', reason, undefined);
+}
+
+async function closeWithoutCost(
+  database: Kysely<Tables>,
+  attemptId: string,
+  status: 'refused' | 'released',
+  reason: string,
+  httpStatus: number | undefined,
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    const closed = await sql<{ budget_ids: string[]; reserved: string }>`
+      update attempts set status = ${status}, credits_settled = 0, reason = ${reason}, http_status = ${httpStatus ?? null},
+        closed_at = clock_timestamp()
+      where attempt_id = ${attemptId} and status = 'admitted'
+      returning budget_ids, credits_reserved::text as reserved
+    `.execute(transaction);
+    const attempt = closed.rows[0];
+    if (attempt) await settle(transaction, attempt.budget_ids, attempt.reserved, 0n);
+  });
+}
+
+/**
+ * The call may have been billed and its answer is not there: the reservation is held, and so are the claims of its people,
+ * until an answer, a late result or the operator says what it cost. Nothing pays for them again by itself.
+ */
+export async function markUnknown(warehouse: Warehouse, attemptId: string, reason: string): Promise<void> {
+  await warehouse.database.transaction().execute(async (transaction) => {
+    const marked = await sql`
+      update attempts set status = 'unknown', reason = ${reason} where attempt_id = ${attemptId} and status = 'admitted'
+    `.execute(transaction);
+    if (!marked.numAffectedRows) return;
+    await sql`
+      update run_rows r set outcome = 'unknown', reason = ${`attempt ${attemptId}: ${reason}`}
+      from attempt_people p
+      where p.attempt_id = ${attemptId} and r.run_id = p.run_id and r.row_number = p.row_number and r.outcome is null
+    `.execute(transaction);
+  });
+}
