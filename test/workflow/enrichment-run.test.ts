@@ -11,6 +11,7 @@ import {
   type RunInput,
   type Stop,
 } from '../../src/contract.ts';
+import { recordHistories } from '../helpers/histories.ts';
 import { ScriptedActivities, plan, tally } from '../helpers/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../helpers/temporal.ts';
 
@@ -52,7 +53,12 @@ async function play(
     workflowId: runId,
     args: [{ runId, approved: true, lanes: 2, searchable: true, ...input } satisfies RunInput],
   });
-  await control.runUntil(calls.runUntil(act(handle)));
+  await control.runUntil(
+    calls.runUntil(async () => {
+      await act(handle);
+      await recordHistories(temporal.client, handle.workflowId);
+    }),
+  );
 }
 
 async function progress(handle: WorkflowHandle): Promise<{ phase: string }> {
