@@ -1,0 +1,158 @@
+import { parseDomain } from '../domain/domain-name.ts';
+import { emailDomain, isRoleAddress, parseEmails, parseHashedEmail } from '../domain/email-address.ts';
+import { isFreeMail } from '../domain/free-mail.ts';
+import { identityKeys } from '../domain/identity-keys.ts';
+import type { Identity } from '../domain/identity.ts';
+import { displayForm, parseName, parseOrganizationName } from '../domain/normalise.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import { parseProfileUrl } from '../domain/profile-url.ts';
+import type { ColumnMap } from './column-map.ts';
+import { contactIdOf } from './contact-id.ts';
+import { isOptedOut } from './opt-out.ts';
+
+/** One record of an export as it is staged. */
+export interface StagedRow {
+  readonly rowNumber: number;
+  readonly contactId: string;
+  readonly outcome: Extract<Outcome, 'malformed' | 'no_identifier'> | undefined;
+  readonly reason: string | undefined;
+  readonly cells: readonly string[];
+  readonly identity: Identity;
+  readonly optedOut: boolean;
+  readonly keys: readonly string[];
+}
+
+/** No field of a CRM holds as much; a file that was pasted into a cell does. */
+const longestCell = 1_000_000;
+const nobody: Identity = {};
+const noIdentifier = 'no email, profile URL or service id, and no name together with a company';
+
+/**
+ * Reads records of one export.
+ *
+ * @param header as it stands in the file: a record that repeats it is no contact
+ */
+export function createRowReader(
+  header: readonly string[],
+  columns: ColumnMap,
+): (cells: string[], rowNumber: number, guessed: boolean) => StagedRow {
+  const malformed = createRecordCheck(header);
+  return (cells, rowNumber, guessed) => {
+    const fault = malformed(cells, guessed);
+    if (fault !== undefined) {
+      const row = {
+        rowNumber,
+        contactId: `row:${rowNumber}`,
+        cells,
+        identity: nobody,
+        optedOut: false,
+        keys: [],
+      };
+      return { ...row, outcome: 'malformed', reason: fault };
+    }
+    const identity = readIdentity(cells, columns);
+    const keys = identityKeys(identity);
+    const usable = keys.length > 0;
+    return {
+      rowNumber,
+      contactId: contactIdOf(columns.source, cells[columns.single.contact_id[0]!], keys, rowNumber),
+      outcome: usable ? undefined : 'no_identifier',
+      reason: usable ? undefined : noIdentifier,
+      cells,
+      identity,
+      optedOut: columns.optOuts.some((optOut) =>
+        isOptedOut(cells[optOut.column] ?? '', optOut.polarity, optOut.values),
+      ),
+      keys,
+    };
+  };
+}
+
+/**
+ * Why a record cannot be read. Only what cannot put one person's cell into another person's column is tolerated: surplus
+ * cells that are empty, and missing cells of columns that have no name and end the header.
+ */
+function createRecordCheck(
+  header: readonly string[],
+): (cells: readonly string[], guessed: boolean) => string | undefined {
+  const most = header.length;
+  const least = header.findLastIndex((name) => name.trim() !== '') + 1;
+  return (cells, guessed) => {
+    if (cells.length < least) return `too few cells: ${cells.length}, and the header has ${most}`;
+    if (cells.length > most && cells.some((cell, index) => index >= most && cell.trim() !== '')) {
+      return `too many cells: ${cells.length}, and the header has ${most}`;
+    }
+    if (guessed && cells.some((cell) => /[\r\n]/.test(cell))) {
+      return 'a quote is opened and not closed in its line: following lines run into this record';
+    }
+    if (cells.some((cell) => cell.length > longestCell))
+      return `a cell of more than ${longestCell} characters`;
+    if (cells[0] === header[0] && header.every((name, index) => cells[index] === name)) {
+      return 'the header once more';
+    }
+    return undefined;
+  };
+}
+
+function readIdentity(cells: readonly string[], { single, emails }: ColumnMap): Identity {
+  const identity: { -readonly [Key in keyof Identity]: Identity[Key] } = {};
+  const personId = first(cells, single.person_id, parsePersonId);
+  if (personId !== undefined) identity.personId = personId;
+  const addresses = readEmails(cells, emails);
+  if (addresses.length > 0) {
+    identity.email = addresses[0]!;
+    if (addresses.length > 1) identity.otherEmails = addresses.slice(1);
+  }
+  const hashedEmail = first(cells, single.hashed_email, parseHashedEmail);
+  if (hashedEmail !== undefined) identity.hashedEmail = hashedEmail;
+  const profileUrl = first(cells, single.profile_url, parseProfileUrl);
+  if (profileUrl !== undefined) identity.profileUrl = profileUrl;
+  const firstName = first(cells, single.first_name, parseName);
+  if (firstName !== undefined) identity.firstName = firstName;
+  const lastName = first(cells, single.last_name, parseName);
+  if (lastName !== undefined) identity.lastName = lastName;
+  const name = first(cells, single.name, parseName);
+  if (name !== undefined) identity.name = name;
+  const organizationName = first(cells, single.organization_name, parseOrganizationName);
+  if (organizationName !== undefined) identity.organizationName = organizationName;
+  const domain = first(cells, single.domain, parseDomain);
+  if (domain !== undefined) identity.domain = domain;
+  return identity;
+}
+
+/** The first of these columns that holds something of use. */
+function first(
+  cells: readonly string[],
+  columns: readonly number[],
+  parse: (cell: string) => string | undefined,
+): string | undefined {
+  for (const column of columns) {
+    const cell = cells[column];
+    if (cell === undefined || cell === '') continue;
+    const value = parse(cell);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** All addresses, each once: work before free mail before those that several people read, then as the columns stand. */
+function readEmails(cells: readonly string[], columns: readonly number[]): string[] {
+  const found: string[] = [];
+  for (const column of columns) {
+    const cell = cells[column];
+    if (cell === undefined || cell === '') continue;
+    for (const address of parseEmails(cell)) if (!found.includes(address)) found.push(address);
+  }
+  return found.length < 2 ? found : found.sort((left, right) => emailRank(left) - emailRank(right));
+}
+
+function emailRank(address: string): number {
+  if (isRoleAddress(address)) return 2;
+  return isFreeMail(emailDomain(address)) ? 1 : 0;
+}
+
+/** The service's ids are opaque, but short and without spaces. */
+function parsePersonId(cell: string): string | undefined {
+  const id = displayForm(cell);
+  return /^[\w:.-]{1,100}$/.test(id) ? id : undefined;
+}

@@ -1,0 +1,96 @@
+import type { Pool } from 'pg';
+import { describeColumns } from './column-map.ts';
+import { copyLine } from './copy-line.ts';
+import { readDataRecords } from './data-records.ts';
+import { openExport, type ReadingOptions } from './open-export.ts';
+import { createRowReader } from './read-row.ts';
+import { finishStaging, stageChunk, type Chunk, type ReadingRecord } from './stage-chunk.ts';
+import { changedExport, refuseChange } from './survey.ts';
+
+export interface StagingOptions extends ReadingOptions {
+  readonly pool: Pool;
+  /** A run in `enrichment.runs`: its `file_sha256` is what must be read, and its `rows_staged` where to go on. */
+  readonly runId: string;
+  readonly path: string;
+  /** Told after each commit how many rows of the run are staged. */
+  readonly onProgress?: ((rowsStaged: number) => void) | undefined;
+}
+
+export interface StagedExport {
+  readonly rows: number;
+  readonly malformed: number;
+  readonly source: string;
+  readonly header: readonly string[];
+  /** Raw header → field. */
+  readonly mapping: Readonly<Record<string, string>>;
+  readonly warnings: readonly string[];
+}
+
+/** A kill loses at most this much work; what is read meanwhile is held twice in memory. */
+const chunkCharacters = 4 * 1024 * 1024;
+
+/**
+ * Stages an export: streams it with flat memory into `enrichment.run_rows`, each record with its raw cells, its normalised
+ * identity and its keys. Records that cannot be read or name nobody have their outcome at once.
+ *
+ * Chunks are committed together with the run's count of rows, so that after a kill, or beside another process that stages
+ * the same run, every row is staged once. A run that is staged to its end stays as it is.
+ *
+ * @throws Problem `export.*`, `mapping.*` where the file is at fault; errors of the driver where the database is
+ */
+export async function stageExport(options: StagingOptions): Promise<StagedExport> {
+  const { pool, runId, path, signal } = options;
+  const run = await readRun(pool, runId);
+  const opened = await openExport(path, options);
+  if (opened.survey.sha256 !== run.fileSha256) throw changedExport(path);
+  const { header } = opened.layout;
+  const { source } = opened.columns;
+  const { mapping } = describeColumns(header, opened.columns);
+  const reading: ReadingRecord = { header, mapping, source };
+  const warnings = [...opened.warnings];
+
+  const readRow = createRowReader(header, opened.columns);
+  let rows = 0;
+  let malformed = 0;
+  let lines = '';
+  let staging: Promise<unknown> = Promise.resolve();
+  // One chunk is written while the next is read: database and parser work side by side.
+  const stageLines = async (): Promise<void> => {
+    await staging;
+    signal?.throwIfAborted();
+    const chunk: Chunk = { lastRow: rows, lines: Buffer.from(lines) };
+    lines = '';
+    staging = stageChunk(pool, runId, chunk, reading).then(options.onProgress);
+    // Looked at by whoever awaits it; until then it is no unhandled rejection.
+    staging.catch(() => {});
+  };
+  const footer = (count: number) =>
+    warnings.push(`${count} lines below the table are no contacts and are left out`);
+  try {
+    for await (const { records, guessed } of readDataRecords(opened, footer, signal)) {
+      for (const [index, cells] of records.entries()) {
+        rows += 1;
+        const row = readRow(cells, rows, guessed.has(index));
+        if (row.outcome === 'malformed') malformed += 1;
+        if (rows > run.rowsStaged) lines += copyLine(runId, row);
+      }
+      if (lines.length > chunkCharacters) await stageLines();
+    }
+    if (lines !== '') await stageLines();
+  } finally {
+    await staging;
+  }
+  await refuseChange(opened.survey);
+  await finishStaging(pool, runId, rows, reading);
+  return { rows, malformed, source, header, mapping, warnings };
+}
+
+async function readRun(pool: Pool, runId: string): Promise<{ fileSha256: string; rowsStaged: number }> {
+  const found = await pool.query<{ file_sha256: string; rows_staged: number }>(
+    'select file_sha256, rows_staged from enrichment.runs where run_id = $1',
+    [runId],
+  );
+  const run = found.rows[0];
+  if (!run) throw new Error(`run ${runId} does not exist`);
+  return { fileSha256: run.file_sha256, rowsStaged: run.rows_staged };
+}
