@@ -122,10 +122,10 @@ const legalForms = new Set(
 
 /**
  * What two spellings of one organization's name have in common: its comparison form without a leading article and without
- * legal forms at the end. `The Acme Co., Ltd.` and `ACME` have the same.
+ * legal forms at the end, and with `&` as the word it is read as. `The Acme Co., Ltd.` and `ACME` have the same.
  */
 export function organizationForm(name: string): string {
-  const compared = comparisonForm(name)
+  const compared = comparisonForm(name.replaceAll('&', ' and '))
     .replace(/ a s$/, '')
     .replace(/ sp z o ?o$/, '');
   const words = compared.split(' ');

@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { alignMatches } from '../../src/domain/alignment.ts';
+import type { Identity } from '../../src/domain/identity.ts';
+import type { Person } from '../../src/domain/person.ts';
+
+/** Few names, employers and addresses, so that namesakes, colleagues and shared addresses are the rule. */
+const first = fc.constantFrom('Ada', 'Ben', 'Cleo', 'Ana María');
+const last = fc.constantFrom('Novak', 'Okoro', "O'Neil", 'Marsh-Lang');
+const company = fc.constantFrom('Orbit', 'Fjord & Sons', 'Globex Ltd');
+const email = fc.constantFrom(
+  'a@orbit.example',
+  'b@fjord.example',
+  'c@gmail.com',
+  'd@gmail.com',
+  'info@orbit.example',
+);
+
+const identity: fc.Arbitrary<Identity> = fc.record(
+  { firstName: first, lastName: last, organizationName: company, email },
+  { requiredKeys: ['firstName', 'lastName'] },
+);
+const person: fc.Arbitrary<Person> = fc.record({
+  id: fc.constantFrom('1', '2', '3', '4', '5'),
+  first_name: first,
+  last_name: last,
+  email: fc.option(email),
+  organization: fc.option(fc.record({ name: company })),
+});
+const asked = fc.array(identity, { minLength: 1, maxLength: 10 });
+const matches = fc.array(fc.option(person), { maxLength: 12 });
+
+describe('whatever comes back', () => {
+  it('every row gets one outcome, and every person is given or quarantined or a repetition', () => {
+    fc.assert(
+      fc.property(asked, matches, (rows, people) => {
+        const alignment = alignMatches(rows, people);
+        expect(alignment.rows).toHaveLength(rows.length);
+        const given = new Set(
+          alignment.rows.flatMap((row) => (row.outcome === 'enriched' ? [row.person.id] : [])),
+        );
+        const quarantined = new Set(alignment.quarantined.map(({ matchIndex }) => matchIndex));
+        for (const [index, each] of people.entries()) {
+          if (each) expect(quarantined.has(index) || given.has(each.id)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('nobody gets a person of another first and last name', () => {
+    fc.assert(
+      fc.property(asked, matches, (rows, people) => {
+        for (const [index, row] of alignMatches(rows, people).rows.entries()) {
+          if (row.outcome !== 'enriched') continue;
+          const own = rows[index]!;
+          expect(row.person.first_name === own.firstName || row.person.last_name === own.lastName).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('the order of the answer does not matter where evidence does not need the place', () => {
+    fc.assert(
+      fc.property(asked, matches, fc.infiniteStream(fc.nat()), (rows, people, random) => {
+        const shuffled = [...people];
+        for (let index = shuffled.length - 1; index > 0; index -= 1) {
+          const other = (random.next().value as number) % (index + 1);
+          [shuffled[index], shuffled[other]] = [shuffled[other]!, shuffled[index]!];
+        }
+        const byEvidence = (alignment: ReturnType<typeof alignMatches>) =>
+          alignment.rows.map((row) =>
+            row.outcome === 'enriched' && row.evidence !== 'name_and_position' ? row.person.id : undefined,
+          );
+        expect(byEvidence(alignMatches(rows, shuffled))).toEqual(byEvidence(alignMatches(rows, people)));
+      }),
+    );
+  });
+});

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { alignMatches, type Alignment } from '../../src/domain/alignment.ts';
+import type { Identity } from '../../src/domain/identity.ts';
+import type { Person } from '../../src/domain/person.ts';
+
+const ada: Identity = {
+  firstName: 'Ada',
+  lastName: 'Novak',
+  email: 'ada.novak@orbit.example',
+  organizationName: 'Orbit Ltd',
+};
+const ben: Identity = {
+  firstName: 'Ben',
+  lastName: 'Okoro',
+  email: 'ben@gmail.com',
+  organizationName: 'Fjord & Sons',
+};
+const cleo: Identity = { profileUrl: 'linkedin.com/in/cleo-marsh' };
+
+const adaPerson: Person = {
+  id: 'p-ada',
+  first_name: 'Ada',
+  last_name: 'Novak',
+  email: 'ada.novak@orbit.example',
+};
+const benPerson: Person = { id: 'p-ben', name: 'Ben Okoro', organization: { name: 'Fjord and Sons, Inc.' } };
+const cleoPerson: Person = {
+  id: 'p-cleo',
+  name: 'Cleo Marsh',
+  proflink_url: 'https://www.linkedin.com/in/cleo-marsh/',
+};
+const stranger: Person = {
+  id: 'p-x',
+  name: 'Xavier Quill',
+  email: 'x@elsewhere.example',
+  organization: { name: 'Elsewhere' },
+};
+
+/** Outcome and person of each row, in one line. */
+function told({ rows }: Alignment): string[] {
+  return rows.map((row) =>
+    row.outcome === 'enriched' ? `${row.person.id} by ${row.evidence}` : row.outcome,
+  );
+}
+
+function align(asked: Identity[], matches: (Person | null)[]): string[] {
+  return told(alignMatches(asked, matches));
+}
+
+describe('an answer is given to the rows by evidence', () => {
+  const all = ['p-ada by email', 'p-ben by name_and_organization', 'p-cleo by profile_url'];
+
+  it('in place', () => expect(align([ada, ben, cleo], [adaPerson, benPerson, cleoPerson])).toEqual(all));
+
+  it('in another order', () =>
+    expect(align([ada, ben, cleo], [cleoPerson, adaPerson, benPerson])).toEqual(all));
+
+  it('with misses as null', () =>
+    expect(align([ada, ben, cleo], [null, benPerson, null])).toEqual(['not_found', all[1], 'not_found']));
+
+  it('with misses dropped', () =>
+    expect(align([ada, ben, cleo], [benPerson])).toEqual(['not_found', all[1], 'not_found']));
+
+  it('with nobody at all', () => expect(align([ada, ben], [])).toEqual(['not_found', 'not_found']));
+
+  it('with a stub in place of a miss', () =>
+    expect(align([ada], [{ id: 'p-stub', organization: { name: 'Orbit' } }])).toEqual(['not_found']));
+
+  it('with the same person twice', () =>
+    expect(align([ada, ben], [adaPerson, adaPerson])).toEqual([all[0], 'not_found']));
+});
+
+describe('a stranger', () => {
+  it('in place of a person is given to nobody, and the row says so', () => {
+    const alignment = alignMatches([ada, ben], [stranger, benPerson]);
+    expect(told(alignment)).toEqual(['identity_mismatch', 'p-ben by name_and_organization']);
+    expect(alignment.quarantined).toEqual([{ matchIndex: 0, reason: 'another name' }]);
+  });
+
+  it('beside the people changes nothing for them', () =>
+    expect(align([ada, ben], [stranger, adaPerson, benPerson])).toEqual([
+      'p-ada by email',
+      'p-ben by name_and_organization',
+    ]));
+});
+
+describe('identifiers', () => {
+  it('another id than was asked for contradicts', () =>
+    expect(
+      align([{ ...ada, personId: 'p-1', email: 'old@orbit.example' }], [{ ...adaPerson, id: 'p-2' }]),
+    ).toEqual(['identity_mismatch']));
+
+  it('another id is accepted where the address agrees: records are merged', () =>
+    expect(align([{ ...ada, personId: 'p-1' }], [{ ...adaPerson, id: 'p-2' }])).toEqual(['p-2 by email']));
+
+  it('an agreeing address is not enough where first and last name both differ', () =>
+    expect(align([ada], [{ ...stranger, email: ada.email! }])).toEqual(['identity_mismatch']));
+
+  it('a new last name is accepted with an agreeing address', () =>
+    expect(align([ada], [{ ...adaPerson, last_name: 'Keller' }])).toEqual(['p-ada by email']));
+
+  it('an address that several people read is no evidence by itself', () =>
+    expect(
+      align(
+        [{ email: 'info@orbit.example' }],
+        [{ id: 'p-i', name: 'Ivo Brandt', email: 'info@orbit.example' }],
+      ),
+    ).toEqual(['identity_mismatch']));
+
+  it('an address among the saved ones counts', () =>
+    expect(
+      align(
+        [ben],
+        [{ id: 'p-b', name: 'Ben Okoro', contact: { contact_emails: [{ email: 'BEN@gmail.com' }] } }],
+      ),
+    ).toEqual(['p-b by email']));
+
+  it('a hashed address is compared with the hashes of the addresses that came', () => {
+    const sha256 = (email: string) => [createHash('sha256').update(email).digest('hex')];
+    const hashedEmail = sha256(adaPerson.email!)[0]!;
+    expect(told(alignMatches([{ hashedEmail }], [adaPerson], sha256))).toEqual(['p-ada by hashed_email']);
+    expect(told(alignMatches([{ hashedEmail }], [stranger], sha256))).toEqual(['identity_mismatch']);
+  });
+});
+
+describe('without an agreeing identifier', () => {
+  const row: Identity = { firstName: 'Zoë', lastName: 'Müller-Lang', organizationName: 'Acme Robotics' };
+
+  it.each<[string, Person]>([
+    [
+      'diacritics and a half of a double name',
+      { id: 'z', name: 'Zoe Lang', organization: { name: 'ACME Robotics GmbH' } },
+    ],
+    [
+      'an initial',
+      { id: 'z', first_name: 'Z.', last_name: 'Müller-Lang', organization: { name: 'Acme Robotics' } },
+    ],
+    [
+      'swapped names',
+      { id: 'z', first_name: 'Muller Lang', last_name: 'Zoe', organization: { name: 'Acme Robotics' } },
+    ],
+    [
+      'a past employer',
+      {
+        id: 'z',
+        name: 'Zoë Müller-Lang',
+        organization: { name: 'New' },
+        employment_history: [{ organization_name: 'Acme Robotics' }],
+      },
+    ],
+    [
+      "the employer's domain",
+      { id: 'z', name: 'Zoë Müller-Lang', organization: { primary_domain: 'acme-robotics.example' } },
+    ],
+  ])('name and employer are enough: %s', (_, person) =>
+    expect(align([row], [person])).toEqual(['z by name_and_organization']),
+  );
+
+  it('a namesake at another employer is somebody else', () =>
+    expect(align([row], [{ id: 'z', name: 'Zoë Müller-Lang', organization: { name: 'Globex' } }])).toEqual([
+      'identity_mismatch',
+    ]));
+
+  it('two namesakes who fit one row are given to neither', () => {
+    const one = { id: 'z1', name: 'Zoë Müller-Lang', organization: { name: 'Acme Robotics' } };
+    expect(align([row], [one, { ...one, id: 'z2' }])).toEqual(['identity_mismatch']);
+  });
+
+  it('one person who fits two rows is given to neither', () => {
+    const person = { id: 'z', name: 'Zoë Lang', organization: { name: 'Acme Robotics' } };
+    expect(align([row, { ...row, lastName: 'Lang' }], [person, null])).toEqual([
+      'identity_mismatch',
+      'identity_mismatch',
+    ]);
+  });
+
+  it('the address of a row without a name can name the person, at their employer', () => {
+    const person = { id: 'j', name: 'Jo Ferro', organization: { primary_domain: 'orbit.example' } };
+    expect(align([{ email: 'jferro@orbit.example' }], [person])).toEqual(['j by email_names_person']);
+    expect(align([{ email: 'jferro@other.example' }], [person])).toEqual(['identity_mismatch']);
+    expect(align([{ email: 'jfe@orbit.example' }], [person])).toEqual(['identity_mismatch']);
+  });
+});
+
+describe('a name alone', () => {
+  const nobodysEmployee: Identity = { firstName: 'Ada', lastName: 'Novak', email: 'ada77@gmail.com' };
+  const person: Person = { id: 'a', name: 'Ada Novak', organization: { name: 'Orbit' } };
+
+  it('is accepted in its own place, where nothing contradicts', () =>
+    expect(align([nobodysEmployee, ben], [person, null])).toEqual(['a by name_and_position', 'not_found']));
+
+  it('is not accepted in another place', () =>
+    expect(align([nobodysEmployee, ben], [null, person])).toEqual([
+      'identity_mismatch',
+      'identity_mismatch',
+    ]));
+
+  it('is not accepted where another row has the same name', () =>
+    expect(align([nobodysEmployee, { ...nobodysEmployee, email: 'an@gmail.com' }], [person, null])).toEqual([
+      'identity_mismatch',
+      'identity_mismatch',
+    ]));
+});
