@@ -1,0 +1,23 @@
+# Debian and not Alpine: Temporal's native core is built against glibc.
+FROM node:20-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json vitest.config.ts ./
+COPY scripts scripts
+COPY src src
+COPY workflows workflows
+COPY activities activities
+RUN node scripts/build.mjs && npm prune --omit=dev
+
+FROM node:20-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+# The root certificates for TLS to the service and to Temporal; Node brings its own, the native core does not.
+RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+USER node
+ENTRYPOINT ["node", "--enable-source-maps", "/app/dist/src/cli/main.js"]
+CMD ["--help"]
