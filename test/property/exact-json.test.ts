@@ -73,7 +73,7 @@ describe('memberSources', () => {
   });
 });
 
-function attempt<Result extends object>(work: () => Result): object {
+function attempt(work: () => object): object {
   try {
     return work();
   } catch (error) {

@@ -119,16 +119,24 @@ describe('readBulkAnswer', () => {
       .map((value) => JSON.stringify(value));
     fc.assert(
       fc.property(body, (text) => {
-        const result = attempt(text);
-        if (result instanceof ServiceFailure) return true;
-        for (const { index } of result.unreadableMatches) if (result.matches[index] !== null) return false;
-        return result.creditsConsumed === undefined
-          ? result.creditsProblem !== undefined
-          : result.creditsProblem === undefined && result.creditsConsumed >= 0n;
+        expect(faultsOf(attempt(text))).toEqual([]);
       }),
     );
   });
 });
+
+/** What must never be said of an answer, whatever came. */
+function faultsOf(result: BulkAnswer | ServiceFailure): string[] {
+  if (result instanceof ServiceFailure) return [];
+  const { matches, unreadableMatches, creditsConsumed, creditsProblem } = result;
+  return [
+    ...((creditsConsumed === undefined) === (creditsProblem === undefined)
+      ? ['credits neither or both']
+      : []),
+    ...((creditsConsumed ?? 0n) < 0n ? ['negative credits'] : []),
+    ...(unreadableMatches.some(({ index }) => matches[index] !== null) ? ['unreadable and given'] : []),
+  ];
+}
 
 function attempt(body: unknown): BulkAnswer | ServiceFailure {
   try {
