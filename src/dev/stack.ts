@@ -182,7 +182,7 @@ function present<Part>(part: Part | undefined, name: keyof StackNeeds): Part {
 }
 
 /** Temporal's own environment configuration names the namespace. */
-function configuredTemporal(address: string): TemporalServer {
+export function configuredTemporal(address: string): TemporalServer {
   return {
     address,
     namespace: loadClientConnectConfig().namespace ?? 'default',

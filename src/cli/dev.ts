@@ -1,0 +1,48 @@
+import { Command } from 'commander';
+import { addressWithoutPassword } from '../warehouse/failure.ts';
+import { embeddedDirectories } from '../dev/stack.ts';
+import { print, table, tell } from './output.ts';
+import { withSession, type Session } from './session.ts';
+import { settingsOf, withSettings } from './settings.ts';
+
+/** `enrich dev` */
+export function devCommand(): Command {
+  return withSettings(new Command('dev'))
+    .description('run everything in the foreground: database, Temporal with its UI, sandbox and a worker')
+    .addHelpText(
+      'after',
+      `
+Other commands given meanwhile in the same folder share these servers. What they hold stays for the next time.
+
+Example:
+  enrich dev`,
+    )
+    .action(async (options: Record<string, unknown>) => {
+      await withSession(settingsOf(options), { temporal: true, service: true }, async (session) => {
+        const worker = await session.work();
+        print(describeStack(session));
+        tell('\nstop it with Ctrl-C');
+        const asked = new Promise<void>((resolve) => {
+          for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
+        });
+        await Promise.race([asked, worker.ended]);
+        tell('stopping: calls in the air are waited for');
+      });
+    });
+}
+
+function describeStack({ config, stack }: Session): string {
+  const database = addressWithoutPassword(stack.databaseUrl);
+  const directories = embeddedDirectories(config.embedded.dataDirectory);
+  const rows: [string, string][] = [
+    ['Temporal UI', stack.temporal.uiUrl ?? 'that of the server that is set'],
+    ['Temporal', `${stack.temporal.address}, namespace ${stack.temporal.namespace}`],
+    ['database', database],
+    [stack.embedded.sandbox ? 'sandbox' : 'service', addressWithoutPassword(stack.service.baseUrl ?? '')],
+    ['receiver', config.webhook.publicUrl ?? 'none: WEBHOOK_PUBLIC_URL is not set'],
+  ];
+  if (stack.embedded.postgres) {
+    rows.push(['look into it', `PGPASSWORD=$(cat ${directories.postgres}/password) psql ${database}`]);
+  }
+  return table(rows);
+}

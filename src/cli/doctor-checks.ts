@@ -1,0 +1,278 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { z } from 'zod';
+import type { Config } from '../config.ts';
+import { formatCredits } from '../domain/decimal.ts';
+import { formatDuration } from '../domain/duration.ts';
+import { Problem } from '../domain/problem.ts';
+import { formatRateLimits } from '../domain/rate-limit.ts';
+import { postgresBinaries } from '../dev/postgres-files.ts';
+import { runningRecord } from '../dev/server-record.ts';
+import { configuredTemporal, embeddedDirectories } from '../dev/stack.ts';
+import { findTemporalCli, temporalCliVersion } from '../dev/temporal-cli.ts';
+import { serverAccount } from '../dev/unprivileged.ts';
+import { credentialHeader } from '../service/credential.ts';
+import { schemaName } from '../warehouse/database.ts';
+import { addressWithoutPassword, describeDatabaseFailure } from '../warehouse/failure.ts';
+import { pendingMigrations } from '../warehouse/migrate.ts';
+import { connectClient } from './temporal.ts';
+
+/** What the doctor says of one part. */
+export interface Finding {
+  readonly part: string;
+  readonly state: 'ok' | 'attention' | 'broken';
+  /** What would be used, and how it is. */
+  readonly what: string;
+  /** What to do; only where something is to be done. */
+  readonly next?: string;
+}
+
+const answerMilliseconds = 10_000;
+
+/** Looks at every part without starting or spending anything. Nothing in the findings is a secret. */
+export async function examine(config: Config): Promise<Finding[]> {
+  const checks: readonly [part: string, check: () => Finding[] | Promise<Finding[]>][] = [
+    ['node', checkNode],
+    ['service', () => checkService(config)],
+    [
+      'database',
+      () =>
+        config.databaseUrl === undefined ? checkEmbeddedPostgres(config) : checkDatabase(config.databaseUrl),
+    ],
+    ['temporal', () => checkTemporal(config)],
+    ['receiver', () => checkReceiver(config)],
+    ['rate limits', () => checkRateLimits(config)],
+    ['budgets', () => checkBudgets(config)],
+    ['freshness', () => checkFreshness(config)],
+  ];
+  const findings = await Promise.all(
+    checks.map(async ([part, check]) => {
+      try {
+        return await check();
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        const where = error.where === undefined ? '' : ` (${error.where})`;
+        return [broken(part, `${error.message}${where}`, error.next)];
+      }
+    }),
+  );
+  return findings.flat();
+}
+
+function checkNode(): Finding[] {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const what = `Node ${process.versions.node}`;
+  const enough = major > 20 || (major === 20 && minor >= 19);
+  return [enough ? ok('node', what) : broken('node', `${what} is too old`, 'install Node 20.19 or later')];
+}
+
+/** Which user a credential acts as, by the two calls that consume no credits. */
+async function checkService(config: Config): Promise<Finding[]> {
+  const { baseUrl, credential } = config.service;
+  if (baseUrl === undefined) {
+    const what = 'the sandbox on this machine (ENRICHMENT_BASE_URL is not set): invented people, no cost';
+    if (!credential) return [ok('service', what)];
+    return [attention('service', what, 'set ENRICHMENT_BASE_URL: a credential is set, and is not used')];
+  }
+  const headers = credentialHeader(credential);
+  const where = addressWithoutPassword(baseUrl);
+  const health = await ask(`${baseUrl}/auth/health`, headers);
+  if (typeof health === 'string') {
+    return [
+      broken('service', `${where} does not answer (${health})`, 'check ENRICHMENT_BASE_URL and the network'),
+    ];
+  }
+  if (health.status === 401 || health.status === 403) {
+    const setting = credential?.kind === 'access-token' ? 'ENRICHMENT_ACCESS_TOKEN' : 'ENRICHMENT_API_KEY';
+    const next = `correct ${setting}; a key belongs in ENRICHMENT_API_KEY, an OAuth token in ENRICHMENT_ACCESS_TOKEN`;
+    return [broken('service', `${where} refuses the credential (status ${health.status})`, next)];
+  }
+  if (!health.ok) {
+    return [
+      broken(
+        'service',
+        `${where} answers ${health.status} to /auth/health`,
+        'check ENRICHMENT_BASE_URL, or wait',
+      ),
+    ];
+  }
+  const profile = await ask(`${baseUrl}/users/api_profile`, headers);
+  const user = typeof profile === 'string' || !profile.ok ? undefined : await actingUser(profile);
+  if (user === undefined) {
+    return [
+      attention(
+        'service',
+        `${where} takes the credential; whom it acts as is not told`,
+        'nothing, if that is expected',
+      ),
+    ];
+  }
+  return [ok('service', `${where} takes the credential, acting as user ${user}`)];
+}
+
+/** The answer, or the code of why there is none. */
+async function ask(address: string, headers: Readonly<Record<string, string>>): Promise<Response | string> {
+  try {
+    return await fetch(address, {
+      headers: { ...headers, 'content-type': 'application/json', 'cache-control': 'no-cache' },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(answerMilliseconds),
+    });
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    return cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.name : 'failed';
+  }
+}
+
+const profileShape = z.union([
+  z.object({ id: z.string() }).transform(({ id }) => id),
+  z.object({ user: z.object({ id: z.string() }) }).transform(({ user }) => user.id),
+]);
+
+async function actingUser(answer: Response): Promise<string | undefined> {
+  const body: unknown = await answer.json().catch(() => undefined);
+  return profileShape.safeParse(body).data;
+}
+
+function checkEmbeddedPostgres(config: Config): Finding[] {
+  const directory = embeddedDirectories(config.embedded.dataDirectory).postgres;
+  const version = spawnSync(join(postgresBinaries(), 'postgres'), ['--version'], { encoding: 'utf8' });
+  if (version.status !== 0) {
+    const next = 'run npm rebuild (install scripts must be allowed), or set DATABASE_URL';
+    return [broken('database', 'the embedded PostgreSQL is not installed completely', next)];
+  }
+  if (serverAccount() === undefined) {
+    const next = 'run as an ordinary user, or set DATABASE_URL';
+    return [
+      broken('database', 'PostgreSQL refuses to run as root, and root cannot become "nobody" here', next),
+    ];
+  }
+  const name = version.stdout.trim().replace(/^postgres \(PostgreSQL\)/, 'PostgreSQL');
+  const running = runningRecord(directory);
+  const data = existsSync(join(directory, 'data')) ? 'not running now' : 'made at the first run';
+  const state = running ? `running on port ${running.port}` : data;
+  return [ok('database', `embedded ${name} in ${directory}, ${state}`)];
+}
+
+async function checkDatabase(databaseUrl: string): Promise<Finding[]> {
+  const where = addressWithoutPassword(databaseUrl);
+  const { version, mayCreate } = await readRights(databaseUrl);
+  if (version < 15)
+    return [broken('database', `${where} is PostgreSQL ${version}`, 'use PostgreSQL 15 or later')];
+  if (!mayCreate) {
+    const next = `GRANT CREATE ON DATABASE … TO the user of DATABASE_URL, or give the schema ${schemaName} to it`;
+    return [broken('database', `${where}: the user may not create the schema ${schemaName}`, next)];
+  }
+  const pending = await pendingMigrations(databaseUrl);
+  const tables =
+    pending.length === 0 ? 'up to date' : `${pending.length} migrations to come, by the next command`;
+  return [ok('database', `${where}, PostgreSQL ${version}, ${tables}`)];
+}
+
+async function readRights(databaseUrl: string): Promise<{ version: number; mayCreate: boolean }> {
+  try {
+    const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: answerMilliseconds });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      const { rows } = await client.query<{ version: number; mayCreate: boolean }>(
+        `select current_setting('server_version_num')::int / 10000 as version,
+                coalesce((select has_schema_privilege(oid, 'create') from pg_namespace where nspname = $1),
+                         has_database_privilege(current_database(), 'create')) as "mayCreate"`,
+        [schemaName],
+      );
+      return rows[0] ?? { version: 0, mayCreate: false };
+    } finally {
+      await client.end();
+    }
+  } catch (error) {
+    throw describeDatabaseFailure(error, databaseUrl);
+  }
+}
+
+async function checkTemporal(config: Config): Promise<Finding[]> {
+  if (config.temporalAddress === undefined) return checkEmbeddedTemporal(config);
+  const temporal = configuredTemporal(config.temporalAddress);
+  const client = await connectClient(temporal);
+  try {
+    await client.connection.workflowService.describeNamespace({ namespace: temporal.namespace });
+    return [ok('temporal', `${temporal.address}, namespace ${temporal.namespace}`)];
+  } catch {
+    const what = `${temporal.address} answers, but namespace ${temporal.namespace} cannot be used`;
+    return [broken('temporal', what, 'create it, or correct TEMPORAL_NAMESPACE and the credentials for it')];
+  } finally {
+    await client.connection.close();
+  }
+}
+
+async function checkEmbeddedTemporal(config: Config): Promise<Finding[]> {
+  const cli = await findTemporalCli(config.embedded);
+  if (cli === undefined) {
+    const what = `no Temporal CLI: the first command gets version ${temporalCliVersion}, by download or by Go`;
+    const next =
+      'run npm run setup now (seconds by download; about 4 minutes by Go), or set TEMPORAL_ADDRESS';
+    return [attention('temporal', what, next)];
+  }
+  const running = runningRecord(embeddedDirectories(config.embedded.dataDirectory).temporal);
+  const state = running ? `running, its UI is http://127.0.0.1:${running.uiPort}` : 'not running now';
+  return [ok('temporal', `embedded dev server, ${cli.path} (${cli.origin}, ${cli.version}), ${state}`)];
+}
+
+function checkReceiver(config: Config): Finding[] {
+  const { publicUrl, listen } = config.webhook;
+  if (publicUrl === undefined && listen === undefined) {
+    return [ok('receiver', 'none: results that come later are polled for')];
+  }
+  if (publicUrl === undefined) {
+    const next = 'set WEBHOOK_PUBLIC_URL to the address under which the service reaches it';
+    return [attention('receiver', `listens on ${listen}, but the service is not told of it`, next)];
+  }
+  const { protocol, hostname } = new URL(publicUrl);
+  const what = `${addressWithoutPassword(publicUrl)}${listen === undefined ? '' : `, listening on ${listen}`}`;
+  if (protocol !== 'https:') {
+    return [attention('receiver', `${what}: personal data would travel unencrypted`, 'use an https address')];
+  }
+  if (/^(?:localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[)/.test(hostname)) {
+    return [
+      attention('receiver', `${what}: the service cannot reach that from outside`, 'use a public address'),
+    ];
+  }
+  return [ok('receiver', what)];
+}
+
+function checkRateLimits(config: Config): Finding[] {
+  const what = formatRateLimits(config.rateLimits);
+  if (config.rateLimits.length > 0) return [ok('rate limits', what)];
+  return [attention('rate limits', what, 'set RATE_LIMITS to what your plan allows')];
+}
+
+function checkBudgets(config: Config): Finding[] {
+  const { perRun, perDay, perMonth } = config.budgets;
+  const limits = Object.entries({ run: perRun, day: perDay, month: perMonth }).flatMap(([name, credits]) =>
+    credits === undefined ? [] : [`${formatCredits(credits)} credits a ${name}`],
+  );
+  if (limits.length > 0) return [ok('budgets', limits.join(', '))];
+  if (config.service.baseUrl === undefined) return [ok('budgets', 'none, and the sandbox costs nothing')];
+  const next = 'set MAX_CREDITS_PER_RUN, MAX_CREDITS_PER_DAY or MAX_CREDITS_PER_MONTH';
+  return [attention('budgets', 'none: only the plan that you approve bounds what is spent', next)];
+}
+
+function checkFreshness(config: Config): Finding[] {
+  const { enrichedSeconds, notFoundSeconds } = config.freshness;
+  const what = `found people are not asked for again for ${formatDuration(enrichedSeconds)}, others for ${formatDuration(notFoundSeconds)}`;
+  return [ok('freshness', what)];
+}
+
+function ok(part: string, what: string): Finding {
+  return { part, state: 'ok', what };
+}
+
+function attention(part: string, what: string, next: string): Finding {
+  return { part, state: 'attention', what, next };
+}
+
+function broken(part: string, what: string, next: string): Finding {
+  return { part, state: 'broken', what, next };
+}
