@@ -113,11 +113,13 @@ export function installRuntime(log: Logger, metricsListen: string | undefined): 
     // The command decides when to stop its worker: it has servers to stop afterwards.
     shutdownSignals: [],
     logger: {
-      log: (level, message) => log[sdkLevels[level] ?? 'info']({ from: 'temporal' }, message),
+      log: (level, message) => log[sdkLevels[level]]({ from: 'temporal' }, message),
       trace: (message) => log.trace({ from: 'temporal' }, message),
       debug: (message) => log.debug({ from: 'temporal' }, message),
       info: (message) => log.debug({ from: 'temporal' }, message),
-      warn: (message) => log.warn({ from: 'temporal' }, message),
+      // The worker of the call queue has no workflows, on purpose.
+      warn: (message) =>
+        log[message.startsWith('No workflows registered') ? 'debug' : 'warn']({ from: 'temporal' }, message),
       error: (message) => log.error({ from: 'temporal' }, message),
     },
     ...(metricsListen !== undefined && {

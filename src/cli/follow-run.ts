@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
-import { callTaskQueue, type RunFacts, type RunStatus } from '../contract.ts';
-import { getRun, readRunFacts, readRunMoney, setRunStatus } from '../warehouse/runs.ts';
+import type { WorkflowHandle } from '@temporalio/client';
+import { callTaskQueue, type RunStatus } from '../contract.ts';
+import { getRun, readRunMoney, setRunStatus } from '../warehouse/runs.ts';
 import { tell } from './output.ts';
 import { Progress } from './progress.ts';
 import type { Session } from './session.ts';
 import { isWorkflowGone } from './temporal.ts';
 
 const pollMilliseconds = 250;
+/** The database tells how a run is; its workflow is only looked at in case it has ended without a word. */
+const pollsPerLookAtWorkflow = 8;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
 const phases: Partial<Record<RunStatus, string>> = {
   ingesting: 'reading the file',
@@ -28,33 +30,30 @@ export async function followRun(
   signal: AbortSignal,
 ): Promise<RunStatus> {
   const progress = new Progress();
-  const workflow = watchWorkflow(handle);
   try {
-    for (;;) {
+    for (let poll = 1; ; poll += 1) {
       const run = await getRun(session.warehouse, runId);
       const money = await readRunMoney(session.warehouse, runId);
+      const ended = statusesThatEndTheWait.includes(run.status);
       progress.show({
         phase: phases[run.status] ?? run.status,
-        done: money.people,
-        total: run.status === 'running' ? (run.plan?.people ?? 0) : 0,
+        done: run.status === 'finished' ? (run.plan?.people ?? 0) : money.people,
+        total: ended || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
         calls: money.calls,
         credits: money.settled,
         waiting: await waitingFor(session, run.status),
       });
-      if (statusesThatEndTheWait.includes(run.status) || run.status === 'awaiting_approval')
-        return run.status;
-      if (workflow.ended !== undefined) return await settleEnded(session, runId, workflow.ended);
+      if (ended || run.status === 'awaiting_approval') return run.status;
+      if (poll % pollsPerLookAtWorkflow === 0) {
+        const end = await endOfWorkflow(handle);
+        if (end !== undefined) return await settleEnded(session, runId, end);
+      }
       if (signal.aborted) return run.status;
       await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
     }
   } finally {
     progress.end();
   }
-}
-
-/** The run's facts, once the workflow has written its last word. */
-export async function factsAfter(session: Session, runId: string): Promise<RunFacts> {
-  return readRunFacts(session.warehouse, runId);
 }
 
 /** Says that nobody works on the calls, where that is why nothing moves. */
@@ -71,16 +70,18 @@ export async function warnWithoutWorker(session: Session): Promise<void> {
   );
 }
 
-function watchWorkflow(handle: WorkflowHandle): { ended: string | undefined } {
-  const watched: { ended: string | undefined } = { ended: undefined };
-  handle.result().then(
-    () => (watched.ended = 'completed'),
-    (error: unknown) => {
-      if (error instanceof WorkflowFailedError) watched.ended = error.cause?.message ?? 'failed';
-      else if (isWorkflowGone(error)) watched.ended = 'gone';
-    },
-  );
-  return watched;
+/** How the workflow ended, if it has: terminated by hand, failed, or lost with its server's data. */
+async function endOfWorkflow(handle: WorkflowHandle): Promise<string | undefined> {
+  try {
+    const { status } = await handle.describe();
+    return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW'
+      ? undefined
+      : status.name.toLowerCase();
+  } catch (error) {
+    if (isWorkflowGone(error)) return 'gone';
+    // Temporal is away for a moment: the workers wait for it as well.
+    return undefined;
+  }
 }
 
 /** A workflow that was terminated or failed leaves its run's status behind: the run says so from then on. */

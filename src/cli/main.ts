@@ -4,12 +4,16 @@ import { exitCodes } from '../domain/problem.ts';
 import { attemptsCommand } from './attempts.ts';
 import { budgetCommand } from './budget.ts';
 import { cancelCommand } from './cancel.ts';
+import { demoCommand } from './demo.ts';
+import { devCommand } from './dev.ts';
+import { doctorCommand } from './doctor.ts';
 import { migrateCommand } from './migrate.ts';
 import { reportFailure } from './output.ts';
 import { pauseCommand } from './pause.ts';
 import { planCommand } from './plan.ts';
 import { resumeCommand } from './resume.ts';
 import { runCommand } from './run.ts';
+import { sandboxCommand } from './sandbox.ts';
 import { statusCommand } from './status.ts';
 import { workerCommand } from './worker.ts';
 
@@ -26,6 +30,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished (or paused) with something tha
   .showHelpAfterError('(add --help for the options)');
 
 for (const command of [
+  demoCommand(),
   planCommand(),
   runCommand(),
   statusCommand(),
@@ -34,8 +39,11 @@ for (const command of [
   cancelCommand(),
   attemptsCommand(),
   budgetCommand(),
+  doctorCommand(),
   migrateCommand(),
   workerCommand(),
+  sandboxCommand(),
+  devCommand(),
 ]) {
   program.addCommand(command);
 }

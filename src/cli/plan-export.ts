@@ -10,7 +10,7 @@ import {
   type RunRecord,
 } from '../warehouse/runs.ts';
 import { describePlan } from './describe-run.ts';
-import { print, tell } from './output.ts';
+import { print, table, tell } from './output.ts';
 import type { Session } from './session.ts';
 
 export interface PlannedExport {
@@ -65,12 +65,16 @@ export function printPlan({ run, plan }: PlannedExport, session: Session, json: 
   print(describePlan(plan, session.config.rateLimits));
 }
 
-/** Which column of the file was taken for what. */
+/** Which column of the file was taken for what, in the order of the file. */
 export function describeMapping(run: RunRecord): string {
-  const columns = Object.entries(run.mapping ?? {}).map(
-    ([header, field]) => `    ${header} → ${JSON.stringify(field)}`,
-  );
-  return [`  recognised as ${run.source ?? 'nothing'}; columns:`, ...columns].join('\n');
+  const mapping = run.mapping ?? {};
+  const used = (run.header ?? []).filter((name) => name in mapping);
+  const unused = (run.header ?? []).filter((name) => !(name in mapping));
+  return [
+    `recognised as ${run.source ?? 'nothing'}:`,
+    table(used.map((name) => [name, '→', String(mapping[name])])),
+    ...(unused.length === 0 ? [] : [`  not used: ${unused.join(', ')}`]),
+  ].join('\n');
 }
 
 function wirePlan(plan: PlanSummary): Record<string, unknown> {

@@ -13,6 +13,7 @@ export interface RunRecord {
   readonly fileName: string;
   readonly fileSha256: string;
   readonly options: RunOptions;
+  readonly header: readonly string[] | null;
   readonly mapping: Readonly<Record<string, unknown>> | null;
   readonly rowsStaged: number;
   readonly ingestedAt: Date | null;
@@ -98,6 +99,7 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     fileName: row.file_name,
     fileSha256: row.file_sha256,
     options: row.options,
+    header: row.header,
     mapping: row.mapping,
     rowsStaged: row.rows_staged,
     ingestedAt: row.ingested_at,

@@ -1,0 +1,35 @@
+import type { Rule } from './scenario.ts';
+
+/**
+ * Makes of the people found what a fault asks for. The bill is not touched: the service has done its work.
+ *
+ * @param people JSON texts in the order of `details`, `null` for a miss
+ * @param stranger somebody whom nobody asked for
+ */
+export function distort(people: readonly string[], fault: Rule, stranger: () => string): readonly string[] {
+  switch (fault.matches) {
+    case 'null':
+      return people.map(() => 'null');
+    case 'drop':
+      return people.filter((person) => person !== 'null');
+    case 'reverse':
+      return people.toReversed();
+    case 'rotate':
+      return [...people.slice(1), ...people.slice(0, 1)];
+    case 'stub':
+      return people.map((person) =>
+        person === 'null'
+          ? '{"id":"stub","first_name":null,"last_name":null,"name":null,"email":null,"organization":{"name":"Somewhere"}}'
+          : person,
+      );
+    case 'foreign':
+      return people.map((person) => (person === 'null' ? person : stranger()));
+    case 'short':
+      return people.slice(0, Math.floor(people.length / 2));
+    case 'duplicate':
+      return people.flatMap((person) => [person, person]);
+    case 'not-a-list':
+    case undefined:
+      return people;
+  }
+}
