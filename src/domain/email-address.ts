@@ -5,11 +5,12 @@ const asciiAddress =
 const unicodeAddress =
   /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{M}]{2,63}$/u;
 
-/** Local parts that forms and services write where they have no address, and those that nobody reads. */
-const placeholderLocalParts =
-  /^(?:email_not_unlocked|no[-_.]?e?mail|none|unknown|not[-_.]?provided|(?:no|do[-_.]?not)[-_.]?reply)$/;
-/** `test@test.com`, `none@none.com`. */
-const twiceTheSame = /^(test|none|na|noemail|email|mail|example|asdf|xxx|abc|a)@\1\.[a-z.]+$/;
+/**
+ * What forms and services write where they have no address (`email_not_unlocked@`, `none@none.com`), and addresses that
+ * nobody reads.
+ */
+const placeholder =
+  /^(?:(?:email_not_unlocked|no[-_.]?e?mail|none|unknown|not[-_.]?provided|(?:no|do[-_.]?not)[-_.]?reply)@|(test|na|email|mail|example|asdf|xxx|abc|a)@\1\.)/;
 
 /** Local parts of mailboxes that several people read, in the languages that CRM exports were seen in. */
 const roleLocalParts = new Set(
@@ -33,14 +34,13 @@ const roleLocalParts = new Set(
  *   right for the local part as well: no provider in use tells people apart by it
  */
 export function parseEmail(text: string): string | undefined {
-  let address = displayForm(text).toLowerCase();
+  let address = text.toLowerCase();
   if (!asciiAddress.test(address)) {
-    address = unwrap(address);
+    address = unwrap(displayForm(address));
     if (!asciiAddress.test(address) && !unicodeAddress.test(address)) return undefined;
   }
   if (address.length > 254 || address.endsWith('.invalid')) return undefined;
-  const localPart = address.slice(0, address.indexOf('@'));
-  return placeholderLocalParts.test(localPart) || twiceTheSame.test(address) ? undefined : address;
+  return placeholder.test(address) ? undefined : address;
 }
 
 function unwrap(text: string): string {

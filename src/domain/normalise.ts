@@ -93,23 +93,14 @@ export function parseName(cell: string): string | undefined {
 const longestName = 300;
 
 /** Written by people who have no employer: says nothing of who they are. */
-const noEmployer = new Set([
-  'self employed',
-  'selfemployed',
-  'freelance',
-  'freelancer',
-  'retired',
-  'unemployed',
-  'student',
-  'private',
-]);
+const noEmployer = /^(?:self[ -]?employed|freelancer?|retired|unemployed|student|private)$/i;
 
 /** The display form of an employer's name; a company may be called `3M` or `1-800-4`, so digits will do. */
 export function parseOrganizationName(cell: string): string | undefined {
   const name = displayForm(cell);
   if (name === '' || name.length > longestName || placeholders.has(name)) return undefined;
-  const compared = comparisonForm(name);
-  return compared === '' || noEmployer.has(compared) ? undefined : name;
+  if (noEmployer.test(name)) return undefined;
+  return /[A-Za-z0-9]/.test(name) || /[\p{L}\p{N}]/u.test(name) ? name : undefined;
 }
 
 const legalForms = new Set(

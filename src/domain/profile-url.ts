@@ -1,5 +1,6 @@
 /** `/in/jane-doe`, and the older `/pub/jane-doe/1a/2b/3c`; what follows is a language or a tab of the page. */
-const profilePath = /^(?:\/mwlite)?\/(in\/[^/]+|pub\/[^/]+\/[0-9a-z]+\/[0-9a-z]+\/[0-9a-z]+)(?:\/|$)/;
+const profilePath =
+  /^(?:\/mwlite)?\/(in\/[\p{L}\p{N}\p{M}\p{S}%&'._~-]{1,200}|pub\/[\p{L}\p{N}\p{M}%'._~-]{1,200}(?:\/[0-9a-z]{1,9}){3})(?:\/|$)/u;
 const address = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]+\.)+[a-z]{2,})(?::\d+)?(\/[^?#]*)/;
 
 /**

@@ -48,13 +48,14 @@ export function recogniseExport(header: readonly string[]): KnownExport | undefi
  */
 export function mapColumns(
   path: string,
-  header: readonly string[],
+  layout: { readonly header: readonly string[]; readonly recognised: boolean },
   options: { mapping?: ExportMapping | undefined; source?: string | undefined },
 ): ColumnMap {
+  const { header } = layout;
   const { mapping } = options;
   const name = options.source ?? mapping?.source;
   const known = knownExports.find((candidate) => candidate.source === name) ?? recogniseExport(header);
-  const columns = new Columns(path, header);
+  const columns = new Columns(path, header, layout.recognised);
 
   const given = mapping?.columns ?? {};
   const single: Partial<Record<SingleField, number[]>> = {};
@@ -87,7 +88,7 @@ export function mapColumns(
     optOuts,
     warnings: warningsOf(header),
   };
-  refuseWithoutPeople(path, header, map);
+  refuseWithoutPeople(columns, map);
   return map;
 }
 
@@ -118,17 +119,27 @@ export function describeColumns(
 class Columns {
   readonly #path: string;
   readonly #header: readonly string[];
+  readonly #recognised: boolean;
   readonly #keys: readonly string[];
   readonly #taken = new Set<number>();
 
-  constructor(path: string, header: readonly string[]) {
+  constructor(path: string, header: readonly string[], recognised: boolean) {
     this.#path = path;
     this.#header = header;
+    this.#recognised = recognised;
     this.#keys = header.map(headerKey);
   }
 
   isFree(column: number): boolean {
     return !this.#taken.has(column);
+  }
+
+  /** The header as a person would look for it. One without a known name may be a contact, and is not shown. */
+  where(): string {
+    if (!this.#recognised) return `${this.#path}, header`;
+    const shown = this.#header.slice(0, 12).map((name) => shownHeader(name) || '(empty)');
+    const more = this.#header.length > 12 ? `, … (${this.#header.length} columns)` : '';
+    return `${this.#path}, header: ${shown.join(', ')}${more}`;
   }
 
   nameOf(column: number): string {
@@ -173,7 +184,7 @@ class Columns {
     const found = exact.length > 0 ? exact : this.#withKey(headerKey(reference));
     if (found.length === 1) return found[0]!;
     if (found.length > 1) throw this.#ambiguous(undefined, found);
-    const nearest = nearestName(headerKey(reference), this.#header);
+    const nearest = this.#recognised ? nearestName(headerKey(reference), this.#header) : undefined;
     throw this.#unknown(
       `the mapping names a column "${shownHeader(reference)}" that the file does not have`,
       nearest === undefined
@@ -194,7 +205,7 @@ class Columns {
     const numbers = found.map((column) => column + 1).join(' and ');
     const name = shownHeader(this.#header[found[0]!]!);
     return new Problem('mapping.ambiguous', `columns ${numbers} are both called "${name}"`, {
-      where: `${this.#path}, header`,
+      where: this.where(),
       next: `say which one is meant by its number, in a mapping file: {"columns": {"${field ?? 'email'}": ${found[0]! + 1}}}`,
       exitCode: exitCodes.usage,
     });
@@ -237,7 +248,7 @@ function refuseIgnoredOptOuts(
   }
 }
 
-function refuseWithoutPeople(path: string, header: readonly string[], map: ColumnMap): void {
+function refuseWithoutPeople(columns: Columns, map: ColumnMap): void {
   const { single } = map;
   const named = single.name.length > 0 || (single.first_name.length > 0 && single.last_name.length > 0);
   const employed = single.organization_name.length > 0 || single.domain.length > 0;
@@ -248,7 +259,7 @@ function refuseWithoutPeople(path: string, header: readonly string[], map: Colum
     'export.no-identifying-column',
     'no column tells who the people are: none is known as email, profile URL, or name with company',
     {
-      where: `${path}, header: ${listed(header)}`,
+      where: columns.where(),
       next: 'say which columns they are in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE COLUMN"}}',
       exitCode: exitCodes.usage,
     },
@@ -262,11 +273,6 @@ function warningsOf(header: readonly string[]): string[] {
     : [
         `column "${privacyRecord}" points to privacy settings that are not in this file: nobody is left out because of them`,
       ];
-}
-
-function listed(header: readonly string[]): string {
-  const shown = header.slice(0, 12).map((name) => shownHeader(name) || '(empty)');
-  return shown.join(', ') + (header.length > 12 ? `, … (${header.length} columns)` : '');
 }
 
 /** The column whose name takes the fewest single changes, if it takes few. */

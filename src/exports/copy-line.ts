@@ -22,43 +22,45 @@ export const copyColumns = [
   'keys',
 ].join(', ');
 
-/** One line of PostgreSQL's COPY text format. */
+/** How COPY is told to read these lines. No value that is staged is ever empty, so an empty one can stand for null. */
+export const copyFormat = `with (format text, null '')`;
+
+/**
+ * One line of PostgreSQL's COPY text format, without its line end.
+ *
+ * Nothing in a row holds a tab, a line break or another control character, because the display form and JSON have none;
+ * so of all that COPY wants escaped only the backslash can occur, and is looked for once in the whole line. (Looking
+ * through each of the 18 values took a quarter of the time of staging.)
+ */
 export function copyLine(runId: string, row: StagedRow): string {
   const { identity } = row;
-  return (
-    `${text(runId)}\t${row.rowNumber}\t${text(row.contactId)}\t${text(row.outcome)}\t${text(row.reason)}\t` +
-    `${json(row.cells)}\t${text(identity.personId)}\t${text(identity.email)}\t${array(identity.otherEmails)}\t` +
-    `${text(identity.hashedEmail)}\t${text(identity.profileUrl)}\t${text(identity.firstName)}\t${text(identity.lastName)}\t` +
-    `${text(identity.name)}\t${text(identity.organizationName)}\t${text(identity.domain)}\t` +
-    `${row.optedOut ? 't' : 'f'}\t${array(row.keys)}\n`
-  );
+  const line = [
+    runId,
+    row.rowNumber,
+    row.contactId,
+    row.outcome,
+    row.reason,
+    JSON.stringify(row.cells),
+    identity.personId,
+    identity.email,
+    identity.otherEmails && textArray(identity.otherEmails),
+    identity.hashedEmail,
+    identity.profileUrl,
+    identity.firstName,
+    identity.lastName,
+    identity.name,
+    identity.organizationName,
+    identity.domain,
+    row.optedOut ? 't' : 'f',
+    textArray(row.keys),
+  ].join('\t');
+  return line.includes('\\') ? line.replaceAll('\\', '\\\\') : line;
 }
 
-const special = /[\\\n\r\t\0]/;
-const escapes: Readonly<Record<string, string>> = {
-  '\\': '\\\\',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  // Text cannot hold a NUL in PostgreSQL.
-  '\0': '',
-};
-
-function text(value: string | undefined): string {
-  if (value === undefined) return '\\N';
-  return special.test(value) ? value.replaceAll(/[\\\n\r\t\0]/g, (character) => escapes[character]!) : value;
-}
-
-/** JSON text escapes all control characters and lone surrogates itself; only its backslashes are left to escape. */
-function json(cells: readonly string[]): string {
-  const value = JSON.stringify(cells);
-  return value.includes('\\') ? value.replaceAll('\\', '\\\\') : value;
-}
-
-function array(values: readonly string[] | undefined): string {
-  if (values === undefined) return '\\N';
-  if (values.length === 0) return '{}';
-  return text(`{${values.map(element).join(',')}}`);
+/** A PostgreSQL array of texts. */
+function textArray(values: readonly string[]): string {
+  if (values.length === 1) return `{${element(values[0]!)}}`;
+  return `{${values.map(element).join(',')}}`;
 }
 
 function element(value: string): string {

@@ -47,7 +47,7 @@ const foreignKinds: readonly ForeignKind[] = [
   { name: 'XML', matches: (_, text) => /^<\?xml\b/i.test(text), next: saveAsCsv },
   {
     name: 'JSON',
-    matches: (_, text) => /^(?:\{\s*(?:"|\})|\[\s*[{[\]])/.test(text),
+    matches: (_, text) => /^(?:\{\s*["}]|\[\s*[{[\]"])/.test(text),
     next: 'export the contacts as CSV',
   },
 ];

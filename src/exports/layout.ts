@@ -9,6 +9,8 @@ import type { Dialect } from './records.ts';
 export interface Layout {
   readonly dialect: Dialect;
   readonly header: string[];
+  /** At least one column's name is known: what stands there is a header, and can be shown. */
+  readonly recognised: boolean;
   /** Records before the header: titles, notes, `sep=;`. */
   readonly recordsBefore: number;
   readonly warnings: readonly string[];
@@ -71,6 +73,7 @@ export function findLayout(
     dialect: best.dialect,
     // PostgreSQL's text cannot hold a NUL, and a column's name has no use for one.
     header: header.map((name) => name.replaceAll('\0', '')),
+    recognised: best.score > 0,
     recordsBefore: best.headerAt,
     warnings: warningsOf(best, announced !== undefined, lineEnds),
   };

@@ -33,7 +33,7 @@ export async function openExport(path: string, options: ReadingOptions): Promise
   const survey = await surveyExport(path, mapping?.encoding, options.signal);
   const { sample, whole } = await readSample(survey, options.signal);
   const layout = findLayout(path, sample, whole, mapping);
-  const columns = mapColumns(path, layout.header, { mapping, source: options.source });
+  const columns = mapColumns(path, layout, { mapping, source: options.source });
   return { survey, layout, columns, warnings: [...survey.warnings, ...layout.warnings, ...columns.warnings] };
 }
 

@@ -1,13 +1,16 @@
 import { pipeline } from 'node:stream/promises';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { copyColumns } from './copy-line.ts';
+import { copyColumns, copyFormat } from './copy-line.ts';
 
-/** Lines of COPY for consecutive rows, one for each. */
+/** Consecutive rows as lines of COPY, one for each. */
 export interface Chunk {
-  /** Number of the row that the last line stands for. */
+  /** Number of its first row. */
+  readonly firstRow: number;
+  /** Number of its last row. */
   readonly lastRow: number;
-  readonly lines: Buffer;
+  /** Encoded piece by piece as they were read: one long text in their place would outlive the young generation of the heap. */
+  readonly pieces: readonly { readonly rows: number; readonly lines: Buffer }[];
 }
 
 /** What the run keeps of how its file was read. */
@@ -32,8 +35,11 @@ export async function stageChunk(
   return inTransaction(pool, async (client) => {
     const { rowsStaged } = await lockRun(client, runId);
     if (rowsStaged >= chunk.lastRow) return rowsStaged;
-    const copy = client.query(copyFrom(`copy enrichment.run_rows (${copyColumns}) from stdin`));
-    await pipeline([lastLines(chunk.lines, chunk.lastRow - rowsStaged)], copy);
+    if (rowsStaged < chunk.firstRow - 1)
+      throw new Error(`run ${runId}: rows before ${chunk.firstRow} are missing`);
+    const copy = client.query(copyFrom(`copy enrichment.run_rows (${copyColumns}) from stdin ${copyFormat}`));
+    // In one piece: the stream waits for the socket between two, and the parser keeps it waiting long.
+    await pipeline([Buffer.concat([...linesAfter(chunk, rowsStaged)])], copy);
     await client.query(
       `update enrichment.runs set rows_staged = $2, header = $3, mapping = $4::jsonb, source = $5 where run_id = $1`,
       [runId, chunk.lastRow, reading.header, JSON.stringify(reading.mapping), reading.source],
@@ -98,12 +104,15 @@ function withoutCells(error: unknown): Error {
   return error;
 }
 
-/** Each line ends in a line feed, and has none inside: COPY writes them as `\\n`. */
-function lastLines(lines: Buffer, count: number): Buffer {
-  let start = lines.length;
-  for (let line = 0; line < count; line += 1) {
-    start = lines.lastIndexOf(10, start - 2) + 1;
-    if (start === 0 && line < count - 1) throw new Error('rows before this chunk are not staged');
+/** Each line ends in a line feed and holds no other: COPY writes those of a text as `\\n`. */
+function* linesAfter(chunk: Chunk, rowsStaged: number): Generator<Buffer> {
+  let row = chunk.firstRow;
+  for (const { rows, lines } of chunk.pieces) {
+    let start = 0;
+    for (let staged = row; staged <= rowsStaged && staged < row + rows; staged += 1) {
+      start = lines.indexOf(10, start) + 1;
+    }
+    if (start < lines.length) yield lines.subarray(start);
+    row += rows;
   }
-  return lines.subarray(start);
 }

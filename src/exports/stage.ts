@@ -4,7 +4,7 @@ import { copyLine } from './copy-line.ts';
 import { readDataRecords } from './data-records.ts';
 import { openExport, type ReadingOptions } from './open-export.ts';
 import { createRowReader } from './read-row.ts';
-import { finishStaging, stageChunk, type Chunk, type ReadingRecord } from './stage-chunk.ts';
+import { finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
 import { changedExport, refuseChange } from './survey.ts';
 
 export interface StagingOptions extends ReadingOptions {
@@ -26,8 +26,8 @@ export interface StagedExport {
   readonly warnings: readonly string[];
 }
 
-/** A kill loses at most this much work; what is read meanwhile is held twice in memory. */
-const chunkCharacters = 4 * 1024 * 1024;
+/** Of 128 KB of the file each, so some 10,000 rows: a kill loses at most two chunks of work, and no row. */
+const piecesPerChunk = 20;
 
 /**
  * Stages an export: streams it with flat memory into `enrichment.run_rows`, each record with its raw cells, its normalised
@@ -52,31 +52,33 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   const readRow = createRowReader(header, opened.columns);
   let rows = 0;
   let malformed = 0;
-  let lines = '';
+  let pieces: { rows: number; lines: Buffer }[] = [];
   let staging: Promise<unknown> = Promise.resolve();
   // One chunk is written while the next is read: database and parser work side by side.
-  const stageLines = async (): Promise<void> => {
+  const stagePieces = async (): Promise<void> => {
     await staging;
     signal?.throwIfAborted();
-    const chunk: Chunk = { lastRow: rows, lines: Buffer.from(lines) };
-    lines = '';
-    staging = stageChunk(pool, runId, chunk, reading).then(options.onProgress);
+    const firstRow = rows + 1 - pieces.reduce((sum, piece) => sum + piece.rows, 0);
+    staging = stageChunk(pool, runId, { firstRow, lastRow: rows, pieces }, reading).then(options.onProgress);
     // Looked at by whoever awaits it; until then it is no unhandled rejection.
     staging.catch(() => {});
+    pieces = [];
   };
   const footer = (count: number) =>
     warnings.push(`${count} lines below the table are no contacts and are left out`);
   try {
     for await (const { records, guessed } of readDataRecords(opened, footer, signal)) {
+      const lines: string[] = [];
       for (const [index, cells] of records.entries()) {
         rows += 1;
         const row = readRow(cells, rows, guessed.has(index));
         if (row.outcome === 'malformed') malformed += 1;
-        if (rows > run.rowsStaged) lines += copyLine(runId, row);
+        if (rows > run.rowsStaged) lines.push(copyLine(runId, row));
       }
-      if (lines.length > chunkCharacters) await stageLines();
+      if (lines.length > 0) pieces.push({ rows: lines.length, lines: Buffer.from(`${lines.join('\n')}\n`) });
+      if (pieces.length >= piecesPerChunk) await stagePieces();
     }
-    if (lines !== '') await stageLines();
+    if (pieces.length > 0) await stagePieces();
   } finally {
     await staging;
   }

@@ -1,0 +1,216 @@
+/**
+ * How fast an export is ingested, beside what papaparse and COPY alone do with the same file on the same machine.
+ *
+ * `npm run bench:ingest [-- --rows 100000]`. Uses DATABASE_URL, or an embedded PostgreSQL of its own. Each measurement has a
+ * process of its own, so that its peak memory is its own as well.
+ */
+import { fork } from 'node:child_process';
+import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import Papa from 'papaparse';
+import { Client } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
+import { hashExport } from '../../src/exports/hash-export.ts';
+import { stageExport } from '../../src/exports/stage.ts';
+import { openWarehouse } from '../../src/warehouse/database.ts';
+import { migrate } from '../../src/warehouse/migrate.ts';
+import { planRows } from '../../src/warehouse/plan.ts';
+
+interface Job {
+  readonly measure: 'bare' | 'stage' | 'plan';
+  readonly file: string;
+  readonly databaseUrl: string;
+}
+
+interface Measured {
+  readonly rows: number;
+  readonly seconds: number;
+  readonly peakMegabytes: number;
+}
+
+const runId = 'bench-ingest';
+const plainTable = 'bench_ingest_plain';
+const columns = 14;
+
+const header =
+  'Record ID,First Name,Last Name,Email,Phone Number,Company Name,Company domain name,Job Title,City,' +
+  'Country/Region,LinkedIn URL,Contact owner,Last Modified Date,Notes';
+const firstNames =
+  'Ada,Bruno,Chiara,Deniz,Emil,Farah,Gustav,Hana,Ines,Jonas,Kaya,Léa,Milan,Noor,Óscar,Petra'.split(',');
+const lastNames =
+  'Abel,Brandt,Costa,Dahl,Eriksen,Fontana,García,Hofer,Ivanova,Jansen,Kowalski,Lindqvist'.split(',');
+const trades = 'Bakery,Foundry,Logistics,Optics,Robotics,Shipping,Textiles,Vineyards'.split(',');
+const titles = 'Head of Purchasing,"Director, Operations",Engineer,"Vice President, Sales",Controller'.split(
+  /,(?=[A-Z"])/,
+);
+
+/** Invented people, about 220 bytes each; every fiftieth row repeats an address, every hundredth names nobody. */
+function* inventedRows(rows: number): Generator<string> {
+  yield `${header}\n`;
+  for (let row = 1; row <= rows; row += 1) {
+    const first = firstNames[row % 16]!;
+    const last = lastNames[(row * 7) % 12]!;
+    const company = `${lastNames[(row * 5) % 12]!} ${trades[row % 8]!}`;
+    const domain = `${company.toLowerCase().replaceAll(/[^a-z]/g, '')}${row % 5000}.example`;
+    const person = row % 50 === 0 ? row - 1 : row;
+    const email = row % 100 === 99 ? '' : `person${person}@${domain}`;
+    const name = email === '' ? ',' : `${first},${last}`;
+    yield (
+      `${100_000_000 + row},${name},${email},"+49 30 ${1_000_000 + (row % 8_999_999)}","${company}, Inc.",` +
+      `https://www.${domain}/about,${titles[row % titles.length]!},"Berlin, Mitte",Germany,,` +
+      `"Muster, Max",2026-11-0${1 + (row % 9)}T08:15:00Z,"Met at the fair; said ""call me later"""\n`
+    );
+  }
+}
+
+/** What anybody would write first: the file, papaparse's stream, COPY into text columns. */
+async function measureBare({ file, databaseUrl }: Job): Promise<number> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(`drop table if exists ${plainTable}`);
+  const names = Array.from({ length: columns }, (_, index) => `c${index + 1}`);
+  await client.query(`create table ${plainTable} (${names.map((name) => `${name} text`).join(', ')})`);
+  let rows = -1;
+  let lines = '';
+  const toCopy = new Transform({
+    writableObjectMode: true,
+    transform(record: string[], _, done) {
+      rows += 1;
+      if (rows > 0) lines += `${record.map(escapeCell).join('\t')}\n`;
+      if (lines.length < 65_536) return done();
+      done(null, lines);
+      lines = '';
+    },
+    flush(done) {
+      done(null, lines);
+    },
+  });
+  await pipeline(
+    createReadStream(file),
+    Papa.parse(Papa.NODE_STREAM_INPUT, { delimiter: ',', newline: '\n', skipEmptyLines: true }),
+    toCopy,
+    client.query(copyFrom(`copy ${plainTable} from stdin`)),
+  );
+  await client.end();
+  return rows;
+}
+
+function escapeCell(cell: string): string {
+  return /[\\\n\r\t]/.test(cell)
+    ? cell.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t')
+    : cell;
+}
+
+async function measureStaging({ file, databaseUrl }: Job): Promise<number> {
+  const warehouse = openWarehouse(databaseUrl);
+  const staged = await stageExport({ pool: warehouse.pool, runId, path: file });
+  await warehouse.close();
+  return staged.rows;
+}
+
+async function measurePlan({ databaseUrl }: Job): Promise<number> {
+  const warehouse = openWarehouse(databaseUrl);
+  const month = 30 * 86_400;
+  const planned = await planRows(warehouse, runId, { enrichedSeconds: 3 * month, notFoundSeconds: month });
+  await warehouse.close();
+  return planned.rows;
+}
+
+const measurements = { bare: measureBare, stage: measureStaging, plan: measurePlan };
+
+async function runJob(job: Job): Promise<void> {
+  const begun = performance.now();
+  const rows = await measurements[job.measure](job);
+  const seconds = (performance.now() - begun) / 1_000;
+  process.send!({ rows, seconds, peakMegabytes: process.resourceUsage().maxRSS / 1_024 } satisfies Measured);
+}
+
+function inOwnProcess(job: Job): Promise<Measured> {
+  return new Promise((resolve, reject) => {
+    const child = fork(fileURLToPath(import.meta.url), ['--job', JSON.stringify(job)]);
+    let measured: Measured | undefined;
+    child.on('message', (message) => (measured = message as Measured));
+    child.on('error', reject);
+    child.on('exit', (code) =>
+      measured ? resolve(measured) : reject(new Error(`${job.measure} ended with exit code ${code}`)),
+    );
+  });
+}
+
+async function beginRun(databaseUrl: string, file: string): Promise<void> {
+  const { sha256 } = await hashExport(file);
+  await onDatabase(databaseUrl, async (client) => {
+    await client.query('delete from enrichment.run_rows where run_id = $1', [runId]);
+    await client.query('delete from enrichment.run_people where run_id = $1', [runId]);
+    await client.query('delete from enrichment.runs where run_id = $1', [runId]);
+    await client.query('vacuum enrichment.run_rows');
+    await client.query(
+      `insert into enrichment.runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options)
+       values ($1, $1, $1, 'ingesting', $2, 'bench.csv', $3, '{}')`,
+      [runId, file, sha256],
+    );
+    await client.query('checkpoint').catch(() => undefined); // needs a right that an ordinary role may lack
+  });
+}
+
+async function cleanUp(databaseUrl: string): Promise<void> {
+  await onDatabase(databaseUrl, async (client) => {
+    await client.query(`drop table if exists ${plainTable}`);
+    for (const table of ['run_rows', 'run_people', 'runs']) {
+      await client.query(`delete from enrichment.${table} where run_id = $1`, [runId]);
+    }
+  });
+}
+
+async function onDatabase(databaseUrl: string, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function main(rows: number): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
+  const given = process.env['DATABASE_URL'];
+  try {
+    const file = join(directory, 'contacts.csv');
+    await pipeline(Readable.from(inventedRows(rows)), createWriteStream(file));
+    const megabytes = statSync(file).size / 1_000_000;
+    console.log(`${rows} rows of ${columns} columns, ${megabytes.toFixed(0)} MB`);
+    const databaseUrl =
+      given ?? (await startEmbeddedPostgres({ directory: join(directory, 'postgres') })).databaseUrl;
+    await migrate(databaseUrl);
+    const job = { file, databaseUrl };
+    const bare = await inOwnProcess({ ...job, measure: 'bare' });
+    report('papaparse → COPY, plain text columns', bare);
+    await beginRun(databaseUrl, file);
+    const staged = await inOwnProcess({ ...job, measure: 'stage' });
+    report('stageExport: mapped, normalised, keyed', staged);
+    report('planRows: outcomes and order of the people', await inOwnProcess({ ...job, measure: 'plan' }));
+    const ratio = staged.rows / staged.seconds / (bare.rows / bare.seconds);
+    console.log(`staging runs at ${(100 * ratio).toFixed(0)} % of bare papaparse → COPY`);
+    await cleanUp(databaseUrl);
+  } finally {
+    if (given === undefined) await stopEmbeddedPostgres(join(directory, 'postgres'));
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function report(what: string, { rows, seconds, peakMegabytes }: Measured): void {
+  const rate = Math.round(rows / seconds).toLocaleString('en');
+  console.log(
+    `${what.padEnd(44)} ${seconds.toFixed(1).padStart(6)} s  ${rate.padStart(9)} rows/s  ${peakMegabytes.toFixed(0).padStart(4)} MB peak`,
+  );
+}
+
+const [flag, value] = process.argv.slice(2);
+if (flag === '--job') await runJob(JSON.parse(value!) as Job);
+else await main(flag === '--rows' ? Number(value) : 1_000_000);
