@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { Credits } from '../domain/decimal.ts';
 import type { Person } from '../domain/person.ts';
-import { memberSources, readJson } from './exact-json.ts';
+import { contentTypeOf, explainIssues, readAnswer } from './answer.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
 import type { Endpoint } from './failure.ts';
-import { isRefusal, mapFailure } from './map-failure.ts';
 import { readRateHeaders, type RateWindow } from './rate-headers.ts';
 import { described, text, whole } from './schemas/field.ts';
 import { personSchema } from './schemas/person.ts';
@@ -47,7 +46,8 @@ export interface UnreadableMatch {
   readonly reason: string;
 }
 
-const side = described(z.looseObject({ status: z.string().max(100) }));
+/** The state of what comes later: open, because further values are not shown. */
+export const laterResults = described(z.looseObject({ status: z.string().max(100), message: text }));
 
 const envelopeSchema = z.looseObject({
   status: text,
@@ -57,8 +57,8 @@ const envelopeSchema = z.looseObject({
   unique_enriched_records: described(z.int().nonnegative()),
   missing_records: described(z.int().nonnegative()),
   matches: z.array(z.unknown()),
-  phone_enrichment: side,
-  waterfall: side,
+  phone_enrichment: laterResults,
+  waterfall: laterResults,
 });
 
 /**
@@ -70,11 +70,7 @@ const envelopeSchema = z.looseObject({
  * @throws ServiceFailure for every status but success, and for a success that cannot be understood
  */
 export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnswer {
-  const json = isSuccess(answer.status) ? readJson(answer.body) : undefined;
-  const envelope = json && envelopeSchema.safeParse(json.value);
-  if (!envelope?.success || isRefusal(envelope.data)) throw mapFailure(answer, endpoint);
-  const members = memberSources(json!.text);
-  const { data } = envelope;
+  const { data, members } = readAnswer(answer, endpoint, envelopeSchema);
   const { credits, problem } = readCredits(members.get('credits_consumed'));
   const people = readMatches(data.matches);
   return {
@@ -104,26 +100,4 @@ function readMatches(elements: readonly unknown[]): Pick<BulkAnswer, 'matches' |
     return null;
   });
   return { matches, unreadableMatches };
-}
-
-/** Which fields are at fault, without the values: zod's own messages can quote them. */
-export function explainIssues(error: z.ZodError): string {
-  return error.issues
-    .slice(0, 5)
-    .map((issue) => {
-      const field = issue.path.length === 0 ? 'the element' : issue.path.join('.');
-      return issue.code === 'invalid_type'
-        ? `${field} is no ${issue.expected}`
-        : `${field} is not as described`;
-    })
-    .join('; ');
-}
-
-export function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
-}
-
-export function contentTypeOf(answer: HttpAnswer): string | undefined {
-  const value = answer.headers['content-type'];
-  return typeof value === 'string' ? value : undefined;
 }

@@ -1,14 +1,25 @@
 import type { ServiceSettings } from '../config.ts';
 import type { Identity } from '../domain/identity.ts';
+import type { Organization, Person } from '../domain/person.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import { readHealth, readProfile, readUsers, type Page, type User } from './account-answers.ts';
 import { readBulkAnswer, type BulkAnswer } from './bulk-answer.ts';
 import { credentialHeader } from './credential.ts';
 import { toDetail } from './details.ts';
+import { operations, pollOperation, type Operation } from './endpoints.ts';
 import type { Endpoint } from './failure.ts';
 import { mapTransportError } from './map-failure.ts';
+import { readMatchAnswer, type MatchAnswer } from './match-answer.ts';
+import { readPollAnswer, type PollAnswer } from './poll-answer.ts';
+import { readOrganization, readPeople } from './search-answers.ts';
 import { createTransport, TransportError, type HttpAnswer, type Transport } from './transport.ts';
+import { readApiUsage, readCreditUsage, type CreditUsage, type OperationUsage } from './usage-answers.ts';
 
+export type { Page, User } from './account-answers.ts';
 export type { BulkAnswer, UnreadableMatch } from './bulk-answer.ts';
+export type { MatchAnswer } from './match-answer.ts';
+export type { PollAnswer } from './poll-answer.ts';
+export type { CreditUsage, OperationUsage } from './usage-answers.ts';
 
 export interface ServiceClientSettings extends ServiceSettings {
   readonly userAgent?: string;
@@ -27,17 +38,40 @@ export interface BulkRequest extends Extras {
   readonly details: readonly Identity[];
 }
 
+export interface MatchRequest extends Extras {
+  readonly person: Identity;
+}
+
+/** The service, one method for each operation. Every method sends once, and throws ServiceFailure with what to do about it. */
 export interface ServiceClient {
   /**
    * Asks for up to ten people in one call.
    *
    * @param signal gives the call up; after sending that leaves it unknown
-   * @throws ServiceFailure with what to do about it
    */
   bulkMatch(request: BulkRequest, signal?: AbortSignal): Promise<BulkAnswer>;
+  /** Asks for one person. */
+  match(request: MatchRequest, signal?: AbortSignal): Promise<MatchAnswer>;
+  /** Fetches the later results of a request; free, and possible for 30 days. */
+  poll(requestId: string, signal?: AbortSignal): Promise<PollAnswer>;
+  health(signal?: AbortSignal): Promise<{ readonly credentialWorks: boolean }>;
+  /** The user that the credential acts as. */
+  profile(signal?: AbortSignal): Promise<User>;
+  /** Needs a master key, or the scope for it. */
+  apiUsage(signal?: AbortSignal): Promise<readonly OperationUsage[]>;
+  /** Needs a master key, or the scope for it. */
+  creditUsage(signal?: AbortSignal): Promise<CreditUsage>;
+  /** Needs a master key. @param page from 1 */
+  users(page: number, signal?: AbortSignal): Promise<Page<User>>;
+  /** @param filters as the service names them; their names are not part of the interface document */
+  searchPeople(filters: SearchFilters, signal?: AbortSignal): Promise<Page<Person>>;
+  /** @param domain without `www.` or `@` */
+  enrichOrganization(domain: string, signal?: AbortSignal): Promise<Organization | undefined>;
   /** Lets calls in the air end, then closes the connections. */
   close(): Promise<void>;
 }
+
+export type SearchFilters = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 /** Limits of the interface document. */
 const peoplePerCall = 10;
@@ -60,51 +94,62 @@ export function createServiceClient(
   }
   const headers = {
     accept: 'application/json',
-    'content-type': 'application/json',
+    'cache-control': 'no-cache',
     'user-agent': settings.userAgent ?? 'enrich',
     ...credentialHeader(settings.credential),
   };
 
-  async function call(
-    endpoint: Endpoint & { readonly method: 'GET' | 'POST'; readonly path: string },
-    request: { query?: Query; body?: unknown; signal?: AbortSignal | undefined },
-  ): Promise<HttpAnswer> {
+  async function call<Answer>(
+    operation: Operation,
+    read: (answer: HttpAnswer, endpoint: Endpoint) => Answer,
+    request: { query?: Query; body?: unknown; signal: AbortSignal | undefined },
+  ): Promise<Answer> {
+    let answer: HttpAnswer;
     try {
-      return await transport.send({
-        method: endpoint.method,
-        url: new URL(`${baseUrl}${endpoint.path}${queryText(request.query ?? {})}`),
-        headers,
+      answer = await transport.send({
+        method: operation.method,
+        url: new URL(`${baseUrl}${operation.path}${queryText(request.query ?? {})}`),
+        // The document asks for it on GET too; on a POST without a body strict servers take it for a broken one.
+        headers:
+          operation.method === 'POST' && request.body === undefined
+            ? headers
+            : { ...headers, 'content-type': 'application/json' },
         ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
         deadlineMilliseconds: settings.callTimeoutSeconds * 1_000,
         signal: request.signal,
       });
     } catch (error) {
-      throw error instanceof TransportError ? mapTransportError(error, endpoint) : error;
+      throw error instanceof TransportError ? mapTransportError(error, operation) : error;
     }
+    return read(answer, operation);
   }
 
   return {
     bulkMatch: async (request, signal) => {
-      if (request.details.length < 1 || request.details.length > peoplePerCall) {
-        throw new RangeError(
-          `a bulk call asks for 1 to ${peoplePerCall} people, not ${request.details.length}`,
-        );
+      const { length } = request.details;
+      if (length < 1 || length > peoplePerCall) {
+        throw new RangeError(`a bulk call asks for 1 to ${peoplePerCall} people, not ${length}`);
       }
-      const query = extrasQuery(request);
       const body = { details: request.details.map(toDetail) };
-      const answer = await call(bulkMatchEndpoint, { query, body, signal });
-      return readBulkAnswer(answer, bulkMatchEndpoint);
+      return call(operations.bulkMatch, readBulkAnswer, { query: extrasQuery(request), body, signal });
     },
+    match: async (request, signal) => {
+      const query = { ...toDetail(request.person), ...extrasQuery(request) };
+      return call(operations.match, readMatchAnswer, { query, signal });
+    },
+    poll: (requestId, signal) =>
+      call(pollOperation(settings.pollPath, requestId), readPollAnswer, { signal }),
+    health: (signal) => call(operations.health, readHealth, { signal }),
+    profile: (signal) => call(operations.profile, readProfile, { signal }),
+    apiUsage: (signal) => call(operations.apiUsage, readApiUsage, { signal }),
+    creditUsage: (signal) => call(operations.creditUsage, readCreditUsage, { signal }),
+    users: (page, signal) => call(operations.users, readUsers, { query: { page: String(page) }, signal }),
+    searchPeople: (body, signal) => call(operations.searchPeople, readPeople, { body, signal }),
+    enrichOrganization: (domain, signal) =>
+      call(operations.enrichOrganization, readOrganization, { query: { domain }, signal }),
     close: () => transport.close(),
   };
 }
-
-const bulkMatchEndpoint = {
-  name: 'POST /people/bulk_match',
-  method: 'POST',
-  path: '/people/bulk_match',
-  paid: true,
-} as const;
 
 type Query = Readonly<Record<string, string | undefined>>;
 

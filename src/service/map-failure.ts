@@ -43,6 +43,7 @@ const errorBody = z.looseObject({
     .nullish()
     .catch(absent),
   matches: z.unknown().optional(),
+  person: z.unknown().optional(),
 });
 
 type ErrorBody = z.infer<typeof errorBody>;
@@ -84,10 +85,11 @@ export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailu
 export function isRefusal(value: unknown): boolean {
   const parsed = errorBody.safeParse(value);
   if (!parsed.success) return false;
-  const { error, error_code: code, error_details: details, matches } = parsed.data;
+  const { error, error_code: code, error_details: details, matches, person } = parsed.data;
   const saysError = [error, code, details].some((member) => member !== undefined && member !== null);
-  const saysNobody =
-    matches === undefined || matches === null || (Array.isArray(matches) && matches.length === 0);
+  const saysNobody = [matches, person].every(
+    (data) => data === undefined || data === null || (Array.isArray(data) && data.length === 0),
+  );
   return saysError && saysNobody;
 }
 

@@ -1,0 +1,35 @@
+import type { Endpoint } from './failure.ts';
+
+export interface Operation extends Endpoint {
+  readonly method: 'GET' | 'POST';
+  /** Below the base address. */
+  readonly path: string;
+}
+
+function operation(method: Operation['method'], path: string, price: 'free' | 'paid'): Operation {
+  return { name: `${method} ${path}`, method, path, paid: price === 'paid' };
+}
+
+/**
+ * Every operation that the client calls.
+ *
+ * The interface document shows the first four; it names the others without their paths, which are those of public
+ * descriptions of such services. Where no price is shown an operation counts as paid, except those that only report.
+ */
+export const operations = {
+  match: operation('POST', '/people/match', 'paid'),
+  bulkMatch: operation('POST', '/people/bulk_match', 'paid'),
+  health: operation('GET', '/auth/health', 'free'),
+  profile: operation('GET', '/users/api_profile', 'free'),
+  apiUsage: operation('POST', '/usage_stats/api_usage_stats', 'free'),
+  creditUsage: operation('POST', '/usage_stats/credit_usage_stats', 'free'),
+  users: operation('GET', '/users/search', 'free'),
+  searchPeople: operation('POST', '/mixed_people/search', 'paid'),
+  enrichOrganization: operation('GET', '/organizations/enrich', 'paid'),
+} as const satisfies Record<string, Operation>;
+
+/** The poll operation of a request; its path is a setting, because the document names it without one. */
+export function pollOperation(pollPath: string, requestId: string): Operation {
+  const path = pollPath.replace('{request_id}', encodeURIComponent(requestId));
+  return { name: `GET ${pollPath}`, method: 'GET', path, paid: false };
+}

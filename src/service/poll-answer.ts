@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { readAnswer } from './answer.ts';
+import type { Endpoint } from './failure.ts';
+import { mapFailure } from './map-failure.ts';
+import { text } from './schemas/field.ts';
+import type { HttpAnswer } from './transport.ts';
+
+/** Where the later results of a request stand. */
+export type PollAnswer =
+  | { readonly state: 'pending'; readonly retryAfterSeconds: number | undefined }
+  /** `body` is what the webhook carries, byte for byte: ids and credits in it are still exact. */
+  | { readonly state: 'result'; readonly body: Buffer; readonly deliveryStatus: string | undefined }
+  /** The delivery ended and there is nothing to fetch. */
+  | {
+      readonly state: 'no-result';
+      readonly deliveryStatus: string | undefined;
+      readonly reason: string | undefined;
+    }
+  /** Asking again will never help: unknown, expired after 30 days, or no id. */
+  | { readonly state: 'gone'; readonly code: string };
+
+const schema = z.looseObject({
+  webhook_status: text,
+  failure_reason: text,
+  webhook_result: z.unknown().optional(),
+});
+
+/**
+ * Reads the answer of a poll. Pure.
+ *
+ * Goes by the payload: `webhook_status` describes the delivery, which can have failed while the result is complete.
+ *
+ * @throws ServiceFailure for every refusal that says nothing of the request: key, rate, server
+ */
+export function readPollAnswer(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
+  if (answer.status >= 400) return readRefusal(answer, endpoint);
+  const { data, members } = readAnswer(answer, endpoint, schema);
+  const deliveryStatus = data.webhook_status ?? undefined;
+  if (data.webhook_result !== undefined && data.webhook_result !== null) {
+    return { state: 'result', body: Buffer.from(members.get('webhook_result') ?? ''), deliveryStatus };
+  }
+  return deliveryStatus === 'failed' || deliveryStatus === 'success'
+    ? { state: 'no-result', deliveryStatus, reason: data.failure_reason ?? undefined }
+    : { state: 'pending', retryAfterSeconds: undefined };
+}
+
+/** Codes of the older form, and as the last part of `DOMAIN.CATEGORY.REASON`. */
+const pending = /(?:^|\.)result_pending$/i;
+const gone = /(?:^|\.)(?:request_id_unknown|request_id_expired|invalid_request_id)$/i;
+
+function readRefusal(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
+  const failure = mapFailure(answer, endpoint);
+  const { code = '', retryAfterSeconds } = failure;
+  if (pending.test(code)) return { state: 'pending', retryAfterSeconds };
+  if (gone.test(code)) return { state: 'gone', code };
+  throw failure;
+}

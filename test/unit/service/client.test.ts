@@ -1,0 +1,336 @@
+import { describe, expect, it } from 'vitest';
+import type { Credential } from '../../../src/config.ts';
+import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
+import type { HttpRequest, Transport } from '../../../src/service/transport.ts';
+
+const mira = { firstName: 'Mira', lastName: 'Lindqvist', email: 'mira+crm@lindqvist.example' };
+
+/** Carries nothing anywhere: remembers the request and gives the answer that it was told. */
+function carrying(body: unknown, status = 200): { transport: Transport; sent: HttpRequest[] } {
+  const sent: HttpRequest[] = [];
+  const transport: Transport = {
+    send: async (request) => {
+      sent.push(request);
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      return { status, headers: {}, body: Buffer.from(text), receivedAt: 0 };
+    },
+    close: () => Promise.resolve(),
+  };
+  return { transport, sent };
+}
+
+function clientOf(
+  transport: Transport,
+  credential: Credential = { kind: 'api-key', value: 'key-1' },
+): ServiceClient {
+  return createServiceClient(
+    {
+      baseUrl: 'https://service.example/api/v1',
+      credential,
+      callTimeoutSeconds: 60,
+      pollPath: '/webhook_result/{request_id}',
+    },
+    transport,
+  );
+}
+
+/** Method and address of the only request. */
+function line([request]: HttpRequest[]): string {
+  return `${request?.method} ${request?.url.pathname}${request?.url.search}`;
+}
+
+describe('credentials', () => {
+  const nobody = { matches: [null] };
+
+  it('send a key in x-api-key, and never as a bearer token', async () => {
+    const { transport, sent } = carrying(nobody);
+    await clientOf(transport).bulkMatch({ details: [mira] });
+    expect(sent[0]?.headers).toMatchObject({ 'x-api-key': 'key-1' });
+    expect(sent[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('send an access token as a bearer token, and never as a key', async () => {
+    const { transport, sent } = carrying(nobody);
+    await clientOf(transport, { kind: 'access-token', value: 'jwt.1' }).bulkMatch({ details: [mira] });
+    expect(sent[0]?.headers).toMatchObject({ authorization: 'Bearer jwt.1' });
+    expect(sent[0]?.headers).not.toHaveProperty('x-api-key');
+  });
+
+  it('that are missing are named before anything is sent', () => {
+    const settings = {
+      baseUrl: 'https://x.example/api/v1',
+      callTimeoutSeconds: 1,
+      pollPath: '/{request_id}',
+    };
+    expect(() => createServiceClient({ ...settings, credential: undefined })).toThrow('no key');
+  });
+
+  it('that no header can carry are refused without being quoted', () => {
+    const { transport } = carrying(nobody);
+    const credential = { kind: 'api-key', value: 'canary\nline' } as const;
+    expect(() => clientOf(transport, credential)).toThrow(/^the credential holds characters/);
+  });
+});
+
+describe('bulkMatch', () => {
+  it('sends the people in the body and nothing in the query unless asked', async () => {
+    const { transport, sent } = carrying({ matches: [null] });
+    await clientOf(transport).bulkMatch({ details: [mira] });
+    expect(line(sent)).toBe('POST /api/v1/people/bulk_match');
+    expect(JSON.parse(sent[0]?.body ?? '')).toEqual({
+      details: [{ first_name: 'Mira', last_name: 'Lindqvist', email: 'mira+crm@lindqvist.example' }],
+    });
+    expect(sent[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
+  });
+
+  it('asks for reveals and waterfalls in the query, with the webhook address encoded', async () => {
+    const { transport, sent } = carrying({ matches: [null] });
+    await clientOf(transport).bulkMatch({
+      details: [mira],
+      reveal: ['email', 'phone'],
+      waterfall: ['email', 'phone'],
+      webhookUrl: 'https://hook.example/d/tøken?a=1&b=2',
+    });
+    expect(Object.fromEntries(sent[0]!.url.searchParams)).toEqual({
+      reveal_personal_emails: 'true',
+      reveal_phone_number: 'true',
+      run_waterfall_email: 'true',
+      run_waterfall_phone: 'true',
+      webhook_url: 'https://hook.example/d/tøken?a=1&b=2',
+    });
+    expect(sent[0]!.url.search).toContain(
+      'webhook_url=https%3A%2F%2Fhook.example%2Fd%2Ft%C3%B8ken%3Fa%3D1%26b%3D2',
+    );
+  });
+
+  it('does not send a webhook address that nothing needs', async () => {
+    const { transport, sent } = carrying({ matches: [null] });
+    await clientOf(transport).bulkMatch({
+      details: [mira],
+      reveal: ['email'],
+      webhookUrl: 'https://hook.example',
+    });
+    expect(line(sent)).toBe('POST /api/v1/people/bulk_match?reveal_personal_emails=true');
+  });
+
+  it.each([{ reveal: ['phone'] as const }, { waterfall: ['email'] as const }])(
+    'sends nothing where a webhook address is needed and missing: %o',
+    async (extras) => {
+      const { transport, sent } = carrying({ matches: [null] });
+      await expect(clientOf(transport).bulkMatch({ details: [mira], ...extras })).rejects.toMatchObject({
+        type: 'service.no-webhook-url',
+      });
+      expect(sent).toEqual([]);
+    },
+  );
+
+  it.each([0, 11])('sends nothing for %d people', async (count) => {
+    const { transport, sent } = carrying({ matches: [] });
+    const details = Array.from({ length: count }, () => mira);
+    await expect(clientOf(transport).bulkMatch({ details })).rejects.toBeInstanceOf(RangeError);
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('match', () => {
+  it('sends everything in the query and no body', async () => {
+    const { transport, sent } = carrying({ person: null });
+    await clientOf(transport).match({
+      person: { name: 'Åsa Berg', email: mira.email, domain: 'nordlys.example' },
+    });
+    expect(line(sent)).toBe(
+      'POST /api/v1/people/match?name=%C3%85sa%20Berg&email=mira%2Bcrm%40lindqvist.example&domain=nordlys.example',
+    );
+    expect(sent[0]?.body).toBeUndefined();
+    expect(sent[0]?.headers).not.toHaveProperty('content-type');
+  });
+
+  it('reads the person and the exact request id', async () => {
+    const { transport } = carrying(
+      '{"person":{"id":"p1","contact":{"email":"m@l.example"}},"request_id":-9223372036854775807,"waterfall":{"status":"accepted"}}',
+    );
+    expect(await clientOf(transport).match({ person: mira })).toMatchObject({
+      person: { id: 'p1', contact: { email: 'm@l.example' } },
+      requestId: '-9223372036854775807',
+      waterfall: { status: 'accepted' },
+    });
+  });
+
+  it.each([{ person: null }, {}])('reads nobody from %o', async (body) => {
+    expect((await clientOf(carrying(body).transport).match({ person: mira })).person).toBeUndefined();
+  });
+
+  it('does not take a person in a wrong shape', async () => {
+    const { transport } = carrying({ person: { id: 7 } });
+    await expect(clientOf(transport).match({ person: mira })).rejects.toMatchObject({
+      type: 'unreadable-answer',
+    });
+  });
+});
+
+const poll = (body: unknown, status?: number) => clientOf(carrying(body, status).transport).poll('-7049');
+
+describe('poll', () => {
+  it('asks at the path of the setting', async () => {
+    const { transport, sent } = carrying({ webhook_status: 'in_progress', webhook_result: null });
+    await clientOf(transport).poll('-9223372036854775807');
+    expect(line(sent)).toBe('GET /api/v1/webhook_result/-9223372036854775807');
+  });
+
+  it('is pending while the service works', async () => {
+    expect(await poll({ webhook_status: 'in_progress', webhook_result: null })).toMatchObject({
+      state: 'pending',
+    });
+  });
+
+  it.each([
+    { error_code: 'result_pending', retry_after_seconds: 30 },
+    {
+      error_details: {
+        code: 'WEBHOOK.RESULT.RESULT_PENDING',
+        suggestions: [{ label: 'Wait', retry_after_seconds: 30 }],
+      },
+    },
+  ])('is pending with a 404 that says so: %o', async (body) => {
+    expect(await poll(body, 404)).toEqual({ state: 'pending', retryAfterSeconds: 30 });
+  });
+
+  it('hands over the delivery byte for byte, though its delivery failed', async () => {
+    const delivery = '{ "request_id": -9223372036854775807, "credits_consumed": 0.10 }';
+    const answer = await poll(`{"webhook_status":"failed","webhook_result": ${delivery} }`);
+    expect(answer).toEqual({ state: 'result', body: Buffer.from(delivery), deliveryStatus: 'failed' });
+  });
+
+  it('says that there is nothing where a delivery ended without', async () => {
+    expect(await poll({ webhook_status: 'failed', failure_reason: 'no_url', webhook_result: null })).toEqual({
+      state: 'no-result',
+      deliveryStatus: 'failed',
+      reason: 'no_url',
+    });
+  });
+
+  it.each([
+    [404, 'request_id_unknown'],
+    [410, 'request_id_expired'],
+    [400, 'invalid_request_id'],
+  ])('is over with %d %s', async (status, code) => {
+    expect(await poll({ error_code: code }, status)).toEqual({ state: 'gone', code });
+  });
+
+  it.each([
+    [401, 'pause'],
+    [404, 'pause'],
+    [429, 'wait'],
+    [502, 'retry'],
+  ])('says nothing of the request with a bare %d', async (status, disposition) => {
+    await expect(poll('words', status)).rejects.toMatchObject({ disposition, mayHaveBeenBilled: false });
+  });
+});
+
+describe('health', () => {
+  it('sends the headers that the document asks for', async () => {
+    const { transport, sent } = carrying({ is_logged_in: true });
+    await clientOf(transport).health();
+    expect(line(sent)).toBe('GET /api/v1/auth/health');
+    expect(sent[0]?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'no-cache',
+    });
+  });
+
+  it.each([
+    [{ is_logged_in: true }, true],
+    [{ healthy: true, is_logged_in: true }, true],
+    [{}, true],
+    [{ is_logged_in: false }, false],
+  ])('reads %o', async (body, credentialWorks) => {
+    expect(await clientOf(carrying(body).transport).health()).toEqual({ credentialWorks });
+  });
+});
+
+describe('account', () => {
+  it('reads the acting user from the profile', async () => {
+    const { transport, sent } = carrying({ id: 'u1', first_name: 'Ada', last_name: 'Holm', team: {} });
+    expect(await clientOf(transport).profile()).toEqual({ id: 'u1', name: 'Ada Holm', email: undefined });
+    expect(line(sent)).toBe('GET /api/v1/users/api_profile');
+  });
+
+  it('reads a page of users', async () => {
+    const { transport, sent } = carrying({
+      users: [{ id: 'u1', name: 'Ada' }],
+      pagination: { total_pages: 3 },
+    });
+    expect(await clientOf(transport).users(2)).toEqual({
+      items: [{ id: 'u1', name: 'Ada', email: undefined }],
+      totalPages: 3,
+    });
+    expect(line(sent)).toBe('GET /api/v1/users/search?page=2');
+  });
+});
+
+describe('usage', () => {
+  it('reads the rate windows of each operation', async () => {
+    const { transport } = carrying({
+      '["api/v1/people", "bulk_match"]': {
+        minute: { limit: 20, consumed: 3, left_over: 17 },
+        hour: { limit: null, consumed: 3, left_over: null },
+      },
+      'not a list': { minute: {} },
+      '["api/v1/people", "match"]': 'not an object',
+    });
+    expect(await clientOf(transport).apiUsage()).toEqual([
+      {
+        path: 'api/v1/people',
+        action: 'bulk_match',
+        windows: [
+          { window: 'minute', seconds: 60, limit: 20, used: 3, left: 17 },
+          { window: 'hour', seconds: 3_600, limit: null, used: 3, left: null },
+        ],
+      },
+    ]);
+  });
+
+  it('reads credits as exact decimals', async () => {
+    const { transport } = carrying(
+      '{"credit_usage_stats":{"email":{"limit":10000000000000.1,"consumed":0.3,"left_over":null}},"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}',
+    );
+    expect(await clientOf(transport).creditUsage()).toEqual({
+      kinds: [{ name: 'email', limit: 10_000_000_000_000_100_000n, consumed: 300_000n, left: undefined }],
+      cycle: { startDate: '2026-11-01', endDate: '2026-11-30' },
+    });
+  });
+
+  it('pauses without a master key', async () => {
+    const { transport } = carrying({ error: 'words', error_code: 'API_INACCESSIBLE' }, 403);
+    await expect(clientOf(transport).apiUsage()).rejects.toMatchObject({
+      type: 'forbidden',
+      code: 'API_INACCESSIBLE',
+      mayHaveBeenBilled: false,
+    });
+  });
+});
+
+describe('search and companies', () => {
+  it('reads a page of people', async () => {
+    const { transport, sent } = carrying({ people: [{ id: 'p1' }], pagination: { total_pages: 9 } });
+    const page = await clientOf(transport).searchPeople({ person_titles: ['engineer'], page: 1 });
+    expect([page.items[0]?.id, page.totalPages]).toEqual(['p1', 9]);
+    expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ person_titles: ['engineer'], page: 1 });
+  });
+
+  it('reads a company', async () => {
+    const { transport, sent } = carrying({ organization: { id: 'o1', name: 'Nordlys' } });
+    expect(await clientOf(transport).enrichOrganization('nordlys.example')).toMatchObject({
+      name: 'Nordlys',
+    });
+    expect(line(sent)).toBe('GET /api/v1/organizations/enrich?domain=nordlys.example');
+  });
+
+  it('reads a refusal that has error_details alone', async () => {
+    const { transport } = carrying({ error_details: { code: 'ORGANIZATION.VALIDATION.DOMAIN' } }, 422);
+    await expect(clientOf(transport).enrichOrganization('x')).rejects.toMatchObject({
+      type: 'validation',
+      code: 'ORGANIZATION.VALIDATION.DOMAIN',
+    });
+  });
+});
