@@ -12,6 +12,8 @@ export interface EmbeddedSandboxOptions {
   readonly directory: string;
   /** 0, the default: a free one. */
   readonly port?: number;
+  /** As `RATE_LIMITS` would be written: the plan that a new sandbox is on. */
+  readonly rateLimits: string;
   readonly onStep?: (text: string) => void;
 }
 
@@ -28,17 +30,17 @@ export async function startEmbeddedSandbox(
   options: EmbeddedSandboxOptions,
 ): Promise<Pick<ServiceSettings, 'baseUrl' | 'credential'>> {
   const { directory, onStep = () => undefined } = options;
-  const definition = defineServer(directory, options.port ?? 0);
+  const definition = defineServer(directory, options.port ?? 0, options.rateLimits);
   const server = (await findServer(definition, onStep)) ?? (await startServer(definition));
   return { baseUrl: baseUrlOf(server.port), credential: { kind: 'api-key', value: keyOf(directory) } };
 }
 
 /** Stops the sandbox of a directory. Nothing happens where none runs. */
 export async function stopEmbeddedSandbox(directory: string): Promise<void> {
-  await stopServer(defineServer(directory, 0));
+  await stopServer(defineServer(directory, 0, ''));
 }
 
-function defineServer(directory: string, fixedPort: number): ServerDefinition {
+function defineServer(directory: string, fixedPort: number, rateLimits: string): ServerDefinition {
   return {
     name: 'sandbox',
     directory,
@@ -55,6 +57,7 @@ function defineServer(directory: string, fixedPort: number): ServerDefinition {
         program(),
         'sandbox',
         `--port=${port}`,
+        `--rate-limits=${rateLimits}`,
         `--state-directory=${join(directory, 'state')}`,
         `--api-key-file=${keyFile(directory)}`,
       ],

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Config, ServiceSettings } from '../config.ts';
 import { searchAttributes } from '../contract.ts';
+import { formatRateLimits } from '../domain/rate-limit.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from './postgres.ts';
 import { announce, exclusively, othersPresent, withdraw } from './presence.ts';
 import { startEmbeddedSandbox, stopEmbeddedSandbox } from './sandbox.ts';
@@ -131,7 +132,12 @@ async function startServers(
     );
   }
   if (wanted.sandbox) {
-    const server = startEmbeddedSandbox({ directory: directories.sandbox, port: ports.sandbox, onStep });
+    const server = startEmbeddedSandbox({
+      directory: directories.sandbox,
+      port: ports.sandbox,
+      rateLimits: formatRateLimits(config.rateLimits),
+      onStep,
+    });
     starts.push(server.then((service) => ({ service })));
   }
   // All have to settle before anything is stopped again: one that is still starting would be missed.
