@@ -26,6 +26,9 @@ const roleLocalParts = new Set(
   ).split(' '),
 );
 
+/** An address with a display name in front; what is longer is prose. */
+const longestText = 1_000;
+
 /**
  * Reads one address.
  *
@@ -34,6 +37,7 @@ const roleLocalParts = new Set(
  *   right for the local part as well: no provider in use tells people apart by it
  */
 export function parseEmail(text: string): string | undefined {
+  if (text.length > longestText) return undefined;
   let address = text.toLowerCase();
   if (!asciiAddress.test(address)) {
     address = unwrap(displayForm(address));
@@ -44,7 +48,7 @@ export function parseEmail(text: string): string | undefined {
 }
 
 function unwrap(text: string): string {
-  const inBrackets = /<([^<>]*)>\s*$/.exec(text);
+  const inBrackets = /^[^@<>]*<([^<>]*)>\s*$/.exec(text);
   return (inBrackets ? inBrackets[1]! : text)
     .replace(/^["'\s]*(?:mailto:)?/, '')
     .replace(/\?.*$/, '')

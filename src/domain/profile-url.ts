@@ -12,6 +12,7 @@ const address = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]+\.)+[a-z]{2,})(?::\d+)?(\/[
  * @returns such as `linkedin.com/in/jane-doe`; undefined where the cell is no such address
  */
 export function parseProfileUrl(cell: string): string | undefined {
+  if (cell.length > 2_000) return undefined;
   const match = address.exec(cell.trim().toLowerCase());
   if (!match) return undefined;
   const path = profilePath.exec(decoded(match[2]!));

@@ -1,5 +1,6 @@
 import Papa from 'papaparse';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import { emptyFile } from './file-bytes.ts';
 import { headerKey } from './header-name.ts';
 import { commonNames, knownExports } from './known-exports.ts';
 import type { ExportMapping } from './mapping-file.ts';
@@ -59,13 +60,7 @@ export function findLayout(
   );
   const best = candidates.reduce((left, right) => (isBetter(right, left) ? right : left));
   const header = best.records[best.headerAt];
-  if (!header) {
-    throw new Problem('export.empty', 'the file holds no line with text', {
-      where: path,
-      next: 'export the contacts again, with a header line and one line for each contact',
-      exitCode: exitCodes.usage,
-    });
-  }
+  if (header === undefined || isBlank(header)) throw emptyFile(path);
   const rows = best.records.slice(best.headerAt + 1).filter((record) => !isBlank(record));
   if (best.score === 0 && looksLikeData(header)) throw noHeader(path);
   refuseRagged(path, header, rows);
