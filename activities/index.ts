@@ -21,17 +21,17 @@ export function createControlActivities(dependencies: RunDependencies, log: Logg
           () => ({ rows }),
         );
       }),
-    planRun: ({ runId }) => mappingFailures(log, () => withHeartbeat(() => planRun(dependencies, runId))),
+    planRun: ({ runId }) => beating(log, () => planRun(dependencies, runId)),
     setRunStatus: ({ runId, status, stop }) =>
-      mappingFailures(log, () => setRunStatus(warehouse, runId, status, stop)),
+      beating(log, () => setRunStatus(warehouse, runId, status, stop)),
     openPage: ({ runId, page }) =>
-      mappingFailures(log, async () => {
+      beating(log, async () => {
         const run = await getRun(warehouse, runId);
         const opened = await openPage(warehouse, runId, page, run.options.freshness);
         killPoint('page-opened');
         return opened;
       }),
-    finishRun: ({ runId, ending }) => mappingFailures(log, () => finishRun(dependencies, runId, ending)),
+    finishRun: ({ runId, ending }) => beating(log, () => finishRun(dependencies, runId, ending)),
   };
 }
 
@@ -41,4 +41,9 @@ export function createCallActivities(dependencies: AttemptDependencies, log: Log
     enrichBatch: (request) =>
       mappingFailures(log, () => withHeartbeat((signal) => enrichBatch(dependencies, request, { signal }))),
   };
+}
+
+/** Short work beats as well: without a heartbeat the death of its worker would go unseen until the work's time is up. */
+function beating<Result>(log: Logger, work: () => Promise<Result>): Promise<Result> {
+  return mappingFailures(log, () => withHeartbeat(work));
 }

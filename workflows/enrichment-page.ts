@@ -13,6 +13,7 @@ import { add, nothing } from './tally.ts';
 const { openPage } = proxyActivities<ControlActivities>({
   taskQueue: controlTaskQueue,
   startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '10 seconds',
   retry: { maximumInterval: '30 seconds' },
 });
 

@@ -38,6 +38,7 @@ import { add, nothing } from './tally.ts';
 const quick = proxyActivities<ControlActivities>({
   taskQueue: controlTaskQueue,
   startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '10 seconds',
   retry: { maximumInterval: '30 seconds' },
 });
 
@@ -45,7 +46,7 @@ const quick = proxyActivities<ControlActivities>({
 const long = proxyActivities<ControlActivities>({
   taskQueue: controlTaskQueue,
   startToCloseTimeout: '12 hours',
-  heartbeatTimeout: '15 seconds',
+  heartbeatTimeout: '10 seconds',
   retry: { maximumInterval: '30 seconds' },
 });
 
@@ -67,6 +68,7 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
   let page = input.carried?.page ?? 0;
   let tally = input.carried?.tally ?? nothing;
   let openChild: string | undefined;
+  let resumes = 0;
 
   const show = (): void =>
     setCurrentDetails(progressTable({ phase, page, pages: plan?.pages ?? 0, plan, stop, tally }));
@@ -122,13 +124,15 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
   setHandler(
     resumeUpdate,
     async () => {
+      resumes += 1;
       await setStatus('running');
       stop = null;
     },
     {
       description: 'Go on after a pause.',
       validator: () => {
-        if (!stop) throw new Error(`the run is ${phase}: it is not paused`);
+        if (phase !== 'paused' && phase !== 'enriching')
+          throw new Error(`the run is ${phase}: it is not paused`);
         if (cancelling !== undefined) throw new Error('the run is being cancelled');
       },
     },
@@ -188,6 +192,7 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
 
     for (page = Math.max(page, planned.firstOpenPage); page <= plan.pages && cancelling === undefined;) {
       enter('enriching');
+      const resumesBefore = resumes;
       openChild = `${runId}/page-${String(page).padStart(4, '0')}`;
       const result: PageResult = await executeChild(enrichmentPage, {
         workflowId: openChild,
@@ -197,7 +202,8 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
       openChild = undefined;
       tally = add(tally, result.tally);
       if (result.kind === 'over_budget') return finish('over_budget');
-      if (result.kind === 'stopped' && cancelling === undefined) {
+      // A page that was stopped may end after the run was resumed: then it is simply opened again.
+      if (result.kind === 'stopped' && cancelling === undefined && resumes === resumesBefore) {
         stop ??= result.stop;
         enter('paused');
         await condition(() => stop === null || cancelling !== undefined);

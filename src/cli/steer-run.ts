@@ -53,6 +53,8 @@ export async function resumeRun(session: Session, run: RunRecord): Promise<Workf
   const client = await session.temporal();
   const handle = client.workflow.getHandle(run.runId);
   if (run.status === 'paused') {
+    // An update is carried out by a worker: where it is ours to start, it has to be there first.
+    if (session.stack.temporal.embedded) await session.work();
     try {
       await handle.executeUpdate('resume');
       return handle;

@@ -1,0 +1,132 @@
+import { createInterface } from 'node:readline/promises';
+import { Command } from 'commander';
+import { worstCaseCredits } from '../domain/credit-rules.ts';
+import { formatCredits } from '../domain/decimal.ts';
+import { parseDomain } from '../domain/domain-name.ts';
+import { parseEmail, parseHashedEmail } from '../domain/email-address.ts';
+import type { Identity } from '../domain/identity.ts';
+import { parseName, parseOrganizationName } from '../domain/normalise.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import { parseProfileUrl } from '../domain/profile-url.ts';
+import type { MatchAnswer } from '../service/client.ts';
+import { toDetail } from '../service/details.ts';
+import { print, table, tell } from './output.ts';
+import { settingsOf, withSettings } from './settings.ts';
+import { withService } from './with-service.ts';
+
+/** What can be said of a person, by the name of the option: read as the same column of an export would be. */
+const fields = {
+  email: { identity: 'email', parse: parseEmail, describe: 'email address' },
+  hashedEmail: { identity: 'hashedEmail', parse: parseHashedEmail, describe: 'MD5 or SHA-256 of the email' },
+  profileUrl: { identity: 'profileUrl', parse: parseProfileUrl, describe: 'profile URL' },
+  id: { identity: 'personId', parse: (text: string) => text, describe: 'the service’s own id of the person' },
+  firstName: { identity: 'firstName', parse: parseName, describe: 'first name' },
+  lastName: { identity: 'lastName', parse: parseName, describe: 'last name' },
+  name: { identity: 'name', parse: parseName, describe: 'full name' },
+  organization: { identity: 'organizationName', parse: parseOrganizationName, describe: 'employer' },
+  domain: { identity: 'domain', parse: parseDomain, describe: 'domain of the employer' },
+} as const satisfies Record<
+  string,
+  { identity: keyof Identity; parse: (text: string) => string | undefined; describe: string }
+>;
+
+type MatchOptions = { readonly [Field in keyof typeof fields]?: string } & {
+  readonly revealEmail?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+};
+
+/** `enrich match` */
+export function matchCommand(): Command {
+  const command = withSettings(new Command('match'));
+  for (const [name, { describe }] of Object.entries(fields)) {
+    command.option(`--${kebabCase(name)} <text>`, describe);
+  }
+  return command
+    .description('ask the service for one person; shows what would be sent and its price first')
+    .option('--reveal-email', 'also ask for personal email addresses')
+    .option('--yes', 'do not ask: spend the price')
+    .option('--json', 'the answer as the service gave it')
+    .addHelpText(
+      'after',
+      `
+Without a terminal and without --yes nothing is sent. The call belongs to no run: it writes nothing to the warehouse and
+counts in no budget.
+
+Example:
+  enrich match --email mira@nordlys.example --last-name Lindqvist --yes`,
+    )
+    .action(async (options: MatchOptions) => {
+      const config = settingsOf(options);
+      const person = readIdentity(options);
+      const reveal = options.revealEmail === true ? (['email'] as const) : [];
+      tell(`would send to ${config.service.baseUrl ?? 'the sandbox'}:`);
+      tell(table(Object.entries(toDetail(person))));
+      tell(`price in credits: at most ${formatCredits(worstCaseCredits({ reveal }))}`);
+      if (options.yes !== true && !(await agrees())) {
+        tell('nothing was sent; give the command with --yes to spend');
+        process.exitCode = exitCodes.needsPerson;
+        return;
+      }
+      await withService(config, async (client) => {
+        printAnswer(await client.match({ person, reveal }), options.json === true);
+      });
+    });
+}
+
+function readIdentity(options: MatchOptions): Identity {
+  const given = Object.entries(fields).flatMap(([name, { identity, parse }]) => {
+    const text = options[name as keyof typeof fields];
+    if (text === undefined) return [];
+    const value = parse(text);
+    if (value !== undefined) return [[identity, value]];
+    throw new Problem('match.unusable', `what --${kebabCase(name)} says cannot be used`, {
+      where: `--${kebabCase(name)}`,
+      next: 'write it as it would stand in an export; enrich match --help has an example',
+      exitCode: exitCodes.usage,
+    });
+  });
+  if (given.length > 0) return Object.fromEntries(given) as Identity;
+  throw new Problem('match.nobody', 'nothing says who is asked for', {
+    next: 'give at least one of the options for a person; enrich match --help lists them',
+    exitCode: exitCodes.usage,
+  });
+}
+
+async function agrees(): Promise<boolean> {
+  if (!process.stdin.isTTY) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(?:es)?$/i.test((await terminal.question('send it? [y/N] ')).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+function printAnswer(answer: MatchAnswer, json: boolean): void {
+  if (json) {
+    print(answer.raw.toString());
+    return;
+  }
+  const { person } = answer;
+  if (person === undefined) {
+    print('nobody was found');
+    return;
+  }
+  const facts = {
+    name: person.name,
+    title: person.title,
+    organization: person.organization?.name,
+    domain: person.organization?.primary_domain,
+    email: person.email,
+    'email status': person.email_status,
+    profile: person.proflink_url,
+    'person id': person.id,
+    'request id': answer.requestId,
+  };
+  print(table(Object.entries(facts).map(([name, value]) => [name, value ?? '-'])));
+}
+
+function kebabCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

@@ -1,0 +1,73 @@
+import { Command } from 'commander';
+import { formatCredits, type Credits } from '../domain/decimal.ts';
+import type { CreditUsage, OperationUsage } from '../service/client.ts';
+import { print, table } from './output.ts';
+import { settingsOf, withSettings } from './settings.ts';
+import { withService } from './with-service.ts';
+
+/** `enrich usage` */
+export function usageCommand(): Command {
+  return withSettings(new Command('usage'))
+    .description('say how much of the service’s rate windows and credits is used and left; costs nothing')
+    .option('--json', 'as a JSON object')
+    .addHelpText(
+      'after',
+      '\nNeeds a master key, or a key with the scope for usage statistics.\n\nExample:\n  enrich usage',
+    )
+    .action(async (options: { json?: boolean }) => {
+      const config = settingsOf(options);
+      await withService(config, async (client) => {
+        const operations = await client.apiUsage();
+        const credits = await client.creditUsage();
+        if (options.json === true) {
+          print(JSON.stringify({ operations, credits: inDecimals(credits) }));
+          return;
+        }
+        print(table([['operation', 'window', 'limit', 'used', 'left'], ...operations.flatMap(rowsOf)]));
+        print('');
+        print(
+          table([
+            ['credits', 'limit', 'used', 'left'],
+            ...credits.kinds.map((kind) => [
+              kind.name,
+              decimal(kind.limit) ?? '-',
+              decimal(kind.consumed) ?? '-',
+              decimal(kind.left) ?? '-',
+            ]),
+          ]),
+        );
+        const { startDate, endDate } = credits.cycle;
+        if (endDate !== undefined) print(`\n  credit cycle ${startDate ?? ''} to ${endDate}`);
+      });
+    });
+}
+
+function rowsOf({ path, action, windows }: OperationUsage): (string | number)[][] {
+  return windows.map(({ window, limit, used, left }) => [
+    `${path} ${action}`,
+    window,
+    word(limit),
+    word(used),
+    word(left),
+  ]);
+}
+
+function word(count: number | null | undefined): string | number {
+  return count === null ? 'unlimited' : (count ?? '-');
+}
+
+function inDecimals({ kinds, cycle }: CreditUsage): object {
+  return {
+    kinds: kinds.map(({ name, limit, consumed, left }) => ({
+      name,
+      limit: decimal(limit) ?? null,
+      consumed: decimal(consumed) ?? null,
+      left: decimal(left) ?? null,
+    })),
+    cycle,
+  };
+}
+
+function decimal(value: Credits | undefined): string | undefined {
+  return value === undefined ? undefined : formatCredits(value);
+}

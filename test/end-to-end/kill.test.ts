@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { TestHouse } from '../helpers/command-line.ts';
+import { expectPromisesKept } from '../helpers/promises.ts';
+
+let house: TestHouse;
+
+beforeAll(async () => {
+  house = await TestHouse.open({ latency: 30 });
+});
+
+afterAll(() => house.close());
+
+describe('a command that is killed', () => {
+  it.each(['chunk-staged', 'planned', 'page-opened', 'admitted:3', 'calling:4', 'answered:5', 'recorded:6'])(
+    'at %s is taken up by the same command, and nobody is paid for twice',
+    async (point) => {
+      const file = join(house.directory, `${point.replace(':', '-')}.csv`);
+      writeFileSync(
+        file,
+        [
+          ...sampleExport({
+            people: 150,
+            seed: [...point].reduce((sum, letter) => sum + letter.charCodeAt(0), 0),
+          }),
+        ].join(''),
+      );
+      const killed = await house.enrich(['run', file, '--yes', '--json'], { ENRICH_KILL_AT: point });
+      expect(killed.code).toBeNull();
+      const again = (await house.enrich(['run', file, '--yes', '--json'])).facts();
+      expect(again.status).toBe('finished');
+      expect(Object.values(again.outcomes).reduce((sum, count) => sum + count, 0)).toBe(150);
+      const runs = await house.warehouse.pool.query(
+        'select run_id from enrichment.runs where file_path = $1',
+        [file],
+      );
+      expect(runs.rows).toEqual([{ run_id: again.run_id }]);
+      expect(house.sandbox.log.bill().billedAgain).toEqual({});
+      await expectPromisesKept(house);
+    },
+  );
+});

@@ -1,0 +1,172 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { TestHouse } from '../helpers/command-line.ts';
+import { expectPromisesKept } from '../helpers/promises.ts';
+
+let house: TestHouse;
+let samples = 0;
+
+beforeAll(async () => {
+  house = await TestHouse.open({ latency: 20 });
+});
+
+beforeEach(() => house.sandbox.faults.set({ rules: [] }));
+
+afterAll(() => house.close());
+
+/** An export of other invented people for each test: the tests of this file share a house. */
+function sample(people: number): string {
+  samples += 1;
+  const file = join(house.directory, `contacts-${samples}.csv`);
+  writeFileSync(file, [...sampleExport({ people, seed: samples })].join(''));
+  return file;
+}
+
+/** What the sandbox has seen and billed since. */
+function sinceNow(): () => { calls: number; credits: number } {
+  const before = house.sandbox.log.bill();
+  return () => {
+    const { calls, credits } = house.sandbox.log.bill();
+    return { calls: calls - before.calls, credits: Number(credits) - Number(before.credits) };
+  };
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
+describe('enrich run', () => {
+  it('enriches an export; every row, call and credit adds up; again it asks for nobody', async () => {
+    const file = sample(200);
+    const bill = sinceNow();
+    const first = await house.enrich(['run', file, '--yes', '--json']);
+    const facts = first.facts();
+    expect(first.code).toBe(0);
+    expect(facts).toMatchObject({
+      status: 'finished',
+      rows: 200,
+      source: 'hubspot',
+      calls: bill().calls,
+    });
+    expect(sum(facts.outcomes)).toBe(200);
+    expect(facts.credits).toEqual({ settled: String(bill().credits), reserved: '0', unknown: '0' });
+    expect(house.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(house);
+
+    const again = (await house.enrich(['run', file, '--yes', '--json'])).facts();
+    expect(again).toMatchObject({ status: 'finished', calls: 0, credits: { settled: '0' } });
+    expect(again.outcomes['enriched']).toBeUndefined();
+    expect(sum(again.outcomes)).toBe(200);
+    expect(JSON.parse((await house.enrich(['status', again.run_id, '--json'])).stdout)).toEqual(again);
+  });
+
+  it('never spends more than --max-credits; the rest is over budget, and a later run takes it', async () => {
+    const file = sample(120);
+    const bill = sinceNow();
+    const short = await house.enrich(['run', file, '--yes', '--json', '--max-credits', '25']);
+    expect(short.code).toBe(3);
+    expect(bill().credits).toBe(25);
+    expect(short.facts().outcomes['over_budget']).toBeGreaterThan(50);
+    await expectPromisesKept(house);
+
+    const later = await house.enrich(['run', file, '--yes', '--json']);
+    expect(later.code).toBe(0);
+    expect(later.facts().outcomes['over_budget']).toBeUndefined();
+    expect(house.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(house);
+  });
+
+  it('spends nothing without a terminal and without --yes', async () => {
+    const bill = sinceNow();
+    const planned = await house.enrich(['run', sample(50), '--json']);
+    expect(planned.code).toBe(3);
+    expect(JSON.parse(planned.stdout)).toMatchObject({
+      rows: 50,
+      plan_hash: expect.stringMatching(/^[0-9a-f]{16}$/),
+    });
+    expect(bill().calls).toBe(0);
+  });
+
+  it('runs exactly the plan that was looked at, or nothing', async () => {
+    const file = sample(50);
+    const plan = JSON.parse((await house.enrich(['plan', file, '--json'])).stdout) as { plan_hash: string };
+    const other = await house.enrich(['run', file, '--yes', '--json', '--plan', '0000000000000000']);
+    expect(other.code).toBe(1);
+    expect(other.facts()).toMatchObject({ status: 'failed', calls: 0 });
+    const same = await house.enrich(['run', file, '--yes', '--json', '--plan', plan.plan_hash]);
+    expect(same.facts()).toMatchObject({ status: 'finished', plan_hash: plan.plan_hash });
+  });
+});
+
+describe('what comes back in another shape', () => {
+  it.each(['null', 'drop', 'reverse', 'rotate', 'stub', 'foreign', 'short', 'duplicate'] as const)(
+    '%s: nobody gets the data of another person',
+    async (matches) => {
+      house.sandbox.faults.set({ rules: [{ matches }] });
+      const facts = (await house.enrich(['run', sample(60), '--yes', '--json'])).facts();
+      expect(facts.status).toBe('finished');
+      expect(sum(facts.outcomes)).toBe(60);
+      if (matches === 'foreign') expect(facts.outcomes['enriched'] ?? 0).toBe(0);
+      if (matches === 'reverse' || matches === 'rotate')
+        expect(facts.outcomes['identity_mismatch'] ?? 0).toBe(0);
+      await expectPromisesKept(house);
+    },
+  );
+});
+
+describe('what the service does wrong', () => {
+  it('one person whom it refuses is rejected, and the other nine are enriched and paid for once', async () => {
+    const file = join(house.directory, 'poison.csv');
+    const people = Array.from(
+      { length: 10 },
+      (_, index) => `Cara,Poison${index},cara.poison${index}@works${index}.example`,
+    );
+    writeFileSync(file, `first_name,last_name,email\n${people.join('\n')}\n`);
+    house.sandbox.faults.set({ rules: [{ containing: 'Poison4', status: 422 }] });
+    const facts = (await house.enrich(['run', file, '--yes', '--json'])).facts();
+    expect(facts.outcomes['rejected']).toBe(1);
+    expect(sum(facts.outcomes)).toBe(10);
+    expect(house.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(house);
+  });
+
+  it.each([
+    ['a refused key', { status: 401 }],
+    ['a plan without the endpoint', { status: 403 }],
+    ['no credits left', { status: 402 }],
+  ])('%s pauses the run and loses nothing; resume goes on', async (_, fault) => {
+    house.sandbox.faults.set({ rules: [{ from: 4, ...fault }] });
+    const paused = await house.enrich(['run', sample(80), '--yes', '--json']);
+    expect(paused.code).toBe(3);
+    expect(paused.facts()).toMatchObject({
+      status: 'paused',
+      reason: expect.any(String),
+      next: expect.any(String),
+    });
+    house.sandbox.faults.set({ rules: [] });
+    const resumed = await house.enrich(['resume', paused.facts().run_id, '--json']);
+    expect(resumed.code).toBe(0);
+    expect(resumed.facts().status).toBe('finished');
+    expect(sum(resumed.facts().outcomes)).toBe(80);
+    expect(house.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(house);
+  });
+
+  it.each([
+    ['HTML with 200', { answer: 'html' }],
+    ['a cut-off body', { answer: 'cut' }],
+    ['a reset after billing', { answer: 'reset' }],
+    ['502 after billing', { status: 502 }],
+    ['no number of credits', { credits: 'missing' }],
+    ['a negative number of credits', { credits: 'negative' }],
+    ['credits in words', { credits: 'text' }],
+  ] as const)('%s: the call is unknown, its credits are held, and it is not made again', async (_, fault) => {
+    house.sandbox.faults.set({ rules: [{ from: 2, to: 2, ...fault }] });
+    const ended = await house.enrich(['run', sample(60), '--yes', '--json']);
+    expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
+    expect(house.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(house);
+  });
+});

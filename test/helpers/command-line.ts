@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readConfig } from '../../src/config.ts';
+import type { RunFacts } from '../../src/contract.ts';
+import { acquireStack, type Stack } from '../../src/dev/stack.ts';
+import {
+  defaultApiKey,
+  startSandbox,
+  type RunningSandbox,
+  type SandboxOptions,
+} from '../../src/sandbox/server.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+
+export interface Ended {
+  /** Null: killed. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The last line of standard output as an object. */
+  facts(): RunFacts;
+}
+
+/** A house of its own for a test: sandbox, database, embedded Temporal; and the binary as a user runs it. */
+export class TestHouse {
+  readonly directory = mkdtempSync(join(tmpdir(), 'enrich-house-'));
+  readonly sandbox: RunningSandbox;
+  readonly warehouse: Warehouse;
+  readonly #database: TestDatabase;
+  readonly #environment: Record<string, string>;
+  #stack: Stack | undefined;
+
+  constructor(sandbox: RunningSandbox, database: TestDatabase) {
+    this.sandbox = sandbox;
+    this.#database = database;
+    this.warehouse = openWarehouse(database.databaseUrl, { connections: 2 });
+    this.#environment = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      ...(process.env['TEMPORAL_CLI_PATH'] && { TEMPORAL_CLI_PATH: process.env['TEMPORAL_CLI_PATH'] }),
+      ...(process.env['XDG_CACHE_HOME'] && { XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'] }),
+      ENRICH_DATA_DIR: join(this.directory, 'state'),
+      DATABASE_URL: database.databaseUrl,
+      ENRICHMENT_BASE_URL: sandbox.baseUrl,
+      ENRICHMENT_API_KEY: defaultApiKey,
+    };
+  }
+
+  /** Temporal is kept running between the commands of a test, as by `enrich dev`: each would start and stop it anew. */
+  static async open(options: SandboxOptions = {}): Promise<TestHouse> {
+    const sandbox = await startSandbox({ rateLimits: 'unlimited', ...options });
+    const house = new TestHouse(sandbox, await createTestDatabase());
+    house.#stack = await acquireStack(readConfig(house.#environment), { temporal: true }, () => {});
+    return house;
+  }
+
+  /** Runs `enrich` to its end. Standard input is no terminal. */
+  enrich(parameters: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, [main, ...parameters], {
+        cwd: this.directory,
+        env: { ...this.#environment, ...environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let stdout = '';
+      let stderr = '';
+      child.stdout.on('data', (text) => (stdout += String(text)));
+      child.stderr.on('data', (text) => (stderr += String(text)));
+      child.on('error', reject);
+      child.on('close', (code) =>
+        resolve({
+          code,
+          stdout,
+          stderr,
+          facts: () => {
+            const line = stdout.trim().split('\n').at(-1) ?? '';
+            if (!line.startsWith('{'))
+              throw new Error(`no facts on standard output; standard error:\n${stderr}`);
+            return JSON.parse(line) as RunFacts;
+          },
+        }),
+      );
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#stack?.release();
+    await this.warehouse.close();
+    await this.sandbox.close();
+    await this.#database.drop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
