@@ -82,7 +82,7 @@ export const failureKinds = {
   ),
   'not-found': paused(
     'the service knows nothing at this address',
-    'check that ENRICHMENT_BASE_URL is the address of the service and ends in /api/v1',
+    'check that ENRICHMENT_BASE_URL is the address of the service and ends in /api/v1; not every service offers every operation',
   ),
   redirected: paused(
     'the service answered with a redirect, which is never followed: it would carry the credential elsewhere',

@@ -1,0 +1,113 @@
+import type { Command } from 'commander';
+import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it, vi } from 'vitest';
+import { matchCommand } from '../../src/cli/match.ts';
+import { usageCommand } from '../../src/cli/usage.ts';
+import { whoamiCommand } from '../../src/cli/whoami.ts';
+import { Population } from '../../src/sandbox/population.ts';
+import { defaultApiKey, startSandbox, type RunningSandbox } from '../../src/sandbox/server.ts';
+import { httpAnswer, startScriptedServer } from '../helpers/scripted-server.ts';
+
+const known = new Population({ seed: 1, people: 100, matchRate: 0.8, ambiguousRate: 0 }).numbered(0);
+let sandbox: RunningSandbox;
+let printed: string;
+let told: string;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ people: 100 });
+});
+
+afterAll(() => sandbox.close());
+
+beforeEach(() => {
+  printed = '';
+  told = '';
+  vi.stubEnv('ENRICHMENT_API_KEY', defaultApiKey);
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += String(text);
+    return true;
+  });
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    told += String(text);
+    return true;
+  });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  process.exitCode = undefined;
+});
+
+async function run(command: Command, ...options: string[]): Promise<void> {
+  await command.parseAsync(['--base-url', sandbox.baseUrl, ...options], { from: 'user' });
+}
+
+describe('enrich match', () => {
+  it('shows what would be sent and its price, and sends nothing without a yes', async () => {
+    const calls = sandbox.log.calls(0).length;
+    await run(matchCommand(), '--id', known.id, '--name', '  Mira   Lindqvist ');
+    expect(told).toContain('Mira Lindqvist');
+    expect(told).toContain('at most 1');
+    expect(process.exitCode).toBe(3);
+    expect(sandbox.log.calls(0)).toHaveLength(calls);
+  });
+
+  it('prints whom the service found', async () => {
+    await run(matchCommand(), '--id', known.id, '--yes');
+    expect(printed).toContain(known.organization.name);
+  });
+
+  it('prints the answer as it came, its request id exact', async () => {
+    await run(matchCommand(), '--id', known.id, '--yes', '--json');
+    expect(printed).toContain(`"request_id":${sandbox.log.calls(0).at(-1)?.requestId}`);
+  });
+
+  it('says so where nobody was found', async () => {
+    await run(matchCommand(), '--id', 'nobody', '--yes');
+    expect(printed).toBe('nobody was found\n');
+  });
+
+  it.each([
+    [[], 'match.nobody'],
+    [['--email', 'nonsense'], 'match.unusable'],
+  ])('refuses %o before anything is sent', async (options, type) => {
+    await expect(run(matchCommand(), ...options, '--yes')).rejects.toMatchObject({ type, exitCode: 2 });
+  });
+});
+
+describe('enrich whoami', () => {
+  it('names the acting user and the kind of credential, not the credential', async () => {
+    await run(whoamiCommand(), '--json');
+    expect(JSON.parse(printed)).toMatchObject({
+      user_id: expect.any(String),
+      credential: 'api-key',
+      sandbox: false,
+    });
+    expect(printed).not.toContain(defaultApiKey);
+  });
+
+  it('says what to do about a refused key', async () => {
+    vi.stubEnv('ENRICHMENT_API_KEY', 'wrong');
+    await expect(run(whoamiCommand())).rejects.toMatchObject({
+      type: 'unauthorized',
+      next: expect.stringContaining('ENRICHMENT_API_KEY'),
+    });
+  });
+});
+
+describe('enrich usage', () => {
+  it('prints windows and credits as a table', async () => {
+    const server = await startScriptedServer((socket, request) => {
+      const body = request.includes('api_usage_stats')
+        ? '{"[\\"api/v1/people\\", \\"bulk_match\\"]":{"hour":{"limit":600,"consumed":17,"left_over":583},"day":{"limit":null}}}'
+        : '{"credit_usage_stats":{"email":{"limit":100.5,"consumed":0.25,"left_over":100.25}},"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}';
+      socket.write(httpAnswer(200, body));
+    });
+    await usageCommand().parseAsync(['--base-url', server.baseUrl], { from: 'user' });
+    await server.close();
+    const lines = printed.split('\n').map((line) => line.trim().split(/ {2,}/).join(' | '));
+    expect(lines).toContain('api/v1/people bulk_match | hour | 600 | 17 | 583');
+    expect(lines).toContain('api/v1/people bulk_match | day | unlimited | - | -');
+    expect(lines).toContain('email | 100.5 | 0.25 | 100.25');
+  });
+});
