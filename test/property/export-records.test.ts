@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { expect, it } from 'vitest';
+import { RecordParser, type Dialect } from '../../src/exports/records.ts';
+
+const cell = fc.oneof(
+  fc.string({
+    unit: fc.constantFrom('a', 'é', ' ', ',', ';', '"', '\n', '\r\n', '\u0000', '🜁'),
+    maxLength: 8,
+  }),
+  fc.constantFrom('', '00042', '=1+1', '"', '__proto__'),
+);
+const width = 3;
+const records = fc.array(fc.array(cell, { minLength: width, maxLength: width }), {
+  minLength: 1,
+  maxLength: 20,
+});
+const lineEnds = fc.constantFrom<[Dialect['lineEnds'], string]>(['LF', '\n'], ['CRLF', '\r\n'], ['CR', '\r']);
+const delimiter = fc.constantFrom(',', ';', '\t');
+const cuts = fc.array(fc.nat(400), { maxLength: 6 });
+
+function parsePieces(dialect: Dialect, pieces: readonly string[]): string[][] {
+  const parser = new RecordParser('contacts.csv', dialect);
+  return [
+    ...pieces.flatMap((piece) => parser.parse(piece, false).records),
+    ...parser.parse('', true).records,
+  ];
+}
+
+function cut(text: string, at: readonly number[]): string[] {
+  const places = [
+    0,
+    ...at.map((place) => place % (text.length + 1)).sort((left, right) => left - right),
+    text.length,
+  ];
+  return places.slice(1).map((end, index) => text.slice(places[index], end));
+}
+
+it('records come out as they were written, wherever the text was cut into pieces', () => {
+  fc.assert(
+    fc.property(
+      records,
+      lineEnds,
+      delimiter,
+      cuts,
+      fc.boolean(),
+      (written, [ends, newline], sign, at, closed) => {
+        // A cell that ends in CR before a line end is the one thing that CSV cannot say apart.
+        const text =
+          Papa.unparse(written, { delimiter: sign, newline, quotes: true }) + (closed ? newline : '');
+        const read = parsePieces({ delimiter: sign, lineEnds: ends }, cut(text, at));
+        expect(read.filter((record) => record.length > 1)).toEqual(written);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+it('mixed line ends come out as if all were LF, wherever the text was cut', () => {
+  const ends = fc.array(fc.constantFrom('\n', '\r\n', '\r'), { minLength: 20, maxLength: 20 });
+  const plain = fc.array(fc.array(fc.stringMatching(/^[a-z]{1,4}$/), { minLength: 2, maxLength: 2 }), {
+    minLength: 1,
+    maxLength: 20,
+  });
+  fc.assert(
+    fc.property(plain, ends, cuts, (written, endings, at) => {
+      const text = written.map((record, index) => record.join(',') + endings[index]!).join('');
+      const read = parsePieces({ delimiter: ',', lineEnds: 'mixed' }, cut(text, at));
+      expect(read.filter((record) => record.length > 1)).toEqual(written);
+    }),
+  );
+});
