@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { Runtime, Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
 import type { Config, ServiceSettings } from './config.ts';
 import { callTaskQueue, controlTaskQueue } from './contract.ts';
@@ -90,14 +90,16 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     maxConcurrentActivityTaskExecutions: config.callConcurrency + 1,
   });
 
-  const running = Promise.all([control.run(), calls.run()]);
-  const ended = running
-    .then(() => undefined)
-    .finally(async () => {
+  const running = async (): Promise<void> => {
+    try {
+      await Promise.all([control.run(), calls.run()]);
+    } finally {
       await queue.close();
       await client.close();
       await warehouse.close();
-    });
+    }
+  };
+  const ended = running();
   return {
     ended,
     stop: async () => {

@@ -117,6 +117,6 @@ function creditsOf(text: string): string {
 }
 
 function withWarehouse(options: object, use: (session: Session) => Promise<void>): Promise<void> {
-  const config = settingsOf(options as Record<string, unknown>);
+  const config = settingsOf(options);
   return withSession(config, { temporal: false, service: false }, use);
 }

@@ -17,7 +17,7 @@ export function budgetCommand(): Command {
     .option('--json', 'as a JSON array')
     .addHelpText('after', '\nExample:\n  enrich budget show')
     .action(async (options: { json?: boolean }) => {
-      const config = settingsOf(options as Record<string, unknown>);
+      const config = settingsOf(options);
       await withSession(config, { temporal: false, service: false }, async ({ warehouse }) => {
         const { rows } = await warehouse.pool.query<BudgetRow>(`
           select budget_id as budget, trim_scale(credits_limit)::text as "limit", trim_scale(settled)::text as settled,

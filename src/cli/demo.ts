@@ -26,7 +26,7 @@ export function demoCommand(): Command {
     .option('--json', 'facts as one JSON object on the last line of standard output')
     .addHelpText('after', '\nExample:\n  enrich demo --seed 2')
     .action(async (options: { people: string; seed: string; json?: boolean }) => {
-      const config = settingsOf(options as Record<string, unknown>, { ENRICHMENT_BASE_URL: '' });
+      const config = settingsOf(options, { ENRICHMENT_BASE_URL: '' });
       const file = await writeSample(config, Number(options.people) || 300, Number(options.seed) || 1);
       const order = await orderRun(file, {}, config);
       const facts = await withSession(config, { temporal: true, service: true }, async (session) => {

@@ -24,7 +24,7 @@ Example:
   enrich run contacts.csv --plan HASH --yes      runs exactly the plan that was printed`,
     )
     .action(async (file: string, options: PlanOptions) => {
-      const config = settingsOf(options as Record<string, unknown>, {
+      const config = settingsOf(options, {
         MAX_CREDITS_PER_RUN: options.maxCredits,
         FRESHNESS: options.freshness,
       });

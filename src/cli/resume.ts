@@ -13,7 +13,7 @@ export function resumeCommand(): Command {
     .option('--json', 'facts as one JSON object on the last line of standard output')
     .addHelpText('after', '\nExample:\n  enrich resume run-20261121-040312-a1b2c3')
     .action(async (runId: string, options: { json?: boolean }) => {
-      const config = settingsOf(options as Record<string, unknown>);
+      const config = settingsOf(options);
       const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
         const run = await getRun(session.warehouse, runId);
         if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);

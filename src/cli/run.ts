@@ -41,7 +41,7 @@ Examples:
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.`,
     )
     .action(async (file: string, options: RunOptions) => {
-      const config = settingsOf(options as Record<string, unknown>, {
+      const config = settingsOf(options, {
         MAX_CREDITS_PER_RUN: options.maxCredits,
         FRESHNESS: options.freshness,
       });

@@ -25,14 +25,14 @@ export function withSettings(command: Command): Command {
 }
 
 /** The settings of a command: environment, and flags over it. */
-export function settingsOf(options: Readonly<Record<string, unknown>>, more: Overrides = {}): Config {
+export function settingsOf(options: object, more: Overrides = {}): Config {
   const overrides: Record<string, string | undefined> = { ...more };
   for (const [flag, setting] of flags) {
     const name = flag
       .slice(2)
       .split(' ')[0]!
       .replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    const value = options[name];
+    const value = (options as Readonly<Record<string, unknown>>)[name];
     if (typeof value === 'string') overrides[setting] = value;
   }
   return readConfig(process.env, overrides);

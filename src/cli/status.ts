@@ -14,7 +14,7 @@ export function statusCommand(): Command {
     .option('--limit <n>', 'how many runs to list', '20')
     .addHelpText('after', '\nExample:\n  enrich status latest --json')
     .action(async (runId: string | undefined, options: { json?: boolean; limit: string }) => {
-      const config = settingsOf(options as Record<string, unknown>);
+      const config = settingsOf(options);
       await withSession(config, { temporal: false, service: false }, async ({ warehouse }) => {
         if (runId !== undefined) {
           const facts = await readRunFacts(warehouse, runId);

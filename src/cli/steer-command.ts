@@ -16,7 +16,7 @@ export function steerCommand(
     .option('--reason <text>', 'why: shown in the Temporal UI and by enrich status', `enrich ${update}`)
     .addHelpText('after', `\nExample:\n  enrich ${update} latest --reason "budget review"`)
     .action(async (runId: string, options: { reason: string }) => {
-      const config = settingsOf(options as Record<string, unknown>);
+      const config = settingsOf(options);
       await withSession(config, { temporal: true, service: false }, async (session) => {
         const run = await getRun(session.warehouse, runId);
         if (session.stack.temporal.embedded) await session.work();

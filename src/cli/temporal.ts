@@ -26,7 +26,7 @@ function connectionOptions(temporal: TemporalAddress): ConnectionOptions & Nativ
     address: temporal.address,
     ...(tls !== undefined && { tls }),
     ...(typeof apiKey === 'string' && { apiKey }),
-    ...(metadata !== undefined && { metadata: metadata as Record<string, string> }),
+    ...(metadata !== undefined && { metadata }),
   };
 }
 

@@ -161,7 +161,7 @@ async function lockScope(transaction: Transaction<Tables>, scope: string): Promi
     await sql`insert into rate_scopes (scope) values (${scope}) on conflict do nothing`.execute(transaction);
     row = (await lock()).rows[0];
   }
-  if (row?.milliseconds != null && row.milliseconds > 0) {
+  if (row && row.milliseconds !== null && row.milliseconds > 0) {
     return waitFor(row.milliseconds, row.reason ?? 'the service asked for a pause');
   }
   if (row?.probing) {

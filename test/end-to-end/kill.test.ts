@@ -14,19 +14,21 @@ beforeAll(async () => {
 afterAll(() => house.close());
 
 describe('a command that is killed', () => {
-  it.each(['chunk-staged', 'planned', 'page-opened', 'admitted:3', 'calling:4', 'answered:5', 'recorded:6'])(
-    'at %s is taken up by the same command, and nobody is paid for twice',
-    async (point) => {
-      const file = join(house.directory, `${point.replace(':', '-')}.csv`);
-      writeFileSync(
-        file,
-        [
-          ...sampleExport({
-            people: 150,
-            seed: [...point].reduce((sum, letter) => sum + letter.charCodeAt(0), 0),
-          }),
-        ].join(''),
-      );
+  const points = [
+    'chunk-staged',
+    'planned',
+    'page-opened',
+    'admitted:3',
+    'calling:4',
+    'answered:5',
+    'recorded:6',
+  ];
+
+  it.each(points.map((point, index) => ({ point, seed: index + 1 })))(
+    'at $point is taken up by the same command, and nobody is paid for twice',
+    async ({ point, seed }) => {
+      const file = join(house.directory, `contacts-${seed}.csv`);
+      writeFileSync(file, [...sampleExport({ people: 150, seed })].join(''));
       const killed = await house.enrich(['run', file, '--yes', '--json'], { ENRICH_KILL_AT: point });
       expect(killed.code).toBeNull();
       const again = (await house.enrich(['run', file, '--yes', '--json'])).facts();
