@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { accountSchema } from './account.ts';
 import { contactSchema } from './contact.ts';
-import { flag, list, read, text, texts, unseen } from './field.ts';
+import { flag, read, text, texts, unseen } from './field.ts';
 import { organizationSchema } from './organization.ts';
 
 const employmentSchema = z.looseObject({
@@ -59,5 +59,4 @@ export const personSchema = z.looseObject({
   subdepartments: texts,
   functions: texts,
   seniority: read.text,
-  phone_numbers: list(),
 });
