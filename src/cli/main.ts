@@ -7,6 +7,7 @@ import { cancelCommand } from './cancel.ts';
 import { demoCommand } from './demo.ts';
 import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
+import { matchCommand } from './match.ts';
 import { migrateCommand } from './migrate.ts';
 import { reportFailure } from './output.ts';
 import { pauseCommand } from './pause.ts';
@@ -15,6 +16,8 @@ import { resumeCommand } from './resume.ts';
 import { runCommand } from './run.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { statusCommand } from './status.ts';
+import { usageCommand } from './usage.ts';
+import { whoamiCommand } from './whoami.ts';
 import { workerCommand } from './worker.ts';
 
 const program = new Command('enrich')
@@ -39,6 +42,9 @@ for (const command of [
   cancelCommand(),
   attemptsCommand(),
   budgetCommand(),
+  matchCommand(),
+  usageCommand(),
+  whoamiCommand(),
   doctorCommand(),
   migrateCommand(),
   workerCommand(),
