@@ -88,6 +88,25 @@ export class TestHouse {
     });
   }
 
+  /** Starts `enrich` and lets it run. */
+  begin(
+    parameters: readonly string[],
+    environment: Record<string, string> = {},
+  ): { kill: (signal: NodeJS.Signals) => void; ended: Promise<void> } {
+    const child = spawn(process.execPath, [main, ...parameters], {
+      cwd: this.directory,
+      env: { ...this.#environment, ...environment },
+      stdio: 'ignore',
+    });
+    const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+    return { kill: (signal) => child.kill(signal), ended };
+  }
+
+  /** Settings with which commands take the Temporal of this house for a server: its workers are processes of their own. */
+  sharedTemporal(): Record<string, string> {
+    return { TEMPORAL_ADDRESS: this.#stack!.temporal.address };
+  }
+
   async close(): Promise<void> {
     await this.#stack?.release();
     await this.warehouse.close();

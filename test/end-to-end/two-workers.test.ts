@@ -1,0 +1,48 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { TestHouse } from '../helpers/command-line.ts';
+import { expectPromisesKept } from '../helpers/promises.ts';
+
+const limit = { calls: 20, seconds: 10 };
+let house: TestHouse;
+
+beforeAll(async () => {
+  house = await TestHouse.open({ latency: 50, rateLimits: `${limit.calls}/${limit.seconds}s` });
+});
+
+afterAll(() => house.close());
+
+it('two workers, one of them killed and replaced inside a window, hold one rate limit and use it up', async () => {
+  const file = join(house.directory, 'contacts.csv');
+  writeFileSync(file, [...sampleExport({ people: 1_300, seed: 5 })].join(''));
+  const shared = { RATE_LIMITS: `${limit.calls}/${limit.seconds}s`, ...house.sharedTemporal() };
+  const workers = [house.begin(['worker'], shared), house.begin(['worker'], shared)];
+  const run = house.enrich(['run', file, '--yes', '--json'], shared);
+
+  await expect
+    .poll(() => house.sandbox.log.bill().calls, { timeout: 60_000, interval: 100 })
+    .toBeGreaterThan(30);
+  workers[0]!.kill('SIGKILL');
+  workers.push(house.begin(['worker'], shared));
+  const facts = (await run).facts();
+  for (const worker of workers) worker.kill('SIGTERM');
+  await Promise.all(workers.map((worker) => worker.ended));
+
+  expect(facts.status).toBe('finished');
+  expect(house.sandbox.log.busiest(limit.seconds, '/people/bulk_match')).toBeLessThanOrEqual(limit.calls);
+  expect(house.sandbox.log.bill().refused).toBe(0);
+  expect(usedShare(house.sandbox.log.calls().map((call) => call.at))).toBeGreaterThanOrEqual(0.95);
+  expect(house.sandbox.log.bill().billedAgain).toEqual({});
+  await expectPromisesKept(house);
+}, 240_000);
+
+/** How much of what the limit allowed was used while work remained: the last window is still being filled. */
+function usedShare(times: readonly number[]): number {
+  const [first = 0] = times;
+  const last = times.at(-1) ?? 0;
+  const windows = Math.floor((last - first) / (limit.seconds * 1_000));
+  const inWholeWindows = times.filter((at) => at < first + windows * limit.seconds * 1_000).length;
+  return inWholeWindows / (windows * limit.calls);
+}
