@@ -41,6 +41,9 @@ export type RunStatus =
 
 export interface RunInput {
   readonly runId: string;
+  /** For whoever reads the input on the run's page: the file's name, and the run's own budget. */
+  readonly file: string;
+  readonly maxCredits: string | null;
   /** Already allowed to spend (`--yes`, or the terminal said yes). */
   readonly approved: boolean;
   /** Batches of a page that are under way at once. */

@@ -25,6 +25,8 @@ export async function startRunWorkflow(
   const searchable = await registerSearchAttributes(client);
   const input: RunInput = {
     runId: run.runId,
+    file: run.fileName,
+    maxCredits: run.options.maxCredits,
     approved,
     lanes: lanesPerCall * session.config.callConcurrency,
     searchable,

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../contract.ts';
+import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -46,11 +47,12 @@ export async function openPage(
     `.execute(transaction);
     await sql`
       with taken as (
-        select k.row_number, min(c.run_id) as run_id from page_keys k
+        select k.row_number, min(${reasonOfClaim}) as reason from page_keys k
         join claims c on c.identity_key = k.identity_key and c.run_id <> ${runId}
+        left join run_rows claimed on claimed.run_id = c.run_id and claimed.row_number = c.row_number
         group by k.row_number
       ), dropped as (
-        update run_rows r set outcome = 'in_flight', reason = 'being asked for by run ' || t.run_id
+        update run_rows r set outcome = 'in_flight', reason = t.reason
         from taken t where r.run_id = ${runId} and r.row_number = t.row_number and r.outcome is null
         returning r.row_number
       )

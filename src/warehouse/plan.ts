@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
+import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -104,9 +105,10 @@ async function decide(
   `.execute(transaction);
   await sql`
     insert into plan_outcomes
-    select coalesce(p.first_row, k.row_number), 'in_flight', 'being asked for by run ' || min(c.run_id)
+    select coalesce(p.first_row, k.row_number), 'in_flight', min(${reasonOfClaim})
     from plan_keys k
     join claims c on c.identity_key = k.identity_key and c.run_id <> ${runId}
+    left join run_rows claimed on claimed.run_id = c.run_id and claimed.row_number = c.row_number
     left join plan_people p on p.row_number = k.row_number
     group by 1
     on conflict do nothing

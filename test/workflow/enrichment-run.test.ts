@@ -51,7 +51,17 @@ async function play(
   const handle = await client.workflow.start(workflowTypes.run, {
     taskQueue: controlTaskQueue,
     workflowId: runId,
-    args: [{ runId, approved: true, lanes: 2, searchable: true, ...input } satisfies RunInput],
+    args: [
+      {
+        runId,
+        file: 'contacts.csv',
+        maxCredits: null,
+        approved: true,
+        lanes: 2,
+        searchable: true,
+        ...input,
+      } satisfies RunInput,
+    ],
   });
   await control.runUntil(
     calls.runUntil(async () => {

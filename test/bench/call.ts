@@ -1,0 +1,198 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import pg from 'pg';
+import { readConfig } from '../../src/config.ts';
+import type { RunFacts } from '../../src/contract.ts';
+import { acquireStack, type Stack } from '../../src/dev/stack.ts';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
+
+/**
+ * The whole path of a call, beside a bare loop in the same run: `enrich run` with its database, Temporal server and sandbox on
+ * this machine, against fetch + JSON.parse + one transaction per call.
+ *
+ *   npm run bench:call                     6 KB and 60 KB a person without a rate limit, then 1,000 calls a minute
+ *   npm run bench:call -- --people 1000    fewer people, for a quick look
+ */
+const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const flag = process.argv.indexOf('--people');
+const people = flag < 0 ? 4_000 : Number(process.argv[flag + 1]);
+const concurrency = 8;
+const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
+
+interface Sandbox {
+  readonly root: string;
+  readonly process: ChildProcess;
+}
+
+async function startSandbox(personBytes: number): Promise<Sandbox> {
+  const flags = ['--port=0', '--rate-limits=unlimited', '--latency=0', `--person-bytes=${personBytes}`];
+  const child = spawn(process.execPath, [main, 'sandbox', ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const root = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (text) => {
+      const found = /(http:\/\/127\.0\.0\.1:\d+)\/api\/v1/.exec(String(text))?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.on('close', () => reject(new Error('the sandbox did not start')));
+  });
+  return { root, process: child };
+}
+
+async function writeSample(seed: number): Promise<string> {
+  const file = join(directory, `contacts-${seed}.csv`);
+  await pipeline(Readable.from(sampleExport({ people, seed })), createWriteStream(file));
+  return file;
+}
+
+/** fetch + JSON.parse + one transaction per call, so many side by side. */
+async function bareLoop(sandbox: Sandbox, databaseUrl: string, calls: number): Promise<number> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: concurrency });
+  pool.on('error', () => {});
+  await pool.query('create table if not exists bare_answers (body bytea, people integer)');
+  const started = performance.now();
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      for (let call = next++; call < calls; call = next++) {
+        const details = Array.from({ length: 10 }, (_, index) => ({
+          first_name: 'Ada',
+          last_name: `Novak${call}-${index}`,
+          organization_name: `Orbit ${call}`,
+        }));
+        const answer = await fetch(`${sandbox.root}/api/v1/people/bulk_match`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-api-key': 'sandbox-key' },
+          body: JSON.stringify({ details }),
+        });
+        const body = Buffer.from(await answer.arrayBuffer());
+        const { matches } = JSON.parse(body.toString('utf8')) as { matches: unknown[] };
+        const client = await pool.connect();
+        await client.query('begin');
+        await client.query('insert into bare_answers values ($1, $2)', [body, matches.length]);
+        await client.query('commit');
+        client.release();
+      }
+    }),
+  );
+  const seconds = (performance.now() - started) / 1_000;
+  await pool.query('drop table bare_answers');
+  await pool.end();
+  return calls / seconds;
+}
+
+interface Measured {
+  readonly facts: RunFacts;
+  readonly callsPerSecond: number;
+  /** Of all processors of the machine: product, database, Temporal and sandbox together. */
+  readonly busy: number;
+}
+
+async function wholePath(
+  sandbox: Sandbox,
+  file: string,
+  rateLimits: string,
+  environment: Record<string, string>,
+): Promise<Measured> {
+  const before = (await bill(sandbox)).calls;
+  const busyBefore = processorTime();
+  const child = spawn(process.execPath, [main, 'run', file, '--yes', '--json'], {
+    env: {
+      ...(process.env as Record<string, string>),
+      ...environment,
+      ENRICHMENT_BASE_URL: `${sandbox.root}/api/v1`,
+      ENRICHMENT_API_KEY: 'sandbox-key',
+      RATE_LIMITS: rateLimits,
+      CALL_CONCURRENCY: String(concurrency),
+    },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let stdout = '';
+  child.stdout.on('data', (text) => (stdout += String(text)));
+  await new Promise((resolve) => child.on('close', resolve));
+  const busyAfter = processorTime();
+  const log = (await (await fetch(`${sandbox.root}/sandbox/log?since=${before}`)).json()) as { at: number }[];
+  const seconds = (log.at(-1)!.at - log[0]!.at) / 1_000;
+  return {
+    facts: JSON.parse(stdout.trim().split('\n').at(-1)!) as RunFacts,
+    callsPerSecond: (log.length - 1) / seconds,
+    busy: (busyAfter.busy - busyBefore.busy) / (busyAfter.all - busyBefore.all),
+  };
+}
+
+async function bill(sandbox: Sandbox): Promise<{ calls: number }> {
+  return (await fetch(`${sandbox.root}/sandbox/bill`)).json() as Promise<{ calls: number }>;
+}
+
+function processorTime(): { busy: number; all: number } {
+  const [, ...ticks] = readFileSync('/proc/stat', 'utf8').split('\n')[0]!.trim().split(/\s+/).map(Number);
+  const all = ticks.reduce((sum, each) => sum + each, 0);
+  return { all, busy: all - ticks[3]! - ticks[4]! };
+}
+
+const billable = [
+  'workflowExecutionStartedEventAttributes',
+  'activityTaskScheduledEventAttributes',
+  'timerStartedEventAttributes',
+  'workflowExecutionSignaledEventAttributes',
+  'workflowExecutionUpdateAcceptedEventAttributes',
+  'upsertWorkflowSearchAttributesEventAttributes',
+  'startChildWorkflowExecutionInitiatedEventAttributes',
+] as const;
+
+/** What Temporal would bill: starts (a child's counts twice), activities, timers, signals, updates, search attributes. */
+async function actions(stack: Stack, runId: string): Promise<number> {
+  const connection = await Connection.connect({ address: stack.temporal.address });
+  const client = new Client({ connection, namespace: stack.temporal.namespace });
+  let count = 0;
+  for await (const { workflowId } of client.workflow.list({ query: `WorkflowId STARTS_WITH "${runId}"` })) {
+    const history = await client.workflow.getHandle(workflowId).fetchHistory();
+    for (const event of history.events ?? []) if (billable.some((name) => event[name])) count += 1;
+  }
+  await connection.close();
+  return count;
+}
+
+const environment = { ENRICH_DATA_DIR: join(directory, 'state') };
+const stack = await acquireStack(
+  readConfig({ ...process.env, ...environment }),
+  { postgres: true, temporal: true },
+  () => {},
+);
+try {
+  console.log(`${cpus().length} processors, ${people} people a run, ${concurrency} calls in the air\n`);
+  for (const [index, personBytes] of [6_000, 60_000].entries()) {
+    const sandbox = await startSandbox(personBytes);
+    const calls = Math.ceil(people / 10);
+    await bareLoop(sandbox, stack.databaseUrl, 50);
+    const bare = await bareLoop(sandbox, stack.databaseUrl, calls);
+    const whole = await wholePath(sandbox, await writeSample(index + 1), 'unlimited', environment);
+    console.log(
+      `${personBytes / 1_000} KB a person: whole path ${whole.callsPerSecond.toFixed(1)} calls/s (${Math.round(whole.callsPerSecond * 60)} a minute), ` +
+        `bare loop ${bare.toFixed(1)} calls/s, ${((100 * whole.callsPerSecond) / bare).toFixed(0)} % of it; processors ${(100 * whole.busy).toFixed(0)} % busy`,
+    );
+    const count = await actions(stack, whole.facts.run_id);
+    const asked = whole.facts.calls * 10;
+    console.log(
+      `  Temporal actions: ${count} for about ${asked} people asked for, ${((1_000 * count) / asked).toFixed(0)} per 1,000`,
+    );
+    sandbox.process.kill();
+  }
+  const sandbox = await startSandbox(6_000);
+  const paced = await wholePath(sandbox, await writeSample(9), '50/3s', environment);
+  console.log(
+    `1,000 calls a minute (50/3s): ${Math.round(paced.callsPerSecond * 60)} a minute held; processors ${(100 * paced.busy).toFixed(0)} % busy`,
+  );
+  sandbox.process.kill();
+  await sleep(100);
+} finally {
+  await stack.release();
+  rmSync(directory, { recursive: true, force: true });
+}
