@@ -29,18 +29,26 @@ export interface Alignment {
   readonly quarantined: readonly { readonly matchIndex: number; readonly reason: string }[];
 }
 
+/** An element of `matches` that is given to a row. */
+interface Gift {
+  readonly matchIndex: number;
+  readonly evidence: Evidence;
+}
+
 /** Levels of evidence, in the order in which they decide. */
 const levels = ['strong', 'weak', 'hint'] as const;
+type Level = (typeof levels)[number];
 
 /**
  * Gives the people of an answer to the rows that were asked for, by evidence. Promise 5: nobody's data goes to another
  * person's contact.
  *
  * Nothing promises how `matches` aligns with `details`: misses come as null or are dropped, the order changes, strangers
- * come. So each pair of row and person is weighed by itself (`weigh`), and a person is given to a row only where it is the
- * one candidate of the row and the row the one candidate of the person, at the highest level of evidence that either has;
- * where two fit equally well, neither is taken. The place in the list is never evidence. It is only asked of a `hint`, and
- * it tells a row whose answer was not accepted (`identity_mismatch`) from one that got none (`not_found`).
+ * come. So each pair of row and person is weighed by itself (`weigh`), and a person is given to a row only where nobody
+ * else who came fits the row as well and the person fits no other row as well; otherwise neither is taken. Only an
+ * identifier that agrees (`strong`) gives one person to two rows: they are one contact entered twice. The place in the
+ * list is never evidence. It is only asked of a `hint`, and it tells a row whose answer was not accepted
+ * (`identity_mismatch`) from one that got none (`not_found`).
  *
  * @param asked what was sent, in the order of `details`
  * @param matches what came, nulls included
@@ -56,105 +64,104 @@ export function alignMatches(
     person === null || isStub(person) ? undefined : readyPerson(person),
   );
   const inPlace = matches.length === asked.length;
-  const fits: (Fit | undefined)[][] = rows.map((row) =>
+  /** By row, then by element of `matches`. */
+  const fits: readonly (readonly (Fit | undefined)[])[] = rows.map((row) =>
     people.map((person) => person && weigh(row, person, hashesOf)),
   );
+  const isSamePerson = (one: number, other: number): boolean => {
+    const id = matches[one]?.id;
+    return one === other || (Boolean(id) && matches[other]?.id === id);
+  };
 
-  const given = new Map<number, { matchIndex: number; evidence: Evidence }>();
-  const taken = new Set<number>();
+  const given = new Map<number, Gift>();
   const ambiguous = new Set<number>();
   for (const level of levels) {
-    const candidates = (rowIndex: number): number[] =>
-      people.flatMap((_, matchIndex) => {
-        const fits_ = fits[rowIndex]![matchIndex];
-        const counts =
-          fits_?.strength === level &&
-          !taken.has(matchIndex) &&
-          (level !== 'hint' || (inPlace && rowIndex === matchIndex));
-        return counts ? [matchIndex] : [];
-      });
-    const open = rows.map((_, rowIndex) => rowIndex).filter((rowIndex) => !given.has(rowIndex));
-    const wanted = new Map(open.map((rowIndex) => [rowIndex, onePerPerson(candidates(rowIndex), matches)]));
-    for (const [rowIndex, choices] of wanted) {
-      const [matchIndex] = choices;
-      if (matchIndex === undefined) continue;
-      const rivals = open.filter(
-        (other) => other !== rowIndex && rivalsFor(other, rowIndex, matchIndex, level),
-      );
-      const fit = fits[rowIndex]![matchIndex];
-      if (choices.length > 1 || rivals.length > 0 || fit?.strength !== level) ambiguous.add(rowIndex);
-      else given.set(rowIndex, { matchIndex, evidence: fit.evidence });
+    const gifts = new Map<number, Gift>();
+    for (const row of rows.keys()) {
+      if (given.has(row) || ambiguous.has(row)) continue;
+      const gift = candidate(row, level);
+      if (!gift) continue;
+      if (hasRivals(row, gift.matchIndex, level)) ambiguous.add(row);
+      else gifts.set(row, gift);
     }
-    for (const { matchIndex } of given.values())
-      for (const same of sameAs(matchIndex, matches)) taken.add(same);
+    for (const [row, gift] of gifts) given.set(row, gift);
   }
-
-  /** A second row that the same person fits; two rows of one person (strong on both sides) are no rivals but duplicates. */
-  function rivalsFor(
-    other: number,
-    rowIndex: number,
-    matchIndex: number,
-    level: (typeof levels)[number],
-  ): boolean {
-    if (level === 'hint') return compareByName(other, rowIndex);
-    return level === 'weak' && fits[other]![matchIndex]?.strength === 'weak';
-  }
-  function compareByName(other: number, rowIndex: number): boolean {
-    const fit = fits[other]![rowIndex];
-    return fit !== undefined && (fit.strength !== 'none' || fit.sameName);
-  }
-
+  const taken = new Set(
+    [...given.values()].flatMap((gift) =>
+      [...people.keys()].filter((match) => isSamePerson(match, gift.matchIndex)),
+    ),
+  );
   return {
-    rows: rows.map((_, rowIndex) => {
-      const gift = given.get(rowIndex);
-      if (gift) return { outcome: 'enriched', person: matches[gift.matchIndex]!, ...gift };
-      return { ...whyNot(rowIndex) };
+    rows: asked.map((_, row): AlignedRow => {
+      const gift = given.get(row);
+      return gift ? { outcome: 'enriched', person: matches[gift.matchIndex]!, ...gift } : whyNot(row);
     }),
     quarantined: people.flatMap((person, matchIndex) =>
       person === undefined || taken.has(matchIndex) ? [] : [{ matchIndex, reason: whyNobody(matchIndex) }],
     ),
   };
 
-  function whyNot(rowIndex: number): AlignedRow {
-    if (ambiguous.has(rowIndex)) return mismatch('more than one person or row fits equally well');
-    const namesake = fits[rowIndex]!.find(
-      (fit, matchIndex) => !taken.has(matchIndex) && fit && isNamesake(fit),
-    );
-    if (namesake?.strength === 'none') return mismatch(namesake.reason);
-    const here = inPlace && !taken.has(rowIndex) ? fits[rowIndex]![rowIndex] : undefined;
-    if (here) return mismatch(here.strength === 'none' ? here.reason : 'nothing but the name agrees');
-    return namesake ? mismatch('nothing but the name agrees') : { outcome: 'not_found' };
+  /** Somebody who fits the row at this level, and no row at a higher one. */
+  function candidate(row: number, level: Level): Gift | undefined {
+    for (const [matchIndex, fit] of fits[row]!.entries()) {
+      if (fit?.strength !== level || (level === 'hint' && !(inPlace && matchIndex === row))) continue;
+      if (bestFit(matchIndex) === rank(fit)) return { matchIndex, evidence: fit.evidence };
+    }
+    return undefined;
   }
 
-  function whyNobody(matchIndex: number): string {
-    const here = inPlace ? fits[matchIndex]![matchIndex] : undefined;
-    if (here?.strength === 'none') return here.reason;
-    const sameName = fits.map((row) => row[matchIndex]).find((fit) => fit && isNamesake(fit));
-    if (sameName?.strength === 'none') return sameName.reason;
-    return sameName
-      ? 'it fits more than one row, or nothing but the name agrees'
-      : 'it fits nobody who was asked for';
+  /** How well a person fits the row that they fit best, by any of the elements in which they came. */
+  function bestFit(matchIndex: number): number {
+    const ranks = fits.flatMap((each) =>
+      each.map((fit, match) => (isSamePerson(match, matchIndex) ? rank(fit) : 0)),
+    );
+    return Math.max(...ranks);
   }
+
+  /** Somebody else fits the row as well, or the person fits another row as well. */
+  function hasRivals(row: number, matchIndex: number, level: Level): boolean {
+    const chosen = fits[row]![matchIndex];
+    const otherPeople = fits[row]!.some(
+      (fit, match) => rank(fit) >= rank(chosen) && !isSamePerson(match, matchIndex),
+    );
+    const otherRows = fits.some((each, other) => {
+      const fit = each[matchIndex];
+      if (other === row || level === 'strong') return false;
+      // Who is shown to be another person is no rival; but a name alone is worth nothing where it stands in two rows.
+      return level === 'weak' ? fit?.strength === 'weak' && !given.has(other) : fit && isNamesake(fit);
+    });
+    return otherPeople || otherRows;
+  }
+
+  function whyNot(row: number): AlignedRow {
+    if (ambiguous.has(row)) return mismatch('more than one person or row fits equally well');
+    const left = fits[row]!.map((fit, match) => (taken.has(match) ? undefined : fit));
+    const doubtful = (inPlace ? left[row] : undefined) ?? left.find((fit) => fit && isNamesake(fit));
+    return doubtful ? mismatch(doubtOf(doubtful)) : { outcome: 'not_found' };
+  }
+
+  function whyNobody(match: number): string {
+    const doubts = fits.map((each) => each[match]);
+    const doubtful = (inPlace ? doubts[match] : undefined) ?? doubts.find((fit) => fit && isNamesake(fit));
+    return doubtful ? doubtOf(doubtful) : 'it fits nobody who was asked for';
+  }
+}
+
+function rank(fit: Fit | undefined): number {
+  return fit && fit.strength !== 'none' ? levels.length - levels.indexOf(fit.strength) : 0;
 }
 
 function isNamesake(fit: Fit): boolean {
   return fit.strength !== 'none' || fit.sameName;
 }
 
+function doubtOf(fit: Fit): string {
+  if (fit.strength === 'none') return fit.reason;
+  return fit.strength === 'hint'
+    ? 'nothing but the name agrees'
+    : 'more than one person or row fits equally well';
+}
+
 function mismatch(reason: string): AlignedRow {
   return { outcome: 'identity_mismatch', reason };
-}
-
-/** The same person twice in an answer is one candidate. */
-function onePerPerson(candidates: readonly number[], matches: readonly (Person | null)[]): number[] {
-  return candidates.filter((matchIndex) =>
-    sameAs(matchIndex, matches).every((same) => same >= matchIndex || !candidates.includes(same)),
-  );
-}
-
-function sameAs(matchIndex: number, matches: readonly (Person | null)[]): number[] {
-  const id = matches[matchIndex]?.id;
-  return matches.flatMap((person, index) =>
-    index === matchIndex || (id && person?.id === id) ? [index] : [],
-  );
 }

@@ -1,11 +1,11 @@
 import { emailDomain, isRoleAddress, parseEmail } from './email-address.ts';
-import { isFreeMail } from './free-mail.ts';
 import type { Identity } from './identity.ts';
 import { compareNames, compareReady, isMadeOfName, type ComparedName } from './name-agreement.ts';
 import {
   compareEmployers,
   employersOfIdentity,
   employersOfPerson,
+  statesNoEmployer,
   type Employers,
 } from './organization-agreement.ts';
 import type { Person } from './person.ts';
@@ -26,7 +26,7 @@ export type Evidence =
  *
  * - `strong`: an identifier that belongs to one person agrees.
  * - `weak`: name and employer agree.
- * - `hint`: the name agrees and nothing is known of an employer; good only at the row's own place.
+ * - `hint`: the name agrees and the row says nothing of an employer; good only at the row's own place.
  * - `none`: nothing speaks for it; `reason` is what speaks against it.
  */
 export type Fit =
@@ -77,9 +77,13 @@ export function readyPerson(person: Person): ComparedPerson {
   };
 }
 
-/** A miss in the shape of a person: no name, no address, no profile; some services fill in the organization all the same. */
+/**
+ * A miss in the shape of a person: no name, no address (a placeholder is none), no profile; some services fill in the
+ * organization all the same.
+ */
 export function isStub(person: Person): boolean {
-  return !person.first_name && !person.last_name && !person.name && !person.email && !person.proflink_url;
+  const hasName = Boolean(person.first_name || person.last_name || person.name);
+  return !hasName && !person.proflink_url && !(person.email && parseEmail(person.email));
 }
 
 /**
@@ -88,7 +92,7 @@ export function isStub(person: Person): boolean {
  * The identity rule (docs/identity.md): an identifier that agrees accepts, unless first and last name both differ (a shared
  * mailbox, a recycled address, a wrong record). Another service id than the one asked for contradicts, unless an address or
  * profile agrees (merged records). Without an identifier, name and employer must both agree, past employers included; an
- * employer known on both sides and agreeing nowhere contradicts.
+ * employer known on both sides and agreeing nowhere contradicts, and so does another address at the same domain.
  */
 export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf: EmailHashes): Fit {
   const { identity } = row;
@@ -106,19 +110,20 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf
     return against('another person id than was asked for');
   if (identity.profileUrl !== undefined && candidate.profileUrl !== undefined)
     return against('another profile url');
+  if (hasOtherMailbox(identity, candidate)) return against('another address at the same domain');
 
-  if (names === 'unknown') {
-    const named = emailNamesPerson(row, candidate);
-    return named
-      ? { strength: 'weak', evidence: 'email_names_person' }
-      : against('nothing shows that it is this person');
+  if (names !== 'agree') {
+    if (names !== 'differ' && emailNamesPerson(row, candidate))
+      return { strength: 'weak', evidence: 'email_names_person' };
+    return against(names === 'unknown' ? 'nothing shows that it is this person' : 'another name');
   }
-  if (names !== 'agree') return against('another name');
   switch (compareEmployers(row.employers, candidate.employers)) {
     case 'agree':
       return { strength: 'weak', evidence: 'name_and_organization' };
     case 'unknown':
-      return { strength: 'hint', evidence: 'name_and_position' };
+      return statesNoEmployer(row.employers)
+        ? { strength: 'hint', evidence: 'name_and_position' }
+        : against('the same name, and no organization to confirm it');
     case 'differ':
       return against('the same name at another organization');
   }
@@ -131,9 +136,7 @@ function strongEvidence(
 ): Evidence | undefined {
   if (identity.personId !== undefined && identity.personId === candidate.person.id) return 'person_id';
   if (identity.profileUrl !== undefined && identity.profileUrl === candidate.profileUrl) return 'profile_url';
-  const own = [identity.email, ...(identity.otherEmails ?? [])].filter((email) => email !== undefined);
-  // An address that several people read says nothing of which of them it is.
-  if (own.some((email) => candidate.emails.has(email) && !isRoleAddress(email))) return 'email';
+  if (personalAddresses(identity).some((email) => candidate.emails.has(email))) return 'email';
   const { hashedEmail } = identity;
   if (
     hashedEmail !== undefined &&
@@ -144,12 +147,29 @@ function strongEvidence(
   return undefined;
 }
 
-/** A row without a name: its corporate address is made of the person's name, at an employer of the person. */
+/** The addresses of a row but those that several people read, which say nothing of which of them it is. */
+function personalAddresses(identity: Identity): string[] {
+  return [identity.email, ...(identity.otherEmails ?? [])].filter(
+    (email) => email !== undefined && !isRoleAddress(email),
+  ) as string[];
+}
+
+/**
+ * Both have an address at one domain, and not the same one: an employer tells namesakes apart by it. Somebody who has two
+ * is doubted as well, because `john.smith@` and `jsmith@` look alike whether one man has both or two have one each.
+ */
+function hasOtherMailbox(identity: Identity, candidate: ComparedPerson): boolean {
+  const domains = new Set(
+    [...candidate.emails].filter((email) => !isRoleAddress(email)).map((email) => emailDomain(email)),
+  );
+  return personalAddresses(identity).some((email) => domains.has(emailDomain(email)));
+}
+
+/** A row without a whole name: its corporate address is made of the person's name, at an employer of the person. */
 function emailNamesPerson({ identity, name }: ComparedIdentity, candidate: ComparedPerson): boolean {
-  if (name !== undefined || !candidate.name) return false;
   const fullName = candidate.name;
-  return [identity.email, ...(identity.otherEmails ?? [])].some((email) => {
-    if (email === undefined || isFreeMail(emailDomain(email))) return false;
+  if ((name && name.all.length > 1) || !fullName) return false;
+  return personalAddresses(identity).some((email) => {
     const employer = employersOfIdentity({ email });
     return (
       compareEmployers(employer, candidate.employers) === 'agree' &&

@@ -11,7 +11,8 @@ export interface ComparedName {
  * - `agree`: the same name, allowing for initials, a missing second name, double-barrelled names and swapped order.
  * - `partly`: the first or the last name agrees and the other does not: a nickname, a marriage, or somebody else.
  * - `differ`: neither does.
- * - `unknown`: one side has no name.
+ * - `unknown`: one side has no name, has but a single word that the other lacks (a nickname, a former last name), or is
+ *   written in another script.
  */
 export type NameVerdict = 'agree' | 'partly' | 'differ' | 'unknown';
 
@@ -26,7 +27,7 @@ export function compareReady(
   const bothKnown = firstWords.length > 0 && lastWords.length > 0;
   const all = bothKnown
     ? [...firstWords, ...lastWords]
-    : words(whole ?? [first, last].filter(Boolean).join(' '));
+    : words(whole || [first, last].filter(Boolean).join(' '));
   if (all.length === 0) return undefined;
   return bothKnown
     ? { first: firstWords, last: lastWords, all }
@@ -35,13 +36,21 @@ export function compareReady(
 
 /** Says how far two names agree; the order of the two does not matter. */
 export function compareNames(one: ComparedName | undefined, other: ComparedName | undefined): NameVerdict {
-  if (!one || !other) return 'unknown';
-  if (one.all.join('') === other.all.join('')) return 'agree';
+  if (!one || !other || isLatin(one) !== isLatin(other)) return 'unknown';
+  const isLone = [one, other].some((name) => name.all.length === 1);
+  // A lone word names somebody only where a script writes the whole name as one.
+  if (isLone && isLatin(one)) return one.all.some((word) => other.all.includes(word)) ? 'partly' : 'unknown';
+  const joined = one.all.join('');
+  if (joined === other.all.join('') || joined === [...other.last, ...other.first].join('')) return 'agree';
   const first = firstNamesAgree(one.first, other.first);
   const last = lastNamesAgree(one.last, other.last);
   if (first && last) return 'agree';
   if (firstNamesAgree(one.first, other.last) && lastNamesAgree(one.last, other.first)) return 'agree';
-  return first || last ? 'partly' : 'differ';
+  return first || last ? 'partly' : isLone ? 'unknown' : 'differ';
+}
+
+function isLatin(name: ComparedName): boolean {
+  return /\p{Script=Latin}/u.test(name.all.join(''));
 }
 
 /** Equal, an initial of the other, or one of its several first names. */
@@ -66,8 +75,15 @@ function isInitial(word: string, name: string): boolean {
   return word.length === 1 && name.startsWith(word);
 }
 
+/** Written before a name or behind it, on one side and not on the other. */
+const titles = new Set(['dr', 'prof', 'mr', 'mrs', 'ms', 'phd', 'mba']);
+
 function words(text: string | null | undefined): string[] {
-  return text ? comparisonForm(text).split(' ').filter(Boolean) : [];
+  return text
+    ? comparisonForm(text)
+        .split(' ')
+        .filter((word) => word !== '' && !titles.has(word))
+    : [];
 }
 
 /**

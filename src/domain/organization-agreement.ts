@@ -36,8 +36,11 @@ export function employersOfPerson(person: Person): Employers {
 export function compareEmployers(one: Employers, other: Employers): EmployerVerdict {
   if (intersects(one.names, other.names) || intersects(one.domains, other.domains)) return 'agree';
   if (namesADomain(one.names, other.domains) || namesADomain(other.names, one.domains)) return 'agree';
-  const nothing = (employers: Employers): boolean => employers.names.size + employers.domains.size === 0;
-  return nothing(one) || nothing(other) ? 'unknown' : 'differ';
+  return statesNoEmployer(one) || statesNoEmployer(other) ? 'unknown' : 'differ';
+}
+
+export function statesNoEmployer(employers: Employers): boolean {
+  return employers.names.size + employers.domains.size === 0;
 }
 
 function collect(

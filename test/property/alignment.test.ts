@@ -76,3 +76,65 @@ describe('whatever comes back', () => {
     );
   });
 });
+
+/** Twenty people, each with an address and id of their own; most have a namesake, some at the same employer. */
+const known = Array.from({ length: 20 }, (_, number) => {
+  const firstName = ['Ada', 'Ben'][number % 2]!;
+  const lastName = ['Novak', 'Okoro'][(number >> 3) & 1]!;
+  const domain = `${['orbit', 'fjord', 'globex'][number % 3]!}.example`;
+  return {
+    identity: { firstName, lastName, email: `${firstName}.${lastName}${number}@${domain}`.toLowerCase() },
+    person: {
+      id: `p${number}`,
+      first_name: firstName,
+      last_name: lastName,
+      email: `${firstName}.${lastName}${number}@${domain}`.toLowerCase(),
+      organization: { primary_domain: domain },
+    },
+  };
+});
+
+describe('whatever is done to the list of a right answer', () => {
+  const kept = fc.record({
+    number: fc.nat({ max: known.length - 1 }),
+    comes: fc.constantFrom('whole', 'whole', 'without address', 'null', 'dropped', 'twice'),
+    place: fc.nat(),
+  });
+  const scenario = fc.record({
+    asked: fc.uniqueArray(kept, { selector: ({ number }) => number, minLength: 1, maxLength: 10 }),
+    strangers: fc.uniqueArray(fc.nat({ max: known.length - 1 }), { maxLength: 5 }),
+  });
+
+  it('no row gets anybody but its own person, and whoever comes with an identifier arrives', () => {
+    fc.assert(
+      fc.property(scenario, ({ asked: those, strangers }) => {
+        const rows = those.map(({ number }) => known[number]!.identity);
+        const foreign = strangers.filter((number) => those.every((each) => each.number !== number));
+        const answer = [
+          ...those.flatMap(({ number, comes, place }) => {
+            const { person: own } = known[number]!;
+            const elements: Record<typeof comes, (Person | null)[]> = {
+              whole: [own],
+              'without address': [{ ...own, email: null }],
+              null: [null],
+              dropped: [],
+              twice: [own, own],
+            };
+            return elements[comes].map((element) => ({ element, place }));
+          }),
+          ...foreign.map((number) => ({ element: known[number]!.person, place: number * 7 })),
+        ]
+          .toSorted((one, other) => one.place - other.place)
+          .map(({ element }) => element);
+
+        for (const [index, row] of alignMatches(rows, answer).rows.entries()) {
+          const { number, comes } = those[index]!;
+          const arrived = row.outcome === 'enriched' ? row.person.id : undefined;
+          if (comes === 'whole' || comes === 'twice') expect(arrived).toBe(`p${number}`);
+          else expect([undefined, `p${number}`]).toContain(arrived);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

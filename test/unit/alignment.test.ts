@@ -67,6 +67,9 @@ describe('an answer is given to the rows by evidence', () => {
   it('with a stub in place of a miss', () =>
     expect(align([ada], [{ id: 'p-stub', organization: { name: 'Orbit' } }])).toEqual(['not_found']));
 
+  it('with a stub that has a placeholder for an address', () =>
+    expect(align([ada], [{ id: 'p-stub', email: 'email_not_unlocked@domain.com' }])).toEqual(['not_found']));
+
   it('with the same person twice', () =>
     expect(align([ada, ben], [adaPerson, adaPerson])).toEqual([all[0], 'not_found']));
 });
@@ -107,6 +110,40 @@ describe('identifiers', () => {
         [{ id: 'p-i', name: 'Ivo Brandt', email: 'info@orbit.example' }],
       ),
     ).toEqual(['identity_mismatch']));
+
+  it('a row that knows only one name is not contradicted by the other one', () => {
+    const person = { id: 's', first_name: 'Robert', last_name: 'Smith', email: 'smith@gmail.com' };
+    expect(align([{ lastName: 'Smith', email: 'smith@gmail.com' }], [person])).toEqual(['s by email']);
+    expect(align([{ firstName: 'Bob', email: 'smith@gmail.com' }], [person])).toEqual(['s by email']);
+  });
+
+  it('a name in another script does not contradict', () =>
+    expect(
+      align(
+        [{ name: 'Иван Петров', email: 'ivan@gmail.com' }],
+        [{ id: 'i', name: 'Ivan Petrov', email: 'ivan@gmail.com' }],
+      ),
+    ).toEqual(['i by email']));
+
+  it('two people who bear the identifiers of one row are given to neither, however well a third fits', () =>
+    expect(
+      align(
+        [{ ...ada, profileUrl: 'linkedin.com/in/ada' }],
+        [
+          adaPerson,
+          { id: 'p-2', name: 'Ada Novak', proflink_url: 'https://linkedin.com/in/ada' },
+          { id: 'p-3', name: 'Ada Novak', organization: { name: 'Orbit' } },
+        ],
+      ),
+    ).toEqual(['identity_mismatch']));
+
+  it('one person is given to two rows where both bear an identifier of them', () =>
+    expect(
+      align(
+        [ada, { profileUrl: 'linkedin.com/in/ada' }],
+        [{ ...adaPerson, proflink_url: 'https://linkedin.com/in/ada' }, null],
+      ),
+    ).toEqual(['p-ada by email', 'p-ada by profile_url']));
 
   it('an address among the saved ones counts', () =>
     expect(
@@ -162,6 +199,41 @@ describe('without an agreeing identifier', () => {
       'identity_mismatch',
     ]));
 
+  it('a namesake with another address at the same domain is somebody else', () => {
+    const john: Identity = { name: 'John Smith', email: 'john.smith@acme.example' };
+    const acme = { name: 'Acme', primary_domain: 'acme.example' };
+    const other = { id: 'j2', name: 'John Smith', email: 'john.smith2@acme.example', organization: acme };
+    expect(align([john], [other])).toEqual(['identity_mismatch']);
+    expect(align([{ email: 'jsmith@acme.example' }], [other])).toEqual(['identity_mismatch']);
+  });
+
+  it('a namesake is not given to a row that may as well be the colleague with an identifier', () => {
+    const one = {
+      id: 'z1',
+      name: 'Zoë Müller-Lang',
+      email: 'zoe@acme.example',
+      organization: { name: 'Acme Robotics' },
+    };
+    const two = { id: 'z2', name: 'Zoë Müller-Lang', organization: { name: 'Acme Robotics' } };
+    expect(align([{ ...row, email: 'zoe@acme.example' }, row], [one, two])).toEqual([
+      'z1 by email',
+      'identity_mismatch',
+    ]);
+  });
+
+  it('a first name alone at the same employer is too little', () =>
+    expect(
+      align(
+        [{ firstName: 'Zoë', email: 'zoe@gmail.com', organizationName: 'Acme Robotics' }],
+        [{ id: 'z', first_name: 'Zoë', organization: { name: 'Acme Robotics' } }],
+      ),
+    ).toEqual(['identity_mismatch']));
+
+  it('a title is no part of a name', () =>
+    expect(
+      align([row], [{ id: 'z', name: 'Dr. Zoë Müller-Lang', organization: { name: 'Acme Robotics' } }]),
+    ).toEqual(['z by name_and_organization']));
+
   it('two namesakes who fit one row are given to neither', () => {
     const one = { id: 'z1', name: 'Zoë Müller-Lang', organization: { name: 'Acme Robotics' } };
     expect(align([row], [one, { ...one, id: 'z2' }])).toEqual(['identity_mismatch']);
@@ -189,6 +261,16 @@ describe('a name alone', () => {
 
   it('is accepted in its own place, where nothing contradicts', () =>
     expect(align([nobodysEmployee, ben], [person, null])).toEqual(['a by name_and_position', 'not_found']));
+
+  it('is not accepted where the row states an employer that nothing confirms', () =>
+    expect(
+      align([{ ...nobodysEmployee, organizationName: 'Orbit' }], [{ id: 'a', name: 'Ada Novak' }]),
+    ).toEqual(['identity_mismatch']));
+
+  it('is not accepted beside another person of that name', () =>
+    expect(
+      align([nobodysEmployee, { ...ada }], [person, { ...adaPerson, organization: { name: 'Orbit' } }]),
+    ).toEqual(['identity_mismatch', 'p-ada by email']));
 
   it('is not accepted in another place', () =>
     expect(align([nobodysEmployee, ben], [null, person])).toEqual([
