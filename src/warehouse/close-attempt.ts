@@ -8,6 +8,11 @@ export interface ClosedAttempt {
   readonly budgetIds: readonly string[];
   /** Decimal text. */
   readonly reserved: string;
+  /**
+   * By the database's clock, in full precision. What was learned counts from here: of two answers the one that was asked
+   * for later is newer, however long the other lay in a worker that could not reach the database.
+   */
+  readonly admittedAt: string;
 }
 
 /**
@@ -36,9 +41,25 @@ export async function closeAttempt(
       answered_at = clock_timestamp(),
       closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
     where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and answered_at is null
-    returning run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved
+    returning run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved, admitted_at::text as "admittedAt"
   `.execute(transaction);
   return closed.rows[0];
+}
+
+/**
+ * What an attempt was closed with by an earlier try whose reply was lost.
+ *
+ * @returns undefined where no answer was recorded: somebody else (the operator) closed it
+ */
+export async function readRecorded(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+): Promise<{ readonly settled: string | null; readonly overbilled: boolean } | undefined> {
+  const recorded = await sql<{ settled: string | null; overbilled: boolean }>`
+    select credits_settled::text as settled, coalesce(credits_settled > credits_reserved, false) as overbilled
+    from attempts where attempt_id = ${attemptId} and answered_at is not null
+  `.execute(transaction);
+  return recorded.rows[0];
 }
 
 /** Turns a reservation into a spend, in every budget that holds it; budgets are locked in ascending order everywhere. */

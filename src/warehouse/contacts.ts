@@ -24,6 +24,8 @@ export async function upsertContacts(
     readonly source: string;
     readonly runId: string;
     readonly attemptId: string;
+    /** When it was asked for, by the database's clock. */
+    readonly asOf: string;
     readonly contacts: readonly { readonly rowNumber: number; readonly fields: ContactFields }[];
   },
 ): Promise<void> {
@@ -35,7 +37,7 @@ export async function upsertContacts(
     insert into enriched_contacts as c (source, contact_id, ${sql.join(columns.map((column) => sql.ref(column)))},
       enriched_at, run_id, attempt_id, row_number)
     select distinct on (r.contact_id) ${write.source}, r.contact_id, ${sql.join(columns.map((column) => sql.ref(`a.${column}`)))},
-      clock_timestamp(), ${write.runId}, ${write.attemptId}, r.row_number
+      ${write.asOf}::timestamptz, ${write.runId}, ${write.attemptId}, r.row_number
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as a (row_number int, ${sql.join(columns.map(typed))})
     join run_rows r on r.run_id = ${write.runId} and r.row_number = a.row_number
     order by r.contact_id, r.row_number

@@ -6,11 +6,10 @@ import { alignMatches, type AlignedRow, type Alignment } from '../domain/alignme
 import { parseCredits, type Credits } from '../domain/decimal.ts';
 import type { Identity } from '../domain/identity.ts';
 import { identityKeys } from '../domain/identity-keys.ts';
-import { contactFields } from '../domain/merge-policy.ts';
+import { contactFields, type ContactFields } from '../domain/merge-policy.ts';
 import type { Person } from '../domain/person.ts';
 import { parseProfileUrl } from '../domain/profile-url.ts';
-import { parseEmail } from '../domain/email-address.ts';
-import { closeAttempt, settle } from './close-attempt.ts';
+import { closeAttempt, readRecorded, settle, type ClosedAttempt } from './close-attempt.ts';
 import { upsertContacts } from './contacts.ts';
 import type { Warehouse } from './database.ts';
 import type { OpenPerson } from './open-people.ts';
@@ -36,19 +35,31 @@ export interface RecordedAnswer {
   readonly creditsSettled: Credits;
   /** The service billed more than was reserved for this call. */
   readonly overbilled: boolean;
-  /** False: it was recorded before, by an earlier try whose reply was lost. */
+  /** False: nothing was changed now, because the attempt was closed before. */
   readonly recordedNow: boolean;
+}
+
+/** A row with what the answer says of it, in the form of the tables. */
+interface AnsweredRow {
+  readonly rowNumber: number;
+  readonly outcome: AlignedRow['outcome'];
+  readonly reason: string | null;
+  readonly evidence: string | null;
+  /** Of the person given to the row. */
+  readonly fields: ContactFields | undefined;
 }
 
 const compress = promisify(gzip);
 
 /**
  * Records an answer in one transaction: the raw body, the people given to their rows by evidence, their contacts, what is
- * remembered of them, and the credits. Recording the same attempt again changes nothing.
+ * remembered of them, and the credits. Six to eight statements for ten people, whoever they are.
  *
- * An attempt that was given up as unknown meanwhile is recorded all the same: the answer is the truth, whoever waited.
+ * Recording the same attempt again changes nothing and tells the same: an earlier try may have been committed without our
+ * hearing of it. An attempt that was given up as unknown meanwhile is recorded all the same: the answer is the truth,
+ * whoever waited. One that the operator has decided stays as decided.
  *
- * @param people who was asked for, in the order of `details`
+ * @param record.people who was asked for, in the order of `details`
  */
 export async function recordAnswer(
   warehouse: Warehouse,
@@ -59,16 +70,17 @@ export async function recordAnswer(
     readonly answer: AnswerToRecord;
   },
 ): Promise<RecordedAnswer> {
-  const { answer, people } = record;
+  const { answer, attemptId, people } = record;
   const alignment = alignMatches(
     people.map((person) => person.identity),
     answer.matches,
     hashesOf,
   );
+  const rows = answeredRows(people, alignment, answer);
   // Before the transaction: 600 KB take some milliseconds, during which nobody should wait for our locks.
   const bodyGzip = await compress(answer.raw, { level: 1 });
   return warehouse.database.transaction().execute(async (transaction) => {
-    const attempt = await closeAttempt(transaction, record.attemptId, {
+    const attempt = await closeAttempt(transaction, attemptId, {
       httpStatus: answer.httpStatus,
       requestId: answer.requestId,
       creditsConsumed: answer.creditsConsumed,
@@ -77,31 +89,30 @@ export async function recordAnswer(
           ? `credits_consumed is ${answer.creditsProblem ?? 'missing'}`
           : null,
     });
-    const tally = tallyOf(alignment);
-    if (!attempt) return { ...tally, creditsSettled: 0n, overbilled: false, recordedNow: false };
-
+    if (!attempt) {
+      const before = await readRecorded(transaction, attemptId);
+      const tally = tallyOf(before ? rows : []);
+      const creditsSettled = parseCredits(before?.settled ?? '0') ?? 0n;
+      return { ...tally, creditsSettled, overbilled: before?.overbilled ?? false, recordedNow: false };
+    }
     await sql`
       insert into raw_answers (attempt_id, content_type, body_gzip)
-      values (${record.attemptId}, ${answer.contentType ?? null}, ${bodyGzip})
+      values (${attemptId}, ${answer.contentType ?? null}, ${bodyGzip})
     `.execute(transaction);
-    await writeOutcomes(transaction, attempt.runId, record.attemptId, people, alignment.rows);
-    await writeQuarantine(transaction, record.attemptId, alignment, answer.unreadableMatches);
+    await writeQuarantine(transaction, attemptId, alignment, answer.unreadableMatches);
+    await writeOutcomes(transaction, attempt, attemptId, rows);
     await upsertContacts(transaction, {
       source: record.source,
       runId: attempt.runId,
-      attemptId: record.attemptId,
-      contacts: people.flatMap((person, index) => {
-        const row = alignment.rows[index]!;
-        return row.outcome === 'enriched'
-          ? [{ rowNumber: person.rowNumber, fields: contactFields(row.person) }]
-          : [];
-      }),
+      attemptId,
+      asOf: attempt.admittedAt,
+      contacts: rows.flatMap(({ rowNumber, fields }) => (fields ? [{ rowNumber, fields }] : [])),
     });
-    await remember(transaction, attempt.runId, people, alignment.rows);
+    await remember(transaction, attempt, rows);
     const consumed = answer.creditsConsumed;
     if (consumed !== undefined) await settle(transaction, attempt.budgetIds, attempt.reserved, consumed);
     return {
-      ...tally,
+      ...tallyOf(rows),
       creditsSettled: consumed ?? 0n,
       overbilled: consumed !== undefined && consumed > (parseCredits(attempt.reserved) ?? 0n),
       recordedNow: true,
@@ -109,30 +120,52 @@ export async function recordAnswer(
   });
 }
 
+function answeredRows(
+  people: readonly OpenPerson[],
+  alignment: Alignment,
+  answer: AnswerToRecord,
+): AnsweredRow[] {
+  const inPlace = answer.matches.length === people.length;
+  const unreadable = new Set(inPlace ? answer.unreadableMatches.map(({ index }) => index) : []);
+  return people.map(({ rowNumber }, index) => {
+    const row = alignment.rows[index]!;
+    const answered = { rowNumber, outcome: row.outcome, reason: null, evidence: null, fields: undefined };
+    switch (row.outcome) {
+      case 'enriched':
+        return { ...answered, evidence: row.evidence, fields: contactFields(row.person) };
+      case 'identity_mismatch':
+        return { ...answered, reason: row.reason };
+      case 'not_found':
+        // Somebody came back, and may have been billed: that is no miss.
+        return unreadable.has(index)
+          ? { ...answered, outcome: 'identity_mismatch', reason: 'what came back is no readable person' }
+          : answered;
+    }
+  });
+}
+
 /** Row outcomes and their evidence, and the claims of these rows given up: everybody here has the final word. */
 async function writeOutcomes(
   transaction: Transaction<Tables>,
-  runId: string,
+  attempt: ClosedAttempt,
   attemptId: string,
-  people: readonly OpenPerson[],
-  rows: readonly AlignedRow[],
+  rows: readonly AnsweredRow[],
 ): Promise<void> {
-  const rowNumbers = people.map((person) => person.rowNumber);
   await sql`
     with answered (row_number, outcome, reason, person_id, evidence) as (
-      select * from unnest(${rowNumbers}::int[], ${rows.map((row) => row.outcome)}::text[],
-        ${rows.map((row) => (row.outcome === 'identity_mismatch' ? row.reason : null))}::text[],
-        ${rows.map((row) => (row.outcome === 'enriched' ? (row.person.id ?? null) : null))}::text[],
-        ${rows.map((row) => (row.outcome === 'enriched' ? row.evidence : null))}::text[])
+      select * from unnest(${rows.map((row) => row.rowNumber)}::int[], ${rows.map((row) => row.outcome)}::text[],
+        ${rows.map((row) => row.reason)}::text[], ${rows.map((row) => row.fields?.person_id ?? null)}::text[],
+        ${rows.map((row) => row.evidence)}::text[])
     ), asked as (
       update attempt_people p set outcome = a.outcome, person_id = a.person_id, evidence = a.evidence
       from answered a where p.attempt_id = ${attemptId} and p.row_number = a.row_number
+    ), unclaimed as (
+      delete from claims c using answered a where c.run_id = ${attempt.runId} and c.row_number = a.row_number
     )
     update run_rows r set outcome = a.outcome, reason = a.reason
     from answered a
-    where r.run_id = ${runId} and r.row_number = a.row_number and (r.outcome is null or r.outcome = 'unknown')
+    where r.run_id = ${attempt.runId} and r.row_number = a.row_number and (r.outcome is null or r.outcome = 'unknown')
   `.execute(transaction);
-  await releaseClaims(transaction, runId, rowNumbers);
 }
 
 async function writeQuarantine(
@@ -153,28 +186,28 @@ async function writeQuarantine(
   `.execute(transaction);
 }
 
-/** Remembers, under every key of the row and of the person who came back, that they were asked for now. */
+/**
+ * Remembers, under every key of the row and of the person who came back, that they were asked for. Keys in order, so that
+ * two writers wait for one another only one way round; what was asked for earlier never replaces what was asked for later.
+ */
 async function remember(
   transaction: Transaction<Tables>,
-  runId: string,
-  people: readonly OpenPerson[],
-  rows: readonly AlignedRow[],
+  attempt: ClosedAttempt,
+  rows: readonly AnsweredRow[],
 ): Promise<void> {
-  const learned = people.flatMap((person, index) => {
-    const row = rows[index]!;
-    return row.outcome === 'enriched'
-      ? identityKeys(identityOf(row.person)).map((key) => ({ key, rowNumber: person.rowNumber }))
-      : [];
-  });
+  const learned = rows.flatMap(({ rowNumber, fields }) =>
+    fields ? identityKeys(identityOf(fields)).map((key) => ({ key, rowNumber })) : [],
+  );
+  const rowNumbers = rows.map((row) => row.rowNumber);
   await sql`
     insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id)
-    select distinct on (identity_key) identity_key, 'profile', outcome, clock_timestamp(), ${runId}
+    select distinct on (identity_key) identity_key, 'profile', outcome, ${attempt.admittedAt}::timestamptz, ${attempt.runId}
     from (
       select unnest(r.keys) as identity_key, r.row_number from run_rows r
-        where r.run_id = ${runId} and r.row_number = any(${people.map((person) => person.rowNumber)}::int[])
+        where r.run_id = ${attempt.runId} and r.row_number = any(${rowNumbers}::int[])
       union
       select * from unnest(${learned.map((each) => each.key)}::text[], ${learned.map((each) => each.rowNumber)}::int[])
-    ) k join unnest(${people.map((person) => person.rowNumber)}::int[], ${rows.map((row) => row.outcome)}::text[]) as a (row_number, outcome)
+    ) k join unnest(${rowNumbers}::int[], ${rows.map((row) => row.outcome)}::text[]) as a (row_number, outcome)
       using (row_number)
     order by identity_key, outcome = 'enriched' desc
     on conflict (identity_key, field_group) do update
@@ -202,21 +235,11 @@ export async function rejectPerson(
         set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id
         where m.asked_at <= excluded.asked_at
     `.execute(transaction);
-    await releaseClaims(transaction, runId, [rowNumber]);
+    await sql`delete from claims where run_id = ${runId} and row_number = ${rowNumber}`.execute(transaction);
   });
 }
 
-async function releaseClaims(
-  transaction: Transaction<Tables>,
-  runId: string,
-  rowNumbers: readonly number[],
-): Promise<void> {
-  await sql`
-    delete from claims where run_id = ${runId} and row_number = any(${rowNumbers}::int[])
-  `.execute(transaction);
-}
-
-function tallyOf({ rows }: Alignment): Pick<RecordedAnswer, 'enriched' | 'notFound' | 'mismatched'> {
+function tallyOf(rows: readonly AnsweredRow[]): Pick<RecordedAnswer, 'enriched' | 'notFound' | 'mismatched'> {
   const count = (outcome: AlignedRow['outcome']): number =>
     rows.filter((row) => row.outcome === outcome).length;
   return {
@@ -226,13 +249,15 @@ function tallyOf({ rows }: Alignment): Pick<RecordedAnswer, 'enriched' | 'notFou
   };
 }
 
-function identityOf(person: Person): Identity {
-  const email = person.email ? parseEmail(person.email) : undefined;
-  const profileUrl = person.proflink_url ? parseProfileUrl(person.proflink_url) : undefined;
+/** Whom the contact's columns name: tidied, so that no key holds what a text column refuses. */
+function identityOf(fields: ContactFields): Identity {
+  const profileUrl = fields.linkedin_url === null ? undefined : parseProfileUrl(fields.linkedin_url);
   return {
-    ...(person.id && { personId: person.id }),
-    ...(email !== undefined && { email }),
-    ...(profileUrl !== undefined && { profileUrl }),
+    ...(fields.person_id !== null && { personId: fields.person_id }),
+    ...(fields.email !== null && { email: fields.email }),
+    ...(profileUrl !== undefined && !profileUrl.includes('\0') && { profileUrl }),
+    ...(fields.first_name !== null && { firstName: fields.first_name }),
+    ...(fields.last_name !== null && { lastName: fields.last_name }),
   };
 }
 
