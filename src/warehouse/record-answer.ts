@@ -255,7 +255,7 @@ function identityOf(fields: ContactFields): Identity {
   return {
     ...(fields.person_id !== null && { personId: fields.person_id }),
     ...(fields.email !== null && { email: fields.email }),
-    ...(profileUrl !== undefined && !profileUrl.includes('\0') && { profileUrl }),
+    ...(profileUrl !== undefined && { profileUrl }),
     ...(fields.first_name !== null && { firstName: fields.first_name }),
     ...(fields.last_name !== null && { lastName: fields.last_name }),
   };
