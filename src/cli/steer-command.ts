@@ -17,7 +17,9 @@ export function steerCommand(
     .addHelpText('after', `\nExample:\n  enrich ${update} latest --reason "budget review"`)
     .action(async (runId: string, options: { reason: string }) => {
       const config = settingsOf(options);
-      await withSession(config, { temporal: true, service: false }, async (session) => {
+      // Where Temporal is embedded there may be no worker to carry out the update but our own, and a worker can call.
+      const needs = { temporal: true, service: config.temporalAddress === undefined };
+      await withSession(config, needs, async (session) => {
         const run = await getRun(session.warehouse, runId);
         if (session.stack.temporal.embedded) await session.work();
         await steerRun(session, run.runId, update, options.reason);

@@ -241,6 +241,6 @@ function overbilled(attemptId: string): Stop {
   return {
     type: 'service.overbilled',
     reason: `the service billed more for attempt ${attemptId} than its prices allow`,
-    next: 'compare the attempt (enrich attempts show) with the invoice of the service, then: enrich resume RUN',
+    next: `compare the attempt (enrich attempts show ${attemptId}) with the invoice of the service`,
   };
 }

@@ -109,7 +109,7 @@ function everybodyRefused(reason: string): Stop {
   return {
     type: 'service.refuses-everybody',
     reason: `the service refuses every person of a batch, one by one (${reason})`,
-    next: 'check the mapping and the options of the run against the service, then: enrich resume RUN',
+    next: 'check the mapping and the options of the run against the service',
   };
 }
 
@@ -120,8 +120,9 @@ async function stopped(
   tally: Tally,
   stop: Stop,
 ): Promise<BatchResult> {
-  await setRunStatus(warehouse, runId, 'paused', stop);
-  return { kind: 'stopped', tally: tally.read(), stop };
+  const paused = { ...stop, next: `${stop.next}; then: enrich resume ${runId}` };
+  await setRunStatus(warehouse, runId, 'paused', paused);
+  return { kind: 'stopped', tally: tally.read(), stop: paused };
 }
 
 async function reasonOfStop({ warehouse }: AttemptDependencies, runId: string): Promise<Stop> {
