@@ -98,9 +98,14 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
   setHandler(progressQuery, () => ({ phase, page, pages: plan?.pages ?? 0, plan, stop, tally }), {
     description: 'How far the run is: phase, page, plan, calls, credits.',
   });
-  setHandler(approveUpdate, () => void (approved = true), {
+  // Answered once the run may spend: whoever approves sees the run running, and not still waiting for a word.
+  const approve = async (): Promise<void> => {
+    await setStatus('running');
+    approved = true;
+  };
+  setHandler(approveUpdate, approve, {
     description: 'Allow the run to spend what its plan says. Argument: the hash of the plan.',
-    validator: (planHash) => {
+    validator: (planHash: string) => {
       if (phase !== 'awaiting approval') throw new Error(`the run is ${phase}: there is nothing to approve`);
       if (planHash !== plan?.planHash) throw new Error(`the plan of this run has the hash ${plan?.planHash}`);
     },
@@ -183,12 +188,13 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
     if (planned.kind === 'refused') return fail(planned.stop);
     plan = planned.plan;
 
-    if (!approved) {
+    if (approved) {
+      await setStatus('running');
+    } else {
       await setStatus('awaiting_approval');
       enter('awaiting approval');
       await condition(() => approved || cancelling !== undefined);
     }
-    if (cancelling === undefined) await setStatus('running');
 
     for (page = Math.max(page, planned.firstOpenPage); page <= plan.pages && cancelling === undefined;) {
       enter('enriching');

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { callTaskQueue, type RunStatus } from '../contract.ts';
+import { bulkMatchScope, freePlaces } from '../limits/rate-windows.ts';
 import { getRun, readRunMoney, setRunStatus } from '../warehouse/runs.ts';
-import { tell } from './output.ts';
+import { readableSeconds, tell } from './output.ts';
 import { Progress } from './progress.ts';
 import type { Session } from './session.ts';
 import { isWorkflowGone } from './temporal.ts';
@@ -98,9 +99,6 @@ async function settleEnded(session: Session, runId: string, how: string): Promis
 
 async function waitingFor(session: Session, status: RunStatus): Promise<string | undefined> {
   if (status !== 'running') return undefined;
-  const paused = await session.warehouse.pool.query<{ until: string }>(
-    `select to_char(max(paused_until) at time zone 'UTC', 'HH24:MI:SS') as until from rate_scopes where paused_until > now()`,
-  );
-  const until = paused.rows[0]?.until;
-  return until ? `the service asked for a pause until ${until} UTC` : undefined;
+  const { wait } = await freePlaces(session.warehouse.database, bulkMatchScope, session.config.rateLimits);
+  return wait && `waiting ${readableSeconds(wait.milliseconds / 1_000)}: ${wait.reason}`;
 }

@@ -93,11 +93,26 @@ export async function waitForRun(session: Session, runId: string, handle: Workfl
       followRun(session, runId, handle, interrupted.signal),
       worker?.ended ?? new Promise(() => {}),
     ]);
-    if (interrupted.signal.aborted) tell(`the run goes on with: enrich resume ${runId}`);
+    if (interrupted.signal.aborted) await leaveRun(session, runId);
     return await readRunFacts(session.warehouse, runId);
   } finally {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
+  }
+}
+
+/** Nobody goes on with an embedded run whose command ends: it is paused, and says so. Elsewhere the workers go on. */
+async function leaveRun(session: Session, runId: string): Promise<void> {
+  const { status } = await getRun(session.warehouse, runId);
+  if (status === 'running' && session.stack.temporal.embedded) {
+    const next = `enrich resume ${runId}, or the same command again`;
+    await setRunStatus(session.warehouse, runId, 'paused', {
+      type: 'run.interrupted',
+      reason: 'interrupted',
+      next,
+    });
+  } else {
+    tell(`the run goes on; to wait for it: enrich resume ${runId}`);
   }
 }
 
