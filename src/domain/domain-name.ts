@@ -17,8 +17,8 @@ const pagesOfOthers =
  *   where the address is a page on somebody else's site
  */
 export function parseDomain(cell: string): string | undefined {
+  if (cell.length > 2_000 || !cell.includes('.')) return undefined;
   const text = cell.trim();
-  if (text === '' || text.length > 2_000 || !text.includes('.')) return undefined;
   const domain = getDomain(text.slice(text.lastIndexOf('@') + 1), { allowPrivateDomains: true });
   if (domain === null || isFreeMail(domain)) return undefined;
   return pagesOfOthers.test(domain) && /[^/]\/[^/?#]/.test(text) ? undefined : domain;

@@ -81,11 +81,16 @@ const placeholders = new Set([
   '#NAME?',
   '#VALUE!',
 ]);
+const longestPlaceholder = Math.max(...[...placeholders].map((text) => text.length));
+
+function isPlaceholder(name: string): boolean {
+  return name.length <= longestPlaceholder && placeholders.has(name);
+}
 
 /** The display form of a cell that holds a name or a company; undefined where it holds no letter or a placeholder. */
 export function parseName(cell: string): string | undefined {
   const name = displayForm(cell);
-  if (name === '' || name.length > longestName || placeholders.has(name)) return undefined;
+  if (name === '' || name.length > longestName || isPlaceholder(name)) return undefined;
   return /[A-Za-z]/.test(name) || /\p{L}/u.test(name) ? name : undefined;
 }
 
@@ -98,7 +103,7 @@ const noEmployer = /^(?:self[ -]?employed|freelancer?|retired|unemployed|student
 /** The display form of an employer's name; a company may be called `3M` or `1-800-4`, so digits will do. */
 export function parseOrganizationName(cell: string): string | undefined {
   const name = displayForm(cell);
-  if (name === '' || name.length > longestName || placeholders.has(name)) return undefined;
+  if (name === '' || name.length > longestName || isPlaceholder(name)) return undefined;
   if (noEmployer.test(name)) return undefined;
   return /[A-Za-z0-9]/.test(name) || /[\p{L}\p{N}]/u.test(name) ? name : undefined;
 }

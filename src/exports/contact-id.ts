@@ -7,18 +7,18 @@ const longestId = 500;
 /**
  * The id that a contact is filed under.
  *
- * @param cell of the CRM's own id column; undefined where there is none
+ * @param cell of the CRM's own id column; empty where there is none
  * @param keys identity keys of the row
  * @returns the CRM's id; or a stable key of the identity, hashed because ids are shown where personal data must not be; or
  *   the row, where nobody can be told
  */
 export function contactIdOf(
   source: string,
-  cell: string | undefined,
+  cell: string,
   keys: readonly string[],
   rowNumber: number,
 ): string {
-  const id = cell === undefined ? '' : displayForm(cell);
+  const id = displayForm(cell);
   if (id !== '' && id.length <= longestId) return canonicalId(source, id);
   const key = keys[0];
   return key === undefined

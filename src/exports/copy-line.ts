@@ -1,3 +1,4 @@
+import { encodeText, type ByteText } from './byte-text.ts';
 import type { StagedRow } from './read-row.ts';
 
 /** Columns of `enrichment.run_rows` in the order in which `copyLine` writes them. */
@@ -7,7 +8,6 @@ export const copyColumns = [
   'contact_id',
   'outcome',
   'reason',
-  'raw',
   'person_id',
   'email',
   'other_emails',
@@ -20,27 +20,29 @@ export const copyColumns = [
   'domain',
   'opted_out',
   'keys',
+  'raw',
 ].join(', ');
 
-/** How COPY is told to read these lines. No value that is staged is ever empty, so an empty one can stand for null. */
-export const copyFormat = `with (format text, null '')`;
+/**
+ * How COPY is told to read these lines: as CSV whose quote is a character that no value holds, so that nothing has to be
+ * escaped. No value that is staged is ever empty, so an empty one can stand for null.
+ */
+export const copyFormat = String.raw`with (format csv, delimiter E'\t', quote E'\x01', null '')`;
 
 /**
- * One line of PostgreSQL's COPY text format, without its line end.
+ * One line for COPY, without its line end.
  *
- * Nothing in a row holds a tab, a line break or another control character, because the display form and JSON have none;
- * so of all that COPY wants escaped only the backslash can occur, and is looked for once in the whole line. (Looking
- * through each of the 18 values took a quarter of the time of staging.)
+ * Nothing in a row holds a tab, a line break or another control character: the display form drops them, and JSON escapes
+ * them. That is why values go in as they are; escaping each of the 18 took a quarter of the time of staging.
  */
-export function copyLine(runId: string, row: StagedRow): string {
+export function copyLine(runId: string, row: StagedRow): ByteText {
   const { identity } = row;
-  const line = [
+  const values = [
     runId,
     row.rowNumber,
     row.contactId,
     row.outcome,
     row.reason,
-    JSON.stringify(row.cells),
     identity.personId,
     identity.email,
     identity.otherEmails && textArray(identity.otherEmails),
@@ -54,7 +56,7 @@ export function copyLine(runId: string, row: StagedRow): string {
     row.optedOut ? 't' : 'f',
     textArray(row.keys),
   ].join('\t');
-  return line.includes('\\') ? line.replaceAll('\\', '\\\\') : line;
+  return `${encodeText(values)}\t${JSON.stringify(row.cells)}` as ByteText;
 }
 
 /** A PostgreSQL array of texts. */
@@ -64,5 +66,6 @@ function textArray(values: readonly string[]): string {
 }
 
 function element(value: string): string {
-  return `"${/["\\]/.test(value) ? value.replaceAll(/["\\]/g, '\\$&') : value}"`;
+  const plain = !value.includes('"') && !value.includes('\\');
+  return `"${plain ? value : value.replaceAll(/["\\]/g, '\\$&')}"`;
 }

@@ -17,6 +17,7 @@ export interface FoundEncoding {
  */
 export class EncodingDetector {
   readonly #path: string;
+  readonly #given: string | undefined;
   #unicode16: string | undefined;
   #begun = false;
   #incomplete = Buffer.alloc(0);
@@ -24,13 +25,16 @@ export class EncodingDetector {
   #foreignLine: number | undefined;
   #line = 1;
 
-  constructor(path: string) {
+  /** @param given a label that was checked: the detector only sees to it that UTF-8 is valid */
+  constructor(path: string, given: string | undefined) {
     this.#path = path;
+    this.#given = given;
   }
 
   /** @param bytes the next piece of the file; kept no longer than the call */
   push(bytes: Buffer): void {
-    if (!this.#begun) {
+    if (this.#given !== undefined && this.#given !== 'utf-8') return;
+    if (!this.#begun && this.#given === undefined) {
       this.#begun = true;
       this.#unicode16 = utf16Of(this.#path, bytes);
       if (this.#unicode16 === undefined) refuseBinary(this.#path, bytes);
@@ -46,11 +50,19 @@ export class EncodingDetector {
     this.#examine(whole);
   }
 
-  /** @throws Problem `export.mixed-encoding` */
+  /** @throws Problem `export.mixed-encoding`, `export.encoding` */
   finish(): FoundEncoding {
+    if (this.#given !== undefined && this.#given !== 'utf-8') return { encoding: this.#given };
     if (this.#unicode16 !== undefined) return { encoding: this.#unicode16 };
     if (this.#incomplete.length > 0) this.#examine(this.#incomplete);
     if (this.#foreignLine === undefined) return { encoding: 'utf-8' };
+    if (this.#given !== undefined) {
+      throw new Problem('export.encoding', 'the file is not valid utf-8', {
+        where: `${this.#path}, line ${this.#foreignLine}`,
+        next: 'leave "encoding" out of the mapping file, or name the right one',
+        exitCode: exitCodes.usage,
+      });
+    }
     if (this.#sawUtf8) {
       throw new Problem('export.mixed-encoding', 'some lines of the file are UTF-8 and others are not', {
         where: `${this.#path}, line ${this.#foreignLine}`,

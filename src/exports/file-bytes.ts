@@ -1,11 +1,17 @@
 import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { open, stat, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { Problem, exitCodes } from '../domain/problem.ts';
 
-/** Small enough that the event loop serves the database between two pieces, large enough to keep the parser busy. */
-const pieceBytes = 128 * 1024;
+/** Of one reading from the disk. */
+const readBytesAtOnce = 1024 * 1024;
+/**
+ * Of one piece of work: small enough that the event loop serves the database in between, and that what is made of it fits
+ * the young generation of the heap (with 128 KB, page faults doubled the time in the kernel).
+ */
+const pieceBytes = 64 * 1024;
 
 /** What a file looks like from outside: if either figure changes, it is not the same content any more. */
 export interface FileState {
@@ -39,34 +45,37 @@ export async function fileState(path: string): Promise<FileState> {
 
 /** Whether a file begins as gzip does, whatever it is called. */
 export async function isGzip(path: string): Promise<boolean> {
-  const handle = await open(path).catch((error: unknown) => {
-    throw fileProblem(path, error);
-  });
+  for await (const piece of readStoredBytes(path)) return piece[0] === 0x1f && piece[1] === 0x8b;
+  return false;
+}
+
+/**
+ * The bytes of a file piece by piece, as they are stored. Each piece is in the same memory: it is gone with the next.
+ *
+ * @throws Problem `export.missing`, `export.unreadable`
+ */
+export async function* readStoredBytes(path: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
+  const handle = await openFile(path);
+  const memory = Buffer.allocUnsafeSlow(readBytesAtOnce);
   try {
-    const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    return buffer[0] === 0x1f && buffer[1] === 0x8b;
+    for (;;) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await handle.read(memory, 0, memory.length, null).catch((error: unknown) => {
+        throw fileProblem(path, error);
+      });
+      if (bytesRead === 0) return;
+      for (let start = 0; start < bytesRead; start += pieceBytes) {
+        yield memory.subarray(start, Math.min(start + pieceBytes, bytesRead));
+        await setImmediate();
+      }
+    }
   } finally {
     await handle.close();
   }
 }
 
 /**
- * The bytes of a file piece by piece, as they are stored.
- *
- * @throws Problem `export.unreadable`
- */
-export async function* readStoredBytes(path: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
-  const stream = createReadStream(path, { highWaterMark: pieceBytes, ...(signal && { signal }) });
-  try {
-    yield* stream as AsyncIterable<Buffer>;
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw fileProblem(path, error);
-  }
-}
-
-/**
- * The bytes of a file piece by piece, unpacked where it is gzip.
+ * The bytes of a file piece by piece, unpacked where it is gzip. A piece is gone with the next.
  *
  * @throws Problem `export.unreadable`, `export.gzip-damaged`
  */
@@ -89,6 +98,14 @@ export async function* readBytes(path: string, gzip: boolean, signal?: AbortSign
       next: 'copy or export it again; gzip -t FILE checks it',
       cause: error,
     });
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path);
+  } catch (error) {
+    throw fileProblem(path, error);
   }
 }
 

@@ -1,7 +1,7 @@
 import { mapColumns, type ColumnMap } from './column-map.ts';
 import { findLayout, type Layout } from './layout.ts';
 import { checkedMapping } from './mapping-file.ts';
-import { readText } from './records.ts';
+import { readText } from './read-text.ts';
 import { surveyExport, type SurveyedExport } from './survey.ts';
 
 /** An export of which everything is known that can be known before its rows are read. */

@@ -6,6 +6,7 @@ import type { Identity } from '../domain/identity.ts';
 import { displayForm, parseName, parseOrganizationName } from '../domain/normalise.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { parseProfileUrl } from '../domain/profile-url.ts';
+import { decodeText, encodeText, type ByteText } from './byte-text.ts';
 import type { ColumnMap } from './column-map.ts';
 import { contactIdOf } from './contact-id.ts';
 import { isOptedOut } from './opt-out.ts';
@@ -16,7 +17,7 @@ export interface StagedRow {
   readonly contactId: string;
   readonly outcome: Extract<Outcome, 'malformed' | 'no_identifier'> | undefined;
   readonly reason: string | undefined;
-  readonly cells: readonly string[];
+  readonly cells: readonly ByteText[];
   readonly identity: Identity;
   readonly optedOut: boolean;
   readonly keys: readonly string[];
@@ -25,6 +26,7 @@ export interface StagedRow {
 /** No field of a CRM holds as much; a file that was pasted into a cell does. */
 const longestCell = 1_000_000;
 const nobody: Identity = {};
+const none = encodeText('');
 const noIdentifier = 'no email, profile URL or service id, and no name together with a company';
 
 /**
@@ -35,8 +37,9 @@ const noIdentifier = 'no email, profile URL or service id, and no name together 
 export function createRowReader(
   header: readonly string[],
   columns: ColumnMap,
-): (cells: string[], rowNumber: number, guessed: boolean) => StagedRow {
-  const malformed = createRecordCheck(header);
+): (cells: readonly ByteText[], rowNumber: number, guessed: boolean) => StagedRow {
+  const malformed = createRecordCheck(header.map(encodeText));
+  const idColumn = columns.single.contact_id[0] ?? -1;
   return (cells, rowNumber, guessed) => {
     const fault = malformed(cells, guessed);
     if (fault !== undefined) {
@@ -55,13 +58,13 @@ export function createRowReader(
     const usable = keys.length > 0;
     return {
       rowNumber,
-      contactId: contactIdOf(columns.source, cells[columns.single.contact_id[0]!], keys, rowNumber),
+      contactId: contactIdOf(columns.source, decodeText(cells[idColumn] ?? none), keys, rowNumber),
       outcome: usable ? undefined : 'no_identifier',
       reason: usable ? undefined : noIdentifier,
       cells,
       identity,
       optedOut: columns.optOuts.some((optOut) =>
-        isOptedOut(cells[optOut.column] ?? '', optOut.polarity, optOut.values),
+        isOptedOut(decodeText(cells[optOut.column] ?? none), optOut.polarity, optOut.values),
       ),
       keys,
     };
@@ -74,7 +77,7 @@ export function createRowReader(
  */
 function createRecordCheck(
   header: readonly string[],
-): (cells: readonly string[], guessed: boolean) => string | undefined {
+): (cells: readonly ByteText[], guessed: boolean) => string | undefined {
   const most = header.length;
   const least = header.findLastIndex((name) => name.trim() !== '') + 1;
   return (cells, guessed) => {
@@ -94,7 +97,7 @@ function createRecordCheck(
   };
 }
 
-function readIdentity(cells: readonly string[], { single, emails }: ColumnMap): Identity {
+function readIdentity(cells: readonly ByteText[], { single, emails }: ColumnMap): Identity {
   const identity: { -readonly [Key in keyof Identity]: Identity[Key] } = {};
   const personId = first(cells, single.person_id, parsePersonId);
   if (personId !== undefined) identity.personId = personId;
@@ -122,26 +125,26 @@ function readIdentity(cells: readonly string[], { single, emails }: ColumnMap): 
 
 /** The first of these columns that holds something of use. */
 function first(
-  cells: readonly string[],
+  cells: readonly ByteText[],
   columns: readonly number[],
   parse: (cell: string) => string | undefined,
 ): string | undefined {
   for (const column of columns) {
     const cell = cells[column];
     if (cell === undefined || cell === '') continue;
-    const value = parse(cell);
+    const value = parse(decodeText(cell));
     if (value !== undefined) return value;
   }
   return undefined;
 }
 
 /** All addresses, each once: work before free mail before those that several people read, then as the columns stand. */
-function readEmails(cells: readonly string[], columns: readonly number[]): string[] {
+function readEmails(cells: readonly ByteText[], columns: readonly number[]): string[] {
   const found: string[] = [];
   for (const column of columns) {
     const cell = cells[column];
     if (cell === undefined || cell === '') continue;
-    for (const address of parseEmails(cell)) if (!found.includes(address)) found.push(address);
+    for (const address of parseEmails(decodeText(cell))) if (!found.includes(address)) found.push(address);
   }
   return found.length < 2 ? found : found.sort((left, right) => emailRank(left) - emailRank(right));
 }

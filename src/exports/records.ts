@@ -1,6 +1,7 @@
 import Papa from 'papaparse';
 import { Problem, exitCodes } from '../domain/problem.ts';
-import { readBytes } from './file-bytes.ts';
+import { encodeText, type ByteText } from './byte-text.ts';
+import { readByteText } from './read-text.ts';
 import type { SurveyedExport } from './survey.ts';
 
 /** How records and cells are told apart. */
@@ -11,7 +12,7 @@ export interface Dialect {
 }
 
 export interface RecordBatch {
-  readonly records: string[][];
+  readonly records: ByteText[][];
   /** Positions of records in which a quote neither opens nor closes a cell: the parser guessed where the cell ends. */
   readonly guessed: ReadonlySet<number>;
 }
@@ -55,15 +56,15 @@ export class RecordParser {
    * @param last nothing follows
    * @throws Problem `export.unclosed-quote`, `export.record-too-long`
    */
-  parse(text: string, last: boolean): RecordBatch {
+  parse(text: ByteText, last: boolean): RecordBatch {
     const input = this.#withOneLineEnd(this.#rest + text, last);
-    const { data, errors, meta } = this.#parser.parse(input, 0, !last) as Papa.ParseResult<string[]>;
+    const { data, errors, meta } = this.#parser.parse(input, 0, !last) as Papa.ParseResult<ByteText[]>;
     let guessed: Set<number> | undefined;
     for (const error of errors) {
       if (error.code === 'MissingQuotes') throw this.#unclosedQuote(input, error.index ?? 0);
       if (error.row !== undefined && error.row < data.length) (guessed ??= new Set()).add(error.row);
     }
-    if (this.#dialect.lineEnds !== 'CR') dropCarriageReturns(data);
+    if (this.#dialect.lineEnds !== 'CR' && input.includes('\r')) dropCarriageReturns(data);
     this.#rest = input.slice(meta.cursor);
     this.#line += countBreaks(input, meta.cursor, this.#dialect);
     if (this.#rest.length > longestRecord) throw this.#tooLong();
@@ -109,49 +110,16 @@ export async function* readRecords(
   dialect: Dialect,
   signal?: AbortSignal,
 ): AsyncGenerator<RecordBatch> {
-  const parser = new RecordParser(file.path, dialect);
-  for await (const text of readText(file, () => parser.line, signal)) yield parser.parse(text, false);
-  yield parser.parse('', true);
+  const parser = new RecordParser(file.path, { ...dialect, delimiter: encodeText(dialect.delimiter) });
+  for await (const bytes of readByteText(file, () => parser.line, signal)) yield parser.parse(bytes, false);
+  yield parser.parse('' as ByteText, true);
 }
 
-/**
- * The text of a surveyed file piece by piece, without a byte order mark.
- *
- * @param line tells the line that is being read, for the error
- * @throws Problem `export.encoding`, `export.unreadable`
- */
-export async function* readText(
-  file: SurveyedExport,
-  line: () => number,
-  signal?: AbortSignal,
-): AsyncGenerator<string> {
-  const decoder = new TextDecoder(file.encoding, { fatal: true });
-  // Always as a stream: of a whole buffer, Node 20 decodes windows-1252 as if it were latin1.
-  const decode = (bytes: Buffer | undefined): string => {
-    try {
-      return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
-    } catch (error) {
-      throw new Problem('export.encoding', `the file is not valid ${file.encoding}`, {
-        where: `${file.path}, near line ${line()}`,
-        next: 'export it as UTF-8, or name its encoding in a mapping file: {"encoding": "windows-1252"}',
-        exitCode: exitCodes.usage,
-        cause: error,
-      });
-    }
-  };
-  for await (const bytes of readBytes(file.path, file.gzip, signal)) {
-    const text = decode(bytes);
-    if (text !== '') yield text;
-  }
-  const rest = decode(undefined);
-  if (rest !== '') yield rest;
-}
-
-function dropCarriageReturns(records: string[][]): void {
+function dropCarriageReturns(records: ByteText[][]): void {
   for (const record of records) {
     const last = record.length - 1;
     const cell = record[last]!;
-    if (cell.charCodeAt(cell.length - 1) === 13) record[last] = cell.slice(0, -1);
+    if (cell.charCodeAt(cell.length - 1) === 13) record[last] = cell.slice(0, -1) as ByteText;
   }
 }
 

@@ -1,17 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import type { Chunk } from './chunk.ts';
 import { copyColumns, copyFormat } from './copy-line.ts';
-
-/** Consecutive rows as lines of COPY, one for each. */
-export interface Chunk {
-  /** Number of its first row. */
-  readonly firstRow: number;
-  /** Number of its last row. */
-  readonly lastRow: number;
-  /** Encoded piece by piece as they were read: one long text in their place would outlive the young generation of the heap. */
-  readonly pieces: readonly { readonly rows: number; readonly lines: Buffer }[];
-}
 
 /** What the run keeps of how its file was read. */
 export interface ReadingRecord {
@@ -38,8 +29,8 @@ export async function stageChunk(
     if (rowsStaged < chunk.firstRow - 1)
       throw new Error(`run ${runId}: rows before ${chunk.firstRow} are missing`);
     const copy = client.query(copyFrom(`copy enrichment.run_rows (${copyColumns}) from stdin ${copyFormat}`));
-    // In one piece: the stream waits for the socket between two, and the parser keeps it waiting long.
-    await pipeline([Buffer.concat([...linesAfter(chunk, rowsStaged)])], copy);
+    // In one piece: between two, the stream waits for the socket, and the parser keeps it waiting long.
+    await pipeline([chunk.linesAfter(rowsStaged)], copy);
     await client.query(
       `update enrichment.runs set rows_staged = $2, header = $3, mapping = $4::jsonb, source = $5 where run_id = $1`,
       [runId, chunk.lastRow, reading.header, JSON.stringify(reading.mapping), reading.source],
@@ -102,17 +93,4 @@ function withoutCells(error: unknown): Error {
   if (!(error instanceof Error)) return new Error('staging failed');
   if (error instanceof DatabaseError) Object.assign(error, { where: undefined, detail: undefined });
   return error;
-}
-
-/** Each line ends in a line feed and holds no other: COPY writes those of a text as `\\n`. */
-function* linesAfter(chunk: Chunk, rowsStaged: number): Generator<Buffer> {
-  let row = chunk.firstRow;
-  for (const { rows, lines } of chunk.pieces) {
-    let start = 0;
-    for (let staged = row; staged <= rowsStaged && staged < row + rows; staged += 1) {
-      start = lines.indexOf(10, start) + 1;
-    }
-    if (start < lines.length) yield lines.subarray(start);
-    row += rows;
-  }
 }

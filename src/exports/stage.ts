@@ -1,4 +1,6 @@
 import type { Pool } from 'pg';
+import type { ByteText } from './byte-text.ts';
+import { Chunk } from './chunk.ts';
 import { describeColumns } from './column-map.ts';
 import { copyLine } from './copy-line.ts';
 import { readDataRecords } from './data-records.ts';
@@ -26,9 +28,6 @@ export interface StagedExport {
   readonly warnings: readonly string[];
 }
 
-/** Of 128 KB of the file each, so some 10,000 rows: a kill loses at most two chunks of work, and no row. */
-const piecesPerChunk = 20;
-
 /**
  * Stages an export: streams it with flat memory into `enrichment.run_rows`, each record with its raw cells, its normalised
  * identity and its keys. Records that cannot be read or name nobody have their outcome at once.
@@ -52,33 +51,36 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   const readRow = createRowReader(header, opened.columns);
   let rows = 0;
   let malformed = 0;
-  let pieces: { rows: number; lines: Buffer }[] = [];
+  // One chunk is written while the other is filled: database and parser work side by side.
+  let filling = new Chunk();
+  let writing = new Chunk();
   let staging: Promise<unknown> = Promise.resolve();
-  // One chunk is written while the next is read: database and parser work side by side.
-  const stagePieces = async (): Promise<void> => {
+  const stageFilled = async (): Promise<void> => {
     await staging;
     signal?.throwIfAborted();
-    const firstRow = rows + 1 - pieces.reduce((sum, piece) => sum + piece.rows, 0);
-    staging = stageChunk(pool, runId, { firstRow, lastRow: rows, pieces }, reading).then(options.onProgress);
+    [filling, writing] = [writing, filling];
+    filling.clear();
+    staging = stageChunk(pool, runId, writing, reading).then(options.onProgress);
     // Looked at by whoever awaits it; until then it is no unhandled rejection.
     staging.catch(() => {});
-    pieces = [];
   };
   const footer = (count: number) =>
     warnings.push(`${count} lines below the table are no contacts and are left out`);
   try {
     for await (const { records, guessed } of readDataRecords(opened, footer, signal)) {
-      const lines: string[] = [];
-      for (const [index, cells] of records.entries()) {
+      const lines: ByteText[] = [];
+      for (let index = 0; index < records.length; index += 1) {
         rows += 1;
-        const row = readRow(cells, rows, guessed.has(index));
+        const row = readRow(records[index]!, rows, guessed.has(index));
         if (row.outcome === 'malformed') malformed += 1;
         if (rows > run.rowsStaged) lines.push(copyLine(runId, row));
       }
-      if (lines.length > 0) pieces.push({ rows: lines.length, lines: Buffer.from(`${lines.join('\n')}\n`) });
-      if (pieces.length >= piecesPerChunk) await stagePieces();
+      if (lines.length === 0) continue;
+      const text = `${lines.join('\n')}\n` as ByteText;
+      if (!filling.isEmpty && !filling.hasRoomFor(text)) await stageFilled();
+      filling.add(rows - lines.length + 1, lines.length, text);
     }
-    if (pieces.length > 0) await stagePieces();
+    if (!filling.isEmpty) await stageFilled();
   } finally {
     await staging;
   }

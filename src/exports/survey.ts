@@ -20,7 +20,7 @@ export interface SurveyedExport {
  * Reads a file once, keeping nothing: content hash, packing, encoding. 220 MB take a quarter of a second, and nothing is
  * staged of a file that turns out to be unreadable in its last line.
  *
- * @param encoding a label given by hand: taken as it is
+ * @param encoding a label given by hand
  * @throws Problem `export.*`, `mapping.encoding`
  */
 export async function surveyExport(
@@ -32,16 +32,16 @@ export async function surveyExport(
   const state = await fileState(path);
   const gzip = await isGzip(path);
   const hash = createHash('sha256');
-  const detector = new EncodingDetector(path);
+  const detector = new EncodingDetector(path, given);
   let bytes = 0;
   for await (const piece of readBytes(path, gzip, signal)) {
     if (bytes === 0) refuseForeignKind(path, piece);
     if (!gzip) hash.update(piece);
-    if (given === undefined) detector.push(piece);
+    detector.push(piece);
     bytes += piece.length;
   }
   if (bytes === 0) throw emptyFile(path);
-  const found = given === undefined ? detector.finish() : { encoding: given };
+  const found = detector.finish();
   return {
     path,
     sha256: gzip ? (await hashExport(path)).sha256 : hash.digest('hex'),

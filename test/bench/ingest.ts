@@ -62,8 +62,8 @@ function* inventedRows(rows: number): Generator<string> {
     const name = email === '' ? ',' : `${first},${last}`;
     yield (
       `${100_000_000 + row},${name},${email},"+49 30 ${1_000_000 + (row % 8_999_999)}","${company}, Inc.",` +
-      `https://www.${domain}/about,${titles[row % titles.length]!},"Berlin, Mitte",Germany,,` +
-      `"Muster, Max",2026-11-0${1 + (row % 9)}T08:15:00Z,"Met at the fair; said ""call me later"""\n`
+      `www.${domain},${titles[row % titles.length]!},"Berlin, Mitte",Germany,,` +
+      `"Muster, Max",2026-11-0${1 + (row % 9)}T08:15:00Z,"Fair; ""call later"""\n`
     );
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/domain/problem.ts';
+import { encodeText } from '../../src/exports/byte-text.ts';
 import { RecordParser } from '../../src/exports/records.ts';
 
 const dialect = { delimiter: ',', lineEnds: 'LF' } as const;
@@ -7,8 +8,8 @@ const dialect = { delimiter: ',', lineEnds: 'LF' } as const;
 function refusal(pieces: readonly string[]): Problem {
   const parser = new RecordParser('contacts.csv', dialect);
   try {
-    for (const piece of pieces) parser.parse(piece, false);
-    parser.parse('', true);
+    for (const piece of pieces) parser.parse(encodeText(piece), false);
+    parser.parse(encodeText(''), true);
   } catch (error) {
     return error as Problem;
   }
@@ -35,7 +36,7 @@ it('a line without an end is refused', () => {
 
 it('a quote that neither opens nor closes a cell is pointed out', () => {
   const parser = new RecordParser('contacts.csv', dialect);
-  const { records, guessed } = parser.parse('1,"the "old" mill"\n2,plain', true);
+  const { records, guessed } = parser.parse(encodeText('1,"the "old" mill"\n2,plain'), true);
   expect(records).toEqual([
     ['1', 'the "old" mill'],
     ['2', 'plain'],
