@@ -5,6 +5,9 @@ import { isFreeMail } from './free-mail.ts';
 const pagesOfOthers =
   /^(?:facebook|linkedin|instagram|twitter|x|youtube|tiktok|crunchbase|github|medium|wikipedia|yelp)\.[a-z.]+$/;
 
+/** tldts takes any last label for a suffix, so that it finds a domain in `1.50`. */
+const topLevel = /\.(?:[a-z]{2,}|xn--[a-z0-9-]+|[\u0080-\uffff]+)$/;
+
 /**
  * Reads the domain of an employer.
  *
@@ -20,6 +23,6 @@ export function parseDomain(cell: string): string | undefined {
   if (cell.length > 2_000 || !cell.includes('.')) return undefined;
   const text = cell.trim();
   const domain = getDomain(text.slice(text.lastIndexOf('@') + 1), { allowPrivateDomains: true });
-  if (domain === null || isFreeMail(domain)) return undefined;
+  if (domain === null || !topLevel.test(domain) || isFreeMail(domain)) return undefined;
   return pagesOfOthers.test(domain) && /[^/]\/[^/?#]/.test(text) ? undefined : domain;
 }

@@ -32,26 +32,17 @@ const noIdentifier = 'no email, profile URL or service id, and no name together 
 /**
  * Reads records of one export.
  *
- * @param header as it stands in the file: a record that repeats it is no contact
+ * @returns a function from the cells of a record, its number from 1, and why it cannot be read (undefined: it can)
  */
 export function createRowReader(
-  header: readonly string[],
   columns: ColumnMap,
-): (cells: readonly ByteText[], rowNumber: number, guessed: boolean) => StagedRow {
-  const malformed = createRecordCheck(header.map(encodeText));
+): (cells: readonly ByteText[], rowNumber: number, fault: string | undefined) => StagedRow {
   const idColumn = columns.single.contact_id[0] ?? -1;
-  return (cells, rowNumber, guessed) => {
-    const fault = malformed(cells, guessed);
+  return (cells, rowNumber, fault) => {
     if (fault !== undefined) {
-      const row = {
-        rowNumber,
-        contactId: `row:${rowNumber}`,
-        cells,
-        identity: nobody,
-        optedOut: false,
-        keys: [],
-      };
-      return { ...row, outcome: 'malformed', reason: fault };
+      const contactId = `row:${rowNumber}`;
+      const nothing = { identity: nobody, optedOut: false, keys: [] };
+      return { rowNumber, contactId, outcome: 'malformed', reason: fault, cells, ...nothing };
     }
     const identity = readIdentity(cells, columns);
     const keys = identityKeys(identity);
@@ -72,12 +63,16 @@ export function createRowReader(
 }
 
 /**
- * Why a record cannot be read. Only what cannot put one person's cell into another person's column is tolerated: surplus
+ * Tells why a record cannot be read. Only what cannot put one person's cell into another person's column is tolerated: surplus
  * cells that are empty, and missing cells of columns that have no name and end the header.
+ *
+ * @param names the header as it stands in the file: a record that repeats it is no contact
+ * @returns a function that gives the reason, or undefined
  */
-function createRecordCheck(
-  header: readonly string[],
+export function createRecordCheck(
+  names: readonly string[],
 ): (cells: readonly ByteText[], guessed: boolean) => string | undefined {
+  const header = names.map(encodeText);
   const most = header.length;
   const least = header.findLastIndex((name) => name.trim() !== '') + 1;
   return (cells, guessed) => {

@@ -5,7 +5,7 @@ import { describeColumns } from './column-map.ts';
 import { copyLine } from './copy-line.ts';
 import { readDataRecords } from './data-records.ts';
 import { openExport, type ReadingOptions } from './open-export.ts';
-import { createRowReader } from './read-row.ts';
+import { createRecordCheck, createRowReader } from './read-row.ts';
 import { finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
 import { changedExport, refuseChange } from './survey.ts';
 
@@ -48,7 +48,8 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   const reading: ReadingRecord = { header, mapping, source };
   const warnings = [...opened.warnings];
 
-  const readRow = createRowReader(header, opened.columns);
+  const faultOf = createRecordCheck(header);
+  const readRow = createRowReader(opened.columns);
   let rows = 0;
   let malformed = 0;
   // One chunk is written while the other is filled: database and parser work side by side.
@@ -71,9 +72,10 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
       const lines: ByteText[] = [];
       for (let index = 0; index < records.length; index += 1) {
         rows += 1;
-        const row = readRow(records[index]!, rows, guessed.has(index));
-        if (row.outcome === 'malformed') malformed += 1;
-        if (rows > run.rowsStaged) lines.push(copyLine(runId, row));
+        const cells = records[index]!;
+        const fault = faultOf(cells, guessed.has(index));
+        if (fault !== undefined) malformed += 1;
+        if (rows > run.rowsStaged) lines.push(copyLine(runId, readRow(cells, rows, fault)));
       }
       if (lines.length === 0) continue;
       const text = `${lines.join('\n')}\n` as ByteText;

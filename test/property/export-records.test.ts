@@ -21,19 +21,19 @@ const delimiter = fc.constantFrom(',', ';', '\t');
 const cuts = fc.array(fc.nat(400), { maxLength: 6 });
 
 /** Cut between any two bytes, also of one character. */
-function parseInPieces(dialect: Dialect, text: string, cuts: readonly number[]): string[][] {
+function parseInPieces(dialect: Dialect, text: string, places: readonly number[]): string[][] {
   const bytes = encodeText(text);
   const ends = [
-    ...cuts.map((place) => place % (bytes.length + 1)).sort((left, right) => left - right),
+    ...places.map((place) => place % (bytes.length + 1)).sort((left, right) => left - right),
     bytes.length,
   ];
   const parser = new RecordParser('contacts.csv', dialect);
-  const records = ends.flatMap((end, index) => {
+  const read = ends.flatMap((end, index) => {
     const piece = bytes.slice(ends[index - 1] ?? 0, end) as ByteText;
     return parser.parse(piece, false).records;
   });
-  records.push(...parser.parse(encodeText(''), true).records);
-  return records.filter((record) => record.length > 1).map((record) => record.map(decodeText));
+  read.push(...parser.parse(encodeText(''), true).records);
+  return read.filter((record) => record.length > 1).map((record) => record.map(decodeText));
 }
 
 it('records come out as they were written, wherever the text was cut into pieces', () => {

@@ -49,10 +49,16 @@ describe('the domain of an employer', () => {
     expect(parseDomain(cell)).toBe(expected);
   });
 
-  it.each(['gmail.com', 'https://www.facebook.com/orbit', 'co.uk', 'orbit', '10.0.0.1', '', 'see www'])(
-    'is not in %j',
-    (cell) => {
-      expect(parseDomain(cell)).toBeUndefined();
-    },
-  );
+  it.each([
+    'gmail.com',
+    'https://www.facebook.com/orbit',
+    'co.uk',
+    'orbit',
+    '10.0.0.1',
+    '1.50',
+    '',
+    'see www',
+  ])('is not in %j', (cell) => {
+    expect(parseDomain(cell)).toBeUndefined();
+  });
 });
