@@ -56,6 +56,7 @@ export function printPlan({ run, plan }: PlannedExport, session: Session, json: 
         plan_hash: plan.planHash,
         source: run.source,
         mapping: run.mapping,
+        warnings: run.warnings,
         ...wirePlan(plan),
       }),
     );
@@ -73,6 +74,7 @@ export function describeMapping(run: RunRecord): string {
   return [
     `recognised as ${run.source ?? 'nothing'}:`,
     table(used.map((name) => [name, '→', String(mapping[name])])),
+    ...run.warnings.map((warning) => `  note: ${warning}`),
     ...(unused.length === 0 ? [] : [`  not used: ${unused.join(', ')}`]),
   ].join('\n');
 }

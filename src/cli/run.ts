@@ -6,7 +6,7 @@ import { getRun, findOrBeginRun, type RunOrder } from '../warehouse/runs.ts';
 import { describePlan, describeRun, exitCodeOf } from './describe-run.ts';
 import { followRun } from './follow-run.ts';
 import { print, tell } from './output.ts';
-import { planExport, printPlan } from './plan-export.ts';
+import { describeMapping, planExport, printPlan } from './plan-export.ts';
 import { orderRun, type RunFlags } from './run-order.ts';
 import { withSession, type Session } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
@@ -56,9 +56,11 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that 
         process.exitCode = exitCodes.needsPerson;
         return;
       }
-      const facts = await withSession(config, { temporal: true, service: true }, (session) =>
-        enrichExport(session, order, { asks }),
-      );
+      const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
+        const ended = await enrichExport(session, order, { asks });
+        if (!asks) tell(describeMapping(await getRun(session.warehouse, ended.run_id)));
+        return ended;
+      });
       reportRun(facts, options.json === true);
     });
 }
@@ -120,6 +122,7 @@ async function approve(
   if (status !== 'awaiting_approval') return false;
   const { plan } = await getRun(session.warehouse, runId);
   if (!plan) return false;
+  tell(describeMapping(await getRun(session.warehouse, runId)));
   tell(describePlan(plan, session.config.rateLimits));
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(`spend up to ${plan.credits.worstCase} credits? [y/N] `);

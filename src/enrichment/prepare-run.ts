@@ -26,7 +26,7 @@ import type { Warehouse } from '../warehouse/database.ts';
 import { readCallHistory } from '../warehouse/call-history.ts';
 import { firstOpenPage } from '../warehouse/pages.ts';
 import { planRows } from '../warehouse/plan.ts';
-import { endRun, getRun, readRunFacts, savePlan, setRunStatus } from '../warehouse/runs.ts';
+import { endRun, getRun, readRunFacts, savePlan, saveWarnings, setRunStatus } from '../warehouse/runs.ts';
 
 export interface RunDependencies {
   readonly warehouse: Warehouse;
@@ -59,6 +59,7 @@ export async function ingestRun(
       },
       signal: options.signal,
     });
+    if (staged.warnings.length > 0) await saveWarnings(warehouse, runId, staged.warnings);
     return { kind: 'ingested', rows: staged.rows, malformed: staged.malformed, source: staged.source };
   } catch (error) {
     if (error instanceof Problem && !error.type.startsWith('database.'))

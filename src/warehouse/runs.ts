@@ -15,6 +15,7 @@ export interface RunRecord {
   readonly options: RunOptions;
   readonly header: readonly string[] | null;
   readonly mapping: Readonly<Record<string, unknown>> | null;
+  readonly warnings: readonly string[];
   readonly rowsStaged: number;
   readonly ingestedAt: Date | null;
   readonly plan: PlanSummary | null;
@@ -101,6 +102,7 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     options: row.options,
     header: row.header,
     mapping: row.mapping,
+    warnings: row.warnings,
     rowsStaged: row.rows_staged,
     ingestedAt: row.ingested_at,
     plan: row.plan as PlanSummary | null,
@@ -137,6 +139,17 @@ export async function setRunStatus(
       finished_at = case when ${status} in ('planned', 'finished', 'cancelled', 'failed') then clock_timestamp() end
     where run_id = ${runId} and status not in ('planned', 'finished', 'cancelled', 'failed')
   `.execute(warehouse.database);
+}
+
+/** Keeps what was odd about the file with the run. */
+export async function saveWarnings(
+  warehouse: Warehouse,
+  runId: string,
+  warnings: readonly string[],
+): Promise<void> {
+  await sql`update runs set warnings = ${warnings}::text[] where run_id = ${runId}`.execute(
+    warehouse.database,
+  );
 }
 
 /** Keeps the plan's figures with the run. */

@@ -21,6 +21,8 @@ export interface RunsTable {
   header: string[] | null;
   /** Raw header → canonical field, as it was chosen. */
   mapping: Json<Record<string, unknown>> | null;
+  /** What was odd about the file and could be read all the same. */
+  warnings: Generated<string[]>;
   /** Records staged so far; with `ingested_at` set, the rows of the file. */
   rows_staged: Generated<number>;
   ingested_at: Timestamp | null;

@@ -20,6 +20,7 @@ const statements = [
     options jsonb not null,
     header text[],
     mapping jsonb,
+    warnings text[] not null default '{}',
     rows_staged integer not null default 0,
     ingested_at timestamptz,
     plan jsonb,
