@@ -223,7 +223,12 @@ async function checkEmbeddedTemporal(config: Config): Promise<Finding[]> {
 function checkReceiver(config: Config): Finding[] {
   const { publicUrl, listen } = config.webhook;
   if (publicUrl === undefined && listen === undefined) {
-    return [ok('receiver', 'none: results that come later are polled for')];
+    return [
+      ok(
+        'receiver',
+        'none needed: results that come later (phones, waterfall) are not asked for in this release',
+      ),
+    ];
   }
   if (publicUrl === undefined) {
     const next = 'set WEBHOOK_PUBLIC_URL to the address under which the service reaches it';
