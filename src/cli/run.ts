@@ -94,7 +94,7 @@ export async function enrichExport(
   const { run, found } = await findOrBeginRun(session.warehouse, order);
   tell(found ? `going on with ${run.runId}` : `run ${run.runId}`);
   const handle =
-    found && run.planHash !== null && run.status !== 'awaiting_approval'
+    found && run.planHash !== null && (run.status !== 'awaiting_approval' || !asks)
       ? await resumeRun(session, run)
       : await startRunWorkflow(session, run, !asks);
   const { uiUrl } = session.stack.temporal;

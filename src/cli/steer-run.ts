@@ -50,10 +50,15 @@ export async function startRunWorkflow(
   });
 }
 
-/** Clears a pause and starts the workflow again where it was lost. */
+/** Gives the yes that a run waits for, clears a pause, and starts the workflow again where it was lost. */
 export async function resumeRun(session: Session, run: RunRecord): Promise<WorkflowHandle> {
   const client = await session.temporal();
   const handle = client.workflow.getHandle(run.runId);
+  if (run.status === 'awaiting_approval' && run.planHash !== null) {
+    if (session.stack.temporal.embedded) await session.work();
+    await steerRun(session, run.runId, 'approve', run.planHash);
+    return handle;
+  }
   if (run.status === 'paused') {
     // An update is carried out by a worker: where it is ours to start, it has to be there first.
     if (session.stack.temporal.embedded) await session.work();
