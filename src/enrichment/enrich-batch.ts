@@ -120,7 +120,12 @@ async function stopped(
   tally: Tally,
   stop: Stop,
 ): Promise<BatchResult> {
-  const paused = { ...stop, next: `${stop.next}; then: enrich resume ${runId}` };
+  const resume = `enrich resume ${runId}`;
+  // Most failures end their advice with the command; it is given with the run's own id.
+  const next = stop.next.includes('enrich resume RUN')
+    ? stop.next.replace('enrich resume RUN', resume)
+    : `${stop.next}; then: ${resume}`;
+  const paused = { ...stop, next };
   await setRunStatus(warehouse, runId, 'paused', paused);
   return { kind: 'stopped', tally: tally.read(), stop: paused };
 }

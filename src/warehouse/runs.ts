@@ -46,9 +46,7 @@ export async function findOrBeginRun(
   warehouse: Warehouse,
   order: RunOrder,
 ): Promise<{ run: RunRecord; found: boolean }> {
-  const runKey = createHash('sha256')
-    .update(JSON.stringify([order.fileSha256, order.options]))
-    .digest('hex');
+  const runKey = order.planOnly ? `plan ${randomBytes(16).toString('hex')}` : keyOf(order);
   const runId = newRunId();
   const inserted = await sql<{ run_id: string }>`
     insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options, expected_plan_hash)
@@ -67,6 +65,13 @@ export async function findOrBeginRun(
   return found
     ? { run: await getRun(warehouse, found.run_id), found: true }
     : findOrBeginRun(warehouse, order);
+}
+
+/** What makes two orders the same: the file's content, and every option that decides what is asked for. */
+function keyOf(order: RunOrder): string {
+  return createHash('sha256')
+    .update(JSON.stringify([order.fileSha256, order.options]))
+    .digest('hex');
 }
 
 /**

@@ -100,6 +100,24 @@ describe('enrich run', () => {
   });
 });
 
+describe('enrich plan', () => {
+  it('neither finds nor disturbs an unfinished run of the same file', async () => {
+    const file = sample(60);
+    house.sandbox.faults.set({ rules: [{ status: 401, from: 3 }] });
+    const paused = await house.enrich(['run', file, '--yes', '--json']);
+    expect(paused.facts().status).toBe('paused');
+    const planned = await house.enrich(['plan', file, '--json']);
+    expect(JSON.parse(planned.stdout)).toMatchObject({ rows: 60, calls: expect.any(Number) });
+    expect(JSON.parse((await house.enrich(['status', paused.facts().run_id, '--json'])).stdout)).toEqual(
+      paused.facts(),
+    );
+    house.sandbox.faults.set({ rules: [] });
+    const resumed = (await house.enrich(['run', file, '--yes', '--json'])).facts();
+    expect(resumed).toMatchObject({ run_id: paused.facts().run_id, status: 'finished' });
+    await expectPromisesKept(house);
+  });
+});
+
 describe('what comes back in another shape', () => {
   it.each(['null', 'drop', 'reverse', 'rotate', 'stub', 'foreign', 'short', 'duplicate'] as const)(
     '%s: nobody gets the data of another person',
