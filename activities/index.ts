@@ -1,6 +1,12 @@
 import type { CallActivities, ControlActivities } from '../src/contract.ts';
+import { askedFieldGroups } from '../src/domain/late-results.ts';
 import { enrichBatch } from '../src/enrichment/enrich-batch.ts';
 import type { AttemptDependencies } from '../src/enrichment/attempt-call.ts';
+import {
+  settleLateResults,
+  settleRunResults,
+  type LateDependencies,
+} from '../src/enrichment/late-results.ts';
 import { finishRun, ingestRun, planRun, type RunDependencies } from '../src/enrichment/prepare-run.ts';
 import type { Logger } from '../src/observe/log.ts';
 import { killPoint } from '../src/observe/kill-point.ts';
@@ -10,7 +16,11 @@ import { mappingFailures } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /** Activities of the control queue, bound to what this process runs with. */
-export function createControlActivities(dependencies: RunDependencies, log: Logger): ControlActivities {
+export function createControlActivities(
+  dependencies: RunDependencies,
+  late: LateDependencies,
+  log: Logger,
+): ControlActivities {
   const { warehouse } = dependencies;
   return {
     ingestExport: ({ runId }) =>
@@ -27,10 +37,14 @@ export function createControlActivities(dependencies: RunDependencies, log: Logg
     openPage: ({ runId, page }) =>
       beating(log, async () => {
         const run = await getRun(warehouse, runId);
-        const opened = await openPage(warehouse, runId, page, run.options.freshness);
+        const fieldGroups = askedFieldGroups(run.options);
+        const opened = await openPage(warehouse, runId, page, run.options.freshness, fieldGroups);
         killPoint('page-opened');
         return opened;
       }),
+    settleLateResults: ({ runId }) => beating(log, (signal) => settleRunResults(late, runId, signal)),
+    sweepLateResults: () =>
+      beating(log, async (signal) => ({ applied: await settleLateResults(late, 'ended-runs', signal) })),
     finishRun: ({ runId, ending }) => beating(log, () => finishRun(dependencies, runId, ending)),
   };
 }
@@ -44,6 +58,6 @@ export function createCallActivities(dependencies: AttemptDependencies, log: Log
 }
 
 /** Short work beats as well: without a heartbeat the death of its worker would go unseen until the work's time is up. */
-function beating<Result>(log: Logger, work: () => Promise<Result>): Promise<Result> {
+function beating<Result>(log: Logger, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   return mappingFailures(log, () => withHeartbeat(work));
 }

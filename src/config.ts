@@ -51,7 +51,14 @@ const schema = z.object({
   DATABASE_URL: url('postgres:', 'postgresql:'),
   TEMPORAL_ADDRESS: text,
   WEBHOOK_PUBLIC_URL: url('http:', 'https:'),
-  WEBHOOK_LISTEN: text,
+  WEBHOOK_LISTEN: text.transform((value, context): ListenAddress | undefined => {
+    if (value === undefined) return undefined;
+    const [, host, port] = /^(?:(.*):)?(\d{1,5})$/.exec(value) ?? [];
+    if (port !== undefined && Number(port) <= 65_535)
+      return { host: host?.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
+    context.addIssue({ code: 'custom', message: 'must be host:port, such as 127.0.0.1:8080' });
+    return z.NEVER;
+  }),
   RATE_LIMITS: text.transform((value) => parseRateLimits(value ?? '600/hour')),
   MAX_CREDITS_PER_RUN: credits,
   MAX_CREDITS_PER_DAY: credits,
@@ -111,7 +118,7 @@ export interface Config {
     readonly perMonth: Credits | undefined;
   };
   readonly freshness: Freshness;
-  readonly webhook: { readonly publicUrl: string | undefined; readonly listen: string | undefined };
+  readonly webhook: { readonly publicUrl: string | undefined; readonly listen: ListenAddress | undefined };
   readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
   readonly embedded: {
     /** Absolute. */
@@ -128,6 +135,13 @@ export interface Config {
   };
   readonly log: { readonly level: string; readonly format: 'json' | 'pretty' | undefined };
   readonly metricsListen: string | undefined;
+}
+
+/** Where a server of ours listens. */
+export interface ListenAddress {
+  readonly host: string;
+  /** 0: a free one. */
+  readonly port: number;
 }
 
 /** For how many seconds an answer counts as recent, by what the answer was. */

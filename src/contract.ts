@@ -9,7 +9,17 @@ export const controlTaskQueue = 'enrichment-control';
 /** The paid calls: few slots, one long-lived activity each, so that they never starve the rest. */
 export const callTaskQueue = 'enrichment-calls';
 
-export const workflowTypes = { run: 'enrichmentRun', page: 'enrichmentPage' } as const;
+export const workflowTypes = {
+  run: 'enrichmentRun',
+  page: 'enrichmentPage',
+  sweep: 'lateResultSweep',
+} as const;
+
+/** From the receiver to a run: something lies in its inbox. Coalesced; lost or repeated ones change nothing. */
+export const mailSignalName = 'mail';
+
+/** The schedule that looks after late results of runs that have ended. */
+export const sweepScheduleId = 'enrichment-late-results';
 
 /** Typed search attributes that runs carry; the dev server registers them at its start. */
 export const searchAttributes = {
@@ -50,6 +60,8 @@ export interface RunInput {
   readonly lanes: number;
   /** The namespace knows our search attributes. */
   readonly searchable: boolean;
+  /** Results are to come after the answers, and the run waits for them; absent where everything comes with the answer. */
+  readonly lateResults?: { readonly pollAfterSeconds: number };
   /** Carried over continue-as-new: where to go on, and what was done. */
   readonly carried?: { readonly page: number; readonly tally: BatchTally };
 }
@@ -139,6 +151,26 @@ export type BatchResult =
   /** Nothing may be sent now: the run was paused or cancelled, or the service refuses the key or has no credits left. */
   | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly stop: Stop };
 
+/** How the results that come after their answers stand, in requests and deliveries. */
+export interface LateStanding {
+  /** Requests whose results are waited for. */
+  readonly awaited: number;
+  /** Requests whose results did not come in time; they are applied all the same if they come. */
+  readonly expired: number;
+  /** Deliveries that took effect. */
+  readonly arrived: number;
+  /** Of those, after the run had ended. */
+  readonly late: number;
+  /** Deliveries in which nobody was asked for. */
+  readonly orphaned: number;
+  /** Deliveries that lie in the inbox. */
+  readonly waiting: number;
+  /** When the run stops waiting, as ISO 8601; null where nothing is awaited. */
+  readonly until: string | null;
+  /** When to look again at the latest, such as for the next poll. */
+  readonly nextLookMilliseconds: number | null;
+}
+
 export type PageResult =
   | { readonly kind: 'done'; readonly tally: BatchTally }
   | { readonly kind: 'over_budget'; readonly tally: BatchTally; readonly budget: string }
@@ -158,6 +190,13 @@ export interface RunFacts {
   readonly outcomes: Readonly<Record<string, number>>;
   readonly calls: number;
   readonly credits: { readonly settled: string; readonly reserved: string; readonly unknown: string };
+  readonly late_results: {
+    readonly awaited: number;
+    readonly arrived: number;
+    readonly late: number;
+    readonly expired: number;
+    readonly orphaned: number;
+  };
 }
 
 /** Activities of the control queue. Every one is idempotent: its truth is in the database. */
@@ -166,6 +205,10 @@ export interface ControlActivities {
   planRun(request: RunRequest): Promise<PlanOutcome>;
   setRunStatus(request: RunRequest & { readonly status: RunStatus; readonly stop?: Stop }): Promise<void>;
   openPage(request: PageRequest): Promise<OpenPage>;
+  /** Applies what lies in the run's inbox, polls what is due, and says how its late results stand. */
+  settleLateResults(request: RunRequest): Promise<LateStanding>;
+  /** The same for all runs that have ended; tells how many deliveries took effect. */
+  sweepLateResults(): Promise<{ readonly applied: number }>;
   finishRun(
     request: RunRequest & { readonly ending: 'finished' | 'over_budget' | 'cancelled' },
   ): Promise<RunFacts>;

@@ -11,12 +11,15 @@ import { bulkMatchScope, freePlaces } from './limits/rate-windows.ts';
 import type { Logger } from './observe/log.ts';
 import { createServiceClient } from './service/client.ts';
 import { openWarehouse } from './warehouse/database.ts';
+import { webhookPath } from './webhook/receiver.ts';
 
 export interface WorkerSettings {
   readonly config: Config;
   readonly databaseUrl: string;
   readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
   readonly temporal: { readonly connection: NativeConnection; readonly namespace: string };
+  /** Address under which the service reaches the receiver; undefined: late results are polled only. */
+  readonly webhookUrl: string | undefined;
   readonly log: Logger;
 }
 
@@ -29,6 +32,8 @@ export interface RunningWorker {
 
 /** Beyond the longest call and its recording; a deploy must not cut off a call that is paid for. */
 const graceSecondsBeyondCall = 30;
+/** The service requires an address; this one can never be reached (RFC 2606), so results are fetched by polls alone. */
+const nowhere = 'https://no-receiver.invalid';
 /** Waits up to this long stay in the activity; longer ones become a timer that the UI shows. */
 const patienceMilliseconds = 20_000;
 
@@ -67,6 +72,13 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     taskQueue: controlTaskQueue,
     activities: createControlActivities(
       { warehouse, rateLimits: config.rateLimits, budgets, callConcurrency: config.callConcurrency },
+      {
+        warehouse,
+        client,
+        rateLimits: config.rateLimits,
+        callTimeoutSeconds: config.service.callTimeoutSeconds,
+        pollAfterSeconds: config.lateResults.pollAfterSeconds,
+      },
       log,
     ),
     maxConcurrentActivityTaskExecutions: 4,
@@ -83,6 +95,8 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
         callTimeoutSeconds: config.service.callTimeoutSeconds,
         patienceMilliseconds,
         streak: new FailureStreak(),
+        webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,
+        pollAfterSeconds: config.lateResults.pollAfterSeconds,
       },
       log,
     ),

@@ -23,9 +23,11 @@ import {
   type Stop,
 } from '../src/contract.ts';
 import { enrichmentPage } from './enrichment-page.ts';
+import { LateResults } from './late-results.ts';
 import {
   approveUpdate,
   cancelUpdate,
+  mailSignal,
   pauseUpdate,
   progressQuery,
   resumeUpdate,
@@ -70,8 +72,28 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
   let openChild: string | undefined;
   let resumes = 0;
 
-  const show = (): void =>
-    setCurrentDetails(progressTable({ phase, page, pages: plan?.pages ?? 0, plan, stop, tally }));
+  const late =
+    input.lateResults &&
+    new LateResults({
+      take: () =>
+        long.settleLateResults.executeWithOptions(
+          { summary: 'apply what lies in the inbox; poll what is due' },
+          [{ runId }],
+        ),
+      onLook: () => show(),
+      pollAfterMilliseconds: input.lateResults.pollAfterSeconds * 1_000,
+    });
+
+  const progress = (): RunProgress => ({
+    phase,
+    page,
+    pages: plan?.pages ?? 0,
+    plan,
+    stop,
+    tally,
+    late: late?.standing ?? null,
+  });
+  const show = (): void => setCurrentDetails(progressTable(progress()));
   const enter = (next: RunProgress['phase']): void => {
     phase = next;
     if (input.searchable) {
@@ -95,8 +117,11 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
       { runId, status, ...(why && { stop: why }) },
     ]);
 
-  setHandler(progressQuery, () => ({ phase, page, pages: plan?.pages ?? 0, plan, stop, tally }), {
-    description: 'How far the run is: phase, page, plan, calls, credits.',
+  setHandler(progressQuery, progress, {
+    description: 'How far the run is: phase, page, plan, calls, credits, late results.',
+  });
+  setHandler(mailSignal, () => late?.mail(), {
+    description: 'A delivery lies in the inbox: sent by the receiver; sending it by hand does no harm.',
   });
   // Answered once the run may spend: whoever approves sees the run running, and not still waiting for a word.
   const approve = async (): Promise<void> => {
@@ -136,7 +161,7 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
     {
       description: 'Go on after a pause.',
       validator: () => {
-        if (phase !== 'paused' && phase !== 'enriching')
+        if (phase !== 'paused' && phase !== 'enriching' && phase !== 'awaiting late results')
           throw new Error(`the run is ${phase}: it is not paused`);
         if (cancelling !== undefined) throw new Error('the run is being cancelled');
       },
@@ -153,6 +178,7 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
 
   /** Ends the run; people who were not asked for get the outcome that says why. */
   const finish = async (ending: 'finished' | 'over_budget' | 'cancelled'): Promise<RunFacts> => {
+    late?.close();
     enter('finishing');
     const facts = await quick.finishRun.executeWithOptions(
       { summary: `every row gets its outcome (${ending})` },
@@ -196,18 +222,40 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
       await condition(() => approved || cancelling !== undefined);
     }
 
-    for (page = Math.max(page, planned.firstOpenPage); page <= plan.pages && cancelling === undefined;) {
+    page = Math.max(page, planned.firstOpenPage);
+    for (;;) {
+      const ending = await enrichPages(plan);
+      const arrived = late?.standing.arrived;
+      await awaitLateResults();
+      if (cancelling !== undefined) return finish('cancelled');
+      // What results cost less than was reserved for them may pay for people who were over budget before.
+      if (ending === 'finished' || late?.standing.arrived === arrived) return finish(ending);
+    }
+  };
+
+  /** Opens page after page, until there is none, no credits are left, or the run is cancelled. */
+  const enrichPages = async ({ pages }: PlanSummary): Promise<'finished' | 'over_budget'> => {
+    let over = false;
+    const watching = late?.watch(() => over, { moreToCome: true });
+    const endWatch = async (): Promise<void> => {
+      over = true;
+      await watching;
+    };
+    while (page <= pages && cancelling === undefined) {
       enter('enriching');
       const resumesBefore = resumes;
       openChild = `${runId}/page-${String(page).padStart(4, '0')}`;
       const result: PageResult = await executeChild(enrichmentPage, {
         workflowId: openChild,
         args: [{ runId, page, lanes: input.lanes }],
-        staticSummary: `page ${page} of ${plan.pages}`,
+        staticSummary: `page ${page} of ${pages}`,
       });
       openChild = undefined;
       tally = add(tally, result.tally);
-      if (result.kind === 'over_budget') return finish('over_budget');
+      if (result.kind === 'over_budget') {
+        await endWatch();
+        return 'over_budget';
+      }
       // A page that was stopped may end after the run was resumed: then it is simply opened again.
       if (result.kind === 'stopped' && cancelling === undefined && resumes === resumesBefore) {
         stop ??= result.stop;
@@ -216,12 +264,22 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
         continue;
       }
       if (result.kind === 'done') page += 1;
-      if (workflowInfo().continueAsNewSuggested && page <= plan.pages && cancelling === undefined) {
+      if (workflowInfo().continueAsNewSuggested && page <= pages && cancelling === undefined) {
+        await endWatch();
         await condition(allHandlersFinished);
         await continueAsNew<typeof enrichmentRun>({ ...input, approved: true, carried: { page, tally } });
       }
     }
-    return finish(cancelling === undefined ? 'finished' : 'cancelled');
+    await endWatch();
+    return 'finished';
+  };
+
+  /** Every call is made; what comes later is waited for until the deadline of the last of them. */
+  const awaitLateResults = async (): Promise<void> => {
+    if (!late || cancelling !== undefined) return;
+    enter('awaiting late results');
+    await late.look();
+    await late.watch(() => late.standing.awaited === 0 || cancelling !== undefined, { moreToCome: false });
   };
 
   // A cancellation in Temporal itself ends the run in the same order as our own update: calls in the air are waited for

@@ -1,5 +1,11 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { BatchTally, PlanSummary, Stop } from '../src/contract.ts';
+import {
+  mailSignalName,
+  type BatchTally,
+  type LateStanding,
+  type PlanSummary,
+  type Stop,
+} from '../src/contract.ts';
 
 /** The plan's hash binds the approval: what was looked at is what is run. */
 export const approveUpdate = defineUpdate<void, [planHash: string]>('approve');
@@ -10,6 +16,9 @@ export const cancelUpdate = defineUpdate<void, [reason: string]>('cancel');
 /** From the run to its page: something that it waits for may have changed. */
 export const wakeSignal = defineSignal('wake');
 
+/** From the receiver to a run: a delivery lies in the inbox. It says nothing more, so it may be lost or repeated. */
+export const mailSignal = defineSignal(mailSignalName);
+
 export interface RunProgress {
   readonly phase:
     | 'ingesting'
@@ -17,6 +26,7 @@ export interface RunProgress {
     | 'awaiting approval'
     | 'enriching'
     | 'paused'
+    | 'awaiting late results'
     | 'finishing'
     | 'finished'
     | 'cancelled'
@@ -26,6 +36,8 @@ export interface RunProgress {
   readonly plan: PlanSummary | null;
   readonly stop: Stop | null;
   readonly tally: BatchTally;
+  /** Null where everything comes with the answers. */
+  readonly late: LateStanding | null;
 }
 
 export const progressQuery = defineQuery<RunProgress>('progress');

@@ -1,7 +1,7 @@
 import type { RunProgress } from './messages.ts';
 
 /** The run in one Markdown table, for the page of the run in Temporal's UI: what, how far, how much, what it waits for. */
-export function progressTable({ phase, page, pages, plan, stop, tally }: RunProgress): string {
+export function progressTable({ phase, page, pages, plan, stop, tally, late }: RunProgress): string {
   const rows: [string, string | number][] = [['phase', phase]];
   if (plan) {
     const dropped = Object.entries(plan.dropped).map(([outcome, count]) => `${count} ${outcome}`);
@@ -18,6 +18,15 @@ export function progressTable({ phase, page, pages, plan, stop, tally }: RunProg
       ],
       ['plan', plan.planHash],
     );
+  }
+  if (late) {
+    const until = late.until === null ? '' : `, until ${late.until}`;
+    rows.push(
+      ['late results awaited', `of ${late.awaited} calls${until}`],
+      ['late results arrived', `${late.arrived} deliveries`],
+    );
+    if (late.expired > 0) rows.push(['late results expired', `of ${late.expired} calls`]);
+    if (late.orphaned > 0) rows.push(['deliveries for nobody', late.orphaned]);
   }
   if (stop) rows.push(['**needs a person**', stop.reason], ['next', `\`${stop.next}\``]);
   return ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');

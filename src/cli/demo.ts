@@ -26,9 +26,15 @@ export function demoCommand(): Command {
     .option('--json', 'facts as one JSON object on the last line of standard output')
     .addHelpText('after', '\nExample:\n  enrich demo --seed 2')
     .action(async (options: { people: string; seed: string; json?: boolean }) => {
-      const config = settingsOf(options, { ENRICHMENT_BASE_URL: '' });
+      // The sandbox delivers phones within seconds: whatever has not come after a minute never will.
+      const config = settingsOf(options, {
+        ENRICHMENT_BASE_URL: '',
+        WEBHOOK_PUBLIC_URL: '',
+        LATE_RESULTS_POLL_AFTER: '15s',
+        LATE_RESULTS_DEADLINE: '60s',
+      });
       const file = await writeSample(config, Number(options.people) || 300, Number(options.seed) || 1);
-      const order = await orderRun(file, {}, config);
+      const order = await orderRun(file, { reveal: 'phone' }, config);
       const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
         const planned = await planExport(session, order);
         tell(`\n${describeMapping(planned.run)}\n`);
@@ -60,8 +66,8 @@ async function writeSample(config: Config, people: number, seed: number): Promis
 /** A few rows of the warehouse table, and the statement that they come from. */
 async function showContacts(session: Session, runId: string): Promise<void> {
   const { source } = await getRun(session.warehouse, runId);
-  const statement = `select contact_id, first_name, last_name, title, organization_name, email, email_status
-  from enrichment.enriched_contacts where source = '${source ?? ''}' order by enriched_at desc, contact_id limit 5`;
+  const statement = `select contact_id, first_name, last_name, title, organization_name, email, phone
+  from enrichment.enriched_contacts where source = '${source ?? ''}' order by phone is null, enriched_at desc, contact_id limit 5`;
   const { rows } = await session.warehouse.pool.query<Record<string, string | null>>(statement);
   tell(`${statement};\n`);
   if (rows.length === 0) return;

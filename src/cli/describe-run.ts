@@ -49,11 +49,29 @@ export function describeRun(facts: RunFacts): string {
       ['credits unknown', facts.credits.unknown],
     ]),
   ];
-  if (facts.reason !== null) lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
-  if ((facts.outcomes['unknown'] ?? 0) > 0) {
+  const late = facts.late_results;
+  if (Object.values(late).some((count) => count > 0)) {
     lines.push(
-      '  unknown: these people may have been billed and no answer was recorded; their credits stay held.',
+      table([
+        ['late results awaited, calls', late.awaited],
+        ['late results expired, calls', late.expired],
+        ['deliveries arrived', late.arrived],
+        ['  of them after the run', late.late],
+        ['deliveries for nobody', late.orphaned],
+      ]),
+    );
+  }
+  if (facts.reason !== null) lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
+  if ((facts.outcomes['unknown'] ?? 0) > 0 || facts.credits.unknown !== '0') {
+    lines.push(
+      '  unknown: these calls may have been billed and it was never said for how much; their credits stay held.',
       `  next: enrich attempts list ${facts.run_id}, then retry or release each`,
+    );
+  }
+  if (facts.status === 'finished' && late.awaited + late.expired > 0) {
+    lines.push(
+      `  complete but for the late results of ${late.awaited + late.expired} calls: they are applied when they come (workers look`,
+      '  every five minutes, or: enrich inbox sweep); their credits stay reserved until then',
     );
   }
   if ((facts.outcomes['over_budget'] ?? 0) > 0) {
@@ -66,6 +84,8 @@ export function describeRun(facts: RunFacts): string {
 export function exitCodeOf(facts: RunFacts): number {
   if (facts.status === 'failed') return exitCodes.failed;
   if (facts.status !== 'finished' && facts.status !== 'cancelled') return exitCodes.needsPerson;
+  // Credits whose fate nobody knows are for a person to decide, whatever became of the rows.
+  if (facts.credits.unknown !== '0') return exitCodes.needsPerson;
   const needsPerson = outcomesThatNeedAPerson.some((outcome) => (facts.outcomes[outcome] ?? 0) > 0);
   return needsPerson ? exitCodes.needsPerson : exitCodes.done;
 }

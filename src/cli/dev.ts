@@ -31,7 +31,14 @@ Example:
     });
 }
 
-function describeStack({ config, stack }: Session): string {
+function describeReceiver({ config, receiver }: Session): string {
+  const own = receiver();
+  const here = own ? `http://${own.host}:${own.port}` : 'that of another command';
+  return config.webhook.publicUrl === undefined ? here : `${here}, reached as ${config.webhook.publicUrl}`;
+}
+
+function describeStack(session: Session): string {
+  const { config, stack } = session;
   const database = addressWithoutPassword(stack.databaseUrl);
   const directories = embeddedDirectories(config.embedded.dataDirectory);
   const rows: [string, string][] = [
@@ -39,7 +46,7 @@ function describeStack({ config, stack }: Session): string {
     ['Temporal', `${stack.temporal.address}, namespace ${stack.temporal.namespace}`],
     ['database', database],
     [stack.embedded.sandbox ? 'sandbox' : 'service', addressWithoutPassword(stack.service.baseUrl ?? '')],
-    ['receiver', config.webhook.publicUrl ?? 'none: WEBHOOK_PUBLIC_URL is not set'],
+    ['receiver', describeReceiver(session)],
   ];
   if (stack.embedded.postgres) {
     rows.push(['look into it', `PGPASSWORD=$(cat ${directories.postgres}/password) psql ${database}`]);

@@ -220,31 +220,36 @@ async function checkEmbeddedTemporal(config: Config): Promise<Finding[]> {
   return [ok('temporal', `embedded dev server, ${cli.path} (${cli.origin}, ${cli.version}), ${state}`)];
 }
 
-function checkReceiver(config: Config): Finding[] {
+/** The receiver, called through its public address: as the service would. */
+async function checkReceiver(config: Config): Promise<Finding[]> {
   const { publicUrl, listen } = config.webhook;
-  if (publicUrl === undefined && listen === undefined) {
-    return [
-      ok(
-        'receiver',
-        'none needed: results that come later (phones, waterfall) are not asked for in this release',
-      ),
-    ];
-  }
+  const port = listen === undefined ? '' : `, listening on ${listen.host}:${listen.port}`;
   if (publicUrl === undefined) {
-    const next = 'set WEBHOOK_PUBLIC_URL to the address under which the service reaches it';
-    return [attention('receiver', `listens on ${listen}, but the service is not told of it`, next)];
+    if (config.service.baseUrl === undefined)
+      return [ok('receiver', `part of each command${port}; the sandbox delivers to it`)];
+    const what = `no public address${port}: phones and waterfall results are fetched by polls alone`;
+    const next = 'set WEBHOOK_PUBLIC_URL to the https address under which the service reaches the receiver';
+    return [attention('receiver', what, next)];
   }
   const { protocol, hostname } = new URL(publicUrl);
-  const what = `${addressWithoutPassword(publicUrl)}${listen === undefined ? '' : `, listening on ${listen}`}`;
-  if (protocol !== 'https:') {
+  const what = `${addressWithoutPassword(publicUrl)}${port}`;
+  const isHere = /^(?:localhost$|127\.|\[::1\])/.test(hostname);
+  if (protocol !== 'https:' && !isHere) {
     return [attention('receiver', `${what}: personal data would travel unencrypted`, 'use an https address')];
   }
-  if (/^(?:localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[)/.test(hostname)) {
-    return [
-      attention('receiver', `${what}: the service cannot reach that from outside`, 'use a public address'),
-    ];
+  if (
+    config.service.baseUrl !== undefined &&
+    /^(?:localhost$|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[)/.test(hostname)
+  ) {
+    return [attention('receiver', `${what}: a service elsewhere cannot reach that`, 'use a public address')];
   }
-  return [ok('receiver', what)];
+  const answer = await ask(`${publicUrl}/healthz`, {});
+  if (typeof answer !== 'string' && answer.ok)
+    return [ok('receiver', `${what}, reached through its public address`)];
+  const said = typeof answer === 'string' ? answer : `status ${answer.status}`;
+  const next =
+    'start enrich receiver (with embedded Temporal a command starts its own), and let the proxy pass /webhooks/ and /healthz on';
+  return [attention('receiver', `${what} does not answer (${said})`, next)];
 }
 
 function checkRateLimits(config: Config): Finding[] {

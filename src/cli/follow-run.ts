@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { callTaskQueue, type RunStatus } from '../contract.ts';
 import { bulkMatchScope, freePlaces } from '../limits/rate-windows.ts';
+import { readLateStanding } from '../warehouse/late-polls.ts';
 import { getRun, readRunMoney, setRunStatus } from '../warehouse/runs.ts';
 import { readableSeconds, tell } from './output.ts';
 import { Progress } from './progress.ts';
@@ -42,7 +43,7 @@ export async function followRun(
         total: ended || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
         calls: money.calls,
         credits: money.settled,
-        waiting: await waitingFor(session, run.status),
+        waiting: await waitingFor(session, runId, run.status, money.people >= (run.plan?.people ?? 0)),
       });
       if (ended || run.status === 'awaiting_approval') return run.status;
       if (poll % pollsPerLookAtWorkflow === 0) {
@@ -97,8 +98,18 @@ async function settleEnded(session: Session, runId: string, how: string): Promis
   return 'paused';
 }
 
-async function waitingFor(session: Session, status: RunStatus): Promise<string | undefined> {
+/** @param isAsked every call is made: only late results are left to wait for */
+async function waitingFor(
+  session: Session,
+  runId: string,
+  status: RunStatus,
+  isAsked: boolean,
+): Promise<string | undefined> {
   if (status !== 'running') return undefined;
+  const late = await readLateStanding(session.warehouse, runId);
+  if (isAsked && late.awaited > 0) {
+    return `late results of ${late.awaited} calls awaited until ${late.until ?? ''}; ${late.arrived} deliveries arrived`;
+  }
   const { wait } = await freePlaces(session.warehouse.database, bulkMatchScope, session.config.rateLimits);
   return wait && `waiting ${readableSeconds(wait.milliseconds / 1_000)}: ${wait.reason}`;
 }

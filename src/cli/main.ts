@@ -7,11 +7,13 @@ import { cancelCommand } from './cancel.ts';
 import { demoCommand } from './demo.ts';
 import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
+import { inboxCommand } from './inbox.ts';
 import { matchCommand } from './match.ts';
 import { migrateCommand } from './migrate.ts';
 import { reportFailure } from './output.ts';
 import { pauseCommand } from './pause.ts';
 import { planCommand } from './plan.ts';
+import { receiverCommand } from './receiver.ts';
 import { resumeCommand } from './resume.ts';
 import { runCommand } from './run.ts';
 import { sandboxCommand } from './sandbox.ts';
@@ -41,6 +43,7 @@ for (const command of [
   resumeCommand(),
   cancelCommand(),
   attemptsCommand(),
+  inboxCommand(),
   budgetCommand(),
   matchCommand(),
   usageCommand(),
@@ -48,6 +51,7 @@ for (const command of [
   doctorCommand(),
   migrateCommand(),
   workerCommand(),
+  receiverCommand(),
   sandboxCommand(),
   devCommand(),
 ]) {

@@ -9,6 +9,7 @@ interface PlanOptions extends RunFlags {
   readonly json?: boolean;
   readonly maxCredits?: string;
   readonly freshness?: string;
+  readonly lateDeadline?: string;
 }
 
 /** `enrich plan FILE` */
@@ -27,6 +28,7 @@ Example:
       const config = settingsOf(options, {
         MAX_CREDITS_PER_RUN: options.maxCredits,
         FRESHNESS: options.freshness,
+        LATE_RESULTS_DEADLINE: options.lateDeadline,
       });
       const order = await orderRun(file, options, config);
       await withSession(config, { temporal: false, service: false }, async (session) => {

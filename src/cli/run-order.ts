@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { Config } from '../config.ts';
-import { formatCredits } from '../domain/decimal.ts';
+import { formatCredits, parseCredits } from '../domain/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { hashExport } from '../exports/hash-export.ts';
 import type { RunOrder } from '../warehouse/runs.ts';
@@ -11,6 +11,9 @@ export interface RunFlags {
   readonly source?: string;
   readonly mapping?: string;
   readonly plan?: string;
+  readonly reveal?: string;
+  readonly waterfall?: string;
+  readonly maxCreditsPerPerson?: string;
 }
 
 /**
@@ -19,6 +22,8 @@ export interface RunFlags {
  */
 export async function orderRun(file: string, flags: RunFlags, config: Config): Promise<RunOrder> {
   const filePath = resolve(file);
+  const waterfall = extrasOf('--waterfall', flags.waterfall);
+  const maxCreditsPerPerson = ceilingOf(flags.maxCreditsPerPerson, waterfall.length > 0);
   const { sha256 } = await hashExport(filePath);
   return {
     filePath,
@@ -28,13 +33,57 @@ export async function orderRun(file: string, flags: RunFlags, config: Config): P
       source: flags.source ?? null,
       mapping: flags.mapping === undefined ? null : await readMapping(flags.mapping),
       maxCredits: config.budgets.perRun === undefined ? null : formatCredits(config.budgets.perRun),
-      reveal: [],
-      waterfall: [],
+      reveal: extrasOf('--reveal', flags.reveal),
+      waterfall,
+      maxCreditsPerPerson,
+      lateDeadlineSeconds: config.lateResults.deadlineSeconds,
       freshness: config.freshness,
       priority: 'ad-hoc',
     },
     expectedPlanHash: flags.plan ?? null,
   };
+}
+
+/** `phone,email` in one order, so that the same wish written otherwise is the same order. */
+function extrasOf(flag: string, text: string | undefined): ('email' | 'phone')[] {
+  if (text === undefined) return [];
+  const names = new Set(
+    text
+      .split(',')
+      .map((name) => name.trim().toLowerCase())
+      .filter((name) => name !== ''),
+  );
+  const known = (['email', 'phone'] as const).filter((name) => names.delete(name));
+  if (names.size === 0 && known.length > 0) return known;
+  throw new Problem('setting.invalid', `"${text}" is not what can be asked for`, {
+    where: flag,
+    next: 'write email, phone, or email,phone',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** A waterfall's vendors have prices that the service does not fix: its owner has to say what one person may cost. */
+function ceilingOf(text: string | undefined, waterfall: boolean): string | null {
+  const usage = (what: string, next: string): Problem =>
+    new Problem('credits.no-ceiling', what, {
+      where: '--max-credits-per-person',
+      next,
+      exitCode: exitCodes.usage,
+    });
+  if (!waterfall) {
+    if (text === undefined) return null;
+    throw usage('only a waterfall has prices that need a ceiling', 'leave it out, or add --waterfall');
+  }
+  if (text === undefined) {
+    throw usage(
+      'a waterfall has no fixed price, and no ceiling is set',
+      'say what one person may cost at most, such as --max-credits-per-person 20, or leave the waterfall out',
+    );
+  }
+  const credits = parseCredits(text);
+  if (credits === undefined || credits === 0n)
+    throw usage(`"${text}" is not a number of credits`, 'write a number above 0, such as 20 or 12.5');
+  return formatCredits(credits);
 }
 
 async function readMapping(path: string): Promise<Readonly<Record<string, unknown>>> {

@@ -17,6 +17,7 @@ interface RunOptions extends RunFlags {
   readonly json?: boolean;
   readonly maxCredits?: string;
   readonly freshness?: string;
+  readonly lateDeadline?: string;
 }
 
 /** `enrich run FILE` */
@@ -37,6 +38,7 @@ Examples:
   enrich run contacts.csv
   enrich run contacts.csv --yes --json --max-credits 500 > run.json
   enrich run contacts.csv --plan 3f9c2a…        only if the plan is still that one
+  enrich run contacts.csv --reveal phone        phones come later, by webhook or poll; the run waits for them
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.`,
     )
@@ -44,6 +46,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that 
       const config = settingsOf(options, {
         MAX_CREDITS_PER_RUN: options.maxCredits,
         FRESHNESS: options.freshness,
+        LATE_RESULTS_DEADLINE: options.lateDeadline,
       });
       const order = await orderRun(file, options, config);
       const asks = options.yes !== true;
@@ -77,6 +80,13 @@ export function withRunOptions(command: Command): Command {
     .option(
       '--freshness <clocks>',
       'whom not to ask again, such as 90d or enriched=90d,not_found=30d (FRESHNESS)',
+    )
+    .option('--reveal <what>', 'ask for more: phone, email (personal addresses), or phone,email')
+    .option('--waterfall <what>', 'ask further vendors as well: phone, email, or phone,email')
+    .option('--max-credits-per-person <n>', 'the most that one person may cost: needed with --waterfall')
+    .option(
+      '--late-deadline <duration>',
+      'how long to wait for phones and waterfall results (LATE_RESULTS_DEADLINE, default 24h)',
     )
     .addOption(new Option('--plan <hash>', 'run only if the plan has this hash (enrich plan prints it)'))
     .option(

@@ -16,6 +16,7 @@ interface SandboxFlags {
   readonly matchRate: string;
   readonly personBytes: string;
   readonly latency: string;
+  readonly lateDelay: string;
   readonly seed: string;
   readonly people: string;
   readonly scenario?: string;
@@ -38,6 +39,11 @@ export function sandboxCommand(): Command {
     .option('--people <n>', 'people of its own population', '100000')
     .option('--person-bytes <n>', 'about so many bytes of JSON a person', '6000')
     .option('--latency <ms>', 'milliseconds that every answer takes', '40')
+    .option(
+      '--late-delay <ms>',
+      'milliseconds until phones and waterfall results are delivered, at most',
+      '3000',
+    )
     .option('--seed <n>', 'another number makes another world', '1')
     .option('--scenario <file>', 'faults to produce, as JSON or YAML (docs/sandbox.md)')
     .option('--check-scenario <file>', 'only check such a file')
@@ -65,12 +71,15 @@ Example:
         people: Number(flags.people),
         personBytes: Number(flags.personBytes),
         latency: Number(flags.latency),
+        lateDelay: Number(flags.lateDelay),
         seed: Number(flags.seed),
         ...(flags.scenario !== undefined && { scenario: await readScenario(flags.scenario) }),
         ...(flags.stateDirectory !== undefined && { stateDirectory: flags.stateDirectory }),
       });
       print(`service   ${sandbox.baseUrl}`);
-      print(`control   ${sandbox.controlUrl}/bill, /log, /busiest?seconds=10, PUT /scenario`);
+      print(
+        `control   ${sandbox.controlUrl}/bill, /log, /late, /deliveries, /busiest?seconds=10, PUT /scenario`,
+      );
       if (flags.apiKeyFile === undefined) print(`key       ${await apiKeyOf(flags)}`);
       await new Promise<void>((resolve) => {
         process.once('SIGINT', resolve);

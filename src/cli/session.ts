@@ -5,8 +5,11 @@ import { Problem, exitCodes } from '../domain/problem.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
 import { openWarehouse, type Warehouse } from '../warehouse/database.ts';
 import { migrate } from '../warehouse/migrate.ts';
+import type { RunningReceiver } from '../webhook/receiver.ts';
 import { installRuntime, startWorker, type RunningWorker } from '../worker.ts';
 import { tell } from './output.ts';
+import { runOwnReceiver, webhookUrlOf } from './run-receiver.ts';
+import { ensureSweepSchedule } from './sweep-schedule.ts';
 import { connectClient, connectWorker } from './temporal.ts';
 
 /** What a command works with; parts are there as far as the command asked for them. */
@@ -17,8 +20,10 @@ export interface Session {
   readonly log: Logger;
   /** Connects once, when first asked for. */
   temporal(): Promise<Client>;
-  /** Starts a worker in this process, once. */
+  /** Starts a worker in this process, once; with embedded Temporal also the receiver that goes with it. */
   work(): Promise<RunningWorker>;
+  /** Where this command receives deliveries; undefined before `work`, and where it receives none. */
+  readonly receiver: () => { readonly host: string; readonly port: number } | undefined;
 }
 
 export interface SessionNeeds {
@@ -53,6 +58,7 @@ export async function withSession<Result>(
     closing.push(() => warehouse.close());
     let client: Promise<Client> | undefined;
     let worker: Promise<RunningWorker> | undefined;
+    let receiver: RunningReceiver | undefined;
     const session: Session = {
       config,
       stack,
@@ -68,6 +74,12 @@ export async function withSession<Result>(
       work: () => {
         worker ??= (async () => {
           installRuntime(log, config.metricsListen);
+          if (stack.temporal.embedded) {
+            const { databaseUrl } = stack;
+            receiver = await runOwnReceiver(config, { databaseUrl, temporal: () => session.temporal(), log });
+            const own = receiver;
+            if (own) closing.push(() => own.close());
+          }
           const connection = await connectWorker(stack.temporal);
           closing.push(() => connection.close());
           const started = await startWorker({
@@ -75,13 +87,16 @@ export async function withSession<Result>(
             databaseUrl: stack.databaseUrl,
             service: stack.service,
             temporal: { connection, namespace: stack.temporal.namespace },
+            webhookUrl: webhookUrlOf(config, stack.service.baseUrl, receiver),
             log,
           });
           closing.push(() => started.stop());
+          await ensureSweepSchedule(await session.temporal());
           return started;
         })();
         return worker;
       },
+      receiver: () => receiver,
     };
     return await use(session);
   } finally {

@@ -1,6 +1,7 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
 import { controlTaskQueue, workflowTypes, type RunFacts, type RunInput } from '../contract.ts';
+import { lateKindsOf } from '../domain/late-results.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { getRun, readRunFacts, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
 import { followRun, warnWithoutWorker } from './follow-run.ts';
@@ -30,6 +31,9 @@ export async function startRunWorkflow(
     approved,
     lanes: lanesPerCall * session.config.callConcurrency,
     searchable,
+    ...(lateKindsOf(run.options).length > 0 && {
+      lateResults: { pollAfterSeconds: session.config.lateResults.pollAfterSeconds },
+    }),
   };
   return client.workflow.start(workflowTypes.run, {
     taskQueue: controlTaskQueue,

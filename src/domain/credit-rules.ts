@@ -1,4 +1,4 @@
-import { wholeCredits, type Credits } from './decimal.ts';
+import { parseCredits, wholeCredits, type Credits } from './decimal.ts';
 import { Problem, exitCodes } from './problem.ts';
 
 /** What is asked for about each person, as far as it has a price. */
@@ -9,6 +9,20 @@ export interface Ask {
   readonly waterfall?: readonly string[];
   /** The most that one person may cost in all, by the owner's word; counts only with a waterfall. */
   readonly maxCreditsPerPerson?: Credits | undefined;
+}
+
+/** A run's options, as far as they have a price; the ceiling is kept as text in the database. */
+export function askOf(options: {
+  readonly reveal: readonly string[];
+  readonly waterfall: readonly string[];
+  readonly maxCreditsPerPerson: string | null;
+}): Ask {
+  const { reveal, waterfall, maxCreditsPerPerson } = options;
+  return {
+    reveal,
+    waterfall,
+    maxCreditsPerPerson: maxCreditsPerPerson === null ? undefined : parseCredits(maxCreditsPerPerson),
+  };
 }
 
 /** Limits of the interface document: 1 credit for demographics or email, 8 more when a mobile phone is returned. */
@@ -28,6 +42,17 @@ export function worstCaseCredits(ask: Ask): Credits {
   const table = record + (asksFor(ask, 'phone') ? mobilePhone : 0n);
   const ceiling = waterfallCeiling(ask);
   return ceiling > table ? ceiling : table;
+}
+
+/**
+ * The most that a call can still cost in all once its answer is there: what the answer was billed for, and a mobile phone
+ * for everybody who was found. Only phones have a price that does not depend on a vendor.
+ *
+ * @param answered what the answer says that it cost
+ * @param found people in the answer
+ */
+export function worstCaseWithPhones(answered: Credits, found: number): Credits {
+  return answered + mobilePhone * BigInt(found);
 }
 
 /** What one person costs on average as long as nothing better is known. A waterfall counts in full. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stop } from '../contract.ts';
 import type { Credits } from '../domain/decimal.ts';
-import { worstCaseCredits } from '../domain/credit-rules.ts';
+import { askOf, worstCaseCredits } from '../domain/credit-rules.ts';
+import { lateKindsOf } from '../domain/late-results.ts';
 import { admit, type Admission, type AdmissionLimits } from '../limits/admit.ts';
 import type { CallQueue } from '../limits/call-queue.ts';
 import { bulkMatchScope, endCall, pauseScope, returnPlace } from '../limits/rate-windows.ts';
@@ -15,6 +16,7 @@ import { closeRefused, closeReleased, markUnknown } from '../warehouse/close-att
 import { recordAnswer } from '../warehouse/record-answer.ts';
 import type { RunRecord } from '../warehouse/runs.ts';
 import type { FailureStreak } from './failure-streak.ts';
+import { drainInbox } from './late-results.ts';
 
 export interface AttemptDependencies {
   readonly warehouse: Warehouse;
@@ -25,6 +27,9 @@ export interface AttemptDependencies {
   /** A wait up to this long is sat out in the activity; a longer one becomes a timer of the workflow. */
   readonly patienceMilliseconds: number;
   readonly streak: FailureStreak;
+  /** Where results that come later are to be sent, for the token of an attempt. */
+  readonly webhookUrl: (token: string) => string;
+  readonly pollAfterSeconds: number;
 }
 
 export interface AttemptRequest {
@@ -96,7 +101,12 @@ export async function attemptCall(
   let answer: BulkAnswer;
   try {
     const calling = dependencies.client.bulkMatch(
-      { details: people.map((person) => person.identity) },
+      {
+        details: people.map((person) => person.identity),
+        reveal: request.run.options.reveal,
+        waterfall: request.run.options.waterfall,
+        webhookUrl: admission.token === undefined ? undefined : dependencies.webhookUrl(admission.token),
+      },
       // Never the activity's signal: a paid call that is under way is waited for, whatever else ends.
       AbortSignal.timeout(dependencies.callTimeoutSeconds * 1_000),
     );
@@ -115,9 +125,16 @@ export async function attemptCall(
       source: request.run.source ?? 'generic',
       people,
       answer,
+      asked: request.run.options,
+      lateResults: {
+        pollAfterSeconds: dependencies.pollAfterSeconds,
+        deadlineSeconds: request.run.options.lateDeadlineSeconds,
+      },
     });
   });
   dependencies.streak.end();
+  // A delivery can be quicker than the answer; what came before it waits for this moment.
+  if (admission.token !== undefined) await drainInbox(warehouse, { attemptId: admission.attemptId }, signal);
   return {
     kind: 'recorded',
     called: true,
@@ -149,9 +166,9 @@ async function admitWithPatience(
         runId: run.runId,
         batch,
         rowNumbers: people.map((person) => person.rowNumber),
-        creditsPerPerson: worstCaseCredits(run.options),
+        creditsPerPerson: worstCaseCredits(askOf(run.options)),
         deadlineSeconds: dependencies.callTimeoutSeconds + slackSeconds,
-        lateResults: false,
+        lateResults: lateKindsOf(run.options).length > 0,
       },
       dependencies.limits,
     );

@@ -1,6 +1,7 @@
 import type { BatchRequest, BatchResult, BatchTally, Stop } from '../contract.ts';
 import { halve } from '../domain/batching.ts';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
+import { askedFieldGroups } from '../domain/late-results.ts';
 import { killPoint } from '../observe/kill-point.ts';
 import { endCall, bulkMatchScope } from '../limits/rate-windows.ts';
 import { readLeftAttempts, readOpenPeople, type OpenPerson } from '../warehouse/open-people.ts';
@@ -75,6 +76,7 @@ export async function enrichBatch(
           runId: request.runId,
           rowNumber: sent[0]!.rowNumber,
           reason: result.reason,
+          fieldGroups: askedFieldGroups(run.options),
         });
         tally.other += 1;
         groups.unshift(rest);

@@ -7,9 +7,10 @@ import {
   type RunFacts,
   type Stop,
 } from '../contract.ts';
-import { expectedCredits, minimumCredits, worstCaseCredits } from '../domain/credit-rules.ts';
+import { askOf, expectedCredits, minimumCredits, worstCaseCredits } from '../domain/credit-rules.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/decimal.ts';
 import { estimateSeconds } from '../domain/eta.ts';
+import { askedFieldGroups } from '../domain/late-results.ts';
 import { Problem } from '../domain/problem.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
 import { stageExport } from '../exports/stage.ts';
@@ -88,12 +89,13 @@ export async function planRun(dependencies: RunDependencies, runId: string): Pro
   await setRunBudget(database, runId, limitOf(run.options.maxCredits));
   await applyBudgetLimits(database, budgets);
   await forgetOldCalls(database, Math.max(86_400, ...rateLimits.map((limit) => limit.seconds)));
-  const planned = await planRows(warehouse, runId, run.options.freshness);
+  const ask = askOf(run.options);
+  const planned = await planRows(warehouse, runId, run.options.freshness, askedFieldGroups(run.options));
 
-  const history = await readCallHistory(warehouse);
+  const history = await readCallHistory(warehouse, run.options);
   const people = BigInt(planned.people);
-  const worstCase = worstCaseCredits(run.options) * people;
-  const expectedPerPerson = history.creditsPerPerson ?? expectedCredits(run.options);
+  const worstCase = worstCaseCredits(ask) * people;
+  const expectedPerPerson = history.creditsPerPerson ?? expectedCredits(ask);
   const expected = expectedPerPerson * people;
   const calls = Math.ceil(planned.people / peoplePerCall);
   const short = await tightestBudget(database, await budgetsOf(database, runId, budgets));
@@ -105,7 +107,7 @@ export async function planRun(dependencies: RunDependencies, runId: string): Pro
     calls,
     pages: Math.ceil(planned.people / peoplePerPage),
     credits: {
-      minimum: formatCredits(minimumCredits(run.options) * people),
+      minimum: formatCredits(minimumCredits(ask) * people),
       expected: formatCredits(expected < worstCase ? expected : worstCase),
       worstCase: formatCredits(worstCase),
     },

@@ -5,6 +5,8 @@ import type { Tables } from '../warehouse/tables.ts';
 
 /** The endpoint whose calls the service counts together. */
 export const bulkMatchScope = 'people/bulk_match';
+/** Polls: an endpoint of its own, counted apart and held to the same limits. */
+export const webhookResultScope = 'webhook_result';
 
 export interface Wait {
   /** By the database's clock alone, so that no clock of a worker can release a place early. */

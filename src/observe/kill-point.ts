@@ -3,7 +3,17 @@
  * when it comes by the named point (for the third time). Costs one comparison where it is not set.
  */
 export type KillPoint =
-  'chunk-staged' | 'planned' | 'page-opened' | 'admitted' | 'calling' | 'answered' | 'recorded';
+  | 'chunk-staged'
+  | 'planned'
+  | 'page-opened'
+  | 'admitted'
+  | 'calling'
+  | 'answered'
+  | 'recorded'
+  | 'delivery-arrived'
+  | 'delivery-stored'
+  | 'delivery-answered'
+  | 'delivery-applied';
 
 const [wantedPoint, wantedCount] = (process.env['ENRICH_KILL_AT'] ?? '').split(':');
 let passed = 0;

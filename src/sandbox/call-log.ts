@@ -20,13 +20,36 @@ export interface LoggedCall {
   }[];
 }
 
+/** A result that came after its answer, when it was billed. */
+export interface LoggedLateResult {
+  readonly at: number;
+  readonly requestId: string;
+  readonly kind: 'phones' | 'waterfall';
+  readonly credits: string;
+  readonly billed: readonly { readonly personId: string; readonly credits: string }[];
+}
+
+/** One try to deliver a result, and what the receiver answered (0: nobody there). */
+export interface LoggedDelivery {
+  readonly at: number;
+  readonly requestId: string;
+  readonly kind: 'phones' | 'waterfall';
+  /** Of the result: two tries of one result have the same. */
+  readonly number: number;
+  readonly status: number;
+}
+
 export interface Bill {
   readonly calls: number;
   readonly refused: number;
   readonly people: number;
+  /** Late results included. */
   readonly credits: string;
-  /** People who were billed for more than once, with how often. */
+  /** Billed with results that came later. */
+  readonly lateCredits: string;
+  /** People who were billed for more than once, with how often; and the same for their late results. */
   readonly billedAgain: Readonly<Record<string, number>>;
+  readonly lateBilledAgain: Readonly<Record<string, number>>;
 }
 
 /**
@@ -35,7 +58,10 @@ export interface Bill {
  */
 export class CallLog {
   readonly #file: string | undefined;
+  readonly #lateFile: string | undefined;
   #calls: LoggedCall[] = [];
+  readonly #late: LoggedLateResult[] = [];
+  readonly #deliveries: LoggedDelivery[] = [];
   #sequence = 0;
 
   /** @param directory keeps the log over restarts; undefined: memory only */
@@ -43,6 +69,11 @@ export class CallLog {
     if (directory === undefined) return;
     mkdirSync(directory, { recursive: true });
     this.#file = join(directory, 'calls.ndjson');
+    this.#lateFile = join(directory, 'late-bills.ndjson');
+    if (existsSync(this.#lateFile)) {
+      for (const line of readFileSync(this.#lateFile, 'utf8').split('\n'))
+        if (line.endsWith('}')) this.#late.push(JSON.parse(line) as LoggedLateResult);
+    }
     if (!existsSync(this.#file)) return;
     for (const line of readFileSync(this.#file, 'utf8').split('\n')) {
       // A line that a kill cut off is a call that was never answered and never counted.
@@ -58,23 +89,39 @@ export class CallLog {
     if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(logged)}\n`);
   }
 
+  addLate(result: LoggedLateResult): void {
+    this.#late.push(result);
+    if (this.#lateFile !== undefined) appendFileSync(this.#lateFile, `${JSON.stringify(result)}\n`);
+  }
+
+  /** Kept in memory only: no bill depends on it. */
+  addDelivery(delivery: LoggedDelivery): void {
+    this.#deliveries.push(delivery);
+  }
+
+  lateResults(): readonly LoggedLateResult[] {
+    return this.#late;
+  }
+
+  deliveries(): readonly LoggedDelivery[] {
+    return this.#deliveries;
+  }
+
   calls(since = 0): readonly LoggedCall[] {
     return this.#calls.filter((call) => call.sequence > since);
   }
 
   bill(): Bill {
-    const times = new Map<string, number>();
-    let millionths = 0;
-    for (const call of this.#calls) {
-      millionths += Math.round(Number(call.credits) * 1_000_000);
-      for (const { personId } of call.billed) times.set(personId, (times.get(personId) ?? 0) + 1);
-    }
+    const calls = billOf(this.#calls);
+    const late = billOf(this.#late);
     return {
       calls: this.#calls.length,
       refused: this.#calls.filter((call) => call.refused).length,
-      people: [...times.values()].reduce((sum, count) => sum + count, 0),
-      credits: String(millionths / 1_000_000),
-      billedAgain: Object.fromEntries([...times].filter(([, count]) => count > 1)),
+      people: calls.people,
+      credits: String((calls.millionths + late.millionths) / 1_000_000),
+      lateCredits: String(late.millionths / 1_000_000),
+      billedAgain: calls.again,
+      lateBilledAgain: late.again,
     };
   }
 
@@ -92,4 +139,27 @@ export class CallLog {
     }
     return most;
   }
+}
+
+function billOf(
+  entries: readonly {
+    readonly credits: string;
+    readonly kind?: string;
+    readonly billed: readonly { readonly personId: string }[];
+  }[],
+): { millionths: number; people: number; again: Record<string, number> } {
+  const times = new Map<string, number>();
+  let millionths = 0;
+  for (const { credits, billed, kind } of entries) {
+    millionths += Math.round(Number(credits) * 1_000_000);
+    for (const { personId } of billed) {
+      const key = kind === undefined ? personId : `${kind} ${personId}`;
+      times.set(key, (times.get(key) ?? 0) + 1);
+    }
+  }
+  return {
+    millionths,
+    people: [...times.values()].reduce((sum, count) => sum + count, 0),
+    again: Object.fromEntries([...times].filter(([, count]) => count > 1)),
+  };
 }

@@ -7,7 +7,9 @@ import { errorAnswer, plainUnauthorized } from './failures.ts';
 import { Population } from './population.ts';
 import { RateWindows, parseWindowLimits } from './rate-window.ts';
 import { Renderer } from './render.ts';
-import { Faults, scenarioSchema, type Scenario } from './scenario.ts';
+import { LateResults } from './late-results.ts';
+import { LateStore } from './late-store.ts';
+import { Faults, scenarioSchema, type FaultsToProduce } from './scenario.ts';
 import { EnrichmentService, type Answer } from './service.ts';
 
 export interface SandboxOptions {
@@ -26,7 +28,9 @@ export interface SandboxOptions {
   readonly accessTokens?: readonly string[];
   /** Milliseconds that every answer takes. */
   readonly latency?: number;
-  readonly scenario?: Scenario;
+  /** Milliseconds until phones and waterfall results are there, at most. */
+  readonly lateDelay?: number;
+  readonly scenario?: FaultsToProduce;
   /** Keeps the log of calls over restarts. */
   readonly stateDirectory?: string;
   /** Stands still or runs ahead for tests of dates. */
@@ -50,7 +54,15 @@ export const defaultApiKey = 'sandbox-key';
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const { seed = 1, now = Date.now } = options;
   const log = new CallLog(options.stateDirectory);
-  const faults = new Faults(seed, options.scenario ?? { rules: [] });
+  const faults = new Faults(seed, options.scenario ?? {});
+  const late = new LateResults({
+    seed,
+    log,
+    faults,
+    now,
+    delay: options.lateDelay ?? 3_000,
+    store: new LateStore(options.stateDirectory),
+  });
   const service = new EnrichmentService({
     seed,
     population: new Population({
@@ -63,6 +75,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     windows: new RateWindows(parseWindowLimits(options.rateLimits ?? '600/hour')),
     log,
     faults,
+    late,
     now,
   });
   const server = fastify({ bodyLimit: 1_048_576, routerOptions: { maxParamLength: 500 } });
@@ -83,6 +96,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     log,
     faults,
     close: async () => {
+      late.close();
       server.server.closeAllConnections();
       await server.close();
     },
@@ -115,12 +129,19 @@ function addServiceRoutes(
   });
   const query = (request: FastifyRequest): Record<string, string> => request.query as Record<string, string>;
   server.post('/api/v1/people/match', (request, reply) =>
-    send(reply, service.match(query(request), arrivals.get(request)!), latency),
+    service.match(query(request), arrivals.get(request)!).then((answer) => send(reply, answer, latency)),
   );
   server.post('/api/v1/people/bulk_match', (request, reply) => {
     const body = typeof request.body === 'string' ? request.body : '';
-    return send(reply, service.bulkMatch(query(request), body, arrivals.get(request)!), latency);
+    return service
+      .bulkMatch(query(request), body, arrivals.get(request)!)
+      .then((answer) => send(reply, answer, latency));
   });
+  server.get('/api/v1/webhook_result/:id', (request, reply) =>
+    service
+      .poll((request.params as { id: string }).id, arrivals.get(request)!)
+      .then((answer) => send(reply, answer, latency)),
+  );
   server.get('/api/v1/auth/health', () => ({ healthy: true, is_logged_in: true }));
   server.get('/api/v1/users/api_profile', () => actingUser);
 }
@@ -132,6 +153,8 @@ function addControlRoutes(server: FastifyInstance, log: CallLog, faults: Faults)
   server.get('/sandbox/log', (request) =>
     log.calls(Number((request.query as { since?: string }).since ?? 0)),
   );
+  server.get('/sandbox/late', () => log.lateResults());
+  server.get('/sandbox/deliveries', () => log.deliveries());
   server.get('/sandbox/busiest', (request) => {
     const query = request.query as { seconds?: string; path?: string };
     const seconds = number.parse(query.seconds);

@@ -6,6 +6,7 @@ import type { Asked, Known, Population } from './population.ts';
 import type { RateWindows } from './rate-window.ts';
 import type { Renderer } from './render.ts';
 import { distort } from './distort.ts';
+import { phoneEnrichmentId, type LateRequest, type LateResults } from './late-results.ts';
 import type { Faults, Rule } from './scenario.ts';
 
 export interface ServiceParts {
@@ -15,6 +16,7 @@ export interface ServiceParts {
   readonly windows: RateWindows;
   readonly log: CallLog;
   readonly faults: Faults;
+  readonly late: LateResults;
   /** Milliseconds since 1970, by the sandbox's own clock. */
   readonly now: () => number;
 }
@@ -41,7 +43,7 @@ export class EnrichmentService {
   }
 
   /** POST /people/match: inputs are query parameters, and there is no body. */
-  match(query: Query, arrivedAt: number): Answer {
+  match(query: Query, arrivedAt: number): Promise<Answer> {
     const path = '/people/match';
     return this.#answer(path, JSON.stringify(query), arrivedAt, (fault) => {
       const asked = askedSchema.safeParse(query);
@@ -49,14 +51,21 @@ export class EnrichmentService {
       const refused = this.#extras(query);
       if (refused) return refused;
       const known = this.#parts.population.find(asked.data);
-      return this.#people(path, [asked.data], [known], fault, query, (people, requestId) => {
-        return `{"person":${people[0] ?? 'null'},"request_id":${requestId}}`;
-      });
+      return this.#people(
+        path,
+        [asked.data],
+        [known],
+        fault,
+        query,
+        (people, requestId, _credits, announced) => {
+          return `{"person":${people[0] ?? 'null'}${announced},"request_id":${requestId}}`;
+        },
+      );
     });
   }
 
   /** POST /people/bulk_match: at most 10 in `details`. */
-  bulkMatch(query: Query, body: string, arrivedAt: number): Answer {
+  bulkMatch(query: Query, body: string, arrivedAt: number): Promise<Answer> {
     const path = '/people/bulk_match';
     return this.#answer(path, body, arrivedAt, (fault) => {
       const parsed = bulkBodySchema.safeParse(parseJson(body));
@@ -68,25 +77,35 @@ export class EnrichmentService {
       const refused = this.#extras(query);
       if (refused) return refused;
       const found = details.map((asked) => this.#parts.population.find(asked));
-      return this.#people(path, details, found, fault, query, (people, requestId, credits) => {
+      return this.#people(path, details, found, fault, query, (people, requestId, credits, announced) => {
         const count = found.filter(Boolean).length;
         const list = fault.matches === 'not-a-list' ? '{"0":null}' : `[${people.join(',')}]`;
         return (
           `{"status":"success","error_code":null,"error_message":null,"total_requested_enrichments":${details.length},` +
           `"unique_enriched_records":${count},"missing_records":${details.length - count}` +
-          `${creditsMember(credits, fault)},"request_id":${requestId},"matches":${list}}`
+          `${announced.includes('"waterfall"') ? '' : creditsMember(credits, fault)}${announced},"request_id":${requestId},"matches":${list}}`
         );
       });
     });
   }
 
+  /** GET /webhook_result/{request_id}: free, and counted like every call. */
+  poll(requestId: string, arrivedAt: number): Promise<Answer> {
+    const path = '/webhook_result';
+    return this.#answer(path, requestId, arrivedAt, () => {
+      const { status, body } = this.#parts.late.poll(requestId);
+      if (status !== 200) return { status, contentType: json, body, headers: {} };
+      return { call: { people: 0, credits: '0', billed: [], requestId }, body, late: undefined };
+    });
+  }
+
   /** Wraps a call: rate, faults, and the log, written before the answer is. */
-  #answer(
+  async #answer(
     path: string,
     body: string,
     arrivedAt: number,
     carryOut: (fault: Rule) => Carried | ErrorAnswer,
-  ): Answer {
+  ): Promise<Answer> {
     const { windows, log, faults, now } = this.#parts;
     const fault = faults.next(path, body);
     const { headers, refused } = windows.count(path, now());
@@ -114,6 +133,7 @@ export class EnrichmentService {
       return ended({ ...carried, headers: { ...headers, ...carried.headers } });
     }
     log.add({ ...carried.call, at: arrivedAt, path, status: fault.status ?? 200, refused: false });
+    if (carried.late) await this.#parts.late.accept(carried.late);
     if (fault.status !== undefined) return ended(this.#faultyStatus(path, fault, fault.status, headers));
     const answer = { status: 200, contentType: json, body: carried.body, headers };
     switch (fault.answer) {
@@ -140,7 +160,7 @@ export class EnrichmentService {
     found: readonly (Known | undefined)[],
     fault: Rule,
     query: Query,
-    body: (people: readonly string[], requestId: string, credits: number) => string,
+    body: (people: readonly string[], requestId: string, credits: number, announced: string) => string,
   ): Carried {
     const { renderer, seed, population } = this.#parts;
     this.#requests += 1;
@@ -157,18 +177,61 @@ export class EnrichmentService {
     const people = distort(rendered, fault, () =>
       renderer.person(population.numbered(new Chance(seed, requestId).below(1_000)), options),
     );
+    const later = this.#announce(query, found, fault);
     return {
       call: { people: asked.length, credits: String(billed.length), billed, requestId },
-      body: body(people, requestId, billed.length),
+      body: body(people, requestId, billed.length, later.announced),
+      late: later.wanted && {
+        ...later.wanted,
+        requestId,
+        asked: asked.length,
+        creditsOfAnswer: billed.length,
+      },
     };
   }
 
-  /** Results that come later are not offered here yet: refusing says so, where silence would look like a lost delivery. */
+  /** What the answer says of results that come later, and which of them there are to be. */
+  #announce(
+    query: Query,
+    found: readonly (Known | undefined)[],
+    fault: Rule,
+  ): { announced: string; wanted: Omit<LateRequest, 'requestId' | 'asked' | 'creditsOfAnswer'> | undefined } {
+    const people = found.flatMap((known) =>
+      known ? [{ id: known.id, hasMobile: known.hasMobile, email: known.email }] : [],
+    );
+    let announced = '';
+    let phones = query['reveal_phone_number'] === 'true';
+    if (phones) {
+      const skipped =
+        fault.phone_enrichment ?? (this.#parts.late.arePhonesInFlight(people) ? 'skipped' : undefined);
+      phones = (skipped === undefined || skipped === 'absent') && people.length > 0;
+      const status = skipped ?? (people.length > 0 ? 'pending' : 'skipped');
+      if (status !== 'absent')
+        announced += `,"phone_enrichment":{"request_id":${phoneEnrichmentId()},"status":"${status}"}`;
+    }
+    let waterfall = [
+      ...(query['run_waterfall_email'] === 'true' ? (['emails'] as const) : []),
+      ...(query['run_waterfall_phone'] === 'true' ? (['phone_numbers'] as const) : []),
+    ];
+    if (waterfall.length > 0) {
+      const status = fault.waterfall ?? 'accepted';
+      if (status === 'failed') waterfall = [];
+      if (status !== 'absent')
+        announced += `,"waterfall":{"status":"${status}","message":"results are sent to the webhook"}`;
+    }
+    if (!phones && waterfall.length === 0) return { announced, wanted: undefined };
+    return { announced, wanted: { webhookUrl: query['webhook_url'] ?? '', people, phones, waterfall } };
+  }
+
+  /** Rules of people enrichment: what comes later needs an address to come to. */
   #extras(query: Query): ErrorAnswer | undefined {
     const wanted = needsWebhook.filter((name) => query[name] === 'true');
+    const url = query['webhook_url'];
     if (wanted.length === 0) return undefined;
-    if (!query['webhook_url']) return this.#invalid(`webhook_url is required with ${wanted.join(', ')}`);
-    return this.#invalid(`${wanted.join(', ')}: this sandbox delivers no late results`);
+    if (!url) return this.#invalid(`webhook_url is required with ${wanted.join(', ')}`);
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      return this.#invalid('webhook_url is no address');
+    return undefined;
   }
 
   #invalid(message: string): ErrorAnswer {
@@ -213,6 +276,7 @@ export class EnrichmentService {
 interface Carried {
   readonly call: Pick<LoggedCall, 'people' | 'credits' | 'billed' | 'requestId'>;
   readonly body: string;
+  readonly late: LateRequest | undefined;
 }
 
 function creditsMember(credits: number, fault: Rule): string {

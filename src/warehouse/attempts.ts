@@ -54,14 +54,14 @@ export async function listAttempts(
 export async function decideAttempt(warehouse: Warehouse, attemptId: string, credits: string): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
     const closed = await sql<{ run_id: string; budget_ids: string[]; credits_reserved: string }>`
-      update attempts set status = 'settled', credits_settled = ${credits}::numeric, closed_at = clock_timestamp(),
+      update attempts set status = 'settled', credits_settled = ${credits}::numeric, closed_at = clock_timestamp(), next_poll_at = null,
         reason = coalesce(reason || '; ', '') || 'decided by the operator'
-      where attempt_id = ${attemptId} and status = 'unknown'
+      where attempt_id = ${attemptId} and status in ('unknown', 'awaiting')
       returning run_id, budget_ids, credits_reserved::text as credits_reserved
     `.execute(transaction);
     const attempt = closed.rows[0];
     if (!attempt) {
-      throw new Problem('attempt.not-unknown', `there is no unknown attempt ${attemptId}`, {
+      throw new Problem('attempt.not-unknown', `no attempt ${attemptId} waits for a decision`, {
         where: 'enrichment.attempts',
         next: 'enrich attempts list shows the attempts that wait for a decision',
         exitCode: exitCodes.usage,

@@ -1,5 +1,6 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { formatCredits, type Credits } from '../domain/decimal.ts';
+import { formatCredits, parseCredits, type Credits } from '../domain/decimal.ts';
+import type { LateKind } from '../domain/late-results.ts';
 import type { Warehouse } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -15,8 +16,19 @@ export interface ClosedAttempt {
   readonly admittedAt: string;
 }
 
+/** What is still to come after an answer, and for how long it is waited for. */
+export interface Awaited {
+  /** Not empty. */
+  readonly kinds: readonly LateKind[];
+  readonly pollAfterSeconds: number;
+  readonly deadlineSeconds: number;
+  /** The most that the call can still cost in all; undefined where a vendor's price decides: everything stays held. */
+  readonly worstCase: Credits | undefined;
+}
+
 /**
- * Closes an attempt with its answer: settled, or unknown where the answer does not say what it cost.
+ * Closes an attempt with its answer: settled; awaiting what comes later; or unknown where the answer does not say what it
+ * cost. What is awaited keeps its reservation, less what it can no longer cost.
  *
  * @returns undefined where an answer was recorded before
  */
@@ -28,22 +40,58 @@ export async function closeAttempt(
     readonly requestId: string | undefined;
     readonly creditsConsumed: Credits | undefined;
     readonly reason: string | null;
+    readonly foundIds: readonly string[];
+    readonly awaited: Awaited | undefined;
+    readonly phonesWithEarlier: boolean;
   },
 ): Promise<ClosedAttempt | undefined> {
-  const settled = answer.creditsConsumed === undefined ? null : formatCredits(answer.creditsConsumed);
+  const answered = answer.creditsConsumed === undefined ? null : formatCredits(answer.creditsConsumed);
+  const { awaited } = answer;
+  const settled = awaited ? null : answered;
   const closed = await sql<ClosedAttempt>`
     update attempts set
-      status = case when ${settled}::numeric is null then 'unknown' else 'settled' end,
+      status = case when ${awaited !== undefined} then 'awaiting' when ${settled}::numeric is null then 'unknown' else 'settled' end,
       credits_settled = ${settled}::numeric,
-      reason = case when ${settled}::numeric > credits_reserved then 'billed more than reserved' else ${answer.reason}::text end,
+      credits_answered = ${answered}::numeric,
+      reason = case when ${answered}::numeric > credits_reserved then 'billed more than reserved' else ${answer.reason}::text end,
       request_id = ${answer.requestId ?? null},
       http_status = ${answer.httpStatus},
+      found_ids = ${answer.foundIds}::text[],
+      phones_with_earlier = ${answer.phonesWithEarlier},
+      awaits = ${awaited?.kinds ?? []}::text[],
+      awaited_until = clock_timestamp() + make_interval(secs => ${awaited?.deadlineSeconds ?? null}::float8),
+      next_poll_at = case when ${answer.requestId !== undefined} then
+        clock_timestamp() + make_interval(secs => ${awaited?.pollAfterSeconds ?? null}::float8) end,
       answered_at = clock_timestamp(),
       closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
     where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and answered_at is null
     returning run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved, admitted_at::text as "admittedAt"
   `.execute(transaction);
-  return closed.rows[0];
+  const attempt = closed.rows[0];
+  if (attempt && awaited?.worstCase !== undefined)
+    await giveBack(transaction, attemptId, attempt, awaited.worstCase);
+  return attempt;
+}
+
+/** Lowers a reservation to what the call can still cost; never raises it. */
+async function giveBack(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  { budgetIds, reserved }: ClosedAttempt,
+  worstCase: Credits,
+): Promise<void> {
+  const spare = (parseCredits(reserved) ?? 0n) - worstCase;
+  if (spare <= 0n) return;
+  await sql`
+    with locked as (
+      select budget_id from budgets where budget_id = any(${budgetIds}::text[]) order by budget_id for update
+    )
+    update budgets b set reserved = b.reserved - ${formatCredits(spare)}::numeric
+    from locked where locked.budget_id = b.budget_id
+  `.execute(transaction);
+  await sql`
+    update attempts set credits_reserved = ${formatCredits(worstCase)}::numeric where attempt_id = ${attemptId}
+  `.execute(transaction);
 }
 
 /**
@@ -54,9 +102,11 @@ export async function closeAttempt(
 export async function readRecorded(
   transaction: Transaction<Tables>,
   attemptId: string,
-): Promise<{ readonly settled: string | null; readonly overbilled: boolean } | undefined> {
-  const recorded = await sql<{ settled: string | null; overbilled: boolean }>`
-    select credits_settled::text as settled, coalesce(credits_settled > credits_reserved, false) as overbilled
+): Promise<
+  { readonly settled: string | null; readonly awaiting: boolean; readonly overbilled: boolean } | undefined
+> {
+  const recorded = await sql<{ settled: string | null; awaiting: boolean; overbilled: boolean }>`
+    select credits_settled::text as settled, status = 'awaiting' as awaiting, coalesce(credits_settled > credits_reserved, false) as overbilled
     from attempts where attempt_id = ${attemptId} and answered_at is not null
   `.execute(transaction);
   return recorded.rows[0];

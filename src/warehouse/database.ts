@@ -18,22 +18,36 @@ export interface Warehouse {
  *
  * @param databaseUrl a PostgreSQL address, version 15 or later
  * @param options.connections the most connections that this process keeps
+ * @param options.connectMilliseconds how long to wait for a connection, one that is free included
  * @param options.onIdleError told when a resting connection breaks, such as at a server's restart
  */
 export function openWarehouse(
   databaseUrl: string,
-  options: { connections?: number; applicationName?: string; onIdleError?: (error: Error) => void } = {},
+  options: {
+    connections?: number;
+    connectMilliseconds?: number;
+    applicationName?: string;
+    onIdleError?: (error: Error) => void;
+  } = {},
 ): Warehouse {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: options.connections ?? 10,
     application_name: options.applicationName ?? 'enrich',
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: options.connectMilliseconds ?? 10_000,
     // Unqualified names are ours, and a search path of the role cannot redirect them.
     options: `-c search_path=${schemaName},pg_catalog -c timezone=UTC`,
   });
   // Without a listener a server restart (57P01) takes the whole process down.
   pool.on('error', options.onIdleError ?? (() => {}));
   const database = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  return { database, pool, close: () => database.destroy() };
+  return {
+    database,
+    pool,
+    close: async () => {
+      await database.destroy();
+      // Kysely ends a pool only where it has used it.
+      if (!pool.ended) await pool.end();
+    },
+  };
 }

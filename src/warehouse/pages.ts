@@ -19,6 +19,7 @@ export async function openPage(
   runId: string,
   page: number,
   freshness: { enrichedSeconds: number; notFoundSeconds: number },
+  fieldGroups: readonly string[] = ['profile'],
 ): Promise<{ batches: number[]; people: number }> {
   return warehouse.database.transaction().execute(async (transaction) => {
     await sql`
@@ -31,10 +32,11 @@ export async function openPage(
       update run_rows r set outcome = 'fresh', reason = 'asked since the plan was made, by run ' || f.run_id
       from (
         select k.row_number, min(m.run_id) as run_id from page_keys k
-        join identity_memory m on m.identity_key = k.identity_key and m.field_group = 'profile'
+        join identity_memory m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
           and m.asked_at > now() - make_interval(secs =>
             case when m.outcome = 'enriched' then ${freshness.enrichedSeconds}::float8 else ${freshness.notFoundSeconds}::float8 end)
         group by k.row_number
+        having count(distinct m.field_group) = ${fieldGroups.length}
       ) f where r.run_id = ${runId} and r.row_number = f.row_number
     `.execute(transaction);
     // In one order everywhere: two pages that claim the same people wait for one another only one way round.

@@ -24,11 +24,13 @@ const rowsWorthAnalyzing = 10_000;
  *
  * @param runId a run whose file is staged
  * @param freshness for how long earlier answers count as recent
+ * @param fieldGroups what is asked for: somebody is fresh where all of it was asked for recently
  */
 export async function planRows(
   warehouse: Warehouse,
   runId: string,
   freshness: { enrichedSeconds: number; notFoundSeconds: number },
+  fieldGroups: readonly string[] = ['profile'],
 ): Promise<PlannedRows> {
   return warehouse.database.transaction().execute(async (transaction) => {
     const locked = await sql<{
@@ -42,7 +44,7 @@ export async function planRows(
     `.execute(transaction);
     const run = locked.rows[0];
     if (!run) throw new Error(`run ${runId} does not exist`);
-    if (run.plan_hash === null) await decide(transaction, runId, run.rows_staged, freshness);
+    if (run.plan_hash === null) await decide(transaction, runId, run.rows_staged, freshness, fieldGroups);
     const counted = await countRows(transaction, runId);
     const planHash = run.plan_hash ?? hashOf(run.file_sha256, run.terms, counted.digest);
     await sql`update runs set plan_hash = ${planHash} where run_id = ${runId} and plan_hash is null`.execute(
@@ -57,6 +59,7 @@ async function decide(
   runId: string,
   rows: number,
   freshness: { enrichedSeconds: number; notFoundSeconds: number },
+  fieldGroups: readonly string[],
 ): Promise<void> {
   // Two million keys fit: the grouping below stays in memory instead of being sorted on disk.
   await sql`set local work_mem = '192MB'`.execute(transaction);
@@ -96,11 +99,12 @@ async function decide(
     select coalesce(p.first_row, k.row_number), 'fresh',
       'asked on ' || to_char(max(m.asked_at) at time zone 'UTC', 'YYYY-MM-DD') || ' by run ' || (array_agg(m.run_id order by m.asked_at desc))[1]
     from plan_keys k
-    join identity_memory m on m.identity_key = k.identity_key and m.field_group = 'profile'
+    join identity_memory m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
       and m.asked_at > now() - make_interval(secs =>
         case when m.outcome = 'enriched' then ${freshness.enrichedSeconds}::float8 else ${freshness.notFoundSeconds}::float8 end)
     left join plan_people p on p.row_number = k.row_number
     group by 1
+    having count(distinct m.field_group) = ${fieldGroups.length}
     on conflict do nothing
   `.execute(transaction);
   await sql`

@@ -3,13 +3,16 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
 import { alignMatches, type AlignedRow, type Alignment } from '../domain/alignment.ts';
+import { worstCaseWithPhones } from '../domain/credit-rules.ts';
 import { parseCredits, type Credits } from '../domain/decimal.ts';
 import type { Identity } from '../domain/identity.ts';
 import { identityKeys } from '../domain/identity-keys.ts';
+import { askedFieldGroups, awaitedKinds, lateKindsOf, type AskedExtras } from '../domain/late-results.ts';
 import { contactFields, type ContactFields } from '../domain/merge-policy.ts';
+import { displayForm } from '../domain/normalise.ts';
 import type { Person } from '../domain/person.ts';
 import { parseProfileUrl } from '../domain/profile-url.ts';
-import { closeAttempt, readRecorded, settle, type ClosedAttempt } from './close-attempt.ts';
+import { closeAttempt, readRecorded, settle, type Awaited, type ClosedAttempt } from './close-attempt.ts';
 import { upsertContacts } from './contacts.ts';
 import type { Warehouse } from './database.ts';
 import type { OpenPerson } from './open-people.ts';
@@ -24,6 +27,9 @@ export interface AnswerToRecord {
   /** Undefined where the answer does not say it in a form that can be trusted: the reservation is held. */
   readonly creditsConsumed: Credits | undefined;
   readonly creditsProblem: string | undefined;
+  /** What the answer says of results that come later; absent where it says nothing. */
+  readonly phoneEnrichment?: { readonly status: string } | undefined;
+  readonly waterfall?: { readonly status: string } | undefined;
   readonly raw: Buffer;
   readonly contentType: string | undefined;
 }
@@ -33,6 +39,8 @@ export interface RecordedAnswer {
   readonly notFound: number;
   readonly mismatched: number;
   readonly creditsSettled: Credits;
+  /** Results are still to come. */
+  readonly awaiting: boolean;
   /** The service billed more than was reserved for this call. */
   readonly overbilled: boolean;
   /** False: nothing was changed now, because the attempt was closed before. */
@@ -68,6 +76,9 @@ export async function recordAnswer(
     readonly source: string;
     readonly people: readonly OpenPerson[];
     readonly answer: AnswerToRecord;
+    readonly asked: AskedExtras;
+    /** How long to wait before polling, and in all; in seconds from the answer. */
+    readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
   },
 ): Promise<RecordedAnswer> {
   const { answer, attemptId, people } = record;
@@ -80,6 +91,7 @@ export async function recordAnswer(
   // Before the transaction: 600 KB take some milliseconds, during which nobody should wait for our locks.
   const bodyGzip = await compress(answer.raw, { level: 1 });
   return warehouse.database.transaction().execute(async (transaction) => {
+    const awaited = awaitedOf(record.asked, answer, record.lateResults);
     const attempt = await closeAttempt(transaction, attemptId, {
       httpStatus: answer.httpStatus,
       requestId: answer.requestId,
@@ -88,12 +100,21 @@ export async function recordAnswer(
         answer.creditsConsumed === undefined
           ? `credits_consumed is ${answer.creditsProblem ?? 'missing'}`
           : null,
+      foundIds: answer.matches.flatMap((match) => (match?.id ? [displayForm(match.id)] : [])),
+      awaited,
+      phonesWithEarlier: answer.phoneEnrichment?.status === 'skipped',
     });
     if (!attempt) {
       const before = await readRecorded(transaction, attemptId);
       const tally = tallyOf(before ? rows : []);
       const creditsSettled = parseCredits(before?.settled ?? '0') ?? 0n;
-      return { ...tally, creditsSettled, overbilled: before?.overbilled ?? false, recordedNow: false };
+      return {
+        ...tally,
+        creditsSettled,
+        awaiting: before?.awaiting ?? false,
+        overbilled: before?.overbilled ?? false,
+        recordedNow: false,
+      };
     }
     await sql`
       insert into raw_answers (attempt_id, content_type, body_gzip)
@@ -108,16 +129,45 @@ export async function recordAnswer(
       asOf: attempt.admittedAt,
       contacts: rows.flatMap(({ rowNumber, fields }) => (fields ? [{ rowNumber, fields }] : [])),
     });
-    await remember(transaction, attempt, rows);
+    await remember(transaction, attempt, rows, askedFieldGroups(record.asked));
     const consumed = answer.creditsConsumed;
-    if (consumed !== undefined) await settle(transaction, attempt.budgetIds, attempt.reserved, consumed);
+    if (consumed !== undefined && !awaited)
+      await settle(transaction, attempt.budgetIds, attempt.reserved, consumed);
     return {
       ...tallyOf(rows),
-      creditsSettled: consumed ?? 0n,
+      creditsSettled: awaited ? 0n : (consumed ?? 0n),
+      awaiting: awaited !== undefined,
       overbilled: consumed !== undefined && consumed > (parseCredits(attempt.reserved) ?? 0n),
       recordedNow: true,
     };
   });
+}
+
+/** What is still to come, and what that can cost; undefined where everything is there. */
+function awaitedOf(
+  asked: AskedExtras,
+  answer: AnswerToRecord,
+  lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number },
+): Awaited | undefined {
+  const found =
+    answer.matches.length -
+    answer.matches.filter((match) => match === null).length +
+    answer.unreadableMatches.length;
+  const kinds = awaitedKinds(lateKindsOf(asked), {
+    found,
+    phoneStatus: answer.phoneEnrichment?.status,
+    waterfallStatus: answer.waterfall?.status,
+  });
+  if (kinds.length === 0) return undefined;
+  const onlyPhones = kinds.every((kind) => kind === 'phone');
+  return {
+    kinds,
+    ...lateResults,
+    worstCase:
+      onlyPhones && answer.creditsConsumed !== undefined
+        ? worstCaseWithPhones(answer.creditsConsumed, found)
+        : undefined,
+  };
 }
 
 function answeredRows(
@@ -194,6 +244,7 @@ async function remember(
   transaction: Transaction<Tables>,
   attempt: ClosedAttempt,
   rows: readonly AnsweredRow[],
+  fieldGroups: readonly string[],
 ): Promise<void> {
   const learned = rows.flatMap(({ rowNumber, fields }) =>
     fields ? identityKeys(identityOf(fields)).map((key) => ({ key, rowNumber })) : [],
@@ -201,15 +252,15 @@ async function remember(
   const rowNumbers = rows.map((row) => row.rowNumber);
   await sql`
     insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id)
-    select distinct on (identity_key) identity_key, 'profile', outcome, ${attempt.admittedAt}::timestamptz, ${attempt.runId}
-    from (
+    select distinct on (identity_key, field_group) identity_key, field_group, outcome, ${attempt.admittedAt}::timestamptz, ${attempt.runId}
+    from unnest(${fieldGroups}::text[]) as field_group, (
       select unnest(r.keys) as identity_key, r.row_number from run_rows r
         where r.run_id = ${attempt.runId} and r.row_number = any(${rowNumbers}::int[])
       union
       select * from unnest(${learned.map((each) => each.key)}::text[], ${learned.map((each) => each.rowNumber)}::int[])
     ) k join unnest(${rowNumbers}::int[], ${rows.map((row) => row.outcome)}::text[]) as a (row_number, outcome)
       using (row_number)
-    order by identity_key, outcome = 'enriched' desc
+    order by identity_key, field_group, outcome = 'enriched' desc
     on conflict (identity_key, field_group) do update
       set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id
       where m.asked_at <= excluded.asked_at
@@ -219,7 +270,12 @@ async function remember(
 /** The service refuses this person (422 with nobody else in the call): nobody is billed, and nobody asks again while that is fresh. */
 export async function rejectPerson(
   warehouse: Warehouse,
-  rejected: { readonly runId: string; readonly rowNumber: number; readonly reason: string },
+  rejected: {
+    readonly runId: string;
+    readonly rowNumber: number;
+    readonly reason: string;
+    readonly fieldGroups: readonly string[];
+  },
 ): Promise<void> {
   const { runId, rowNumber, reason } = rejected;
   await warehouse.database.transaction().execute(async (transaction) => {
@@ -229,8 +285,8 @@ export async function rejectPerson(
     `.execute(transaction);
     await sql`
       insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id)
-      select identity_key, 'profile', 'rejected', clock_timestamp(), ${runId}
-      from run_rows, unnest(keys) as identity_key where run_id = ${runId} and row_number = ${rowNumber} order by identity_key
+      select identity_key, field_group, 'rejected', clock_timestamp(), ${runId}
+      from run_rows, unnest(keys) as identity_key, unnest(${rejected.fieldGroups}::text[]) as field_group where run_id = ${runId} and row_number = ${rowNumber} order by identity_key, field_group
       on conflict (identity_key, field_group) do update
         set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id
         where m.asked_at <= excluded.asked_at

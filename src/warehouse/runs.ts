@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { PlanSummary, RunFacts, RunStatus, Stop } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from './database.ts';
+import { readLateStanding } from './late-polls.ts';
 import type { RunOptions } from './tables.ts';
 
 export interface RunRecord {
@@ -67,10 +68,14 @@ export async function findOrBeginRun(
     : findOrBeginRun(warehouse, order);
 }
 
-/** What makes two orders the same: the file's content, and every option that decides what is asked for. */
+/**
+ * What makes two orders the same: the file's content, and every option that decides what is asked for. For how long a run
+ * waits for late results does not: another deadline must not start a second run of a file.
+ */
 function keyOf(order: RunOrder): string {
+  const { lateDeadlineSeconds: _, ...asked } = order.options;
   return createHash('sha256')
-    .update(JSON.stringify([order.fileSha256, order.options]))
+    .update(JSON.stringify([order.fileSha256, asked]))
     .digest('hex');
 }
 
@@ -214,6 +219,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     where run_id = ${run.runId} group by 1 order by 1
   `.execute(warehouse.database);
   const money = await readRunMoney(warehouse, run.runId);
+  const { awaited, arrived, late, expired, orphaned } = await readLateStanding(warehouse, run.runId);
   return {
     run_id: run.runId,
     workflow_id: run.runId,
@@ -227,6 +233,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     outcomes: Object.fromEntries(outcomes.rows.map((row) => [row.outcome, row.rows])),
     calls: money.calls,
     credits: { settled: money.settled, reserved: money.reserved, unknown: money.unknown },
+    late_results: { awaited, arrived, late, expired, orphaned },
   };
 }
 

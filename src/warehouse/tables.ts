@@ -42,8 +42,12 @@ export interface RunOptions {
   /** Content of the mapping file, or null. */
   readonly mapping: Readonly<Record<string, unknown>> | null;
   readonly maxCredits: string | null;
-  readonly reveal: readonly string[];
-  readonly waterfall: readonly string[];
+  readonly reveal: readonly ('email' | 'phone')[];
+  readonly waterfall: readonly ('email' | 'phone')[];
+  /** Decimal text; set where a waterfall is asked for, whose prices the service does not fix. */
+  readonly maxCreditsPerPerson: string | null;
+  /** How long the run waits for results after their answer. How it waits decides nothing that is asked: no part of the key. */
+  readonly lateDeadlineSeconds: number;
   readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number };
   readonly priority: 'ad-hoc' | 'nightly' | 'backfill';
 }
@@ -94,6 +98,19 @@ export interface AttemptsTable {
   budget_ids: string[];
   token_hash: Buffer | null;
   http_status: number | null;
+  /** Results that are still to come (`LateKind`); empty where everything is there. */
+  awaits: Generated<string[]>;
+  /** Credits of the answer alone; null where it does not say. */
+  credits_answered: Decimal | null;
+  /** People of the answer, by the service's id: whose phones are to come. */
+  found_ids: Generated<string[]>;
+  /** When a run stops waiting for the results. */
+  awaited_until: Timestamp | null;
+  /** Null: there is nothing to poll, or polling will never help. */
+  next_poll_at: Timestamp | null;
+  polls: Generated<number>;
+  /** `skipped`: an earlier request for the same people is in flight, and its phones are for this one as well. */
+  phones_with_earlier: Generated<boolean>;
   admitted_at: GeneratedTimestamp;
   answered_at: Timestamp | null;
   closed_at: Timestamp | null;
@@ -194,15 +211,55 @@ export interface EnrichedContactsTable {
   row_number: number;
 }
 
+/**
+ * - `received`: stored, and not looked at yet (or its call has no answer yet).
+ * - `applied`: took effect. `duplicate`: the same bytes took effect before.
+ * - `orphaned`: nobody in it was asked for; `quarantined`: it cannot be understood. Both are kept, and can be replayed.
+ */
+export type DeliveryStatus = 'received' | 'applied' | 'duplicate' | 'orphaned' | 'quarantined';
+
 export interface WebhookDeliveriesTable {
   delivery_id: string;
   attempt_id: string | null;
+  run_id: string | null;
+  /** `webhook`, or `poll` where we fetched it. */
+  origin: Generated<'webhook' | 'poll'>;
+  /** As it came: not decompressed, not parsed. */
   body: Buffer;
+  content_encoding: string | null;
   body_sha256: Buffer;
   received_at: GeneratedTimestamp;
-  status: Generated<string>;
+  status: Generated<DeliveryStatus>;
   reason: string | null;
   applied_at: Timestamp | null;
+  /** Applied after its run had ended. */
+  late: Generated<boolean>;
+  /** Whose results of which kind it holds: of bodies with the same subject the dearest is billed, not their sum. */
+  subject: string | null;
+  person_ids: Generated<string[]>;
+  /** Null where the body does not say. */
+  credits: Decimal | null;
+}
+
+export interface ContactPhonesTable {
+  source: string;
+  contact_id: string;
+  /** E.164 where it can be read, otherwise as it came. */
+  number: string;
+  e164: string | null;
+  raw_number: string | null;
+  type: string | null;
+  status: string | null;
+  dnc_status: string | null;
+  confidence: string | null;
+  position: number;
+  /** `reveal` or `waterfall`. */
+  origin: string;
+  attempt_id: string;
+  run_id: string;
+  delivery_id: string;
+  /** When it was asked for: the newest answer speaks for the contact. */
+  asked_at: Timestamp;
 }
 
 /** The schema `enrichment`. */
@@ -221,4 +278,5 @@ export interface Tables {
   identity_memory: IdentityMemoryTable;
   enriched_contacts: EnrichedContactsTable;
   webhook_deliveries: WebhookDeliveriesTable;
+  contact_phones: ContactPhonesTable;
 }

@@ -29,6 +29,8 @@ export async function stagedRun(warehouse: Warehouse, rows: readonly StagedRow[]
       maxCredits: null,
       reveal: [],
       waterfall: [],
+      maxCreditsPerPerson: null,
+      lateDeadlineSeconds: 86_400,
       freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
       priority: 'ad-hoc',
     },

@@ -4,6 +4,7 @@ import type {
   CallActivities,
   ControlActivities,
   IngestOutcome,
+  LateStanding,
   PlanSummary,
   RunFacts,
 } from '../../src/contract.ts';
@@ -20,6 +21,17 @@ export const plan: PlanSummary = {
   credits: { minimum: '0', expected: '1200', worstCase: '1500' },
   shortBudget: null,
   etaSeconds: 900,
+};
+
+export const nothingAwaited: LateStanding = {
+  awaited: 0,
+  expired: 0,
+  arrived: 0,
+  late: 0,
+  orphaned: 0,
+  waiting: 0,
+  until: null,
+  nextLookMilliseconds: null,
 };
 
 /** Activities that play a script instead of calling: the workflows' own decisions are what is tested. */
@@ -55,6 +67,17 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return result;
   };
 
+  /** What each look for late results tells; nothing awaited where nothing is said. */
+  look: (number: number) => LateStanding | Promise<LateStanding> = () => nothingAwaited;
+  looks = 0;
+
+  settleLateResults: ControlActivities['settleLateResults'] = async () => {
+    this.looks += 1;
+    return this.look(this.looks);
+  };
+
+  sweepLateResults: ControlActivities['sweepLateResults'] = async () => ({ applied: 0 });
+
   finishRun: ControlActivities['finishRun'] = async ({ runId, ending }): Promise<RunFacts> => {
     this.ending = ending;
     return {
@@ -70,6 +93,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
       outcomes: {},
       calls: this.batches.length,
       credits: { settled: '0', reserved: '0', unknown: '0' },
+      late_results: { awaited: 0, arrived: 0, late: 0, expired: 0, orphaned: 0 },
     };
   };
 }

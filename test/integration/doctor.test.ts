@@ -95,9 +95,12 @@ describe('the doctor', () => {
   });
 
   it.each([
-    ['receiver', { WEBHOOK_LISTEN: '0.0.0.0:8080' }],
+    ['receiver', { WEBHOOK_LISTEN: '0.0.0.0:8080', ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' }],
     ['receiver', { WEBHOOK_PUBLIC_URL: 'http://hooks.example.com' }],
-    ['receiver', { WEBHOOK_PUBLIC_URL: 'https://localhost:8080' }],
+    [
+      'receiver',
+      { WEBHOOK_PUBLIC_URL: 'https://10.0.0.9:8080', ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' },
+    ],
     ['rate limits', { RATE_LIMITS: 'unlimited' }],
     ['budgets', { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' }],
   ])('draws attention to %s of %o', async (part, settings) => {

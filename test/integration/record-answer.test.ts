@@ -112,6 +112,8 @@ function record(call: Admitted, answer: AnswerToRecord) {
     source: 'generic',
     people: call.people,
     answer,
+    asked: { reveal: [], waterfall: [] },
+    lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
   });
 }
 
@@ -163,6 +165,7 @@ describe('an answer', () => {
     const recorded = await record(call, answerWith([found.person, null, stranger]));
 
     expect(recorded).toEqual({
+      awaiting: false,
       enriched: 1,
       notFound: 1,
       mismatched: 1,
@@ -406,7 +409,12 @@ describe('a call without an answer', () => {
     const { row } = somebody();
     const call = await callInTheAir([row]);
     await closeRefused(warehouse, call.attemptId, { reason: 'refused', httpStatus: 422 });
-    await rejectPerson(warehouse, { runId: call.runId, rowNumber: 1, reason: 'the email is not valid' });
+    await rejectPerson(warehouse, {
+      runId: call.runId,
+      rowNumber: 1,
+      reason: 'the email is not valid',
+      fieldGroups: ['profile'],
+    });
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['rejected']);
     expect(await claimsOf(call.runId)).toBe(0);
     expect(await memoryOf(row.keys[0]!)).toMatchObject({ outcome: 'rejected' });

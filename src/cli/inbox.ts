@@ -1,0 +1,145 @@
+import { Command } from 'commander';
+import { drainInbox, settleLateResults } from '../enrichment/late-results.ts';
+import { createServiceClient } from '../service/client.ts';
+import {
+  getDelivery,
+  listDeliveries,
+  readDeliveryBody,
+  reopenDelivery,
+  type DeliveryFacts,
+} from '../warehouse/deliveries.ts';
+import { print, table, tell } from './output.ts';
+import { withSession, type Session, type SessionNeeds } from './session.ts';
+import { settingsOf, withSettings } from './settings.ts';
+
+/** `enrich inbox list|show|replay|sweep` */
+export function inboxCommand(): Command {
+  return new Command('inbox')
+    .description('what was delivered by webhook or fetched by poll, and what became of it')
+    .addCommand(listCommand())
+    .addCommand(showCommand())
+    .addCommand(replayCommand())
+    .addCommand(sweepCommand());
+}
+
+function listCommand(): Command {
+  return withSettings(new Command('list'))
+    .description('the newest deliveries')
+    .argument('[run]', 'only those of this run')
+    .option('--status <status>', 'only received, applied, duplicate, orphaned or quarantined ones')
+    .option('--limit <n>', 'how many to list', '50')
+    .option('--json', 'as a JSON array')
+    .addHelpText('after', '\nExample:\n  enrich inbox list --status quarantined')
+    .action(
+      async (runId: string | undefined, options: { status?: string; limit: string; json?: boolean }) => {
+        await withWarehouse(options, async ({ warehouse }) => {
+          const deliveries = await listDeliveries(warehouse, {
+            runId,
+            status: options.status,
+            limit: Number(options.limit) || 50,
+          });
+          if (options.json === true) return print(JSON.stringify(deliveries));
+          if (deliveries.length === 0) return print('no such deliveries');
+          print(
+            table([
+              ['delivery', 'run', 'by', 'status', 'people', 'credits', 'received', 'why'],
+              ...deliveries.map(lineOf),
+            ]),
+          );
+        });
+      },
+    );
+}
+
+function lineOf(delivery: DeliveryFacts): (string | number)[] {
+  return [
+    delivery.delivery_id,
+    delivery.run_id ?? '',
+    delivery.origin,
+    delivery.late ? `${delivery.status}, late` : delivery.status,
+    delivery.people,
+    delivery.credits ?? '',
+    delivery.received_at.toISOString(),
+    delivery.reason ?? '',
+  ];
+}
+
+function showCommand(): Command {
+  return withSettings(new Command('show'))
+    .description('one delivery')
+    .argument('<delivery>')
+    .option('--body', 'print its body as it came, and nothing else: personal data')
+    .addHelpText('after', '\nExample:\n  enrich inbox show 0b54… --body | jq')
+    .action(async (deliveryId: string, options: { body?: boolean }) => {
+      await withWarehouse(options, async ({ warehouse }) => {
+        const delivery = await getDelivery(warehouse, deliveryId);
+        if (options.body === true) process.stdout.write(await readDeliveryBody(warehouse, deliveryId));
+        else print(JSON.stringify(delivery, null, 2));
+      });
+    });
+}
+
+function replayCommand(): Command {
+  return withSettings(new Command('replay'))
+    .description('look again at a delivery that was quarantined or orphaned')
+    .argument('<delivery>')
+    .addHelpText('after', '\nExample:\n  enrich inbox replay 0b54…')
+    .action(async (deliveryId: string, options: object) => {
+      await withWarehouse(options, async ({ warehouse }) => {
+        const before = await getDelivery(warehouse, deliveryId);
+        if (await reopenDelivery(warehouse, deliveryId)) {
+          await drainInbox(warehouse, { attemptId: before.attempt_id ?? '' }, new AbortController().signal);
+        } else {
+          tell(`it is ${before.status}: only quarantined and orphaned deliveries are looked at again`);
+        }
+        const { status, reason } = await getDelivery(warehouse, deliveryId);
+        print(reason === null ? status : `${status}: ${reason}`);
+      });
+    });
+}
+
+function sweepCommand(): Command {
+  return withSettings(new Command('sweep'))
+    .description('apply now what came too late for its run, and poll what runs that have ended still await')
+    .addHelpText(
+      'after',
+      `
+Workers do this every five minutes, by the Temporal schedule enrichment-late-results.
+
+Example:
+  enrich inbox sweep`,
+    )
+    .action(async (options: object) => {
+      await withWarehouse(
+        options,
+        async ({ warehouse, config, stack }) => {
+          const client = createServiceClient({ ...config.service, ...stack.service });
+          try {
+            const applied = await settleLateResults(
+              {
+                warehouse,
+                client,
+                rateLimits: config.rateLimits,
+                callTimeoutSeconds: config.service.callTimeoutSeconds,
+                pollAfterSeconds: config.lateResults.pollAfterSeconds,
+              },
+              'ended-runs',
+              new AbortController().signal,
+            );
+            print(applied === 0 ? 'nothing was left to apply' : `applied ${applied} deliveries`);
+          } finally {
+            await client.close();
+          }
+        },
+        { temporal: false, service: true },
+      );
+    });
+}
+
+function withWarehouse(
+  options: object,
+  use: (session: Session) => Promise<void>,
+  needs: SessionNeeds = { temporal: false, service: false },
+): Promise<void> {
+  return withSession(settingsOf(options), needs, use);
+}

@@ -1,0 +1,67 @@
+import type { LateKind } from './late-results.ts';
+
+/** A contact that a request asked for and that was found, as far as a delivery can name it. */
+export interface AwaitingContact {
+  readonly personId: string;
+  /** Addresses that are known to be this person's: of the row, and of the answer. */
+  readonly emails: readonly string[];
+}
+
+export interface NamedPerson {
+  readonly id: string | undefined;
+  readonly emails: readonly { readonly email: string }[];
+}
+
+/**
+ * Gives the people of a delivery to the contacts of its request. By the service's person id; in a waterfall, whose ids may
+ * differ from those of the answer, also by an address that only one of the contacts has. Whoever is left is given to
+ * nobody: what remains over is no evidence, however few remain.
+ *
+ * @param origin what the delivery is of
+ * @returns for each person the indexes of their contacts (two rows of a file can be one person); empty where there is none
+ */
+export function assignDelivered(
+  contacts: readonly AwaitingContact[],
+  people: readonly NamedPerson[],
+  origin: 'phones' | 'waterfall',
+): number[][] {
+  return people.map((person) => {
+    const byId = indexesOf(contacts, (contact) => person.id !== undefined && contact.personId === person.id);
+    if (byId.length > 0 || origin === 'phones') return byId;
+    const delivered = new Set(person.emails.map(({ email }) => email.trim().toLowerCase()));
+    const byEmail = indexesOf(contacts, (contact) =>
+      contact.emails.some((email) => delivered.has(email.toLowerCase())),
+    );
+    const owners = new Set(byEmail.map((index) => contacts[index]!.personId));
+    return owners.size === 1 ? byEmail : [];
+  });
+}
+
+/** The kinds of a waterfall that a body is the last word on: those it names, or all where it names none that is known. */
+export function waterfallKinds(targetFields: readonly string[]): LateKind[] {
+  const kinds: LateKind[] = [
+    ...(targetFields.some((field) => /email/i.test(field)) ? (['waterfall_email'] as const) : []),
+    ...(targetFields.some((field) => /phone/i.test(field)) ? (['waterfall_phone'] as const) : []),
+  ];
+  return kinds.length === 0 ? ['waterfall_email', 'waterfall_phone'] : kinds;
+}
+
+const emailRanks = ['verified', 'likely to engage', 'unverified', 'guessed', 'extrapolated'];
+
+/**
+ * Whether an address from a waterfall is better than the one that a contact has: one beats none, and a better status beats
+ * a worse one. An address that bounced or is unavailable never replaces anything.
+ */
+export function isBetterEmail(offered: string | undefined, current: string | null | undefined): boolean {
+  const rank = rankOf(offered ?? 'unverified');
+  if (rank < 0) return false;
+  return current === undefined || current === null || rankOf(current) < 0 || rank < rankOf(current);
+}
+
+function rankOf(status: string): number {
+  return emailRanks.indexOf(status.toLowerCase().replaceAll('_', ' '));
+}
+
+function indexesOf<Item>(items: readonly Item[], test: (item: Item) => boolean): number[] {
+  return items.flatMap((item, index) => (test(item) ? [index] : []));
+}

@@ -1,0 +1,234 @@
+import { randomInt } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { Chance } from './chance.ts';
+import type { CallLog } from './call-log.ts';
+import { nativeBody, waterfallBody, type LatePerson } from './late-bodies.ts';
+import type { LateStore, StoredResult } from './late-store.ts';
+import type { DeliveryRule, Faults } from './scenario.ts';
+
+export interface LateOptions {
+  readonly seed: number;
+  readonly log: CallLog;
+  readonly faults: Faults;
+  readonly now: () => number;
+  /** Milliseconds from the answer to a result; drawn between a third of it and all of it. */
+  readonly delay: number;
+  readonly store: LateStore;
+}
+
+/** What a request wants later. */
+export interface LateRequest {
+  readonly requestId: string;
+  readonly webhookUrl: string;
+  readonly asked: number;
+  readonly people: readonly LatePerson[];
+  readonly phones: boolean;
+  readonly waterfall: readonly ('emails' | 'phone_numbers')[];
+  /** Billed with the answer: a waterfall's delivery says the price of the whole request. */
+  readonly creditsOfAnswer: number;
+}
+
+const keptMilliseconds = 30 * 86_400_000;
+const longestPauseMilliseconds = 30_000;
+const answerMilliseconds = 30_000;
+const mobilePhoneCredits = 8;
+/** What the invented vendors take for a record that they find. */
+const vendorCredits = 2;
+
+/**
+ * Results that come after the answer: made after a while, billed then, delivered to the webhook until it answers with 2xx,
+ * and kept for polls for 30 days by the sandbox's own clock.
+ */
+export class LateResults {
+  readonly #options: LateOptions;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #phonesInFlight = new Map<string, number>();
+  #made = 0;
+  #closed = false;
+
+  constructor(options: LateOptions) {
+    this.#options = options;
+    for (const result of options.store.results()) if (!result.delivered) this.#schedule(result, 0);
+  }
+
+  /** Whether everybody's phones are on their way already, from an earlier request: then nothing is delivered for this one. */
+  arePhonesInFlight(people: readonly LatePerson[]): boolean {
+    return people.length > 0 && people.every(({ id }) => this.#phonesInFlight.has(id));
+  }
+
+  /**
+   * Takes a request in.
+   *
+   * @returns settles when what is to be delivered before the answer has been sent
+   */
+  async accept(request: LateRequest): Promise<void> {
+    const early: Promise<void>[] = [];
+    if (request.phones) early.push(...this.#makePhones(request));
+    if (request.waterfall.length > 0) early.push(...this.#makeWaterfall(request));
+    await Promise.all(early);
+  }
+
+  /** GET /webhook_result/{request_id}: status and body of the answer. */
+  poll(requestId: string): { readonly status: number; readonly body: string } {
+    if (!/^-?\d{1,20}$/.test(requestId)) return { status: 400, body: refusal('invalid_request_id') };
+    const results = this.#options.store.results().filter((result) => result.requestId === requestId);
+    const latest = results.findLast((result) => result.readyAt <= this.#options.now()) ?? results[0];
+    if (!latest) return { status: 404, body: refusal('request_id_unknown') };
+    if (latest.rule.poll === 'unknown') return { status: 404, body: refusal('request_id_unknown') };
+    if (latest.rule.poll === 'expired' || this.#options.now() - latest.readyAt > keptMilliseconds)
+      return { status: 410, body: refusal('request_id_expired') };
+    const seconds = Math.ceil((latest.readyAt - this.#options.now()) / 1_000);
+    if (seconds > 0 || latest.rule.poll === 'pending')
+      return { status: 404, body: refusal('result_pending', Math.max(1, seconds)) };
+    return {
+      status: 200,
+      body:
+        `{"request_id":${requestId},"webhook_status":"${latest.delivered ? 'success' : latest.tries > 0 ? 'failed' : 'in_progress'}",` +
+        `"request_type":"${latest.kind}","last_dispatched_at":null,"failure_reason":null,"webhook_result":${latest.body}}`,
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  #makePhones(request: LateRequest): Promise<void>[] {
+    const rule = this.#options.faults.nextDelivery('phones');
+    const groups = rule.split ? request.people.map((person) => [person]) : [request.people];
+    return groups.map((people) => {
+      const billed = people.filter((person) => person.hasMobile);
+      const credits = billed.length * mobilePhoneCredits;
+      const asked = rule.split ? 1 : request.people.length;
+      return this.#make('phones', request, rule, {
+        body: nativeBody({ people, asked, credits, rule, seed: this.#options.seed }),
+        people: billed,
+        everybody: people,
+        creditsEach: mobilePhoneCredits,
+      });
+    });
+  }
+
+  #makeWaterfall(request: LateRequest): Promise<void>[] {
+    const rule = this.#options.faults.nextDelivery('waterfall');
+    const found = request.people;
+    const credits = request.creditsOfAnswer + found.length * vendorCredits;
+    return [
+      this.#make('waterfall', request, rule, {
+        body: waterfallBody({
+          people: found,
+          requestId: request.requestId,
+          targetFields: request.waterfall,
+          credits,
+          rule,
+          seed: this.#options.seed,
+        }),
+        people: found,
+        everybody: found,
+        creditsEach: vendorCredits,
+      }),
+    ];
+  }
+
+  #make(
+    kind: 'phones' | 'waterfall',
+    request: LateRequest,
+    rule: DeliveryRule,
+    made: {
+      readonly body: string;
+      /** Who is billed for, of everybody in the body. */
+      readonly people: readonly LatePerson[];
+      readonly everybody: readonly LatePerson[];
+      readonly creditsEach: number;
+    },
+  ): Promise<void> {
+    this.#made += 1;
+    const chance = new Chance(this.#options.seed, `late ${this.#made}`);
+    const delay = rule.before_answer
+      ? 0
+      : (rule.delay ?? this.#options.delay * (1 / 3 + (chance.below(1_000) / 1_000) * (2 / 3)));
+    const jitter = rule.jitter === undefined ? 0 : chance.below(rule.jitter + 1, 1);
+    const result = this.#options.store.add({
+      requestId: request.requestId,
+      kind,
+      url: request.webhookUrl,
+      body: made.body,
+      readyAt: this.#options.now() + delay + jitter,
+      billed: made.people.map((person) => ({ personId: person.id, credits: String(made.creditsEach) })),
+      credits: String(made.people.length * made.creditsEach),
+      rule,
+    });
+    if (kind === 'phones') for (const { id } of made.everybody) this.#phonesInFlight.set(id, result.number);
+    if (rule.before_answer) return this.#deliver(result);
+    this.#schedule(result, delay + jitter);
+    return Promise.resolve();
+  }
+
+  #schedule(result: StoredResult, milliseconds: number): void {
+    if (this.#closed) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      void this.#deliver(result);
+    }, milliseconds);
+    this.#timers.add(timer);
+  }
+
+  async #deliver(result: StoredResult): Promise<void> {
+    const { log, store, now } = this.#options;
+    if (!result.counted) {
+      store.count(result);
+      log.addLate({
+        at: now(),
+        requestId: result.requestId,
+        kind: result.kind,
+        credits: result.credits,
+        billed: result.billed,
+      });
+      for (const [person, number] of this.#phonesInFlight)
+        if (number === result.number) this.#phonesInFlight.delete(person);
+    }
+    if (result.rule.never) return;
+    const copies = result.tries === 0 ? (result.rule.copies ?? 1) : 1;
+    const statuses = await Promise.all(Array.from({ length: copies }, () => this.#post(result)));
+    if (this.#closed) return;
+    const delivered = statuses.every((status) => status >= 200 && status < 300);
+    store.tried(result, delivered);
+    if (!delivered)
+      this.#schedule(result, Math.min(1_000 * 2 ** Math.min(result.tries, 5), longestPauseMilliseconds));
+  }
+
+  async #post(result: StoredResult): Promise<number> {
+    const { log, now } = this.#options;
+    const zipped = result.rule.gzip === true;
+    const at = now();
+    let status = 0;
+    try {
+      const answer = await fetch(result.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(zipped && { 'content-encoding': 'gzip' }) },
+        body: zipped ? gzipSync(result.body) : result.body,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(answerMilliseconds),
+      });
+      await answer.arrayBuffer();
+      status = answer.status;
+    } catch {
+      // Nobody there: 0 in the log, and another try.
+    }
+    log.addDelivery({ at, requestId: result.requestId, kind: result.kind, number: result.number, status });
+    return status;
+  }
+}
+
+function refusal(code: string, retryAfterSeconds?: number): string {
+  return JSON.stringify({
+    error_code: code,
+    error: code,
+    ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }),
+  });
+}
+
+/** Ids of phone enrichment are of another kind than request ids, and cannot be polled. */
+export function phoneEnrichmentId(): string {
+  return String(randomInt(2 ** 47)) + String(randomInt(1_000, 9_999));
+}

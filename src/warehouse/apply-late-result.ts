@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import { sql, type Transaction } from 'kysely';
+import { formatCredits, type Credits } from '../domain/decimal.ts';
+import { assignDelivered, waterfallKinds } from '../domain/late-assignment.ts';
+import { lateKindsOf, phonesComplete, type LateKind } from '../domain/late-results.ts';
+import type { DeliveredPhone } from '../domain/phone.ts';
+import { settleLateCredits } from './late-credits.ts';
+import { writeLateEmails, writePhones, type LateContact } from './contact-phones.ts';
+import type { Warehouse } from './database.ts';
+import type { RunOptions, Tables } from './tables.ts';
+
+/** What a delivery says, as far as it is applied. */
+export interface LateContent {
+  readonly kind: 'phones' | 'waterfall';
+  readonly requestId: string | undefined;
+  readonly people: readonly {
+    readonly id: string | undefined;
+    readonly phones: readonly DeliveredPhone[];
+    readonly emails: readonly { readonly email: string; readonly status: string | undefined }[];
+  }[];
+  readonly unreadablePeople: number;
+  readonly creditsConsumed: Credits | undefined;
+  readonly totalRequested: number | undefined;
+  readonly targetFields: readonly string[];
+}
+
+/** What became of a delivery; `waiting`: its call is still in the air, and it stays in the inbox. */
+export type DeliveryEffect = 'applied' | 'duplicate' | 'orphaned' | 'quarantined' | 'waiting' | 'done-before';
+
+interface LockedAttempt {
+  readonly attemptId: string;
+  readonly runId: string;
+  readonly status: string;
+  readonly requestId: string | null;
+  readonly foundIds: readonly string[];
+  readonly awaits: readonly LateKind[];
+  readonly options: RunOptions;
+  readonly runEnded: boolean;
+}
+
+/**
+ * Applies one delivery in one transaction: contacts, credits, what is still awaited, and the delivery's own mark. Applying
+ * it again changes nothing. Whatever arrives twice, out of order, before the answer or after the run's end ends up in the
+ * same tables.
+ *
+ * The attempt is locked first, so that deliveries of one request are applied one after another.
+ *
+ * @param content undefined where the body cannot be understood
+ */
+export async function applyLateResult(
+  warehouse: Warehouse,
+  delivery: { readonly deliveryId: string; readonly attemptId: string; readonly origin: 'webhook' | 'poll' },
+  content: LateContent | undefined,
+): Promise<DeliveryEffect> {
+  const { deliveryId } = delivery;
+  return warehouse.database.transaction().execute(async (transaction): Promise<DeliveryEffect> => {
+    const attempt = await lockAttempt(transaction, await ownerOf(transaction, delivery.attemptId, content));
+    if (attempt.status === 'admitted') return 'waiting';
+    const stored = await sql<{ status: string; repeated: boolean }>`
+      select d.status, exists (
+        select 1 from webhook_deliveries same where same.attempt_id = ${attempt.attemptId} and same.body_sha256 = d.body_sha256
+          and same.status in ('applied', 'orphaned') and same.delivery_id <> d.delivery_id) as repeated
+      from webhook_deliveries d where d.delivery_id = ${deliveryId} for update
+    `.execute(transaction);
+    if (stored.rows[0]?.status !== 'received') return 'done-before';
+    const mark = (marking: Marking): Promise<void> => markDelivery(transaction, deliveryId, attempt, marking);
+
+    // What a poll fetched can have come by webhook before: it changes no contact, but it is the service's whole word.
+    if (stored.rows[0].repeated && delivery.origin === 'webhook') {
+      await mark({ status: 'duplicate', reason: 'the same bytes took effect before' });
+      return 'duplicate';
+    }
+    if (!content) {
+      await mark({ status: 'quarantined', reason: 'it cannot be understood: no JSON with a list of people' });
+      return 'quarantined';
+    }
+
+    const asked = lateKindsOf(attempt.options);
+    const kind = kindOf(content, asked);
+    const personIds = content.people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
+    const contacts = await readContacts(transaction, attempt.attemptId, personIds);
+    const assigned = assignDelivered(contacts, content.people, kind);
+    const write = { deliveryId, origin: kind === 'phones' ? ('reveal' as const) : ('waterfall' as const) };
+    const given = content.people.flatMap((person, index) =>
+      assigned[index]!.map((contact) => ({ contact: contacts[contact]!, person })),
+    );
+    await writePhones(transaction, write, given);
+    if (kind === 'waterfall') await writeLateEmails(transaction, given);
+
+    const strangers = content.people.length - assigned.filter((contact) => contact.length > 0).length;
+    const nobodys = content.people.length > 0 && strangers === content.people.length;
+    await mark({
+      status: nobodys ? 'orphaned' : 'applied',
+      reason: reasonOf(attempt, content, strangers),
+      subject: `${kind}:${createHash('sha256').update(personIds.join('\n')).digest('hex').slice(0, 24)}`,
+      personIds,
+      credits: content.creditsConsumed,
+    });
+    const done = await kindsDone(transaction, attempt, kind, content, delivery.origin === 'poll');
+    await sql`
+      update attempts set awaits = array(select unnest(awaits) except select unnest(${done}::text[]))
+      where attempt_id = ${attempt.attemptId}
+    `.execute(transaction);
+    await settleLateCredits(transaction, attempt.attemptId);
+    return nobodys ? 'orphaned' : 'applied';
+  });
+}
+
+/**
+ * The attempt whose delivery it is: by the token in the address, unless the body bears the request id of another attempt
+ * of ours. A request id of nobody contradicts nothing: the service has ids of its own for phone enrichment.
+ */
+async function ownerOf(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  content: LateContent | undefined,
+): Promise<string> {
+  if (content?.requestId === undefined) return attemptId;
+  const owners = await sql<{ attempt_id: string }>`
+    select attempt_id from attempts where request_id = ${content.requestId} order by attempt_id = ${attemptId} desc limit 1
+  `.execute(transaction);
+  return owners.rows[0]?.attempt_id ?? attemptId;
+}
+
+async function lockAttempt(transaction: Transaction<Tables>, attemptId: string): Promise<LockedAttempt> {
+  const locked = await sql<LockedAttempt>`
+    select a.attempt_id as "attemptId", a.run_id as "runId", a.status, a.request_id as "requestId", a.found_ids as "foundIds",
+      a.awaits, r.options, r.finished_at is not null as "runEnded"
+    from attempts a join runs r using (run_id) where a.attempt_id = ${attemptId} for update of a
+  `.execute(transaction);
+  const attempt = locked.rows[0];
+  if (!attempt) throw new Error(`attempt ${attemptId} does not exist`);
+  return attempt;
+}
+
+/** The contacts of a request, and of later requests that the service told to use this one's phones. */
+async function readContacts(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  personIds: readonly string[],
+): Promise<LateContact[]> {
+  const contacts = await sql<LateContact & { email: string | null; otherEmails: string[] | null }>`
+    select coalesce(runs.source, 'generic') as source, r.contact_id as "contactId", p.person_id as "personId", p.run_id as "runId",
+      p.row_number as "rowNumber", p.attempt_id as "attemptId", a.admitted_at::text as "askedAt",
+      array_remove(array[r.email, c.email] || coalesce(r.other_emails, '{}'), null) as emails
+    from attempt_people p join attempts a using (attempt_id)
+    join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
+    join runs on runs.run_id = p.run_id
+    left join enriched_contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
+    where p.outcome = 'enriched' and p.person_id is not null
+      and (p.attempt_id = ${attemptId} or (p.person_id = any(${personIds}::text[]) and a.phones_with_earlier))
+    order by source, "contactId", "rowNumber"
+  `.execute(transaction);
+  return contacts.rows;
+}
+
+/** A request that asked for one kind only has no other: what the body looks like decides only between both. */
+function kindOf(content: LateContent, asked: readonly LateKind[]): 'phones' | 'waterfall' {
+  const phones = asked.includes('phone');
+  const waterfall = asked.some((kind) => kind !== 'phone');
+  if (phones === waterfall) return content.kind;
+  return phones ? 'phones' : 'waterfall';
+}
+
+/** What needs not be waited for any more. */
+async function kindsDone(
+  transaction: Transaction<Tables>,
+  attempt: LockedAttempt,
+  kind: 'phones' | 'waterfall',
+  content: LateContent,
+  polled: boolean,
+): Promise<LateKind[]> {
+  if (kind === 'waterfall') return waterfallKinds(content.targetFields);
+  const delivered = await sql<{ personIds: string[] }>`
+    select coalesce(array_agg(distinct person_id), '{}') as "personIds"
+    from webhook_deliveries, unnest(person_ids) as person_id
+    where attempt_id = ${attempt.attemptId} and subject like 'phones:%' and status in ('applied', 'orphaned')
+  `.execute(transaction);
+  const scope = { personIds: delivered.rows[0]?.personIds ?? [], total: content.totalRequested, polled };
+  return phonesComplete(attempt.foundIds, scope) ? ['phone'] : [];
+}
+
+function reasonOf(attempt: LockedAttempt, content: LateContent, strangers: number): string | null {
+  if (attempt.status === 'unknown' && attempt.foundIds.length === 0)
+    return 'the answer of its call was never recorded: nobody is known to whom this could belong';
+  const parts = [
+    ...(strangers > 0
+      ? [`${strangers} of ${content.people.length} people were not asked for or not found`]
+      : []),
+    ...(content.unreadablePeople > 0 ? [`${content.unreadablePeople} people are unreadable`] : []),
+  ];
+  return parts.length === 0 ? null : parts.join('; ');
+}
+
+interface Marking {
+  readonly status: 'applied' | 'duplicate' | 'orphaned' | 'quarantined';
+  readonly reason: string | null;
+  readonly subject?: string;
+  readonly personIds?: readonly string[];
+  readonly credits?: Credits | undefined;
+}
+
+async function markDelivery(
+  transaction: Transaction<Tables>,
+  deliveryId: string,
+  attempt: LockedAttempt,
+  marking: Marking,
+): Promise<void> {
+  await sql`
+    update webhook_deliveries set status = ${marking.status}, reason = ${marking.reason}, applied_at = clock_timestamp(),
+      late = ${attempt.runEnded}, attempt_id = ${attempt.attemptId}, run_id = ${attempt.runId},
+      subject = ${marking.subject ?? null}, person_ids = ${marking.personIds ?? []}::text[],
+      credits = ${marking.credits === undefined ? null : formatCredits(marking.credits)}::numeric
+    where delivery_id = ${deliveryId}
+  `.execute(transaction);
+}

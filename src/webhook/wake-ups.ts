@@ -1,0 +1,65 @@
+/** Sends one run's wake-up; fails where that is not possible now. */
+export type Wake = (runId: string) => Promise<void>;
+
+const firstPauseMilliseconds = 1_000;
+const longestPauseMilliseconds = 5 * 60_000;
+/** A run without deliveries for this long begins anew with short pauses. */
+const forgetAfterMilliseconds = 30 * 60_000;
+
+interface Sleeper {
+  readonly timer: NodeJS.Timeout;
+  pause: number;
+  waiting: boolean;
+}
+
+/**
+ * Coalesces wake-ups: the first delivery of a run wakes it after a second, and further ones wake it after pauses that
+ * double, up to five minutes. A hundred deliveries within ten minutes are some nine signals, and each signal is one action
+ * that Temporal bills.
+ *
+ * Wake-ups may be lost with the process: the inbox has the deliveries, and the run looks into it by itself as well.
+ */
+export class WakeUps {
+  readonly #wake: Wake;
+  readonly #sleepers = new Map<string, Sleeper>();
+
+  constructor(wake: Wake) {
+    this.#wake = wake;
+  }
+
+  /** A delivery of this run is stored. */
+  stored(runId: string): void {
+    const sleeper = this.#sleepers.get(runId);
+    if (sleeper?.waiting) return;
+    const pause = sleeper ? Math.min(sleeper.pause * 2, longestPauseMilliseconds) : firstPauseMilliseconds;
+    clearTimeout(sleeper?.timer);
+    this.#sleepers.set(runId, {
+      pause,
+      waiting: true,
+      timer: setTimeout(() => void this.#ring(runId), pause),
+    });
+  }
+
+  /** Rings at once whoever is to be woken, and ends. */
+  async close(): Promise<void> {
+    const waiting = [...this.#sleepers].filter(([, sleeper]) => sleeper.waiting).map(([runId]) => runId);
+    for (const { timer } of this.#sleepers.values()) clearTimeout(timer);
+    this.#sleepers.clear();
+    await Promise.all(waiting.map((runId) => this.#wake(runId).catch(() => {})));
+  }
+
+  async #ring(runId: string): Promise<void> {
+    const { pause } = this.#sleepers.get(runId) ?? { pause: firstPauseMilliseconds };
+    this.#sleepers.set(runId, {
+      pause,
+      waiting: false,
+      timer: setTimeout(() => this.#sleepers.delete(runId), forgetAfterMilliseconds).unref(),
+    });
+    try {
+      await this.#wake(runId);
+    } catch {
+      // Temporal is away: as if another delivery had come.
+      this.stored(runId);
+    }
+  }
+}

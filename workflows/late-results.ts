@@ -1,0 +1,97 @@
+import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
+import type { LateStanding } from '../src/contract.ts';
+
+/**
+ * The part of a run that looks after results which come later. One look applies what lies in the inbox and polls what is
+ * due; a look is taken when the receiver says that there is mail, and when the next poll or the end of the waiting is due.
+ * One timer at a time, which further mail does not set anew: each timer is an action that is billed.
+ */
+export class LateResults {
+  standing: LateStanding = {
+    awaited: 0,
+    expired: 0,
+    arrived: 0,
+    late: 0,
+    orphaned: 0,
+    waiting: 0,
+    until: null,
+    nextLookMilliseconds: null,
+  };
+  readonly #take: () => Promise<LateStanding>;
+  readonly #onLook: () => void;
+  readonly #pollAfterMilliseconds: number;
+  readonly #timers = new CancellationScope();
+  #mail = false;
+  #due = false;
+  #timerIsSet = false;
+
+  /**
+   * @param options.take takes one look
+   * @param options.onLook told after each
+   * @param options.pollAfterMilliseconds when to look next where nothing else is due
+   */
+  constructor(options: {
+    readonly take: () => Promise<LateStanding>;
+    readonly onLook: () => void;
+    readonly pollAfterMilliseconds: number;
+  }) {
+    this.#take = options.take;
+    this.#onLook = options.onLook;
+    this.#pollAfterMilliseconds = options.pollAfterMilliseconds;
+  }
+
+  /** The receiver has stored a delivery. */
+  mail(): void {
+    this.#mail = true;
+  }
+
+  async look(): Promise<void> {
+    this.#mail = false;
+    this.#due = false;
+    this.standing = await this.#take();
+    this.#onLook();
+  }
+
+  /**
+   * Looks whenever there is a reason to, until told that it is enough.
+   *
+   * @param moreToCome calls are still made: their results can be due before anything that is awaited now
+   */
+  async watch(enough: () => boolean, { moreToCome }: { moreToCome: boolean }): Promise<void> {
+    while (!enough()) {
+      this.#setTimer(moreToCome ? this.#pollAfterMilliseconds : Number.POSITIVE_INFINITY);
+      await condition(() => this.#mail || this.#due || enough());
+      if (!enough()) await this.look();
+    }
+  }
+
+  /** No further look will be needed. */
+  close(): void {
+    this.#timers.cancel();
+  }
+
+  #setTimer(longestPause: number): void {
+    if (this.#timerIsSet) return;
+    this.#timerIsSet = true;
+    const { awaited, until, nextLookMilliseconds } = this.standing;
+    // A poll a moment later than due costs nothing, and several that are due within that moment are one look.
+    const next = Math.min(nextLookMilliseconds ?? this.#pollAfterMilliseconds, longestPause);
+    const pause = Math.max(next, shortestPauseMilliseconds);
+    const summary =
+      until === null ? 'next look for late results' : `${awaited} results awaited until ${until}`;
+    void this.#ring(pause, summary);
+  }
+
+  async #ring(pause: number, summary: string): Promise<void> {
+    try {
+      await this.#timers.run(() => sleep(pause, { summary }));
+      this.#timerIsSet = false;
+      this.#due = true;
+    } catch (error) {
+      // Closed: no look will be needed.
+      if (!isCancellation(error)) throw error;
+    }
+  }
+}
+
+const shortestPauseMilliseconds = 1_000;
