@@ -16,6 +16,7 @@ const text = z
 const url = (...protocols: string[]) =>
   text.refine((value) => value === undefined || protocols.includes(protocolOf(value)), {
     error: `must be an address beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    abort: true,
   });
 
 const count = (fallback: number, minimum: number, maximum: number) =>
@@ -26,17 +27,26 @@ const count = (fallback: number, minimum: number, maximum: number) =>
     return z.NEVER;
   });
 
+/** What a parser of the domain refuses becomes an issue, so that every wrong setting is named at once. */
+const parsed = <Value>(fallback: string, parse: (value: string) => Value) =>
+  text.transform((value, context) => {
+    try {
+      return parse(value ?? fallback);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      context.addIssue({ code: 'custom', message: `is wrong, ${error.message}: ${error.next}` });
+      return z.NEVER;
+    }
+  });
+
 const duration = (setting: string, fallback: string) =>
-  text.transform((value) => parseDuration(value ?? fallback, setting));
+  parsed(fallback, (value) => parseDuration(value, setting));
 
 const credits = text.transform((value, context): Credits | undefined => {
-  if (value === undefined) return undefined;
-  const parsed = parseCredits(value);
-  if (parsed === undefined) {
-    context.addIssue({ code: 'custom', message: 'must be a number of credits, such as 500 or 12.5' });
-    return z.NEVER;
-  }
-  return parsed;
+  const number = value === undefined ? undefined : parseCredits(value);
+  if (number !== undefined || value === undefined) return number;
+  context.addIssue({ code: 'custom', message: 'must be a number of credits, such as 500 or 12.5' });
+  return z.NEVER;
 });
 
 const schema = z.object({
@@ -59,11 +69,11 @@ const schema = z.object({
     context.addIssue({ code: 'custom', message: 'must be host:port, such as 127.0.0.1:8080' });
     return z.NEVER;
   }),
-  RATE_LIMITS: text.transform((value) => parseRateLimits(value ?? '600/hour')),
+  RATE_LIMITS: parsed('600/hour', parseRateLimits),
   MAX_CREDITS_PER_RUN: credits,
   MAX_CREDITS_PER_DAY: credits,
   MAX_CREDITS_PER_MONTH: credits,
-  FRESHNESS: text,
+  FRESHNESS: parsed('enriched=90d,not_found=30d', parseFreshness),
   LATE_RESULTS_POLL_AFTER: duration('LATE_RESULTS_POLL_AFTER', '15m'),
   LATE_RESULTS_DEADLINE: duration('LATE_RESULTS_DEADLINE', '24h'),
   POLL_PATH: text
@@ -86,6 +96,14 @@ const schema = z.object({
   METRICS_LISTEN: text,
   XDG_CACHE_HOME: text.transform((value) => value ?? `${homedir()}/.cache`),
 });
+
+const schemaOfAll = schema.refine(
+  (values) => values.ENRICHMENT_API_KEY === undefined || values.ENRICHMENT_ACCESS_TOKEN === undefined,
+  {
+    path: ['ENRICHMENT_ACCESS_TOKEN'],
+    error: 'is set beside ENRICHMENT_API_KEY: unset one, the service refuses a key that is sent as a token',
+  },
+);
 
 /** How the product calls the service. */
 export interface ServiceSettings {
@@ -151,26 +169,50 @@ export interface Freshness {
   readonly notFoundSeconds: number;
 }
 
+export type Setting = keyof z.input<typeof schema>;
+
 /** Flags of a command, by the name of the setting that each overrides. */
-export type Overrides = { readonly [Setting in keyof z.input<typeof schema>]?: string | undefined };
+export type Overrides = { readonly [Name in Setting]?: string | undefined };
+
+/** What is wrong with the settings, one by one. */
+export class WrongSettings extends Problem {
+  readonly settings: readonly { readonly setting: Setting; readonly what: string }[];
+
+  constructor(settings: WrongSettings['settings'], flagOf: (setting: Setting) => string | undefined) {
+    const nameOf = (setting: Setting): string => flagOf(setting) ?? setting;
+    super(
+      'setting.invalid',
+      `wrong setting: ${settings.map(({ setting, what }) => `${nameOf(setting)} ${what}`).join('; ')}`,
+      {
+        where: [...new Set(settings.map(({ setting }) => nameOf(setting)))].join(', '),
+        next: 'correct it in the environment or on the command line; .env.example explains all settings',
+        exitCode: exitCodes.usage,
+      },
+    );
+    this.settings = settings;
+  }
+}
 
 /**
  * Reads the settings: environment first, flags over it.
  *
- * @throws Problem `setting.invalid` that names every wrong setting; exit code 2
+ * @param flagOf what a person typed in place of a setting's name, for the error; undefined where it is not from a flag
+ * @throws WrongSettings `setting.invalid` that names every wrong setting; exit code 2
  */
-export function readConfig(environment: NodeJS.ProcessEnv, overrides: Overrides = {}): Config {
+export function readConfig(
+  environment: NodeJS.ProcessEnv,
+  overrides: Overrides = {},
+  flagOf: (setting: Setting) => string | undefined = () => undefined,
+): Config {
   const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined));
-  const parsed = schema.safeParse({ ...environment, ...given });
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
-    throw new Problem('setting.invalid', `wrong setting: ${issues.join('; ')}`, {
-      where: parsed.error.issues.map((issue) => issue.path.join('.')).join(', '),
-      next: 'correct it in the environment or on the command line; the README lists all settings',
-      exitCode: exitCodes.usage,
-    });
+  const result = schemaOfAll.safeParse({ ...environment, ...given });
+  if (!result.success) {
+    throw new WrongSettings(
+      result.error.issues.map(({ path, message }) => ({ setting: path[0] as Setting, what: message })),
+      flagOf,
+    );
   }
-  const values = parsed.data;
+  const values = result.data;
   return deepFreeze({
     service: {
       baseUrl: values.ENRICHMENT_BASE_URL?.replace(/\/$/, ''),
@@ -187,7 +229,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, overrides: Overrides 
       perDay: values.MAX_CREDITS_PER_DAY,
       perMonth: values.MAX_CREDITS_PER_MONTH,
     },
-    freshness: parseFreshness(values.FRESHNESS ?? 'enriched=90d,not_found=30d'),
+    freshness: values.FRESHNESS,
     webhook: { publicUrl: values.WEBHOOK_PUBLIC_URL?.replace(/\/$/, ''), listen: values.WEBHOOK_LISTEN },
     lateResults: {
       pollAfterSeconds: values.LATE_RESULTS_POLL_AFTER,
@@ -237,13 +279,6 @@ export function parseFreshness(setting: string): Freshness {
 }
 
 function readCredential(key: string | undefined, token: string | undefined): Credential | undefined {
-  if (key !== undefined && token !== undefined) {
-    throw new Problem('setting.invalid', 'an API key and an access token are both set', {
-      where: 'ENRICHMENT_API_KEY, ENRICHMENT_ACCESS_TOKEN',
-      next: 'unset one: the service refuses a key that is sent as a token',
-      exitCode: exitCodes.usage,
-    });
-  }
   if (key !== undefined) return { kind: 'api-key', value: key };
   if (token !== undefined) return { kind: 'access-token', value: token };
   return undefined;

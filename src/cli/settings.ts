@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readConfig, type Config, type Overrides } from '../config.ts';
+import { WrongSettings, readConfig, type Config, type Overrides, type Setting } from '../config.ts';
 
 /** Flags that override settings of the environment, on every command that opens the product's parts. */
 const flags = [
@@ -24,8 +24,46 @@ export function withSettings(command: Command): Command {
   return command;
 }
 
-/** The settings of a command: environment, and flags over it. */
+/** Further flags of single commands that stand for a setting: for the errors. */
+const furtherFlags: Partial<Record<Setting, string>> = {
+  MAX_CREDITS_PER_RUN: '--max-credits',
+  FRESHNESS: '--freshness',
+  LATE_RESULTS_DEADLINE: '--late-deadline',
+  WEBHOOK_LISTEN: '--listen',
+};
+
+/**
+ * The settings of a command: environment, and flags over it.
+ *
+ * @throws WrongSettings that names the flag, where it was one
+ */
 export function settingsOf(options: object, more: Overrides = {}): Config {
+  return readConfigOf(overridesOf(options, more));
+}
+
+/** The settings of a command, with those that are wrong as if they were not set; and what is wrong with these. */
+export function settingsThatAreRight(options: object): {
+  readonly config: Config;
+  readonly wrong: WrongSettings['settings'];
+} {
+  const overrides = overridesOf(options, {});
+  try {
+    return { config: readConfigOf(overrides), wrong: [] };
+  } catch (error) {
+    if (!(error instanceof WrongSettings)) throw error;
+    const unset = Object.fromEntries(error.settings.map(({ setting }) => [setting, '']));
+    return { config: readConfigOf({ ...overrides, ...unset }), wrong: error.settings };
+  }
+}
+
+function readConfigOf(overrides: Overrides): Config {
+  return readConfig(process.env, overrides, (setting) => {
+    if (overrides[setting] === undefined) return undefined;
+    return flags.find(([, name]) => name === setting)?.[0].split(' ')[0] ?? furtherFlags[setting];
+  });
+}
+
+function overridesOf(options: object, more: Overrides): Overrides {
   const overrides: Record<string, string | undefined> = { ...more };
   for (const [flag, setting] of flags) {
     const name = flag
@@ -35,5 +73,5 @@ export function settingsOf(options: object, more: Overrides = {}): Config {
     const value = (options as Readonly<Record<string, unknown>>)[name];
     if (typeof value === 'string') overrides[setting] = value;
   }
-  return readConfig(process.env, overrides);
+  return overrides;
 }
