@@ -11,49 +11,96 @@ export class BodyRefused extends Error {
   }
 }
 
+/** What a request takes by itself, so that the limit on memory holds for very many empty bodies as well. */
+const bytesOfRequest = 16_384;
+
+interface Arrival {
+  readonly payload: Readable;
+  bytes: number;
+}
+
 /**
  * Reads bodies as raw bytes under two limits: of one body, and of all that are in memory at once. The second keeps memory
  * flat however many connections send large bodies slowly, which a limit on each cannot do.
+ *
+ * Where memory is short, whoever has been sending longest makes room: a delivery takes milliseconds to arrive, so that is
+ * never an honest one while anybody holds memory on purpose. Refusing the newcomer would let thirty slow senders shut
+ * everybody out.
  */
 export class BodyReader {
   readonly #longestBody: number;
-  readonly #bytesInMemory: number;
+  readonly #mostInMemory: number;
+  /** Who began first comes first. */
+  readonly #arriving = new Set<Arrival>();
   #inMemory = 0;
 
   constructor(limits: { readonly longestBody: number; readonly bytesInMemory: number }) {
     this.#longestBody = limits.longestBody;
-    this.#bytesInMemory = limits.bytesInMemory;
+    this.#mostInMemory = limits.bytesInMemory;
+  }
+
+  /** Of all bodies that are arriving or in use. */
+  get bytesInMemory(): number {
+    return this.#inMemory;
   }
 
   /**
+   * Reads a body and hands it over; it counts as in memory until `use` has ended.
+   *
    * @param declared the `content-length` header: a body that says itself that it is too large is not read at all
-   * @returns the body, which counts as in memory until `release`
-   * @throws BodyRefused
+   * @throws BodyRefused, whatever `use` throws, and the stream's own error where the sender breaks off or had to make room
    */
-  async read(payload: Readable, declared: string | undefined): Promise<Buffer> {
+  async read<Result>(
+    payload: Readable,
+    declared: string | undefined,
+    use: (body: Buffer) => Promise<Result>,
+  ): Promise<Result> {
     if (Number(declared) > this.#longestBody) throw tooLarge();
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const arrival: Arrival = { payload, bytes: 0 };
     try {
-      for await (const chunk of payload as AsyncIterable<Buffer>) {
-        bytes += chunk.length;
-        this.#inMemory += chunk.length;
-        if (bytes > this.#longestBody) throw tooLarge();
-        if (this.#inMemory > this.#bytesInMemory) {
-          throw new BodyRefused(503, 'too many deliveries at once: send it again later');
-        }
-        chunks.push(chunk);
-      }
-    } catch (error) {
-      this.#inMemory -= bytes;
-      throw error;
+      return await use(await this.#collect(arrival));
+    } finally {
+      this.#release(arrival);
     }
-    return Buffer.concat(chunks, bytes);
   }
 
-  /** The body is stored, or given up. */
-  release(body: Buffer): void {
-    this.#inMemory -= body.length;
+  async #collect(arrival: Arrival): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    this.#arriving.add(arrival);
+    try {
+      this.#hold(arrival, bytesOfRequest);
+      let bytes = 0;
+      // Left as it is where the loop ends early: a destroyed request takes its socket along, and the refusal with it.
+      for await (const chunk of arrival.payload.iterator({ destroyOnReturn: false })) {
+        const { length } = chunk as Buffer;
+        bytes += length;
+        if (bytes > this.#longestBody) throw tooLarge();
+        this.#hold(arrival, length);
+        chunks.push(chunk as Buffer);
+      }
+      return Buffer.concat(chunks, bytes);
+    } finally {
+      this.#arriving.delete(arrival);
+    }
+  }
+
+  #hold(arrival: Arrival, bytes: number): void {
+    arrival.bytes += bytes;
+    this.#inMemory += bytes;
+    while (this.#inMemory > this.#mostInMemory) {
+      const [first] = this.#arriving;
+      if (first === undefined || first === arrival) {
+        throw new BodyRefused(503, 'too many deliveries at once: send it again later');
+      }
+      this.#arriving.delete(first);
+      this.#release(first);
+      first.payload.destroy();
+    }
+  }
+
+  #release(arrival: Arrival): void {
+    this.#inMemory -= arrival.bytes;
+    arrival.bytes = 0;
   }
 }
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { killPoint } from '../observe/kill-point.ts';
 import type { Logger } from '../observe/log.ts';
 import { storeDelivery } from '../warehouse/deliveries.ts';
@@ -15,7 +14,7 @@ export interface ReceiverSettings {
   readonly host: string;
   /** 0: a free one. */
   readonly port: number;
-  /** Told after a delivery is stored and answered; never waited for. */
+  /** Told once a delivery is stored; never waited for. */
   readonly onStored: (runId: string) => void;
   readonly log: Logger;
 }
@@ -23,7 +22,7 @@ export interface ReceiverSettings {
 export interface RunningReceiver {
   readonly host: string;
   readonly port: number;
-  /** Takes no new connection, answers what has arrived, and ends. */
+  /** Takes no new connection, answers what has arrived, cuts off who is still sending after five seconds, and ends. */
   close(): Promise<void>;
 }
 
@@ -34,7 +33,8 @@ export const webhookPath = '/webhooks/';
 const longestBody = 2 * 1_048_576;
 /** Of all deliveries that are arriving at once: beyond it the service is asked to come again. */
 const bytesInMemory = 64 * 1_048_576;
-const mostRequestsAtOnce = 1_000;
+/** Less than the ten seconds after which Docker kills what it has asked to end. */
+const drainMilliseconds = 5_000;
 const tokenForm = /^[\w-]{20,128}$/;
 
 /**
@@ -49,14 +49,13 @@ export async function startReceiver(settings: ReceiverSettings): Promise<Running
   const server = createServer(settings);
   await server.listen({ host: settings.host, port: settings.port });
   const address = server.server.address() as AddressInfo;
-  return { host: settings.host, port: address.port, close: () => server.close() };
+  return { host: settings.host, port: address.port, close: () => drain(server) };
 }
 
 function createServer({ warehouse, onStored, log }: ReceiverSettings): FastifyInstance {
   const server = fastify({
     // Its own log has addresses in it, and with them tokens.
     logger: false,
-    bodyLimit: longestBody,
     routerOptions: { maxParamLength: 500 },
     // Somebody who sends slowly, or nothing, is cut off; honest deliveries take milliseconds.
     connectionTimeout: 15_000,
@@ -65,44 +64,37 @@ function createServer({ warehouse, onStored, log }: ReceiverSettings): FastifyIn
     forceCloseConnections: 'idle',
     http: { headersTimeout: 5_000, maxHeaderSize: 16_384, connectionsCheckingInterval: 1_000 },
     return503OnClosing: true,
+    // An address that cannot be decoded.
+    frameworkErrors: (_error, _request, reply) => notFound(reply),
   });
   server.server.maxConnections = 4_000;
 
   const bodies = new BodyReader({ longestBody, bytesInMemory });
+  // Bodies are left unread until a delivery's own handler reads them, and kept whatever type they say they have: fastify
+  // would refuse a type that it cannot read.
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
-    bodies.read(payload, request.headers['content-length']),
-  );
-
-  let atOnce = 0;
-  server.addHook('onRequest', async (request, reply) => {
-    if (!request.url.startsWith(webhookPath)) return;
-    if (atOnce >= mostRequestsAtOnce) {
-      await reply.code(503).header('retry-after', '5').header('connection', 'close').send(busy);
-      return;
-    }
-    atOnce += 1;
-    reply.raw.once('close', () => (atOnce -= 1));
+  server.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  server.addHook('onRequest', async ({ raw }) => {
+    delete raw.headers['content-type'];
   });
 
   server.post(`${webhookPath}:token`, async (request, reply) => {
     const { token } = request.params as { token: string };
-    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    killPoint('delivery-arrived');
-    const stored = await storeDelivery(warehouse, {
-      tokenHash: createHash('sha256')
-        .update(tokenForm.test(token) ? token : '')
-        .digest(),
-      body,
-      contentEncoding: encodingOf(request),
+    const stored = await bodies.read(request.raw, request.headers['content-length'], (body) => {
+      killPoint('delivery-arrived');
+      return storeDelivery(warehouse, {
+        tokenHash: createHash('sha256')
+          .update(tokenForm.test(token) ? token : '')
+          .digest(),
+        body,
+        contentEncoding: request.headers['content-encoding']?.slice(0, 50),
+      });
     });
-    bodies.release(body);
     if (!stored) return notFound(reply);
     killPoint('delivery-stored');
-    reply.raw.once('finish', () => {
-      killPoint('delivery-answered');
-      onStored(stored.runId);
-    });
+    // Also where nobody waits for the answer any more.
+    onStored(stored.runId);
+    reply.raw.once('finish', () => killPoint('delivery-answered'));
     return reply.code(200).send({ received: true });
   });
   server.get('/healthz', () => ({ alive: true }));
@@ -113,27 +105,32 @@ function createServer({ warehouse, onStored, log }: ReceiverSettings): FastifyIn
   server.setNotFoundHandler((_, reply) => notFound(reply));
 
   server.setErrorHandler((error, request, reply) => {
-    if (Buffer.isBuffer(request.body)) bodies.release(request.body);
     if (error instanceof BodyRefused) {
-      return reply.code(error.statusCode).header('connection', 'close').send({ error: error.message });
+      return refuse(reply.header('connection', 'close'), error.statusCode, error.message);
     }
     const { statusCode } = error as { statusCode?: number };
-    if (statusCode !== undefined && statusCode < 500) {
-      return reply.code(statusCode).header('connection', 'close').send({ error: 'bad request' });
+    if (statusCode !== undefined && statusCode < 500) return notFound(reply);
+    // Where the body is not complete, its sender broke off or was cut off, and waits for no answer.
+    if (request.raw.complete && !isDatabaseAway(error)) {
+      log.error({ err: error }, 'a delivery could not be stored');
     }
-    if (!isDatabaseAway(error)) log.error({ err: error }, 'a delivery could not be stored');
-    return reply.code(503).header('retry-after', '10').send(unavailable);
+    return refuse(reply, 503, 'deliveries cannot be stored now: send it again later');
   });
   return server;
 }
 
-const busy = { error: 'too many deliveries at once: send it again later' };
-const unavailable = { error: 'deliveries cannot be stored now: send it again later' };
+async function drain(server: FastifyInstance): Promise<void> {
+  // A server that closes no longer looks for connections that send too slowly: one of them could hold it for ever.
+  const deadline = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds);
+  await server.close();
+  clearTimeout(deadline);
+}
+
+function refuse(reply: FastifyReply, statusCode: 413 | 503, error: string): FastifyReply {
+  if (statusCode === 503) reply.header('retry-after', '10');
+  return reply.code(statusCode).send({ error });
+}
 
 function notFound(reply: FastifyReply): FastifyReply {
   return reply.code(404).send({ error: 'not found' });
-}
-
-function encodingOf(request: FastifyRequest): string | undefined {
-  return request.headers['content-encoding']?.slice(0, 50);
 }

@@ -5,6 +5,8 @@ const firstPauseMilliseconds = 1_000;
 const longestPauseMilliseconds = 5 * 60_000;
 /** A run without deliveries for this long begins anew with short pauses. */
 const forgetAfterMilliseconds = 30 * 60_000;
+/** While Temporal is away nobody waits longer for the last wake-ups. */
+const closeMilliseconds = 3_000;
 
 interface Sleeper {
   readonly timer: NodeJS.Timeout;
@@ -14,7 +16,7 @@ interface Sleeper {
 
 /**
  * Coalesces wake-ups: the first delivery of a run wakes it after a second, and further ones wake it after pauses that
- * double, up to five minutes. A hundred deliveries within ten minutes are some nine signals, and each signal is one action
+ * double, up to five minutes. A hundred deliveries within ten minutes are some ten signals, and each signal is one action
  * that Temporal bills.
  *
  * Wake-ups may be lost with the process: the inbox has the deliveries, and the run looks into it by itself as well.
@@ -22,6 +24,7 @@ interface Sleeper {
 export class WakeUps {
   readonly #wake: Wake;
   readonly #sleepers = new Map<string, Sleeper>();
+  #closed = false;
 
   constructor(wake: Wake) {
     this.#wake = wake;
@@ -30,7 +33,7 @@ export class WakeUps {
   /** A delivery of this run is stored. */
   stored(runId: string): void {
     const sleeper = this.#sleepers.get(runId);
-    if (sleeper?.waiting) return;
+    if (this.#closed || sleeper?.waiting) return;
     const pause = sleeper ? Math.min(sleeper.pause * 2, longestPauseMilliseconds) : firstPauseMilliseconds;
     clearTimeout(sleeper?.timer);
     this.#sleepers.set(runId, {
@@ -42,10 +45,12 @@ export class WakeUps {
 
   /** Rings at once whoever is to be woken, and ends. */
   async close(): Promise<void> {
+    this.#closed = true;
     const waiting = [...this.#sleepers].filter(([, sleeper]) => sleeper.waiting).map(([runId]) => runId);
     for (const { timer } of this.#sleepers.values()) clearTimeout(timer);
     this.#sleepers.clear();
-    await Promise.all(waiting.map((runId) => this.#wake(runId).catch(() => {})));
+    const rung = Promise.all(waiting.map((runId) => this.#wake(runId).catch(() => {})));
+    await Promise.race([rung, new Promise((resolve) => setTimeout(resolve, closeMilliseconds).unref())]);
   }
 
   async #ring(runId: string): Promise<void> {
