@@ -35,8 +35,8 @@ interface Gift {
   readonly evidence: Evidence;
 }
 
-/** Levels of evidence, in the order in which they decide. */
-const levels = ['strong', 'weak', 'hint'] as const;
+/** In the order in which they decide. */
+const levels = ['strong', 'weak'] as const;
 type Level = (typeof levels)[number];
 
 /**
@@ -47,8 +47,8 @@ type Level = (typeof levels)[number];
  * come. So each pair of row and person is weighed by itself (`weigh`), and a person is given to a row only where nobody
  * else who came fits the row as well and the person fits no other row as well; otherwise neither is taken. Only an
  * identifier that agrees (`strong`) gives one person to two rows: they are one contact entered twice. The place in the
- * list is never evidence. It is only asked of a `hint`, and it tells a row whose answer was not accepted
- * (`identity_mismatch`) from one that got none (`not_found`).
+ * list is never evidence. It only tells a row whose answer was not accepted (`identity_mismatch`) from one that got none
+ * (`not_found`).
  *
  * @param asked what was sent, in the order of `details`
  * @param matches what came, nulls included
@@ -76,15 +76,13 @@ export function alignMatches(
   const given = new Map<number, Gift>();
   const ambiguous = new Set<number>();
   for (const level of levels) {
-    const gifts = new Map<number, Gift>();
-    for (const row of rows.keys()) {
-      if (given.has(row) || ambiguous.has(row)) continue;
-      const gift = candidate(row, level);
+    const open = [...rows.keys()].filter((row) => !given.has(row));
+    for (const row of open) {
+      const gift = ambiguous.has(row) ? undefined : candidate(row, level);
       if (!gift) continue;
-      if (hasRivals(row, gift.matchIndex, level)) ambiguous.add(row);
-      else gifts.set(row, gift);
+      if (hasRivals(row, gift.matchIndex, level, open)) ambiguous.add(row);
+      else given.set(row, gift);
     }
-    for (const [row, gift] of gifts) given.set(row, gift);
   }
   const taken = new Set(
     [...given.values()].flatMap((gift) =>
@@ -104,33 +102,25 @@ export function alignMatches(
   /** Somebody who fits the row at this level, and no row at a higher one. */
   function candidate(row: number, level: Level): Gift | undefined {
     for (const [matchIndex, fit] of fits[row]!.entries()) {
-      if (fit?.strength !== level || (level === 'hint' && !(inPlace && matchIndex === row))) continue;
-      if (bestFit(matchIndex) === rank(fit)) return { matchIndex, evidence: fit.evidence };
+      if (fit?.strength !== level) continue;
+      const isIdentified = fits.some((_, other) => isFit(other, matchIndex, 'strong'));
+      if (level === 'strong' || !isIdentified) return { matchIndex, evidence: fit.evidence };
     }
     return undefined;
   }
 
-  /** How well a person fits the row that they fit best, by any of the elements in which they came. */
-  function bestFit(matchIndex: number): number {
-    const ranks = fits.flatMap((each) =>
-      each.map((fit, match) => (isSamePerson(match, matchIndex) ? rank(fit) : 0)),
-    );
-    return Math.max(...ranks);
+  /** Whether a person fits a row at this level, by any of the elements in which they came. */
+  function isFit(row: number, matchIndex: number, level: Level): boolean {
+    return fits[row]!.some((fit, match) => fit?.strength === level && isSamePerson(match, matchIndex));
   }
 
-  /** Somebody else fits the row as well, or the person fits another row as well. */
-  function hasRivals(row: number, matchIndex: number, level: Level): boolean {
-    const chosen = fits[row]![matchIndex];
+  /** Somebody else fits the row as well, or the person fits as well another row that has got nobody by an identifier. */
+  function hasRivals(row: number, matchIndex: number, level: Level, open: readonly number[]): boolean {
     const otherPeople = fits[row]!.some(
-      (fit, match) => rank(fit) >= rank(chosen) && !isSamePerson(match, matchIndex),
+      (fit, match) => fit?.strength === level && !isSamePerson(match, matchIndex),
     );
-    const otherRows = fits.some((each, other) => {
-      const fit = each[matchIndex];
-      if (other === row || level === 'strong') return false;
-      // Who is shown to be another person is no rival; but a name alone is worth nothing where it stands in two rows.
-      return level === 'weak' ? fit?.strength === 'weak' && !given.has(other) : fit && isNamesake(fit);
-    });
-    return otherPeople || otherRows;
+    const otherRows = open.some((other) => other !== row && isFit(other, matchIndex, level));
+    return otherPeople || (level === 'weak' && otherRows);
   }
 
   function whyNot(row: number): AlignedRow {
@@ -147,19 +137,12 @@ export function alignMatches(
   }
 }
 
-function rank(fit: Fit | undefined): number {
-  return fit && fit.strength !== 'none' ? levels.length - levels.indexOf(fit.strength) : 0;
-}
-
 function isNamesake(fit: Fit): boolean {
   return fit.strength !== 'none' || fit.sameName;
 }
 
 function doubtOf(fit: Fit): string {
-  if (fit.strength === 'none') return fit.reason;
-  return fit.strength === 'hint'
-    ? 'nothing but the name agrees'
-    : 'more than one person or row fits equally well';
+  return fit.strength === 'none' ? fit.reason : 'more than one person or row fits equally well';
 }
 
 function mismatch(reason: string): AlignedRow {

@@ -5,7 +5,6 @@ import {
   compareEmployers,
   employersOfIdentity,
   employersOfPerson,
-  statesNoEmployer,
   type Employers,
 } from './organization-agreement.ts';
 import type { Person } from './person.ts';
@@ -13,24 +12,17 @@ import { parseProfileUrl } from './profile-url.ts';
 
 /** Why a person was accepted for a row; stored with the row's attempt. */
 export type Evidence =
-  | 'person_id'
-  | 'profile_url'
-  | 'email'
-  | 'hashed_email'
-  | 'name_and_organization'
-  | 'email_names_person'
-  | 'name_and_position';
+  'person_id' | 'profile_url' | 'email' | 'hashed_email' | 'name_and_organization' | 'email_names_person';
 
 /**
  * How well a person fits a row.
  *
  * - `strong`: an identifier that belongs to one person agrees.
  * - `weak`: name and employer agree.
- * - `hint`: the name agrees and the row says nothing of an employer; good only at the row's own place.
  * - `none`: nothing speaks for it; `reason` is what speaks against it.
  */
 export type Fit =
-  | { readonly strength: 'strong' | 'weak' | 'hint'; readonly evidence: Evidence }
+  | { readonly strength: 'strong' | 'weak'; readonly evidence: Evidence }
   | { readonly strength: 'none'; readonly reason: string; readonly sameName: boolean };
 
 /** Hexadecimal hashes of an address, for rows that hold only a hash. The domain itself computes none: it is pure. */
@@ -64,6 +56,7 @@ export function readyPerson(person: Person): ComparedPerson {
   const emails = [
     person.email,
     person.contact?.email,
+    ...(person.personal_emails ?? []),
     ...(person.contact?.contact_emails ?? []).map((each) => each.email),
   ];
   return {
@@ -89,20 +82,21 @@ export function isStub(person: Person): boolean {
 /**
  * Weighs a person against a row. Does not look at places: the same pair always weighs the same.
  *
- * The identity rule (docs/identity.md): an identifier that agrees accepts, unless first and last name both differ (a shared
- * mailbox, a recycled address, a wrong record). Another service id than the one asked for contradicts, unless an address or
- * profile agrees (merged records). Without an identifier, name and employer must both agree, past employers included; an
- * employer known on both sides and agreeing nowhere contradicts, and so does another address at the same domain.
+ * The identity rule (docs/identity.md): an identifier that agrees accepts, unless first and last name both differ (a recycled
+ * address, a wrong record); an address, which relatives and colleagues share, does not accept another first name either.
+ * Another service id than the one asked for contradicts, unless an address or profile agrees (merged records). Without an
+ * identifier, name and employer must both agree; another address at the same domain contradicts. A hash that is of none of
+ * the person's addresses does not: nobody knows at which domain its address is.
  */
 export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf: EmailHashes): Fit {
   const { identity } = row;
   const names = compareNames(row.name, candidate.name);
-  const sameName = names === 'agree';
-  const against = (reason: string): Fit => ({ strength: 'none', reason, sameName });
+  const against = (reason: string): Fit => ({ strength: 'none', reason, sameName: names === 'agree' });
 
   const strong = strongEvidence(identity, candidate, hashesOf);
   if (strong !== undefined) {
-    return names === 'differ'
+    const isAddress = strong === 'email' || strong === 'hashed_email';
+    return names === 'differ' || (isAddress && names === 'other_first_name')
       ? against(`the ${strong} agrees and the name does not`)
       : { strength: 'strong', evidence: strong };
   }
@@ -111,19 +105,23 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf
   if (identity.profileUrl !== undefined && candidate.profileUrl !== undefined)
     return against('another profile url');
   if (hasOtherMailbox(identity, candidate)) return against('another address at the same domain');
+  if (emailNamesPerson(row, candidate)) return { strength: 'weak', evidence: 'email_names_person' };
 
-  if (names !== 'agree') {
-    if (names !== 'differ' && emailNamesPerson(row, candidate))
-      return { strength: 'weak', evidence: 'email_names_person' };
-    return against(names === 'unknown' ? 'nothing shows that it is this person' : 'another name');
+  switch (names) {
+    case 'unknown':
+      return against('nothing shows that it is this person');
+    case 'partly':
+      return against('only a part of the name agrees');
+    case 'other_first_name':
+    case 'differ':
+      return against('another name');
+    case 'agree':
   }
   switch (compareEmployers(row.employers, candidate.employers)) {
     case 'agree':
       return { strength: 'weak', evidence: 'name_and_organization' };
     case 'unknown':
-      return statesNoEmployer(row.employers)
-        ? { strength: 'hint', evidence: 'name_and_position' }
-        : against('the same name, and no organization to confirm it');
+      return against('nothing but the name agrees');
     case 'differ':
       return against('the same name at another organization');
   }
@@ -140,7 +138,7 @@ function strongEvidence(
   const { hashedEmail } = identity;
   if (
     hashedEmail !== undefined &&
-    [...candidate.emails].some((email) => hashesOf(email).includes(hashedEmail))
+    [...candidate.emails].some((email) => !isRoleAddress(email) && hashesOf(email).includes(hashedEmail))
   ) {
     return 'hashed_email';
   }
@@ -165,10 +163,13 @@ function hasOtherMailbox(identity: Identity, candidate: ComparedPerson): boolean
   return personalAddresses(identity).some((email) => domains.has(emailDomain(email)));
 }
 
-/** A row without a whole name: its corporate address is made of the person's name, at an employer of the person. */
+/**
+ * A row without a whole name: its corporate address is made of the person's name, at an employer of the person. Where the
+ * row has a single word for a name, the person has it too: `jdoe@` of Jane is not John Doe's.
+ */
 function emailNamesPerson({ identity, name }: ComparedIdentity, candidate: ComparedPerson): boolean {
   const fullName = candidate.name;
-  if ((name && name.all.length > 1) || !fullName) return false;
+  if (!fullName || (name && (name.all.length > 1 || !fullName.all.includes(name.all[0]!)))) return false;
   return personalAddresses(identity).some((email) => {
     const employer = employersOfIdentity({ email });
     return (

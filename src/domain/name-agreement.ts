@@ -1,6 +1,7 @@
+import { areFormsOfOneName } from './nicknames.ts';
 import { comparisonForm } from './normalise.ts';
 
-/** A name as words in comparison form; first and last are empty where only a whole name is known. */
+/** A name as words in comparison form; first and last are guessed where only a whole name is known. */
 export interface ComparedName {
   readonly first: readonly string[];
   readonly last: readonly string[];
@@ -8,13 +9,15 @@ export interface ComparedName {
 }
 
 /**
- * - `agree`: the same name, allowing for initials, a missing second name, double-barrelled names and swapped order.
- * - `partly`: the first or the last name agrees and the other does not: a nickname, a marriage, or somebody else.
- * - `differ`: neither does.
- * - `unknown`: one side has no name, has but a single word that the other lacks (a nickname, a former last name), or is
- *   written in another script.
+ * - `agree`: the same name, allowing for initials, missing further names, double-barrelled names and swapped order.
+ * - `partly`: nothing speaks against one person: the first name agrees or is a nickname and the last does not agree (a
+ *   marriage), or one side is a single word that the other has.
+ * - `other_first_name`: the last name agrees and the first does not (a relative), or one side is a single word that the
+ *   other lacks.
+ * - `differ`: neither agrees.
+ * - `unknown`: one side has no name, or they are written in two scripts.
  */
-export type NameVerdict = 'agree' | 'partly' | 'differ' | 'unknown';
+export type NameVerdict = 'agree' | 'partly' | 'other_first_name' | 'differ' | 'unknown';
 
 /** @returns undefined where there is no name at all */
 export function compareReady(
@@ -37,63 +40,93 @@ export function compareReady(
 /** Says how far two names agree; the order of the two does not matter. */
 export function compareNames(one: ComparedName | undefined, other: ComparedName | undefined): NameVerdict {
   if (!one || !other || isLatin(one) !== isLatin(other)) return 'unknown';
-  const isLone = [one, other].some((name) => name.all.length === 1);
-  // A lone word names somebody only where a script writes the whole name as one.
-  if (isLone && isLatin(one)) return one.all.some((word) => other.all.includes(word)) ? 'partly' : 'unknown';
-  const joined = one.all.join('');
-  if (joined === other.all.join('') || joined === [...other.last, ...other.first].join('')) return 'agree';
-  const first = firstNamesAgree(one.first, other.first);
+  if (one.all.length === 1) return compareLoneWord(one.all[0]!, other);
+  if (other.all.length === 1) return compareLoneWord(other.all[0]!, one);
+  if (isSwapped(one, other)) return 'agree';
   const last = lastNamesAgree(one.last, other.last);
-  if (first && last) return 'agree';
-  if (firstNamesAgree(one.first, other.last) && lastNamesAgree(one.last, other.first)) return 'agree';
-  return first || last ? 'partly' : isLone ? 'unknown' : 'differ';
+  if (last && firstNamesAgree(one.first, other.first) && !haveOtherWords(one, other)) return 'agree';
+  if (mayBeOneFirstName(one.first, other.first)) return 'partly';
+  return last ? 'other_first_name' : 'differ';
 }
 
 function isLatin(name: ComparedName): boolean {
   return /\p{Script=Latin}/u.test(name.all.join(''));
 }
 
-/** Equal, an initial of the other, or one of its several first names. */
+/** A single word names somebody only where a script writes the whole name as one. */
+function compareLoneWord(word: string, name: ComparedName): NameVerdict {
+  const inOneWord = [name.first.join('') + name.last.join(''), name.last.join('') + name.first.join('')];
+  if (/\p{Lo}/u.test(word) && name.all.length > 1 && inOneWord.includes(word)) return 'agree';
+  return name.all.includes(word) || mayBeOneFirstName([word], name.first) ? 'partly' : 'other_first_name';
+}
+
+/** Only whole words count: `J Martin` is not `Martin J`. */
+function isSwapped(one: ComparedName, other: ComparedName): boolean {
+  return one.all.join(' ') === [...other.last, ...other.first].join(' ') && !one.all.some(isInitial);
+}
+
+/** Equal, or initials of each other, name by name; further ones may be missing. */
 function firstNamesAgree(one: readonly string[], other: readonly string[]): boolean {
-  if (one.length === 0 || other.length === 0) return false;
   if (one.join('') === other.join('')) return true;
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
-  return short.every((word) =>
-    long.some((longer) => longer === word || isInitial(word, longer) || isInitial(longer, word)),
-  );
+  return short.every((word, place) => isWordOrInitial(word, long[place]!));
 }
 
 /** Equal, or one of the parts of a double-barrelled name. An initial is too little for a last name. */
 function lastNamesAgree(one: readonly string[], other: readonly string[]): boolean {
-  if (one.length === 0 || other.length === 0) return false;
-  if (one.join('') === other.join('')) return true;
+  if (one.join('') === other.join('')) return !one.every(isInitial);
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
-  return short.every((word) => word.length > 1 && long.includes(word));
+  return short.every((word) => !isInitial(word) && long.includes(word));
 }
 
-function isInitial(word: string, name: string): boolean {
-  return word.length === 1 && name.startsWith(word);
+/** Each has a word that the other lacks: `James Alan Smith`, which does not say where its last name begins, and `James B.` */
+function haveOtherWords(one: ComparedName, other: ComparedName): boolean {
+  const firstAndLast = (one.first.length - other.first.length) * (one.last.length - other.last.length);
+  return firstAndLast < 0 && one.all.join(' ') !== other.all.join(' ');
+}
+
+function mayBeOneFirstName(one: readonly string[], other: readonly string[]): boolean {
+  return (
+    one.join('') === other.join('') ||
+    isWordOrInitial(one[0]!, other[0]!) ||
+    areFormsOfOneName(one[0]!, other[0]!) ||
+    one.some((word) => !isInitial(word) && other.includes(word))
+  );
+}
+
+function isWordOrInitial(one: string, other: string): boolean {
+  return (
+    one === other || (isInitial(one) && other.startsWith(one)) || (isInitial(other) && one.startsWith(other))
+  );
+}
+
+/** A letter of a script that has small ones; in others, a single character is a whole name. */
+function isInitial(word: string): boolean {
+  return /^\p{Ll}$/u.test(word);
 }
 
 /** Written before a name or behind it, on one side and not on the other. */
 const titles = new Set(['dr', 'prof', 'mr', 'mrs', 'ms', 'phd', 'mba']);
 
+/** Initials that are written together (`J.R.`) are words of their own. */
+const pointBetweenInitials = /(?<=(?<!\p{L})\p{L})\.(?=\p{L}(?!\p{L}))/gu;
+
 function words(text: string | null | undefined): string[] {
   return text
-    ? comparisonForm(text)
+    ? comparisonForm(text.replace(pointBetweenInitials, '. '))
         .split(' ')
         .filter((word) => word !== '' && !titles.has(word))
     : [];
 }
 
 /**
- * Whether the local part of an address is made of a person's name: `jane.doe`, `jdoe`, `janed`, `doe.jane`, `jane_doe2`.
- * A first name alone is too common to name anybody.
+ * Whether the local part of an address is made of a person's name: `jane.doe`, `jdoe`, `doe.jane`, `doej`, `jane_doe2`.
+ * A first name alone is too common to name anybody, and so is one with an initial of the last name.
  */
 export function isMadeOfName(localPart: string, name: ComparedName): boolean {
   const first = name.first.join('');
   const last = name.last.join('');
   if (first === '' || last.length < 2) return false;
   const letters = comparisonForm(localPart.split('+')[0]!).replace(/[^\p{L}]/gu, '');
-  return [first + last, last + first, first[0]! + last, last + first[0]!, first + last[0]!].includes(letters);
+  return [first + last, last + first, first[0]! + last, last + first[0]!].includes(letters);
 }

@@ -32,14 +32,20 @@ export function employersOfPerson(person: Person): Employers {
   );
 }
 
-/** One employer in common is agreement: people change jobs, and an export is often older than the service's data. */
+/**
+ * One employer in common is agreement: people change jobs, and an export is often older than the service's data. Names
+ * count only where a side states no domain: companies of one name are many, and `acme.de` may have nothing to do with
+ * `acme.com`. A company with several domains is doubted for it.
+ */
 export function compareEmployers(one: Employers, other: Employers): EmployerVerdict {
-  if (intersects(one.names, other.names) || intersects(one.domains, other.domains)) return 'agree';
+  if (intersects(one.domains, other.domains)) return 'agree';
+  if (one.domains.size > 0 && other.domains.size > 0) return 'differ';
+  if (intersects(one.names, other.names)) return 'agree';
   if (namesADomain(one.names, other.domains) || namesADomain(other.names, one.domains)) return 'agree';
   return statesNoEmployer(one) || statesNoEmployer(other) ? 'unknown' : 'differ';
 }
 
-export function statesNoEmployer(employers: Employers): boolean {
+function statesNoEmployer(employers: Employers): boolean {
   return employers.names.size + employers.domains.size === 0;
 }
 

@@ -12,6 +12,8 @@ export interface Person {
   readonly headline?: string | null | undefined;
   readonly email?: string | null | undefined;
   readonly email_status?: string | null | undefined;
+  /** Comes only where personal addresses are revealed. */
+  readonly personal_emails?: readonly string[] | null | undefined;
   readonly extrapolated_email_confidence?: number | null | undefined;
   readonly seniority?: string | null | undefined;
   readonly departments?: readonly string[] | null | undefined;

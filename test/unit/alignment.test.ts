@@ -259,28 +259,188 @@ describe('a name alone', () => {
   const nobodysEmployee: Identity = { firstName: 'Ada', lastName: 'Novak', email: 'ada77@gmail.com' };
   const person: Person = { id: 'a', name: 'Ada Novak', organization: { name: 'Orbit' } };
 
-  it('is accepted in its own place, where nothing contradicts', () =>
-    expect(align([nobodysEmployee, ben], [person, null])).toEqual(['a by name_and_position', 'not_found']));
+  it('is accepted in no place, its own included', () => {
+    const alignment = alignMatches([nobodysEmployee, ben], [person, null]);
+    expect(alignment.rows).toEqual([
+      { outcome: 'identity_mismatch', reason: 'nothing but the name agrees' },
+      { outcome: 'not_found' },
+    ]);
+    expect(alignment.quarantined).toEqual([{ matchIndex: 0, reason: 'nothing but the name agrees' }]);
+    expect(align([ben, nobodysEmployee], [person, null])).toEqual(['identity_mismatch', 'identity_mismatch']);
+  });
 
   it('is not accepted where the row states an employer that nothing confirms', () =>
     expect(
       align([{ ...nobodysEmployee, organizationName: 'Orbit' }], [{ id: 'a', name: 'Ada Novak' }]),
     ).toEqual(['identity_mismatch']));
 
-  it('is not accepted beside another person of that name', () =>
+  it('is accepted with a free-mail address that is among the personal ones of the person', () =>
     expect(
-      align([nobodysEmployee, { ...ada }], [person, { ...adaPerson, organization: { name: 'Orbit' } }]),
-    ).toEqual(['identity_mismatch', 'p-ada by email']));
+      align([nobodysEmployee], [{ ...person, personal_emails: ['x@gmail.com', 'Ada77@Gmail.com'] }]),
+    ).toEqual(['a by email']));
 
-  it('is not accepted in another place', () =>
-    expect(align([nobodysEmployee, ben], [null, person])).toEqual([
-      'identity_mismatch',
-      'identity_mismatch',
-    ]));
+  it('is not accepted with a hash of an address that the person is not known by', () => {
+    const hashes = (email: string) => [`hash of ${email}`];
+    const row: Identity = { firstName: 'Ada', lastName: 'Novak', hashedEmail: 'hash of ada@old.example' };
+    const known = { ...person, email: 'ada@orbit.example' };
+    expect(told(alignMatches([row], [known], hashes))).toEqual(['identity_mismatch']);
+    expect(told(alignMatches([{ ...row, organizationName: 'Orbit' }], [known], hashes))).toEqual([
+      'a by name_and_organization',
+    ]);
+  });
+});
 
-  it('is not accepted where another row has the same name', () =>
-    expect(align([nobodysEmployee, { ...nobodysEmployee, email: 'an@gmail.com' }], [person, null])).toEqual([
-      'identity_mismatch',
-      'identity_mismatch',
-    ]));
+describe('somebody else of the family or the company', () => {
+  const acme = { name: 'Acme', primary_domain: 'acme.example' };
+
+  it.each<[string, Identity, Person]>([
+    [
+      'whose name an address is made of, and not the first name beside it',
+      { firstName: 'Jane', email: 'jdoe@acme.example' },
+      { first_name: 'John', last_name: 'Doe', organization: acme },
+    ],
+    [
+      'whose middle initial is that of the first name',
+      { firstName: 'James', lastName: 'Smith', domain: 'acme.example' },
+      { first_name: 'John J.', last_name: 'Smith', organization: acme },
+    ],
+    [
+      'whose first name begins with the middle initial',
+      { firstName: 'Peter A.', lastName: 'Smith', domain: 'acme.example' },
+      { first_name: 'Anna', last_name: 'Smith', organization: acme },
+    ],
+    [
+      'who has another middle name',
+      { firstName: 'Peter Alan', lastName: 'Smith', domain: 'acme.example' },
+      { first_name: 'Peter B.', last_name: 'Smith', organization: acme },
+    ],
+    [
+      'who has another middle name, which stands in the whole name',
+      { name: 'Peter Alan Smith', domain: 'acme.example' },
+      { first_name: 'Peter Bruce', last_name: 'Smith', organization: acme },
+    ],
+    [
+      'who has the first name for a last name, and its initial',
+      { firstName: 'J', lastName: 'Martin', domain: 'acme.example' },
+      { first_name: 'Martin', last_name: 'James', organization: acme },
+    ],
+    [
+      'whose last name is that initial',
+      { firstName: 'J', lastName: 'Martin', domain: 'acme.example' },
+      { first_name: 'Martin', last_name: 'J.', organization: acme },
+    ],
+    [
+      'of whose last name no more than the initial is known',
+      { firstName: 'Jane', lastName: 'D.', domain: 'acme.example' },
+      { first_name: 'Jane', last_name: 'D.', organization: acme },
+    ],
+    [
+      'whose name is written in the same letters, cut elsewhere',
+      { firstName: 'Ann', lastName: 'Alee', domain: 'acme.example' },
+      { first_name: 'Anna', last_name: 'Lee', organization: acme },
+    ],
+    [
+      'whose name begins with the same character of a script that has no initials',
+      { firstName: '伟', lastName: '王', domain: 'acme.example' },
+      { first_name: '伟东', last_name: '王', organization: acme },
+    ],
+    [
+      'at a company of the same name and another domain',
+      { firstName: 'John', lastName: 'Smith', organizationName: 'Acme GmbH', domain: 'acme.test' },
+      { first_name: 'John', last_name: 'Smith', organization: { ...acme, name: 'Acme Inc' } },
+    ],
+    [
+      'who shares an address, by the last name',
+      { firstName: 'John', lastName: 'Smith', email: 'smiths@gmail.com' },
+      { first_name: 'Jane', last_name: 'Smith', email: 'smiths@gmail.com' },
+    ],
+    [
+      'who shares an address, by nothing else',
+      { firstName: 'Bob', email: 'smiths@gmail.com' },
+      { first_name: 'Alice', last_name: 'Smith', email: 'smiths@gmail.com' },
+    ],
+  ])('is not accepted: %s', (_, row, person) =>
+    expect(align([row], [{ id: 'other', ...person }])).toEqual(['identity_mismatch']),
+  );
+
+  it('is not accepted by the hash of an address that several people read', () => {
+    const person = { id: 'i', name: 'Ivo Brandt', email: 'info@orbit.example' };
+    expect(told(alignMatches([{ hashedEmail: 'h' }], [person], () => ['h']))).toEqual(['identity_mismatch']);
+  });
+});
+
+describe('the same person under another name', () => {
+  const acme = { name: 'Acme', primary_domain: 'acme.example' };
+
+  it.each<[string, Identity, Person, string]>([
+    [
+      'a nickname with the same address',
+      { firstName: 'Bob', lastName: 'Smith', email: 'rs@gmail.com' },
+      { first_name: 'Robert', last_name: 'Smith', email: 'rs@gmail.com' },
+      'email',
+    ],
+    [
+      'an initial with the same address, after a marriage',
+      { firstName: 'J.R.', lastName: 'Smith', email: 'jr@gmail.com' },
+      { first_name: 'Jane', last_name: 'Keller', email: 'jr@gmail.com' },
+      'email',
+    ],
+    [
+      'the second first name with the same address',
+      { firstName: 'Peter', lastName: 'Smith', email: 'ps@gmail.com' },
+      { first_name: 'J. Peter', last_name: 'Smith', email: 'ps@gmail.com' },
+      'email',
+    ],
+    [
+      'another first name with the same profile',
+      { firstName: 'Sasha', lastName: 'Smith', profileUrl: 'linkedin.com/in/s' },
+      { first_name: 'Ann', last_name: 'Smith', proflink_url: 'https://linkedin.com/in/s' },
+      'profile_url',
+    ],
+    [
+      'first and last name swapped, at the same employer',
+      { firstName: 'James', lastName: 'Martin', domain: 'acme.example' },
+      { first_name: 'Martin', last_name: 'James', organization: acme },
+      'name_and_organization',
+    ],
+    [
+      'a middle initial that one side lacks, at the same employer',
+      { name: 'Peter A. Smith', domain: 'acme.example' },
+      { first_name: 'Peter', last_name: 'Smith', organization: acme },
+      'name_and_organization',
+    ],
+    [
+      'a whole name that does not say where its last name begins, at the same employer',
+      { name: 'Mary Ann Smith', domain: 'acme.example' },
+      { first_name: 'Mary Ann', last_name: 'Smith', organization: acme },
+      'name_and_organization',
+    ],
+    [
+      'a past employer, where the row names no domain',
+      { name: 'Peter Smith', organizationName: 'Acme' },
+      {
+        first_name: 'Peter',
+        last_name: 'Smith',
+        organization: { name: 'Globex', primary_domain: 'globex.example' },
+        employment_history: [{ organization_name: 'Acme Ltd' }],
+      },
+      'name_and_organization',
+    ],
+    [
+      'the first name alone, and an address that is made of the whole one',
+      { firstName: 'Jane', email: 'jdoe@acme.example' },
+      { first_name: 'Jane', last_name: 'Doe', organization: acme },
+      'email_names_person',
+    ],
+  ])('is accepted: %s', (_, row, person, evidence) =>
+    expect(align([row], [{ id: 'same', ...person }])).toEqual([`same by ${evidence}`]),
+  );
+
+  it('is not accepted by a nickname at the same employer', () =>
+    expect(
+      align(
+        [{ firstName: 'Bob', lastName: 'Smith', domain: 'acme.example' }],
+        [{ id: 'r', first_name: 'Robert', last_name: 'Smith', organization: acme }],
+      ),
+    ).toEqual(['identity_mismatch']));
 });

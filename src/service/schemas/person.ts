@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { accountSchema } from './account.ts';
 import { contactSchema } from './contact.ts';
-import { flag, read, text, texts, unseen } from './field.ts';
+import { described, flag, read, text, texts, unseen } from './field.ts';
 import { organizationSchema } from './organization.ts';
 
 const employmentSchema = z.looseObject({
@@ -36,6 +36,8 @@ export const personSchema = z.looseObject({
   headline: read.text,
   email: read.text,
   email_status: read.text,
+  // The document names the parameter that reveals them, and not the field: another type reads as missing.
+  personal_emails: described(z.array(z.string())),
   photo_url: text,
   microblog_url: text,
   codehost_url: text,
