@@ -133,9 +133,8 @@ export function installRuntime(log: Logger, metricsListen: string | undefined): 
       trace: (message) => log.trace({ from: 'temporal' }, message),
       debug: (message) => log.debug({ from: 'temporal' }, message),
       info: (message) => log.debug({ from: 'temporal' }, message),
-      // The worker of the call queue has no workflows, on purpose.
       warn: (message) =>
-        log[message.startsWith('No workflows registered') ? 'debug' : 'warn']({ from: 'temporal' }, message),
+        log[expectedWarnings.test(message) ? 'debug' : 'warn']({ from: 'temporal' }, message),
       error: (message) => log.error({ from: 'temporal' }, message),
     },
     ...(metricsListen !== undefined && {
@@ -144,6 +143,8 @@ export function installRuntime(log: Logger, metricsListen: string | undefined): 
   });
 }
 
+/** The worker of the call queue has no workflows, on purpose; and how a workflow failed is for its run to say. */
+const expectedWarnings = /^(?:No workflows registered|Workflow failed)/;
 const sdkLevels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
 
 /** The bundle that the build made (it takes a second to make), or the sources where there is none. */

@@ -6,6 +6,9 @@ import { print, table } from './output.ts';
 import { withSession, type Session } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 
+/** As long as an attempt is in one of these, its worst case is kept back in its budgets. */
+const holds: readonly string[] = ['admitted', 'awaiting', 'unknown'];
+
 /** `enrich attempts list|show|release|retry` */
 export function attemptsCommand(): Command {
   const command = new Command('attempts').description(
@@ -46,14 +49,14 @@ function listCommand(): Command {
           status: options.all === true ? undefined : 'unknown',
         });
         if (options.json === true) return print(JSON.stringify(attempts));
-        if (attempts.length === 0) return print('no attempt waits for a decision');
+        if (attempts.length === 0) return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
         print(
           table([
             ['attempt', 'status', 'held', 'people', 'admitted', 'why'],
             ...attempts.map((attempt) => [
               attempt.attempt_id,
               attempt.status,
-              attempt.credits_reserved,
+              holds.includes(attempt.status) ? attempt.credits_reserved : '-',
               attempt.people,
               attempt.admitted_at.toISOString(),
               attempt.reason ?? '',

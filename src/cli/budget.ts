@@ -22,7 +22,8 @@ export function budgetCommand(): Command {
         const { rows } = await warehouse.pool.query<BudgetRow>(`
           select budget_id as budget, trim_scale(credits_limit)::text as "limit", trim_scale(settled)::text as settled,
             trim_scale(reserved)::text as reserved
-          from (select *, row_number() over (partition by split_part(budget_id, ':', 1) order by budget_id desc) as age from budgets) b
+          from (select *, row_number() over (partition by split_part(budget_id, ':', 1) order by budget_id desc) as age from budgets
+            where not exists (select 1 from runs where budget_id = 'run:' || run_id and run_key like 'plan %')) b
           where age <= 10 order by split_part(budget_id, ':', 1), budget_id desc`);
         if (options.json === true) return print(JSON.stringify(rows));
         print(

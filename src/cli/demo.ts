@@ -7,6 +7,8 @@ import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { sampleExport } from '../sandbox/sample-export.ts';
 import { getRun } from '../warehouse/runs.ts';
+import { describeService } from './describe-service.ts';
+import { wholeNumber } from './number-flag.ts';
 import { print, table, tell } from './output.ts';
 import { describeMapping, planExport } from './plan-export.ts';
 import { describePlan } from './describe-run.ts';
@@ -21,11 +23,11 @@ export function demoCommand(): Command {
     .description(
       'run the main job on an invented export of some hundred people, against the sandbox, at no cost',
     )
-    .option('--people <n>', 'people in the export', '300')
-    .option('--seed <n>', 'another number invents other people', '1')
+    .option('--people <n>', 'people in the export', wholeNumber(1, 1_000_000), 300)
+    .option('--seed <n>', 'another number invents other people', wholeNumber(0), 1)
     .option('--json', 'facts as one JSON object on the last line of standard output')
     .addHelpText('after', '\nExample:\n  enrich demo --seed 2')
-    .action(async (options: { people: string; seed: string; json?: boolean }) => {
+    .action(async (options: { people: number; seed: number; json?: boolean }) => {
       // The sandbox delivers phones within seconds: whatever has not come after a minute never will.
       const config = settingsOf(options, {
         ENRICHMENT_BASE_URL: '',
@@ -33,7 +35,8 @@ export function demoCommand(): Command {
         LATE_RESULTS_POLL_AFTER: '15s',
         LATE_RESULTS_DEADLINE: '60s',
       });
-      const file = await writeSample(config, Number(options.people) || 300, Number(options.seed) || 1);
+      tell(describeService(config));
+      const file = await writeSample(config, options.people, options.seed);
       const order = await orderRun(file, { reveal: 'phone' }, config);
       const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
         const planned = await planExport(session, order);
@@ -75,8 +78,8 @@ async function showContacts(session: Session, runId: string): Promise<void> {
   print('');
 }
 
-function planHint(calls: number, seed: string): string {
+function planHint(calls: number, seed: number): string {
   return calls > 0
     ? '\nthe same command again asks for nobody a second time'
-    : `\nnobody was asked a second time; other people: npm run demo -- --seed ${Number(seed) + 1}`;
+    : `\nnobody was asked a second time; other people: npm run demo -- --seed ${seed + 1}`;
 }

@@ -1,10 +1,17 @@
 import type { PlanSummary, RunFacts } from '../contract.ts';
+import type { Config } from '../config.ts';
+import { formatCredits, parseCredits } from '../domain/decimal.ts';
 import { formatRateLimits, type RateLimit } from '../domain/rate-limit.ts';
 import { outcomesThatNeedAPerson } from '../domain/outcome.ts';
 import { exitCodes } from '../domain/problem.ts';
+import { describeService } from './describe-service.ts';
 import { readableSeconds, table } from './output.ts';
 
-/** A plan as a person reads it before saying yes. */
+/**
+ * A plan as a person reads it before saying yes.
+ *
+ * Bounds are exact; what is only expected is given to one decimal, which is more than it is known to.
+ */
 export function describePlan(plan: PlanSummary, limits: readonly RateLimit[]): string {
   const lines = [
     `plan ${plan.planHash}`,
@@ -19,11 +26,12 @@ export function describePlan(plan: PlanSummary, limits: readonly RateLimit[]): s
     ]),
     table([
       ['credits, at least', plan.credits.minimum],
-      ['credits, expected', plan.credits.expected],
+      ['credits, expected', toOneDecimal(plan.credits.expected)],
       ['credits, worst case', plan.credits.worstCase],
       ['time', `about ${readableSeconds(plan.etaSeconds)} at ${formatRateLimits(limits)}`],
     ]),
   ];
+  if (plan.rows === 0) lines.push(noRows);
   if (plan.shortBudget) {
     lines.push(
       `  the worst case does not fit budget ${plan.shortBudget.budget}, which has ${plan.shortBudget.available} left:`,
@@ -33,13 +41,28 @@ export function describePlan(plan: PlanSummary, limits: readonly RateLimit[]): s
   return lines.join('\n');
 }
 
-/** What a run came to. */
-export function describeRun(facts: RunFacts): string {
+const noRows = '  the file has a header and no rows: there is nobody to ask for';
+
+function toOneDecimal(credits: string): string {
+  const tenth = parseCredits('0.1')!;
+  const exact = parseCredits(credits)!;
+  return formatCredits(((exact + tenth / 2n) / tenth) * tenth);
+}
+
+/**
+ * What a run came to.
+ *
+ * @param config of the command that ran it; undefined where another may have
+ */
+export function describeRun(facts: RunFacts, config?: Config): string {
   const total = Object.values(facts.outcomes).reduce((sum, rows) => sum + rows, 0);
   const lines = [
     `run ${facts.run_id}: ${facts.status}${facts.source === null ? '' : ` (${facts.source}, ${facts.file})`}`,
     table([
-      ...Object.entries(facts.outcomes).map(([outcome, rows]): [string, number] => [outcome, rows]),
+      ...Object.entries(facts.outcomes).map(([outcome, rows]): [string, number] => [
+        facts.status === 'failed' && outcome === 'open' ? 'not asked for' : outcome,
+        rows,
+      ]),
       ['rows', total],
     ]),
     table([
@@ -61,6 +84,8 @@ export function describeRun(facts: RunFacts): string {
       ]),
     );
   }
+  if (config) lines.push(`  ${describeService(config)}`);
+  if (facts.status === 'finished' && total === 0) lines.push(noRows);
   if (facts.reason !== null) lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
   if ((facts.outcomes['unknown'] ?? 0) > 0 || facts.credits.unknown !== '0') {
     lines.push(

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { z } from 'zod';
-import type { Config } from '../config.ts';
+import type { Config, Setting, WrongSettings } from '../config.ts';
 import { formatCredits } from '../domain/decimal.ts';
 import { formatDuration } from '../domain/duration.ts';
 import { Problem } from '../domain/problem.ts';
@@ -31,8 +31,13 @@ export interface Finding {
 
 const answerMilliseconds = 10_000;
 
-/** Looks at every part without starting or spending anything. Nothing in the findings is a secret. */
-export async function examine(config: Config): Promise<Finding[]> {
+/**
+ * Looks at every part without starting or spending anything. Nothing in the findings is a secret.
+ *
+ * @param config without the settings that are wrong
+ * @param wrong these: their parts are broken, and looking at what would be used in their place would only mislead
+ */
+export async function examine(config: Config, wrong: WrongSettings['settings'] = []): Promise<Finding[]> {
   const checks: readonly [part: string, check: () => Finding[] | Promise<Finding[]>][] = [
     ['node', checkNode],
     ['service', () => checkService(config)],
@@ -47,8 +52,12 @@ export async function examine(config: Config): Promise<Finding[]> {
     ['budgets', () => checkBudgets(config)],
     ['freshness', () => checkFreshness(config)],
   ];
+  const wrongParts = wrong.map(({ setting, what }) =>
+    broken(partOf(setting), `${setting} ${what}`, `correct ${setting}; .env.example explains it`),
+  );
+  const sound = checks.filter(([part]) => wrongParts.every((finding) => finding.part !== part));
   const findings = await Promise.all(
-    checks.map(async ([part, check]) => {
+    sound.map(async ([part, check]) => {
       try {
         return await check();
       } catch (error) {
@@ -58,7 +67,21 @@ export async function examine(config: Config): Promise<Finding[]> {
       }
     }),
   );
-  return findings.flat();
+  return [...wrongParts, ...findings.flat()];
+}
+
+const partsOfSettings: readonly (readonly [prefix: string, part: string])[] = [
+  ['ENRICHMENT_', 'service'],
+  ['DATABASE_', 'database'],
+  ['TEMPORAL_', 'temporal'],
+  ['WEBHOOK_', 'receiver'],
+  ['RATE_LIMITS', 'rate limits'],
+  ['MAX_CREDITS_', 'budgets'],
+  ['FRESHNESS', 'freshness'],
+];
+
+function partOf(setting: Setting): string {
+  return partsOfSettings.find(([prefix]) => setting.startsWith(prefix))?.[1] ?? 'settings';
 }
 
 function checkNode(): Finding[] {
@@ -112,7 +135,7 @@ async function checkService(config: Config): Promise<Finding[]> {
   return [ok('service', `${where} takes the credential, acting as user ${user}`)];
 }
 
-/** The answer, or the code of why there is none. */
+/** The answer, or why there is none. */
 async function ask(address: string, headers: Readonly<Record<string, string>>): Promise<Response | string> {
   try {
     return await fetch(address, {
@@ -121,8 +144,12 @@ async function ask(address: string, headers: Readonly<Record<string, string>>): 
       signal: AbortSignal.timeout(answerMilliseconds),
     });
   } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError')
+      return `no answer within ${answerMilliseconds / 1_000} s`;
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.name : 'failed';
+    if (!(cause instanceof Error)) return 'failed';
+    // Some causes have a code and an empty message, others a message alone ("bad port").
+    return 'code' in cause ? String(cause.code) : cause.message;
   }
 }
 

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { exitCodes } from '../domain/problem.ts';
 import { examine, type Finding } from './doctor-checks.ts';
 import { print, table } from './output.ts';
-import { settingsOf, withSettings } from './settings.ts';
+import { settingsThatAreRight, withSettings } from './settings.ts';
 
 const marks = { ok: 'ok', attention: 'look', broken: 'BROKEN' } as const;
 
@@ -21,7 +21,8 @@ Examples:
 Exit codes: 0 all good, 1 something is broken, 3 it works but something needs attention.`,
     )
     .action(async (options: Record<string, unknown>) => {
-      const findings = await examine(settingsOf(options));
+      const { config, wrong } = settingsThatAreRight(options);
+      const findings = await examine(config, wrong);
       const state = worst(findings);
       if (options['json'] === true) print(JSON.stringify({ state, findings }));
       else print(describe(findings));

@@ -10,6 +10,7 @@ import { Problem, exitCodes } from '../domain/problem.ts';
 import { parseProfileUrl } from '../domain/profile-url.ts';
 import type { MatchAnswer } from '../service/client.ts';
 import { toDetail } from '../service/details.ts';
+import { describeService } from './describe-service.ts';
 import { print, table, tell } from './output.ts';
 import { settingsOf, withSettings } from './settings.ts';
 import { withService } from './with-service.ts';
@@ -60,7 +61,8 @@ Example:
       const config = settingsOf(options);
       const person = readIdentity(options);
       const reveal = options.revealEmail === true ? (['email'] as const) : [];
-      tell(`would send to ${config.service.baseUrl ?? 'the sandbox'}:`);
+      tell(describeService(config));
+      tell('would send:');
       tell(table(Object.entries(toDetail(person))));
       tell(`price in credits: at most ${formatCredits(worstCaseCredits({ reveal }))}`);
       if (options.yes !== true && !(await agrees())) {

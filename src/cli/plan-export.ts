@@ -1,6 +1,6 @@
 import type { PlanSummary } from '../contract.ts';
 import { ingestRun, planRun } from '../enrichment/prepare-run.ts';
-import { Problem } from '../domain/problem.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
 import {
   discardStagedRows,
   findOrBeginRun,
@@ -95,6 +95,7 @@ function wirePlan(plan: PlanSummary): Record<string, unknown> {
   };
 }
 
+/** Of a plan alone nothing has begun that could fail: what was given is at fault. */
 function refusal(stop: { type: string; reason: string; next: string }): Problem {
-  return new Problem(stop.type, stop.reason, { next: stop.next });
+  return new Problem(stop.type, stop.reason, { next: stop.next, exitCode: exitCodes.usage });
 }

@@ -1,4 +1,6 @@
 import { Command } from 'commander';
+import { describeService } from './describe-service.ts';
+import { tell } from './output.ts';
 import { planExport, printPlan } from './plan-export.ts';
 import { withRunOptions } from './run.ts';
 import { orderRun, type RunFlags } from './run-order.ts';
@@ -30,6 +32,7 @@ Example:
         FRESHNESS: options.freshness,
         LATE_RESULTS_DEADLINE: options.lateDeadline,
       });
+      tell(describeService(config));
       const order = await orderRun(file, options, config);
       await withSession(config, { temporal: false, service: false }, async (session) => {
         printPlan(await planExport(session, order), session, options.json === true);

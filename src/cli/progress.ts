@@ -29,10 +29,11 @@ export class Progress {
 
   show(figures: ProgressFigures): void {
     this.#firstDone ??= figures.done;
-    const line = this.#line(figures);
+    const width = this.#stream.isTTY ? (this.#stream.columns || 100) - 1 : Number.POSITIVE_INFINITY;
+    const line = fitting(this.#parts(figures), width);
     if (this.#stream.isTTY) {
       cursorTo(this.#stream, 0);
-      this.#stream.write(line.slice(0, (this.#stream.columns || 100) - 1));
+      this.#stream.write(line);
       clearLine(this.#stream, 1);
       return;
     }
@@ -48,20 +49,40 @@ export class Progress {
     if (this.#stream.isTTY) this.#stream.write('\n');
   }
 
-  #line({ phase, done, total, calls, credits, waiting }: ProgressFigures): string {
-    if (total === 0) return `${phase} …`;
+  #parts({ phase, done, total, calls, credits, waiting }: ProgressFigures): Part[] {
+    if (total === 0) return [{ text: `${phase} …`, rank: 0 }];
     const share = Math.min(1, done / total);
     const filled = Math.round(share * barWidth);
     const seconds = (performance.now() - this.#startedAt) / 1_000;
     const rate = (done - (this.#firstDone ?? 0)) / Math.max(seconds, 0.001);
-    const parts = [
-      `${phase} [${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}] ${done}/${total}`,
-      `${calls} calls`,
-      `${credits} credits`,
-      ...(rate > 0 ? [`${rate.toFixed(1)}/s`] : []),
-      ...(rate > 0 && done < total ? [`ETA ${readableSeconds((total - done) / rate)}`] : []),
-      ...(waiting === undefined ? [] : [waiting]),
+    const parts: (Part | false)[] = [
+      { text: phase, rank: 0 },
+      { text: `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`, rank: 4 },
+      { text: `${done}/${total}`, rank: 0 },
+      { text: `${calls} calls`, rank: 3 },
+      { text: `${credits} credits`, rank: 2 },
+      rate > 0 && { text: `${rate.toFixed(1)}/s`, rank: 5 },
+      rate > 0 && done < total && { text: `ETA ${readableSeconds((total - done) / rate)}`, rank: 1 },
+      waiting !== undefined && { text: waiting, rank: 0 },
     ];
-    return parts.join('  ');
+    return parts.filter((part) => part !== false);
   }
+}
+
+interface Part {
+  readonly text: string;
+  /** Where the line is too narrow, the highest goes first; 0 stays, and is cut at the end if it must be. */
+  readonly rank: number;
+}
+
+/** Why nothing moves stands last and matters most: figures give way to it. */
+function fitting(parts: readonly Part[], width: number): string {
+  const line = parts.map((part) => part.text).join('  ');
+  if (line.length <= width) return line;
+  const highest = Math.max(...parts.map((part) => part.rank));
+  if (highest === 0) return `${line.slice(0, Math.max(0, width - 1))}…`;
+  return fitting(
+    parts.filter((part) => part.rank < highest),
+    width,
+  );
 }

@@ -1,24 +1,26 @@
 import { readFile } from 'node:fs/promises';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import { parseWindowLimits } from '../sandbox/rate-window.ts';
 import { scenarioSchema, type Scenario } from '../sandbox/scenario.ts';
 import { defaultApiKey, startSandbox } from '../sandbox/server.ts';
+import { share, wholeNumber } from './number-flag.ts';
 import { print } from './output.ts';
 
 interface SandboxFlags {
-  readonly port: string;
+  readonly port: number;
   readonly apiKey?: string;
   readonly apiKeyFile?: string;
   readonly accessToken?: string;
   readonly rateLimits: string;
-  readonly matchRate: string;
-  readonly personBytes: string;
-  readonly latency: string;
-  readonly lateDelay: string;
-  readonly seed: string;
-  readonly people: string;
+  readonly matchRate: number;
+  readonly personBytes: number;
+  readonly latency: number;
+  readonly lateDelay: number;
+  readonly seed: number;
+  readonly people: number;
   readonly scenario?: string;
   readonly checkScenario?: string;
   readonly stateDirectory?: string;
@@ -30,21 +32,22 @@ export function sandboxCommand(): Command {
     .description(
       'run the enrichment service on this machine: invented people, real rules, a log of every call and credit',
     )
-    .option('--port <n>', 'port on 127.0.0.1 (0: a free one)', process.env['SANDBOX_PORT'] || '8650')
+    .addOption(portOption())
     .option('--api-key <key>', `the key that it takes (default ${defaultApiKey})`)
     .option('--api-key-file <file>', 'the same, from a file')
     .option('--access-token <token>', 'an OAuth token that it takes as well')
-    .option('--rate-limits <limits>', 'fixed windows per endpoint, or unlimited', '600/hour')
-    .option('--match-rate <share>', 'share of people outside its own population whom it knows', '0.82')
-    .option('--people <n>', 'people of its own population', '100000')
-    .option('--person-bytes <n>', 'about so many bytes of JSON a person', '6000')
-    .option('--latency <ms>', 'milliseconds that every answer takes', '40')
+    .option('--rate-limits <limits>', 'fixed windows per endpoint, or unlimited', rateLimits, '600/hour')
+    .option('--match-rate <share>', 'share of people outside its own population whom it knows', share, 0.82)
+    .option('--people <n>', 'people of its own population', wholeNumber(1), 100_000)
+    .option('--person-bytes <n>', 'about so many bytes of JSON a person', wholeNumber(0), 6_000)
+    .option('--latency <ms>', 'milliseconds that every answer takes', wholeNumber(0), 40)
     .option(
       '--late-delay <ms>',
       'milliseconds until phones and waterfall results are delivered, at most',
-      '3000',
+      wholeNumber(0),
+      3_000,
     )
-    .option('--seed <n>', 'another number makes another world', '1')
+    .option('--seed <n>', 'another number makes another world', wholeNumber(0), 1)
     .option('--scenario <file>', 'faults to produce, as JSON or YAML (docs/sandbox.md)')
     .option('--check-scenario <file>', 'only check such a file')
     .option('--state-directory <folder>', 'keep the log of calls there')
@@ -63,18 +66,20 @@ Example:
         return;
       }
       const sandbox = await startSandbox({
-        port: Number(flags.port),
+        port: flags.port,
         apiKeys: [await apiKeyOf(flags)],
         accessTokens: flags.accessToken === undefined ? [] : [flags.accessToken],
         rateLimits: flags.rateLimits,
-        matchRate: Number(flags.matchRate),
-        people: Number(flags.people),
-        personBytes: Number(flags.personBytes),
-        latency: Number(flags.latency),
-        lateDelay: Number(flags.lateDelay),
-        seed: Number(flags.seed),
+        matchRate: flags.matchRate,
+        people: flags.people,
+        personBytes: flags.personBytes,
+        latency: flags.latency,
+        lateDelay: flags.lateDelay,
+        seed: flags.seed,
         ...(flags.scenario !== undefined && { scenario: await readScenario(flags.scenario) }),
         ...(flags.stateDirectory !== undefined && { stateDirectory: flags.stateDirectory }),
+      }).catch((error: unknown) => {
+        throw isTaken(error) ? portTaken(flags.port, error) : error;
       });
       print(`service   ${sandbox.baseUrl}`);
       print(
@@ -87,6 +92,37 @@ Example:
       });
       await sandbox.close();
     });
+}
+
+function portOption(): Option {
+  const option = new Option('--port <n>', 'port on 127.0.0.1 (0: a free one)')
+    .default(8650)
+    .argParser(wholeNumber(0, 65_535));
+  // An empty variable means "not set", here as everywhere; commander would read it.
+  return process.env['SANDBOX_PORT'] ? option.env('SANDBOX_PORT') : option;
+}
+
+/** Refused here and not where the sandbox starts: commander names the flag. */
+function rateLimits(text: string): string {
+  try {
+    parseWindowLimits(text);
+    return text;
+  } catch (error) {
+    throw new InvalidArgumentError((error as RangeError).message);
+  }
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+}
+
+function portTaken(port: number, cause: unknown): Problem {
+  return new Problem('port.taken', `port ${port} is taken: the sandbox cannot listen on it`, {
+    where: '--port (SANDBOX_PORT)',
+    next: 'end the program that holds it, or give another port; --port 0 takes a free one',
+    exitCode: exitCodes.usage,
+    cause,
+  });
 }
 
 async function apiKeyOf(flags: SandboxFlags): Promise<string> {

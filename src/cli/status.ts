@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { listRuns, readRunFacts } from '../warehouse/runs.ts';
 import { describeRun } from './describe-run.ts';
+import { wholeNumber } from './number-flag.ts';
 import { print, table } from './output.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
@@ -11,9 +12,9 @@ export function statusCommand(): Command {
     .description('say how a run is, or list the newest runs')
     .argument('[run]', 'id of a run, or "latest"')
     .option('--json', 'the same as one JSON object (or an array of them)')
-    .option('--limit <n>', 'how many runs to list', '20')
+    .option('--limit <n>', 'how many runs to list', wholeNumber(1, 10_000), 20)
     .addHelpText('after', '\nExample:\n  enrich status latest --json')
-    .action(async (runId: string | undefined, options: { json?: boolean; limit: string }) => {
+    .action(async (runId: string | undefined, options: { json?: boolean; limit: number }) => {
       const config = settingsOf(options);
       await withSession(config, { temporal: false, service: false }, async ({ warehouse }) => {
         if (runId !== undefined) {
@@ -21,7 +22,7 @@ export function statusCommand(): Command {
           print(options.json === true ? JSON.stringify(facts) : describeRun(facts));
           return;
         }
-        const runs = await listRuns(warehouse, Number(options.limit) || 20);
+        const runs = await listRuns(warehouse, options.limit);
         const facts = await Promise.all(runs.map((run) => readRunFacts(warehouse, run.runId)));
         if (options.json === true) {
           print(JSON.stringify(facts));

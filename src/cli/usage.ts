@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
+import { Problem } from '../domain/problem.ts';
 import type { CreditUsage, OperationUsage } from '../service/client.ts';
+import { ServiceFailure } from '../service/failure.ts';
 import { print, table } from './output.ts';
 import { settingsOf, withSettings } from './settings.ts';
 import { withService } from './with-service.ts';
@@ -16,9 +18,12 @@ export function usageCommand(): Command {
     )
     .action(async (options: { json?: boolean }) => {
       const config = settingsOf(options);
-      await withService(config, async (client) => {
-        const operations = await client.apiUsage();
-        const credits = await client.creditUsage();
+      await withService(config, async (client, service) => {
+        const [operations, credits] = await Promise.all([client.apiUsage(), client.creditUsage()]).catch(
+          (error: unknown) => {
+            throw isNotOffered(error) ? notOffered(error, service) : error;
+          },
+        );
         if (options.json === true) {
           print(JSON.stringify({ operations, credits: inDecimals(credits) }));
           return;
@@ -40,6 +45,35 @@ export function usageCommand(): Command {
         if (endDate !== undefined) print(`\n  credit cycle ${startDate ?? ''} to ${endDate}`);
       });
     });
+}
+
+function isNotOffered(error: unknown): error is ServiceFailure {
+  return error instanceof ServiceFailure && (error.type === 'not-found' || error.type === 'forbidden');
+}
+
+/** The general advice for these failures is about runs that they have paused, and does not fit here. */
+function notOffered(failure: ServiceFailure, service: { baseUrl: string; sandbox: boolean }): Problem {
+  const status = `HTTP ${failure.httpStatus ?? ''}`;
+  const [what, next] =
+    failure.type === 'forbidden'
+      ? [
+          `the credential may not read usage statistics (${status})`,
+          'use a master key, or one with that scope',
+        ]
+      : service.sandbox
+        ? [
+            `the sandbox offers no usage statistics (${status})`,
+            `while it runs (enrich dev keeps it running), GET ${new URL('/sandbox/bill', service.baseUrl).href} says what it billed`,
+          ]
+        : [
+            `this service offers no usage statistics (${status})`,
+            'look at its own pages; GET /sandbox/bill says what a sandbox billed',
+          ];
+  return new Problem('usage.not-offered', what, {
+    where: failure.where ?? service.baseUrl,
+    next: `${next}; enrich budget show says what this product has counted`,
+    cause: failure,
+  });
 }
 
 function rowsOf({ path, action, windows }: OperationUsage): (string | number)[][] {

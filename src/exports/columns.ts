@@ -44,13 +44,13 @@ export class Columns {
 
   /**
    * Free columns of these names, in the order of the names. Two columns of one name are refused where no better column is
-   * there, and left alone where one is; emails are all taken.
+   * there, and left alone where one is. Emails are no exception: in a joined report the second one is the owner's.
    */
   claim(field: Field, names: readonly string[]): number[] {
     const columns: number[] = [];
     for (const key of new Set(names.map(headerKey))) {
       const found = this.#withKey(key).filter((column) => this.isFree(column) && !columns.includes(column));
-      if (found.length < 2 || field === 'email') columns.push(...found);
+      if (found.length < 2) columns.push(...found);
       else if (columns.length === 0) throw this.#ambiguous(field, found);
     }
     // Ids of two systems must not stand in for one another from row to row.

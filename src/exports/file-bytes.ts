@@ -96,6 +96,7 @@ export async function* readBytes(path: string, gzip: boolean, signal?: AbortSign
     throw new Problem('export.gzip-damaged', 'the gzip file is damaged or cut off', {
       where: path,
       next: 'copy or export it again; gzip -t FILE checks it',
+      exitCode: exitCodes.usage,
       cause: error,
     });
   }

@@ -80,7 +80,7 @@ function keyOf(order: RunOrder): string {
 }
 
 /**
- * @param runId a run's id, or `latest`
+ * @param runId a run's id, or `latest`: the newest that was more than looked at
  * @throws Problem `run.unknown`
  */
 export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRecord> {
@@ -88,6 +88,7 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     .selectFrom('runs')
     .selectAll()
     .$if(runId !== 'latest', (query) => query.where('run_id', '=', runId))
+    .$if(runId === 'latest', (query) => query.where('run_key', 'not like', 'plan %'))
     .orderBy('created_at', 'desc')
     .limit(1)
     .executeTakeFirst();
@@ -129,7 +130,7 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
   const rows = await warehouse.database
     .selectFrom('runs')
     .select('run_id')
-    .where('status', '<>', 'planned')
+    .where('run_key', 'not like', 'plan %')
     .orderBy('created_at', 'desc')
     .limit(limit)
     .execute();

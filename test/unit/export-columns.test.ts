@@ -118,7 +118,8 @@ describe('columns are taken', () => {
 
   it('whatever a header does to programs that read it', () => {
     const header = ['__proto__', "'; drop table runs; --", 'x'.repeat(300), '', '', 'Email', 'Email'];
-    const map = mapColumns('contacts.csv', { header, recognised: true }, {});
+    const given = { mapping: { columns: { email: [6, 7] } } };
+    const map = mapColumns('contacts.csv', { header, recognised: true }, given);
     const { mapping, ignored } = describeColumns(header, map);
     expect(JSON.stringify(mapping)).toBe('{"Email":"email","Email (column 7)":"email"}');
     expect(ignored).toEqual(['__proto__', "'; drop table runs; --", 'x'.repeat(300), '', ' (column 5)']);
@@ -134,6 +135,7 @@ describe('columns are taken', () => {
     const problem = refusal(() => taken(['Email', 'Company Name', 'company_name']));
     expect(problem.type).toBe('mapping.ambiguous');
     expect(problem.next).toContain('"organization_name": 2');
+    expect(refusal(() => taken(['Email', 'First Name', 'Email'])).next).toContain('"email": 1');
   });
 });
 
