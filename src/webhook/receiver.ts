@@ -65,7 +65,7 @@ function createServer({ warehouse, onStored, log }: ReceiverSettings): FastifyIn
     http: { headersTimeout: 5_000, maxHeaderSize: 16_384, connectionsCheckingInterval: 1_000 },
     return503OnClosing: true,
     // An address that cannot be decoded.
-    frameworkErrors: (_error, _request, reply) => notFound(reply),
+    frameworkErrors: (_error, _request, reply) => void notFound(reply),
   });
   server.server.maxConnections = 4_000;
 
@@ -120,9 +120,12 @@ function createServer({ warehouse, onStored, log }: ReceiverSettings): FastifyIn
 }
 
 async function drain(server: FastifyInstance): Promise<void> {
-  // A server that closes no longer looks for connections that send too slowly: one of them could hold it for ever.
+  // Node closes those that are idle at the beginning, and not those that are once they have got their last answer.
+  const idle = setInterval(() => server.server.closeIdleConnections(), 100);
+  // It also no longer looks for connections that send too slowly: one of them could hold it for ever.
   const deadline = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds);
   await server.close();
+  clearInterval(idle);
   clearTimeout(deadline);
 }
 
