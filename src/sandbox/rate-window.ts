@@ -5,17 +5,22 @@ export interface WindowLimit {
 }
 
 const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day: 86_400 };
+const units: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 const headerNames: Record<number, string> = { 60: 'minute', 3_600: 'hourly', 86_400: '24-hour' };
 
-/** Reads `600/hour`, `20/10s,100/minute` or `unlimited`. @throws RangeError */
+/** Reads `600/hour`, `20/10s,100/5m` or `unlimited`: all that the pipeline's RATE_LIMITS takes. @throws RangeError */
 export function parseWindowLimits(text: string): WindowLimit[] {
-  if (text === 'unlimited') return [];
-  return text.split(',').map((part) => {
-    const [, calls, window = ''] = /^\s*(\d+)\/(\w+)\s*$/.exec(part) ?? [];
-    const seconds = named[window] ?? Number(/^(\d+)s$/.exec(window)?.[1]);
-    if (!calls || !(seconds > 0)) throw new RangeError(`"${part}" is not a limit such as 600/hour or 20/10s`);
-    return { calls: Number(calls), seconds };
-  });
+  if (text.trim().toLowerCase() === 'unlimited') return [];
+  return text
+    .split(',')
+    .map((part) => {
+      const [, calls, window = ''] = /^\s*(\d{1,9})\s*\/\s*(\w+)\s*$/.exec(part.toLowerCase()) ?? [];
+      const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(window) ?? [];
+      const seconds = named[window] ?? Number(count) * (units[unit] ?? 0);
+      if (Number(calls) > 0 && seconds > 0) return { calls: Number(calls), seconds };
+      throw new RangeError(`"${part.trim()}" is not a limit such as 600/hour, 20/10s or 100/5m`);
+    })
+    .sort((left, right) => left.seconds - right.seconds);
 }
 
 /** The service's own count, per team and endpoint: fixed windows, opened by the first request in them. */
