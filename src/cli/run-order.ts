@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import type { Config } from '../config.ts';
 import { formatCredits, parseCredits } from '../domain/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
-import { hashExport } from '../exports/hash-export.ts';
+import { openExport } from '../exports/open-export.ts';
 import type { RunOrder } from '../warehouse/runs.ts';
 
 export interface RunFlags {
@@ -19,29 +19,47 @@ export interface RunFlags {
 /**
  * What a run is asked to do, from the command line: the file's content and every option that decides what is asked for.
  * The same order again finds the unfinished run instead of starting a second one.
+ *
+ * The file is read once for its hash; that it is an export, and that the mapping fits it, is found on the way, so that a
+ * wrong file begins no run.
+ *
+ * @throws Problem `export.*`, `mapping.*`, `setting.invalid`, `credits.no-ceiling`
  */
 export async function orderRun(file: string, flags: RunFlags, config: Config): Promise<RunOrder> {
   const filePath = resolve(file);
+  const reveal = extrasOf('--reveal', flags.reveal);
   const waterfall = extrasOf('--waterfall', flags.waterfall);
   const maxCreditsPerPerson = ceilingOf(flags.maxCreditsPerPerson, waterfall.length > 0);
-  const { sha256 } = await hashExport(filePath);
+  const expectedPlanHash = planHashOf(flags.plan);
+  const mapping = flags.mapping === undefined ? undefined : await readMapping(flags.mapping);
+  const { survey } = await openExport(filePath, { mapping, source: flags.source });
   return {
     filePath,
     fileName: basename(filePath),
-    fileSha256: sha256,
+    fileSha256: survey.sha256,
     options: {
       source: flags.source ?? null,
-      mapping: flags.mapping === undefined ? null : await readMapping(flags.mapping),
+      mapping: mapping ?? null,
       maxCredits: config.budgets.perRun === undefined ? null : formatCredits(config.budgets.perRun),
-      reveal: extrasOf('--reveal', flags.reveal),
+      reveal,
       waterfall,
       maxCreditsPerPerson,
       lateDeadlineSeconds: config.lateResults.deadlineSeconds,
       freshness: config.freshness,
       priority: 'ad-hoc',
     },
-    expectedPlanHash: flags.plan ?? null,
+    expectedPlanHash,
   };
+}
+
+/** A hash that no plan can have is a slip of the hand, and must not begin a run that can only fail. */
+function planHashOf(text: string | undefined): string | null {
+  if (text === undefined || /^[0-9a-f]{16}$/.test(text)) return text ?? null;
+  throw new Problem('setting.invalid', `"${text}" is not the hash of a plan`, {
+    where: '--plan',
+    next: 'copy it from what enrich plan FILE prints: 16 digits and letters from a to f',
+    exitCode: exitCodes.usage,
+  });
 }
 
 /** `phone,email` in one order, so that the same wish written otherwise is the same order. */

@@ -1,0 +1,176 @@
+import { writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunFacts } from '../../src/contract.ts';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { TestHouse } from '../helpers/command-line.ts';
+import { httpAnswer, startScriptedServer } from '../helpers/scripted-server.ts';
+
+let house: TestHouse;
+
+beforeAll(async () => {
+  house = await TestHouse.open();
+  write('good.csv', [...sampleExport({ people: 30, seed: 7 })].join(''));
+});
+
+afterAll(() => house.close());
+
+function write(name: string, content: string | Buffer): string {
+  const file = join(house.directory, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+async function runs(): Promise<RunFacts[]> {
+  return JSON.parse((await house.enrich(['status', '--json'])).stdout) as RunFacts[];
+}
+
+describe('a wrong file or mapping', () => {
+  const packed = gzipSync('email\nmira@nordlys.example\n');
+  const files: readonly [string, string | Buffer][] = [
+    ['bytes.csv', Buffer.from([0x00, 0x01, 0xff, 0xfe, 0x80, 0x0a, 0xc3, 0x28])],
+    ['colours.csv', 'red,green\n1,2\n'],
+    ['book.csv', 'PK\u0003\u0004 [Content_Types].xml'],
+    ['object.csv', '{"email": "mira@nordlys.example"}'],
+    ['half.csv.gz', packed.subarray(0, packed.length - 12)],
+    ['twice.csv', 'email,email,first_name\nmira@nordlys.example,ola@nordlys.example,Mira\n'],
+  ];
+
+  it.each(files)('is usage: %s', async (name, content) => {
+    const ended = await house.enrich(['run', write(name, content), '--yes']);
+    expect(ended.stderr).toMatch(/^error: .+\n {2}where: .+\n {2}next: {2}.+/m);
+    expect(ended.code).toBe(2);
+  });
+
+  it.each(['columns: {emale: Email}', 'columns: {email: No such column}', 'columns: ['])(
+    'is usage: mapping %s',
+    async (mapping) => {
+      const ended = await house.enrich(['run', 'good.csv', '--yes', '--mapping', write('m.yaml', mapping)]);
+      expect(ended.stderr).toMatch(/^error: .+\n {2}where: .+\n {2}next: {2}.+/m);
+      expect(ended.code).toBe(2);
+    },
+  );
+
+  it('begins no run', async () => {
+    expect((await house.enrich(['run', write('wrong.csv', 'red,green\n1,2\n'), '--yes'])).code).toBe(2);
+    expect(await runs()).toEqual([]);
+  });
+
+  it('is told from a file without rows, which is a plan of nobody', async () => {
+    const ended = await house.enrich(['plan', write('header.csv', 'email,first_name\n')]);
+    expect(ended.stdout).toContain('the file has a header and no rows');
+    expect(ended.code).toBe(0);
+  });
+});
+
+describe.concurrent('a flag that cannot be read', () => {
+  it.each([
+    ['--limit', ['status', '--limit', 'x']],
+    ['--limit', ['status', '--limit', '0']],
+    ['--people', ['demo', '--people', '0']],
+    ['--seed', ['demo', '--seed', '1.5']],
+    ['--port', ['sandbox', '--port', '70000']],
+    ['--match-rate', ['sandbox', '--match-rate', '1.5']],
+    ['--rate-limits', ['sandbox', '--rate-limits', '20/q']],
+    ['--max-credits', ['plan', 'good.csv', '--max-credits', 'abc']],
+    ['--freshness', ['plan', 'good.csv', '--freshness', 'soon']],
+    ['--rate-limits', ['plan', 'good.csv', '--rate-limits', '20/q']],
+    ['--plan', ['run', 'good.csv', '--plan', 'the-last-one']],
+    ['--bogus', ['attempts', 'list', '--bogus']],
+    ["'file'", ['run']],
+  ])('is usage, and named: %s of %j', async (flag, parameters) => {
+    const ended = await house.enrich(parameters);
+    const [what = '', where = ''] = ended.stderr.split('\n');
+    expect(what + where).toContain(flag);
+    expect(ended.stderr).toContain('  next:');
+    expect(ended.code).toBe(2);
+  });
+
+  it('is named once, as the variable where it was one', async () => {
+    const ended = await house.enrich(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: 'hello' });
+    expect(ended.stderr).toContain('  where: ENRICHMENT_BASE_URL\n');
+    expect(ended.code).toBe(2);
+  });
+
+  it('is the port of a sandbox where somebody listens on it', async () => {
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+    const { port } = holder.address() as AddressInfo;
+    const ended = await house.enrich(['sandbox', '--port', String(port)]);
+    holder.close();
+    expect(ended.stderr).toMatch(new RegExp(`port ${port} is taken[^]*--port`));
+    expect(ended.code).toBe(2);
+  });
+});
+
+describe('a command that only holds others', () => {
+  it.each([[], ['attempts'], ['budget'], ['inbox']].map((words) => [words]))(
+    'explains itself: enrich %j',
+    async (words) => {
+      const ended = await house.enrich(words);
+      expect(ended.stdout).toContain('Commands:');
+      expect(ended).toMatchObject({ code: 0, stderr: '' });
+    },
+  );
+
+  it('tells its version', async () => {
+    expect((await house.enrich(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe('enrich plan', () => {
+  it('is no run: not in the list, not the latest, not in the budgets', async () => {
+    const planned = await house.enrich(['plan', 'good.csv', '--json']);
+    expect(planned.code).toBe(0);
+    expect(await runs()).toEqual([]);
+    expect((await house.enrich(['status', 'latest'])).code).toBe(2);
+    expect((await house.enrich(['budget', 'show'])).stdout).not.toContain('run:');
+  });
+
+  it('says that the people are invented where no service is set', async () => {
+    const ended = await house.enrich(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: '' });
+    expect(ended.stderr).toContain('the sandbox on this machine (invented people, no cost)');
+  });
+});
+
+describe('enrich run --plan', () => {
+  it('refuses another plan in a sentence, without a log', async () => {
+    const ended = await house.enrich(['run', 'good.csv', '--yes', '--plan', '0123456789abcdef']);
+    expect(ended.stdout).toMatch(/failed: the plan is no longer 0123456789abcdef but [0-9a-f]{16}/);
+    expect(ended.stderr).not.toContain('"level"');
+    expect(ended.code).toBe(1);
+  });
+});
+
+describe('enrich usage', () => {
+  it.each([
+    [404, 'offers no usage statistics'],
+    [403, 'may not read usage statistics'],
+  ])('says what a service that answers %i does not offer', async (status, what) => {
+    const service = await startScriptedServer((socket) => socket.end(httpAnswer(status, '{}')));
+    const ended = await house.enrich(['usage'], { ENRICHMENT_BASE_URL: service.baseUrl });
+    await service.close();
+    expect(ended.stderr).toContain(what);
+    expect(ended.stderr).not.toContain('ENRICHMENT_BASE_URL');
+    expect(ended.code).toBe(1);
+  });
+});
+
+describe('enrich doctor', () => {
+  it('goes on where a setting is wrong', async () => {
+    const ended = await house.enrich(['doctor'], { ENRICHMENT_BASE_URL: 'hello', RATE_LIMITS: 'many' });
+    expect(ended.stdout).toMatch(/BROKEN {2}service +ENRICHMENT_BASE_URL must be an address/);
+    expect(ended.stdout).toMatch(/BROKEN {2}rate limits +RATE_LIMITS is wrong/);
+    expect(ended.stdout).toMatch(/ok +database/);
+    expect(ended.code).toBe(1);
+  });
+
+  it('says why a service does not answer', async () => {
+    const gone = await startScriptedServer(() => {});
+    await gone.close();
+    const ended = await house.enrich(['doctor'], { ENRICHMENT_BASE_URL: gone.baseUrl });
+    expect(ended.stdout).toContain('does not answer (ECONNREFUSED)');
+  });
+});
