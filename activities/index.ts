@@ -1,5 +1,4 @@
 import type { CallActivities, ControlActivities } from '../src/contract.ts';
-import { askedFieldGroups } from '../src/domain/late-results.ts';
 import { enrichBatch } from '../src/enrichment/enrich-batch.ts';
 import type { AttemptDependencies } from '../src/enrichment/attempt-call.ts';
 import {
@@ -10,7 +9,7 @@ import {
 import { finishRun, ingestRun, planRun, type RunDependencies } from '../src/enrichment/prepare-run.ts';
 import type { Logger } from '../src/observe/log.ts';
 import { killPoint } from '../src/observe/kill-point.ts';
-import { openPage } from '../src/warehouse/pages.ts';
+import { askedBy, openPage } from '../src/warehouse/pages.ts';
 import { getRun, setRunStatus } from '../src/warehouse/runs.ts';
 import { mappingFailures } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -37,8 +36,7 @@ export function createControlActivities(
     openPage: ({ runId, page }) =>
       beating(log, async () => {
         const run = await getRun(warehouse, runId);
-        const fieldGroups = askedFieldGroups(run.options);
-        const opened = await openPage(warehouse, runId, page, run.options.freshness, fieldGroups);
+        const opened = await openPage(warehouse, runId, page, askedBy(run.options));
         killPoint('page-opened');
         return opened;
       }),

@@ -112,10 +112,17 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
       .signal(wakeSignal)
       .catch(() => {});
   };
-  const setStatus = (status: RunStatus, why?: Stop): Promise<void> =>
-    quick.setRunStatus.executeWithOptions({ summary: `run is ${status}` }, [
-      { runId, status, ...(why && { stop: why }) },
-    ]);
+  // One after another, in the order in which they were asked for: a pause and a resume at the same moment would otherwise
+  // be carried out in any order, and the database could say "running" after the pause was acknowledged.
+  let changes: Promise<void> = Promise.resolve();
+  const setStatus = (status: RunStatus, why?: Stop): Promise<void> => {
+    const change = (): Promise<void> =>
+      quick.setRunStatus.executeWithOptions({ summary: `run is ${status}` }, [
+        { runId, status, ...(why && { stop: why }) },
+      ]);
+    changes = changes.then(change, change);
+    return changes;
+  };
 
   setHandler(progressQuery, progress, {
     description: 'How far the run is: phase, page, plan, calls, credits, late results.',
@@ -155,8 +162,10 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
     resumeUpdate,
     async () => {
       resumes += 1;
+      const before = stop;
       await setStatus('running');
-      stop = null;
+      // A pause that was asked for meanwhile holds.
+      if (stop === before) stop = null;
     },
     {
       description: 'Go on after a pause.',

@@ -1,11 +1,16 @@
 import type { Command } from 'commander';
 import { steerCommand } from './steer-command.ts';
+import { cancelRun } from './steer-run.ts';
 
 /** `enrich cancel RUN` */
 export function cancelCommand(): Command {
-  return steerCommand('cancel', {
-    description:
-      'end a run: no further call is sent, what was paid for is kept, the rest of the rows are "cancelled"',
-    done: (runId) => `cancelling; enrich status ${runId} shows the end`,
-  });
+  return steerCommand(
+    'cancel',
+    {
+      description:
+        'end a run: no further call is sent, what was paid for is kept, the rest of the rows are "cancelled"',
+      done: (runId) => `cancelled; enrich status ${runId} shows what it came to`,
+    },
+    cancelRun,
+  );
 }

@@ -1,10 +1,15 @@
 import type { Command } from 'commander';
 import { steerCommand } from './steer-command.ts';
+import { pauseRun } from './steer-run.ts';
 
 /** `enrich pause RUN` */
 export function pauseCommand(): Command {
-  return steerCommand('pause', {
-    description: 'send no further call for a run; calls in the air are waited for',
-    done: (runId) => `paused; go on with: enrich resume ${runId}`,
-  });
+  return steerCommand(
+    'pause',
+    {
+      description: 'send no further call for a run; calls in the air are waited for',
+      done: (runId) => `paused; go on with: enrich resume ${runId}`,
+    },
+    pauseRun,
+  );
 }

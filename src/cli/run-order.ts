@@ -38,6 +38,7 @@ export async function orderRun(file: string, flags: RunFlags, config: Config): P
     fileName: basename(filePath),
     fileSha256: survey.sha256,
     options: {
+      service: config.service.baseUrl ?? 'sandbox',
       source: flags.source ?? null,
       mapping: mapping ?? null,
       maxCredits: config.budgets.perRun === undefined ? null : formatCredits(config.budgets.perRun),

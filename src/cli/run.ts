@@ -10,7 +10,7 @@ import { describeMapping, planExport, printPlan } from './plan-export.ts';
 import { orderRun, type RunFlags } from './run-order.ts';
 import { withSession, type Session } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
-import { resumeRun, startRunWorkflow, steerRun, waitForRun } from './steer-run.ts';
+import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from './steer-run.ts';
 
 interface RunOptions extends RunFlags {
   readonly yes?: boolean;
@@ -138,7 +138,7 @@ async function approve(
   const answer = await terminal.question(`spend up to ${plan.credits.worstCase} credits? [y/N] `);
   terminal.close();
   const yes = /^y(es)?$/i.test(answer.trim());
-  if (yes) await steerRun(session, runId, 'approve', plan.planHash);
-  else await steerRun(session, runId, 'cancel', 'the plan was not approved');
+  if (yes) await sendUpdate(session, runId, 'approve', plan.planHash);
+  else await cancelRun(session, await getRun(session.warehouse, runId), 'the plan was not approved');
   return yes;
 }

@@ -3,6 +3,8 @@ import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } 
 import { controlTaskQueue, workflowTypes, type RunFacts, type RunInput } from '../contract.ts';
 import { lateKindsOf } from '../domain/late-results.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import { withoutPersonalData } from '../observe/log.ts';
+import { endAbandonedRun } from '../warehouse/abandoned-run.ts';
 import { getRun, readRunFacts, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
 import { followRun, warnWithoutWorker } from './follow-run.ts';
 import { tell } from './output.ts';
@@ -26,7 +28,7 @@ export async function startRunWorkflow(
   const searchable = await registerSearchAttributes(client);
   const input: RunInput = {
     runId: run.runId,
-    file: run.fileName,
+    file: shownName(run),
     maxCredits: run.options.maxCredits,
     approved,
     lanes: lanesPerCall * session.config.callConcurrency,
@@ -41,11 +43,11 @@ export async function startRunWorkflow(
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     args: [input],
-    staticSummary: `enrich ${run.fileName}`.slice(0, 180),
+    staticSummary: `enrich ${shownName(run)}`.slice(0, 180),
     staticDetails: [
       `| | |`,
       `|---|---|`,
-      `| file | ${run.fileName} |`,
+      `| file | ${shownName(run)} |`,
       `| content | sha256 ${run.fileSha256.slice(0, 16)}… |`,
       `| credits, at most | ${run.options.maxCredits ?? 'no limit of its own'} |`,
       `| steer | updates approve, pause, resume, cancel; or \`enrich pause ${run.runId}\` … |`,
@@ -60,8 +62,10 @@ export async function resumeRun(session: Session, run: RunRecord): Promise<Workf
   const handle = client.workflow.getHandle(run.runId);
   if (run.status === 'awaiting_approval' && run.planHash !== null) {
     if (session.stack.temporal.embedded) await session.work();
-    await steerRun(session, run.runId, 'approve', run.planHash);
-    return handle;
+    if (await sendUpdate(session, run.runId, 'approve', run.planHash)) return handle;
+    // Its workflow was lost with the server's data: the tables have the plan, and the yes is given with the new start.
+    await setRunStatus(session.warehouse, run.runId, 'running', undefined);
+    return startRunWorkflow(session, run, true);
   }
   if (run.status === 'paused') {
     // An update is carried out by a worker: where it is ours to start, it has to be there first.
@@ -125,39 +129,91 @@ async function leaveRun(session: Session, runId: string): Promise<void> {
   }
 }
 
-/** Sends an update to a run that must be running. */
-export async function steerRun(
+/**
+ * Sends an update to the workflow of a run.
+ *
+ * @returns false where the run has no workflow (any more)
+ * @throws Problem `run.not-steerable` where the workflow refuses it
+ */
+export async function sendUpdate(
   session: Session,
   runId: string,
   update: 'pause' | 'cancel' | 'approve',
   argument: string,
-): Promise<void> {
-  const run = await getRun(session.warehouse, runId);
+): Promise<boolean> {
   const client = await session.temporal();
   try {
-    await client.workflow.getHandle(run.runId).executeUpdate(update, { args: [argument] });
+    await client.workflow.getHandle(runId).executeUpdate(update, { args: [argument] });
+    return true;
   } catch (error) {
-    if (!isWorkflowGone(error)) {
-      const cause = (error as { cause?: Error }).cause;
-      throw new Problem('run.not-steerable', cause?.message ?? (error as Error).message, {
-        where: run.runId,
-        next: `enrich status ${run.runId} shows how the run is`,
-        cause: error,
-      });
-    }
-    throw new Problem('run.ended', `run ${run.runId} is ${run.status} and has no workflow`, {
-      where: run.runId,
-      next: run.finishedAt === null ? `enrich resume ${run.runId} goes on with it` : 'nothing is left to do',
-      exitCode: exitCodes.usage,
+    if (isWorkflowGone(error)) return false;
+    const cause = (error as { cause?: Error }).cause;
+    throw new Problem('run.not-steerable', cause?.message ?? (error as Error).message, {
+      where: runId,
+      next: `enrich status ${runId} shows how the run is`,
       cause: error,
     });
   }
 }
 
+/**
+ * Pauses a run. The database is told first: from then on no call is admitted, whatever becomes of the workflow, and the
+ * worker that an embedded run needs to carry out the update begins none.
+ */
+export async function pauseRun(session: Session, run: RunRecord, reason: string): Promise<void> {
+  requireUnfinished(run);
+  const paused = run.status === 'running';
+  const stop = { type: 'run.paused', reason: reason || 'paused by hand', next: `enrich resume ${run.runId}` };
+  if (paused) await setRunStatus(session.warehouse, run.runId, 'paused', stop);
+  try {
+    if (session.stack.temporal.embedded) await session.work();
+    await sendUpdate(session, run.runId, 'pause', reason);
+  } catch (error) {
+    // A run that has no call left to make cannot be paused, and goes on waiting for its late results.
+    if (paused) await setRunStatus(session.warehouse, run.runId, 'running', undefined);
+    throw error;
+  }
+}
+
+/**
+ * Cancels a run and waits until it has ended: calls in the air are waited for, what is paid for is kept, and everybody who
+ * was not asked for becomes `cancelled`. A run whose workflow was lost is ended here.
+ */
+export async function cancelRun(session: Session, run: RunRecord, reason: string): Promise<void> {
+  requireUnfinished(run);
+  const { warehouse } = session;
+  await setRunStatus(warehouse, run.runId, 'cancelling', {
+    type: 'run.cancelled',
+    reason: reason || 'cancelled by hand',
+    next: 'start the file again',
+  });
+  if (session.stack.temporal.embedded) await session.work();
+  if (await sendUpdate(session, run.runId, 'cancel', reason)) {
+    const handle = (await session.temporal()).workflow.getHandle(run.runId);
+    await handle.result().catch(() => {});
+  }
+  const { finishedAt } = await getRun(warehouse, run.runId);
+  if (finishedAt === null) await endAbandonedRun(warehouse, run.runId);
+}
+
+function requireUnfinished(run: RunRecord): void {
+  if (run.finishedAt === null) return;
+  throw new Problem('run.ended', `run ${run.runId} has ended: it is ${run.status}`, {
+    where: run.runId,
+    next: 'nothing is left to do; the same file can be run again',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Names of files end up in Temporal, and some are named after people. */
+function shownName(run: RunRecord): string {
+  return withoutPersonalData(run.fileName);
+}
+
 function attributesOf(run: RunRecord): SearchAttributePair[] {
   return [
     { key: { name: 'EnrichmentStatus', type: 'KEYWORD' }, value: 'ingesting' },
-    { key: { name: 'EnrichmentFile', type: 'KEYWORD' }, value: run.fileName },
+    { key: { name: 'EnrichmentFile', type: 'KEYWORD' }, value: shownName(run) },
     { key: { name: 'EnrichmentAsOf', type: 'DATETIME' }, value: run.createdAt },
     ...(run.source === null
       ? []

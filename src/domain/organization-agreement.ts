@@ -5,10 +5,12 @@ import type { Identity } from './identity.ts';
 import { organizationForm } from './normalise.ts';
 import type { Person } from './person.ts';
 
-/** What is said of somebody's employers, past ones included, in comparison form. */
+/** What is said of somebody's employers, in comparison form. */
 export interface Employers {
   readonly names: ReadonlySet<string>;
   readonly domains: ReadonlySet<string>;
+  /** Employers of earlier jobs: the service says no domain of theirs. */
+  readonly pastNames: ReadonlySet<string>;
 }
 
 export type EmployerVerdict = 'agree' | 'differ' | 'unknown';
@@ -25,28 +27,36 @@ export function employersOfIdentity(identity: Identity): Employers {
 /** Every employer that the service states of a person: the present one, saved ones, and those of the history. */
 export function employersOfPerson(person: Person): Employers {
   const { organization, contact, employment_history: history } = person;
-  return collect(
-    [organization?.name, contact?.organization_name, ...(history ?? []).map((job) => job.organization_name)],
+  const present = collect(
+    [organization?.name, contact?.organization_name],
     [organization?.primary_domain, organization?.website_url],
     [person.email, contact?.email],
   );
+  const past = formsOf((history ?? []).map((job) => job.organization_name));
+  return { ...present, pastNames: new Set(past.filter((name) => !present.names.has(name))) };
 }
 
 /**
- * One employer in common is agreement: people change jobs, and an export is often older than the service's data. Names
- * count only where a side states no domain: companies of one name are many, and `acme.de` may have nothing to do with
- * `acme.com`. A company with several domains is doubted for it.
+ * One employer in common is agreement: people change jobs, and an export is often older than the service's data. So the name
+ * of an earlier employer counts whatever the domain of the present one is. The name of the present one counts only where a
+ * side states no domain: companies of one name are many, and `acme.de` may have nothing to do with `acme.com`. A company with
+ * several domains is doubted for it.
  */
 export function compareEmployers(one: Employers, other: Employers): EmployerVerdict {
   if (intersects(one.domains, other.domains)) return 'agree';
+  if (hasWorkedAt(one, other) || hasWorkedAt(other, one)) return 'agree';
   if (one.domains.size > 0 && other.domains.size > 0) return 'differ';
   if (intersects(one.names, other.names)) return 'agree';
   if (namesADomain(one.names, other.domains) || namesADomain(other.names, one.domains)) return 'agree';
   return statesNoEmployer(one) || statesNoEmployer(other) ? 'unknown' : 'differ';
 }
 
+function hasWorkedAt(person: Employers, employer: Employers): boolean {
+  return intersects(person.pastNames, employer.names) || namesADomain(person.pastNames, employer.domains);
+}
+
 function statesNoEmployer(employers: Employers): boolean {
-  return employers.names.size + employers.domains.size === 0;
+  return employers.names.size + employers.domains.size + employers.pastNames.size === 0;
 }
 
 function collect(
@@ -58,13 +68,18 @@ function collect(
     .map((email) => (email ? emailDomain(email) : ''))
     .filter((domain) => domain !== '' && !isFreeMail(domain));
   return {
-    names: new Set(names.map((name) => (name ? organizationForm(name) : '')).filter((name) => name !== '')),
+    names: new Set(formsOf(names)),
     domains: new Set(
       [...domains, ...corporate]
         .map((domain) => (domain ? parseDomain(domain) : undefined))
         .filter((domain) => domain !== undefined),
     ),
+    pastNames: new Set(),
   };
+}
+
+function formsOf(names: readonly (string | null | undefined)[]): string[] {
+  return names.map((name) => (name ? organizationForm(name) : '')).filter((name) => name !== '');
 }
 
 function intersects(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {

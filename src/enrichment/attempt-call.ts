@@ -5,12 +5,12 @@ import { askOf, worstCaseCredits } from '../domain/credit-rules.ts';
 import { lateKindsOf } from '../domain/late-results.ts';
 import { admit, type Admission, type AdmissionLimits } from '../limits/admit.ts';
 import type { CallQueue } from '../limits/call-queue.ts';
-import { bulkMatchScope, endCall, pauseScope, returnPlace } from '../limits/rate-windows.ts';
+import { bulkMatchScope, endCall, giveCallUp, pauseScope, returnPlace } from '../limits/rate-windows.ts';
 import { killPoint } from '../observe/kill-point.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failure.ts';
 import type { Warehouse } from '../warehouse/database.ts';
-import { isDatabaseAway } from '../warehouse/failure.ts';
+import { isDatabaseAway, isDatabaseBusy } from '../warehouse/failure.ts';
 import type { OpenPerson } from '../warehouse/open-people.ts';
 import { closeRefused, closeReleased, markUnknown } from '../warehouse/close-attempt.ts';
 import { recordAnswer } from '../warehouse/record-answer.ts';
@@ -65,6 +65,8 @@ export type AttemptResult =
   | { readonly kind: 'wait'; readonly milliseconds: number; readonly reason: string }
   | { readonly kind: 'over_budget'; readonly budget: string }
   | { readonly kind: 'not_running' }
+  /** The people are being asked for elsewhere, or were: nothing was sent. */
+  | { readonly kind: 'taken' }
   | { readonly kind: 'stopped'; readonly stop: Stop };
 
 /** Between admission and the deadline that admission counted with, beside the call itself. */
@@ -216,7 +218,10 @@ async function closeFailure(
         return { kind: 'refused', called: true, people, reason };
       }
       case 'unknown': {
-        await endCall(warehouse.database, bulkMatchScope, attemptId, false);
+        // Without an answer the service may count the call later than now: it took the bytes, and not its time.
+        if (failure.httpStatus === undefined)
+          await giveCallUp(warehouse.database, attemptId, dependencies.callTimeoutSeconds);
+        else await endCall(warehouse.database, bulkMatchScope, attemptId, false);
         await markUnknown(warehouse, attemptId, reason);
         return { kind: 'unknown', called: true, people, stop: streak.tooLong() ? stop : undefined };
       }
@@ -248,7 +253,7 @@ async function untilDatabaseIsBack<Result>(work: () => Promise<Result>): Promise
     try {
       return await work();
     } catch (error) {
-      if (!isDatabaseAway(error) || performance.now() > giveUpAt) throw error;
+      if (!(isDatabaseAway(error) || isDatabaseBusy(error)) || performance.now() > giveUpAt) throw error;
       await sleep(500);
     }
   }

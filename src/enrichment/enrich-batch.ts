@@ -1,12 +1,12 @@
 import type { BatchRequest, BatchResult, BatchTally, Stop } from '../contract.ts';
 import { halve } from '../domain/batching.ts';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
-import { askedFieldGroups } from '../domain/late-results.ts';
 import { killPoint } from '../observe/kill-point.ts';
-import { endCall, bulkMatchScope } from '../limits/rate-windows.ts';
+import { bulkMatchScope, endCall } from '../limits/rate-windows.ts';
 import { readLeftAttempts, readOpenPeople, type OpenPerson } from '../warehouse/open-people.ts';
 import { markUnknown } from '../warehouse/close-attempt.ts';
 import { rejectPerson } from '../warehouse/record-answer.ts';
+import { askedBy, dropFreshRows } from '../warehouse/pages.ts';
 import { getRun, setRunStatus } from '../warehouse/runs.ts';
 import { attemptCall, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
 
@@ -29,13 +29,26 @@ export async function enrichBatch(
   const run = await getRun(warehouse, request.runId);
   for (const attemptId of await readLeftAttempts(warehouse.database, request.runId, request.batch)) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
+    // It was sent a heartbeat's timeout ago at least, and its connection is gone. Keeping its place until its deadline would
+    // leave up to a minute's worth of calls unused after each restart: 93 % of 20 calls in 10 s instead of 99 %.
     await endCall(warehouse.database, bulkMatchScope, attemptId, false);
   }
 
-  const people = await readOpenPeople(warehouse.database, request.runId, request.batch);
+  let people = await readOpenPeople(warehouse.database, request.runId, request.batch);
+  const rowNumbers = people.map((person) => person.rowNumber);
+  if ((await dropFreshRows(warehouse, request.runId, rowNumbers, askedBy(run.options))) > 0)
+    people = await readOpenPeople(warehouse.database, request.runId, request.batch);
   const tally = new Tally();
   const groups: OpenPerson[][] = [people];
-  let rejected = 0;
+  let taken = false;
+  /** Refused alone. Only when the service has taken somebody else of the batch is that known to be about the person. */
+  const rejected: { rowNumber: number; reason: string }[] = [];
+  const writeOff = async (): Promise<void> => {
+    for (const person of rejected.splice(0)) {
+      await rejectPerson(warehouse, { runId: request.runId, ...person, asked: run.options });
+      tally.other += 1;
+    }
+  };
   for (let group = groups.shift(); group; group = groups.shift()) {
     if (group.length === 0) continue;
     const asked = group;
@@ -50,6 +63,8 @@ export async function enrichBatch(
     switch (result.kind) {
       case 'recorded':
         killPoint('recorded');
+        taken = true;
+        await writeOff();
         if (result.stop) return stopped(dependencies, request.runId, tally, result.stop);
         groups.unshift(group.slice(result.people));
         break;
@@ -68,20 +83,22 @@ export async function enrichBatch(
           groups.unshift(...halve(sent), rest);
           break;
         }
-        rejected += 1;
-        if (rejected === people.length && rejected >= fewestForSystematicRefusal) {
+        rejected.push({ rowNumber: sent[0]!.rowNumber, reason: result.reason });
+        if (!taken && rejected.length === people.length && rejected.length >= fewestForSystematicRefusal) {
           return stopped(dependencies, request.runId, tally, everybodyRefused(result.reason));
         }
-        await rejectPerson(warehouse, {
-          runId: request.runId,
-          rowNumber: sent[0]!.rowNumber,
-          reason: result.reason,
-          fieldGroups: askedFieldGroups(run.options),
-        });
-        tally.other += 1;
+        if (taken) await writeOff();
         groups.unshift(rest);
         break;
       }
+      case 'taken':
+        // Whoever asks for them has at most a call's time left; then this batch is looked at again.
+        return {
+          kind: 'wait',
+          milliseconds: dependencies.callTimeoutSeconds * 1_000,
+          reason: 'people of this batch are being asked for by a worker that was given up',
+          tally: tally.read(),
+        };
       case 'wait':
         return {
           kind: 'wait',
@@ -101,6 +118,7 @@ export async function enrichBatch(
         };
     }
   }
+  await writeOff();
   return { kind: 'done', tally: tally.read() };
 }
 

@@ -10,22 +10,16 @@ import {
 import { askOf, expectedCredits, minimumCredits, worstCaseCredits } from '../domain/credit-rules.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/decimal.ts';
 import { estimateSeconds } from '../domain/eta.ts';
-import { askedFieldGroups } from '../domain/late-results.ts';
 import { Problem } from '../domain/problem.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
 import { stageExport } from '../exports/stage.ts';
-import {
-  applyBudgetLimits,
-  budgetsOf,
-  setRunBudget,
-  tightestBudget,
-  type BudgetLimits,
-} from '../limits/credit-ledger.ts';
+import { budgetsOf, setRunBudget, tightestBudget, type BudgetLimits } from '../limits/credit-ledger.ts';
 import { bulkMatchScope, forgetOldCalls, freePlacesPerWindow } from '../limits/rate-windows.ts';
 import { killPoint } from '../observe/kill-point.ts';
+import { withoutPersonalData } from '../observe/log.ts';
 import type { Warehouse } from '../warehouse/database.ts';
 import { readCallHistory } from '../warehouse/call-history.ts';
-import { firstOpenPage } from '../warehouse/pages.ts';
+import { askedBy, firstOpenPage } from '../warehouse/pages.ts';
 import { planRows } from '../warehouse/plan.ts';
 import { endRun, getRun, readRunFacts, savePlan, saveWarnings, setRunStatus } from '../warehouse/runs.ts';
 
@@ -87,10 +81,9 @@ export async function planRun(dependencies: RunDependencies, runId: string): Pro
   }
   await setRunStatus(warehouse, runId, 'planning', undefined);
   await setRunBudget(database, runId, limitOf(run.options.maxCredits));
-  await applyBudgetLimits(database, budgets);
   await forgetOldCalls(database, Math.max(86_400, ...rateLimits.map((limit) => limit.seconds)));
   const ask = askOf(run.options);
-  const planned = await planRows(warehouse, runId, run.options.freshness, askedFieldGroups(run.options));
+  const planned = await planRows(warehouse, runId, askedBy(run.options));
 
   const history = await readCallHistory(warehouse, run.options);
   const people = BigInt(planned.people);
@@ -98,7 +91,7 @@ export async function planRun(dependencies: RunDependencies, runId: string): Pro
   const expectedPerPerson = history.creditsPerPerson ?? expectedCredits(ask);
   const expected = expectedPerPerson * people;
   const calls = Math.ceil(planned.people / peoplePerCall);
-  const short = await tightestBudget(database, await budgetsOf(database, runId, budgets));
+  const short = await tightestBudget(database, await budgetsOf(database, runId, budgets), budgets);
   const plan: PlanSummary = {
     planHash: planned.planHash,
     rows: planned.rows,
@@ -166,7 +159,10 @@ function planChanged(expected: string, actual: string): Stop {
 function asStop(problem: Problem): Stop {
   return {
     type: problem.type,
-    reason: problem.where === undefined ? problem.message : `${problem.message} (${problem.where})`,
+    // It ends up in Temporal: what is quoted of the file may look like a person.
+    reason: withoutPersonalData(
+      problem.where === undefined ? problem.message : `${problem.message} (${problem.where})`,
+    ),
     next: problem.next,
   };
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
 import type { Tables } from '../warehouse/tables.ts';
@@ -35,6 +35,8 @@ export type Admission =
     }
   | ({ readonly kind: 'wait' } & Wait)
   | { readonly kind: 'over_budget'; readonly budget: string; readonly mayFreeCredits: boolean }
+  /** Some of the people have their outcome by now, or are being asked for by a worker that was thought to be dead. */
+  | { readonly kind: 'taken' }
   /** The run is not running: it was paused, cancelled or has ended. */
   | { readonly kind: 'not_running'; readonly status: string };
 
@@ -50,12 +52,7 @@ export async function admit(
 ): Promise<Admission> {
   const budgetIds = await budgetsOf(database, request.runId, limits.budgets);
   return database.transaction().execute(async (transaction): Promise<Admission> => {
-    const run = await sql<{
-      status: string;
-    }>`select status from runs where run_id = ${request.runId}`.execute(transaction);
-    const status = run.rows[0]?.status ?? 'missing';
-    if (status !== 'running') return { kind: 'not_running', status };
-
+    if (!(await lockOpenRows(transaction, request))) return { kind: 'taken' };
     const attemptId = randomUUID();
     const place = await takePlace(
       transaction,
@@ -65,9 +62,20 @@ export async function admit(
     if (place.kind === 'full')
       return { kind: 'wait', milliseconds: place.milliseconds, reason: place.reason };
 
+    // After every lock that can be waited for: a run that was paused or cancelled meanwhile sends nothing more.
+    const run = await sql<{ status: string }>`
+      select status from runs where run_id = ${request.runId}
+    `.execute(transaction);
+    const status = run.rows[0]?.status ?? 'missing';
+    if (status !== 'running') {
+      await sql`delete from rate_calls where call_id = ${attemptId}`.execute(transaction);
+      return { kind: 'not_running', status };
+    }
+
     const affordable = await reserve(
       transaction,
       budgetIds,
+      limits.budgets,
       request.creditsPerPerson,
       request.rowNumbers.length,
     );
@@ -91,6 +99,30 @@ export async function admit(
     `.execute(transaction);
     return { kind: 'admitted', attemptId, rowNumbers, token };
   });
+}
+
+/**
+ * Locks the rows that are to be asked for.
+ *
+ * An activity that Temporal has given up may still run: its worker lost Temporal and not the database. Whoever admits
+ * second must not send the same people again.
+ *
+ * @returns false where one of them has an outcome, or is part of a call that is in the air
+ */
+async function lockOpenRows(
+  transaction: Transaction<Tables>,
+  { runId, rowNumbers }: AdmissionRequest,
+): Promise<boolean> {
+  const open = await sql`
+    select 1 from run_rows r where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::int[]) and r.outcome is null
+    order by r.row_number for update
+  `.execute(transaction);
+  if (open.rows.length < rowNumbers.length) return false;
+  const inTheAir = await sql`
+    select 1 from attempt_people p join attempts a using (attempt_id)
+    where p.run_id = ${runId} and p.row_number = any(${rowNumbers}::int[]) and a.status = 'admitted' limit 1
+  `.execute(transaction);
+  return inTheAir.rows.length === 0;
 }
 
 /** The only form in which a webhook token is stored. */

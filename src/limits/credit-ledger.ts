@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { formatCredits, parseCredits, type Credits } from '../domain/decimal.ts';
 import type { Tables } from '../warehouse/tables.ts';
 
@@ -20,17 +20,20 @@ export interface Affordable {
  * reserves the worst case for as many people as fit. Summing first and inserting later would overspend under parallel
  * admissions: 1,000 became 1,107 with 400 of them.
  *
+ * @param limits of this process: they hold beside those that are stored, whichever is lower, so that no other process can
+ *   lift them
  * @param perPerson the most that one person can cost
  * @returns how many were reserved for; nothing is reserved where that is 0
  */
 export async function reserve(
   transaction: Transaction<Tables>,
   budgetIds: readonly string[],
+  limits: BudgetLimits,
   perPerson: Credits,
   people: number,
 ): Promise<Affordable> {
   const locked = await sql<{ budget_id: string; available: string | null }>`
-    select budget_id, (credits_limit - reserved - settled)::text as available
+    select budget_id, (${limitOf(limits)} - reserved - settled)::text as available
     from budgets where budget_id = any(${budgetIds}::text[]) order by budget_id for update
   `.execute(transaction);
   if (locked.rows.length !== budgetIds.length) throw new Error('a budget of an admission does not exist');
@@ -86,15 +89,26 @@ export async function setRunBudget(
   `.execute(database);
 }
 
-/** Applies the configured limits to the day and month that have begun already: a changed setting holds at once. */
+/**
+ * Applies the configured limits to the day and month that have begun already: a changed setting holds at once. A limit that
+ * this process does not have leaves the stored one alone: another process may have set it, and nobody asked to lift it.
+ */
 export async function applyBudgetLimits(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
   await sql`
     insert into budgets (budget_id, credits_limit)
-    values (to_char(clock_timestamp() at time zone 'UTC', '"day:"YYYY-MM-DD'), ${numeric(limits.perDay)}::numeric),
+    select * from (values
+      (to_char(clock_timestamp() at time zone 'UTC', '"day:"YYYY-MM-DD'), ${numeric(limits.perDay)}::numeric),
       (to_char(clock_timestamp() at time zone 'UTC', '"month:"YYYY-MM'), ${numeric(limits.perMonth)}::numeric)
+    ) as own (budget_id, credits_limit) where credits_limit is not null
     on conflict (budget_id) do update set credits_limit = excluded.credits_limit
       where budgets.credits_limit is distinct from excluded.credits_limit
   `.execute(database);
+}
+
+/** The limit that holds for a row of `budgets`, in SQL: the lower one of what is stored and what this process was given. */
+function limitOf({ perDay, perMonth }: BudgetLimits): RawBuilder<unknown> {
+  return sql`least(credits_limit, case when budget_id like 'day:%' then ${numeric(perDay)}::numeric
+    when budget_id like 'month:%' then ${numeric(perMonth)}::numeric end)`;
 }
 
 /** True while calls in the air hold credits of a budget that may yet come back to it. */
@@ -124,11 +138,12 @@ function numeric(value: Credits | undefined): string | null {
 export async function tightestBudget(
   database: Kysely<Tables>,
   budgetIds: readonly string[],
+  limits: BudgetLimits,
 ): Promise<{ budgetId: string; available: Credits } | undefined> {
   const result = await sql<{ budget_id: string; available: string }>`
-    select budget_id, greatest(credits_limit - reserved - settled, 0)::text as available from budgets
-    where budget_id = any(${budgetIds}::text[]) and credits_limit is not null
-    order by credits_limit - reserved - settled limit 1
+    select budget_id, greatest(${limitOf(limits)} - reserved - settled, 0)::text as available from budgets
+    where budget_id = any(${budgetIds}::text[]) and ${limitOf(limits)} is not null
+    order by ${limitOf(limits)} - reserved - settled limit 1
   `.execute(database);
   const row = result.rows[0];
   return row && { budgetId: row.budget_id, available: parseCredits(row.available) ?? 0n };

@@ -88,7 +88,8 @@ export async function freePlacesPerWindow(
 /**
  * The answer has come, or the call was given up: its place is free one window from now.
  *
- * @param accepted the service let the call through: probing after a refusal (429) ends
+ * @param accepted the service let the call through: probing after a refusal (429) ends, if the call began after it. One that
+ *   was in the air already says nothing of the pause that was asked for
  */
 export async function endCall(
   database: Kysely<Tables>,
@@ -99,8 +100,25 @@ export async function endCall(
   await sql`
     with ended as (
       update rate_calls set counted_until = least(counted_until, clock_timestamp()) where call_id = ${callId}
+      returning started_at
     )
-    update rate_scopes set refusals = 0, paused_until = null where ${accepted} and scope = ${scope} and refusals > 0
+    update rate_scopes set refusals = 0, paused_until = null from ended
+    where ${accepted} and scope = ${scope} and refusals > 0 and ended.started_at > refused_at
+  `.execute(database);
+}
+
+/**
+ * No answer has come and none is waited for any more. The service may still take the call out of a queue or a buffer: its
+ * place is kept as if it arrived within another call's time.
+ */
+export async function giveCallUp(
+  database: Kysely<Tables>,
+  callId: string,
+  callSeconds: number,
+): Promise<void> {
+  await sql`
+    update rate_calls set counted_until = greatest(counted_until, clock_timestamp() + make_interval(secs => ${callSeconds}))
+    where call_id = ${callId}
   `.execute(database);
 }
 
@@ -127,11 +145,12 @@ export async function pauseScope(
   retryAfterSeconds: number | undefined,
 ): Promise<number> {
   const result = await sql<{ seconds: number }>`
-    insert into rate_scopes as s (scope, paused_until, pause_reason, refusals)
+    insert into rate_scopes as s (scope, paused_until, pause_reason, refusals, refused_at)
     values (${scope}, clock_timestamp() + make_interval(secs => ${bounded(retryAfterSeconds ?? shortestPauseSeconds)}),
-      'the service refused a call for its rate (429)', 1)
+      'the service refused a call for its rate (429)', 1, clock_timestamp())
     on conflict (scope) do update set
       refusals = s.refusals + 1,
+      refused_at = excluded.refused_at,
       pause_reason = excluded.pause_reason,
       paused_until = greatest(s.paused_until, clock_timestamp() + make_interval(secs => ${
         retryAfterSeconds === undefined || retryAfterSeconds < 1

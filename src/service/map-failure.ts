@@ -44,6 +44,7 @@ const errorBody = z.looseObject({
     .catch(absent),
   matches: z.unknown().optional(),
   person: z.unknown().optional(),
+  credits_consumed: z.unknown().optional(),
 });
 
 type ErrorBody = z.infer<typeof errorBody>;
@@ -85,8 +86,17 @@ export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailu
 export function isRefusal(value: unknown): boolean {
   const parsed = errorBody.safeParse(value);
   if (!parsed.success) return false;
-  const { error, error_code: code, error_details: details, matches, person } = parsed.data;
-  const saysError = [error, code, details].some((member) => member !== undefined && member !== null);
+  const {
+    error,
+    error_code: code,
+    error_details: details,
+    matches,
+    person,
+    credits_consumed: credits,
+  } = parsed.data;
+  // What says that it was billed is an answer, whatever else it says.
+  if (credits !== undefined && credits !== null && Number(credits) !== 0) return false;
+  const saysError = [error, code, details].some(Boolean);
   const saysNobody = [matches, person].every(
     (data) => data === undefined || data === null || (Array.isArray(data) && data.length === 0),
   );

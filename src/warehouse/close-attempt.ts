@@ -14,6 +14,8 @@ export interface ClosedAttempt {
    * for later is newer, however long the other lay in a worker that could not reach the database.
    */
   readonly admittedAt: string;
+  /** Its credits were settled before, by the operator's word. */
+  readonly decided?: boolean;
 }
 
 /** What is still to come after an answer, and for how long it is waited for. */
@@ -67,10 +69,46 @@ export async function closeAttempt(
     where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and answered_at is null
     returning run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved, admitted_at::text as "admittedAt"
   `.execute(transaction);
-  const attempt = closed.rows[0];
-  if (attempt && awaited?.worstCase !== undefined)
+  const attempt = closed.rows[0] ?? (await reopenDecided(transaction, attemptId, answer));
+  if (attempt && !attempt.decided && awaited?.worstCase !== undefined)
     await giveBack(transaction, attemptId, attempt, awaited.worstCase);
   return attempt;
+}
+
+/**
+ * An answer that comes after the operator has decided its attempt: the answer is recorded, and if more was billed than was
+ * decided, the difference is settled. The attempt's reservation is gone, so there is none to settle any more.
+ */
+async function reopenDecided(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  answer: {
+    readonly httpStatus: number;
+    readonly requestId: string | undefined;
+    readonly creditsConsumed: Credits | undefined;
+    readonly foundIds: readonly string[];
+  },
+): Promise<ClosedAttempt | undefined> {
+  const decided = await sql<ClosedAttempt & { settled: string }>`
+    update attempts set request_id = ${answer.requestId ?? null}, http_status = ${answer.httpStatus},
+      found_ids = ${answer.foundIds}::text[], answered_at = clock_timestamp(),
+      credits_answered = ${answer.creditsConsumed === undefined ? null : formatCredits(answer.creditsConsumed)}::numeric,
+      reason = coalesce(reason || '; ', '') || 'answered after it was decided'
+    where attempt_id = ${attemptId} and status = 'settled' and answered_at is null
+    returning run_id as "runId", budget_ids as "budgetIds", credits_settled::text as settled, '0' as reserved,
+      admitted_at::text as "admittedAt"
+  `.execute(transaction);
+  const attempt = decided.rows[0];
+  if (!attempt) return undefined;
+  const settled = parseCredits(attempt.settled) ?? 0n;
+  const excess = (answer.creditsConsumed ?? 0n) - settled;
+  if (excess > 0n) {
+    await settle(transaction, attempt.budgetIds, '0', excess);
+    await sql`
+      update attempts set credits_settled = ${formatCredits(settled + excess)}::numeric where attempt_id = ${attemptId}
+    `.execute(transaction);
+  }
+  return { ...attempt, decided: true };
 }
 
 /** Lowers a reservation to what the call can still cost; never raises it. */

@@ -44,6 +44,7 @@ export async function writePhones(
     readPhones(person.phones).map((phone) => ({
       source: contact.source,
       contact_id: contact.contactId,
+      person_id: contact.personId,
       number: phone.number,
       e164: phone.e164,
       raw_number: phone.rawNumber,
@@ -58,14 +59,14 @@ export async function writePhones(
     })),
   );
   await sql`
-    insert into contact_phones as p (source, contact_id, number, e164, raw_number, type, status, dnc_status, confidence, position,
+    insert into contact_phones as p (source, contact_id, person_id, number, e164, raw_number, type, status, dnc_status, confidence, position,
       origin, attempt_id, run_id, delivery_id, asked_at)
-    select distinct on (source, contact_id, number) source, contact_id, number, e164, raw_number, type, status, dnc_status,
+    select distinct on (source, contact_id, number) source, contact_id, person_id, number, e164, raw_number, type, status, dnc_status,
       confidence, position, ${delivery.origin}, attempt_id, run_id, ${delivery.deliveryId}, asked_at
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (source text, contact_id text, number text, e164 text, raw_number text,
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (source text, contact_id text, person_id text, number text, e164 text, raw_number text,
       type text, status text, dnc_status text, confidence text, position int, attempt_id text, run_id text, asked_at timestamptz)
     order by source, contact_id, number, asked_at desc
-    on conflict (source, contact_id, number) do update set e164 = excluded.e164, raw_number = excluded.raw_number,
+    on conflict (source, contact_id, number) do update set person_id = excluded.person_id, e164 = excluded.e164, raw_number = excluded.raw_number,
       type = coalesce(excluded.type, p.type), status = excluded.status, dnc_status = coalesce(excluded.dnc_status, p.dnc_status),
       confidence = excluded.confidence, position = excluded.position, origin = excluded.origin, attempt_id = excluded.attempt_id,
       run_id = excluded.run_id, delivery_id = excluded.delivery_id, asked_at = excluded.asked_at
@@ -89,7 +90,9 @@ async function chooseBest(
     from contact_phones p
     join (select distinct * from unnest(${given.map(({ contact }) => contact.source)}::text[], ${given.map(({ contact }) => contact.contactId)}::text[])) as g (source, contact_id)
       on g.source = p.source and g.contact_id = p.contact_id
-    where p.asked_at = (select max(asked_at) from contact_phones n where n.source = p.source and n.contact_id = p.contact_id)
+    join enriched_contacts c on c.source = p.source and c.contact_id = p.contact_id and c.person_id = p.person_id
+    where p.asked_at = (select max(asked_at) from contact_phones n where n.source = p.source and n.contact_id = p.contact_id
+      and n.person_id = p.person_id)
   `.execute(transaction);
   const byContact = new Map<string, (typeof known.rows)[number][]>();
   for (const phone of known.rows) {
@@ -141,7 +144,7 @@ export async function writeLateEmails(
       if (email === undefined) continue;
       const current = await sql<{ email: string | null; email_status: string | null }>`
         select email, email_status from enriched_contacts
-        where source = ${contact.source} and contact_id = ${contact.contactId} and enriched_at <= ${contact.askedAt}::timestamptz
+        where source = ${contact.source} and contact_id = ${contact.contactId} and person_id = ${contact.personId} and enriched_at <= ${contact.askedAt}::timestamptz
       `.execute(transaction);
       const row = current.rows[0];
       if (

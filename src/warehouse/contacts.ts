@@ -4,13 +4,20 @@ import type { Tables } from './tables.ts';
 
 const columns = fieldGroups.flat();
 
-/** Each column takes the answer's value where the answer says anything of its group, and keeps its own otherwise. */
-const assignments: RawBuilder<unknown>[] = fieldGroups.flatMap((group) =>
-  group.map(
-    (column) =>
-      sql`${sql.ref(column)} = case when excluded.${sql.ref(group[0])} is null then c.${sql.ref(column)} else excluded.${sql.ref(column)} end`,
+/**
+ * Each column takes the answer's value where the answer says anything of its group, and keeps its own otherwise: but only of
+ * the same person. Where a record of the CRM has become somebody else, nothing of the former one stays.
+ */
+const assignments: RawBuilder<unknown>[] = [
+  ...fieldGroups.flatMap((group) =>
+    group.map(
+      (column) =>
+        sql`${sql.ref(column)} = case when excluded.${sql.ref(group[0])} is null and c.person_id is not distinct from excluded.person_id
+          then c.${sql.ref(column)} else excluded.${sql.ref(column)} end`,
+    ),
   ),
-);
+  sql`phone = case when c.person_id is not distinct from excluded.person_id then c.phone end`,
+];
 
 /**
  * Writes answers into `enriched_contacts`, under the contact's own key `(source, contact_id)`. An answer that is older than

@@ -40,6 +40,8 @@ export function openWarehouse(
   });
   // Without a listener a server restart (57P01) takes the whole process down.
   pool.on('error', options.onIdleError ?? (() => {}));
+  // The same of a connection that is in use: its query fails by itself, and the event alone would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const database = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return {
     database,

@@ -19,6 +19,15 @@ const awayCodes = new Set([
   '08004',
 ]);
 
+/** Deadlock, serialisation, locks, connections, disk, memory, a failover that is not over: the same statement can do later. */
+const busyCodes = new Set(['40P01', '40001', '55P03', '53000', '53100', '53200', '53300', '25006', '57014']);
+
+/** True where the server is there and cannot carry the work out now. What is paid for must not be thrown away for it. */
+export function isDatabaseBusy(error: unknown): boolean {
+  const code = databaseErrorCode(error);
+  return code !== undefined && busyCodes.has(code);
+}
+
 /** The code of a PostgreSQL or socket error, if it has one. */
 export function databaseErrorCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;

@@ -1,8 +1,25 @@
 import { sql, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../contract.ts';
+import { askedFieldGroups } from '../domain/late-results.ts';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from './database.ts';
-import type { Tables } from './tables.ts';
+import type { RunOptions, Tables } from './tables.ts';
+
+/** What a run asks for, and of whom it does not: those who were asked for recently, at the same service. */
+export interface Asked {
+  readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number };
+  readonly fieldGroups: readonly string[];
+  readonly service: string;
+}
+
+/** The same of a run's options. */
+export function askedBy(options: RunOptions): Asked {
+  return {
+    freshness: options.freshness,
+    fieldGroups: askedFieldGroups(options),
+    service: options.service,
+  };
+}
 
 /**
  * Opens a page of a run: claims its people, so that no other run asks for them meanwhile, and drops those who were asked
@@ -18,8 +35,7 @@ export async function openPage(
   warehouse: Warehouse,
   runId: string,
   page: number,
-  freshness: { enrichedSeconds: number; notFoundSeconds: number },
-  fieldGroups: readonly string[] = ['profile'],
+  asked: Asked,
 ): Promise<{ batches: number[]; people: number }> {
   return warehouse.database.transaction().execute(async (transaction) => {
     await sql`
@@ -27,17 +43,6 @@ export async function openPage(
       select identity_key, r.row_number from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
       where p.run_id = ${runId} and r.outcome is null
         and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
-    `.execute(transaction);
-    await sql`
-      update run_rows r set outcome = 'fresh', reason = 'asked since the plan was made, by run ' || f.run_id
-      from (
-        select k.row_number, min(m.run_id) as run_id from page_keys k
-        join identity_memory m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
-          and m.asked_at > now() - make_interval(secs =>
-            case when m.outcome = 'enriched' then ${freshness.enrichedSeconds}::float8 else ${freshness.notFoundSeconds}::float8 end)
-        group by k.row_number
-        having count(distinct m.field_group) = ${fieldGroups.length}
-      ) f where r.run_id = ${runId} and r.row_number = f.row_number
     `.execute(transaction);
     // In one order everywhere: two pages that claim the same people wait for one another only one way round.
     await sql`
@@ -60,8 +65,54 @@ export async function openPage(
       )
       delete from claims c using dropped d where c.run_id = ${runId} and c.row_number = d.row_number
     `.execute(transaction);
+    // Only now, with the claims held: a run that had claimed somebody before gave the claim up with what it learned, in one
+    // transaction. Looking before claiming would miss that, and ask and pay for them again.
+    await dropFresh(transaction, runId, asked);
     return openBatches(transaction, runId, page);
   });
+}
+
+/**
+ * Drops people who have become fresh since the page was opened: the same person can stand in it under other keys, which only
+ * the answer for the first of them shows to be theirs.
+ *
+ * @returns how many were dropped
+ */
+export async function dropFreshRows(
+  warehouse: Warehouse,
+  runId: string,
+  rowNumbers: readonly number[],
+  asked: Asked,
+): Promise<number> {
+  return warehouse.database.transaction().execute(async (transaction) => {
+    await sql`
+      create temporary table page_keys on commit drop as
+      select identity_key, r.row_number from run_rows r, unnest(r.keys) as identity_key
+      where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::int[]) and r.outcome is null
+    `.execute(transaction);
+    return dropFresh(transaction, runId, asked);
+  });
+}
+
+/** Gives rows of `page_keys` that were asked for recently their outcome, and their claims up. */
+async function dropFresh(transaction: Transaction<Tables>, runId: string, asked: Asked): Promise<number> {
+  const { freshness, fieldGroups, service } = asked;
+  const dropped = await sql`
+    with fresh as (
+      select k.row_number, min(m.run_id) as run_id from page_keys k
+      join identity_memory m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
+        and m.service = ${service}
+        and m.asked_at > now() - make_interval(secs =>
+          case when m.outcome = 'enriched' then ${freshness.enrichedSeconds}::float8 else ${freshness.notFoundSeconds}::float8 end)
+      group by k.row_number
+      having count(distinct m.field_group) = ${fieldGroups.length}
+    ), unclaimed as (
+      delete from claims c using fresh f where c.run_id = ${runId} and c.row_number = f.row_number
+    )
+    update run_rows r set outcome = 'fresh', reason = 'asked since the plan was made, by run ' || f.run_id
+    from fresh f where r.run_id = ${runId} and r.row_number = f.row_number and r.outcome is null
+  `.execute(transaction);
+  return Number(dropped.numAffectedRows ?? 0n);
 }
 
 async function openBatches(

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from './database.ts';
+import type { Asked } from './pages.ts';
 import type { Tables } from './tables.ts';
 
 /** What a plan says of the rows, before prices and times. */
@@ -23,15 +24,9 @@ const rowsWorthAnalyzing = 10_000;
  * flight. Rows are one person where they share an identity key, also by way of a third row.
  *
  * @param runId a run whose file is staged
- * @param freshness for how long earlier answers count as recent
- * @param fieldGroups what is asked for: somebody is fresh where all of it was asked for recently
+ * @param asked somebody is fresh where all that is asked for was asked for recently, at the same service
  */
-export async function planRows(
-  warehouse: Warehouse,
-  runId: string,
-  freshness: { enrichedSeconds: number; notFoundSeconds: number },
-  fieldGroups: readonly string[] = ['profile'],
-): Promise<PlannedRows> {
+export async function planRows(warehouse: Warehouse, runId: string, asked: Asked): Promise<PlannedRows> {
   return warehouse.database.transaction().execute(async (transaction) => {
     const locked = await sql<{
       rows_staged: number;
@@ -44,7 +39,7 @@ export async function planRows(
     `.execute(transaction);
     const run = locked.rows[0];
     if (!run) throw new Error(`run ${runId} does not exist`);
-    if (run.plan_hash === null) await decide(transaction, runId, run.rows_staged, freshness, fieldGroups);
+    if (run.plan_hash === null) await decide(transaction, runId, run.rows_staged, asked);
     const counted = await countRows(transaction, runId);
     const planHash = run.plan_hash ?? hashOf(run.file_sha256, run.terms, counted.digest);
     await sql`update runs set plan_hash = ${planHash} where run_id = ${runId} and plan_hash is null`.execute(
@@ -58,8 +53,7 @@ async function decide(
   transaction: Transaction<Tables>,
   runId: string,
   rows: number,
-  freshness: { enrichedSeconds: number; notFoundSeconds: number },
-  fieldGroups: readonly string[],
+  { freshness, fieldGroups, service }: Asked,
 ): Promise<void> {
   // Two million keys fit: the grouping below stays in memory instead of being sorted on disk.
   await sql`set local work_mem = '192MB'`.execute(transaction);
@@ -88,6 +82,18 @@ async function decide(
     where opted.run_id = ${runId} and opted.opted_out and opted.outcome is null
     group by 1
   `.execute(transaction);
+  // One contact of the CRM is one row of the warehouse, whoever the rows of the file say that it is.
+  await sql`
+    insert into plan_outcomes
+    select r.row_number, 'duplicate', 'the same record id as row ' || first.row_number
+    from (
+      select contact_id, min(row_number) as row_number from run_rows where run_id = ${runId} and outcome is null
+      group by contact_id having count(*) > 1
+    ) first
+    join run_rows r on r.run_id = ${runId} and r.contact_id = first.contact_id and r.outcome is null
+      and r.row_number <> first.row_number
+    on conflict do nothing
+  `.execute(transaction);
   await sql`
     insert into plan_outcomes
     select row_number, 'duplicate', 'the same person as row ' || first_row from plan_people where row_number <> first_row
@@ -100,6 +106,7 @@ async function decide(
       'asked on ' || to_char(max(m.asked_at) at time zone 'UTC', 'YYYY-MM-DD') || ' by run ' || (array_agg(m.run_id order by m.asked_at desc))[1]
     from plan_keys k
     join identity_memory m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
+      and m.service = ${service}
       and m.asked_at > now() - make_interval(secs =>
         case when m.outcome = 'enriched' then ${freshness.enrichedSeconds}::float8 else ${freshness.notFoundSeconds}::float8 end)
     left join plan_people p on p.row_number = k.row_number

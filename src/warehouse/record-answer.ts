@@ -76,7 +76,7 @@ export async function recordAnswer(
     readonly source: string;
     readonly people: readonly OpenPerson[];
     readonly answer: AnswerToRecord;
-    readonly asked: AskedExtras;
+    readonly asked: AskedExtras & { readonly service: string };
     /** How long to wait before polling, and in all; in seconds from the answer. */
     readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
   },
@@ -129,15 +129,16 @@ export async function recordAnswer(
       asOf: attempt.admittedAt,
       contacts: rows.flatMap(({ rowNumber, fields }) => (fields ? [{ rowNumber, fields }] : [])),
     });
-    await remember(transaction, attempt, rows, askedFieldGroups(record.asked));
+    await remember(transaction, attempt, rows, record.asked);
     const consumed = answer.creditsConsumed;
-    if (consumed !== undefined && !awaited)
+    if (consumed !== undefined && !awaited && !attempt.decided)
       await settle(transaction, attempt.budgetIds, attempt.reserved, consumed);
     return {
       ...tallyOf(rows),
       creditsSettled: awaited ? 0n : (consumed ?? 0n),
       awaiting: awaited !== undefined,
-      overbilled: consumed !== undefined && consumed > (parseCredits(attempt.reserved) ?? 0n),
+      overbilled:
+        !attempt.decided && consumed !== undefined && consumed > (parseCredits(attempt.reserved) ?? 0n),
       recordedNow: true,
     };
   });
@@ -244,16 +245,17 @@ async function remember(
   transaction: Transaction<Tables>,
   attempt: ClosedAttempt,
   rows: readonly AnsweredRow[],
-  fieldGroups: readonly string[],
+  asked: AskedExtras & { readonly service: string },
 ): Promise<void> {
   const learned = rows.flatMap(({ rowNumber, fields }) =>
     fields ? identityKeys(identityOf(fields)).map((key) => ({ key, rowNumber })) : [],
   );
   const rowNumbers = rows.map((row) => row.rowNumber);
   await sql`
-    insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id)
-    select distinct on (identity_key, field_group) identity_key, field_group, outcome, ${attempt.admittedAt}::timestamptz, ${attempt.runId}
-    from unnest(${fieldGroups}::text[]) as field_group, (
+    insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id, service)
+    select distinct on (identity_key, field_group) identity_key, field_group, outcome, ${attempt.admittedAt}::timestamptz,
+      ${attempt.runId}, ${asked.service}
+    from unnest(${askedFieldGroups(asked)}::text[]) as field_group, (
       select unnest(r.keys) as identity_key, r.row_number from run_rows r
         where r.run_id = ${attempt.runId} and r.row_number = any(${rowNumbers}::int[])
       union
@@ -262,7 +264,7 @@ async function remember(
       using (row_number)
     order by identity_key, field_group, outcome = 'enriched' desc
     on conflict (identity_key, field_group) do update
-      set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id
+      set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id, service = excluded.service
       where m.asked_at <= excluded.asked_at
   `.execute(transaction);
 }
@@ -274,7 +276,7 @@ export async function rejectPerson(
     readonly runId: string;
     readonly rowNumber: number;
     readonly reason: string;
-    readonly fieldGroups: readonly string[];
+    readonly asked: AskedExtras & { readonly service: string };
   },
 ): Promise<void> {
   const { runId, rowNumber, reason } = rejected;
@@ -284,11 +286,11 @@ export async function rejectPerson(
       where run_id = ${runId} and row_number = ${rowNumber} and outcome is null
     `.execute(transaction);
     await sql`
-      insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id)
-      select identity_key, field_group, 'rejected', clock_timestamp(), ${runId}
-      from run_rows, unnest(keys) as identity_key, unnest(${rejected.fieldGroups}::text[]) as field_group where run_id = ${runId} and row_number = ${rowNumber} order by identity_key, field_group
+      insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id, service)
+      select identity_key, field_group, 'rejected', clock_timestamp(), ${runId}, ${rejected.asked.service}
+      from run_rows, unnest(keys) as identity_key, unnest(${askedFieldGroups(rejected.asked)}::text[]) as field_group where run_id = ${runId} and row_number = ${rowNumber} order by identity_key, field_group
       on conflict (identity_key, field_group) do update
-        set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id
+        set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id, service = excluded.service
         where m.asked_at <= excluded.asked_at
     `.execute(transaction);
     await sql`delete from claims where run_id = ${runId} and row_number = ${rowNumber}`.execute(transaction);

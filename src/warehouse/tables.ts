@@ -38,6 +38,8 @@ export interface RunsTable {
 
 /** What a run was asked to do, beside the file: part of its key. */
 export interface RunOptions {
+  /** Address of the service, or `sandbox`: what another one answered before does not count. */
+  readonly service: string;
   readonly source: string | null;
   /** Content of the mapping file, or null. */
   readonly mapping: Readonly<Record<string, unknown>> | null;
@@ -155,6 +157,7 @@ export interface RateScopesTable {
   scope: string;
   paused_until: Timestamp | null;
   pause_reason: string | null;
+  refused_at: Timestamp | null;
   /** Refusals in a row: while above zero one call at a time probes. */
   refusals: Generated<number>;
 }
@@ -181,6 +184,8 @@ export interface IdentityMemoryTable {
   outcome: string;
   asked_at: Timestamp;
   run_id: string;
+  /** Which service was asked: what one answered says nothing of another. */
+  service: Generated<string>;
 }
 
 export interface EnrichedContactsTable {
@@ -244,6 +249,7 @@ export interface WebhookDeliveriesTable {
 export interface ContactPhonesTable {
   source: string;
   contact_id: string;
+  person_id: string;
   /** E.164 where it can be read, otherwise as it came. */
   number: string;
   e164: string | null;

@@ -116,7 +116,11 @@ async function measureStaging({ file, databaseUrl }: Job): Promise<number> {
 async function measurePlan({ databaseUrl }: Job): Promise<number> {
   const warehouse = openWarehouse(databaseUrl);
   const month = 30 * 86_400;
-  const planned = await planRows(warehouse, runId, { enrichedSeconds: 3 * month, notFoundSeconds: month });
+  const planned = await planRows(warehouse, runId, {
+    freshness: { enrichedSeconds: 3 * month, notFoundSeconds: month },
+    fieldGroups: ['profile'],
+    service: 'sandbox',
+  });
   await warehouse.close();
   return planned.rows;
 }

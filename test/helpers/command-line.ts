@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
 import { readConfig } from '../../src/config.ts';
 import type { RunFacts } from '../../src/contract.ts';
 import { acquireStack, type Stack } from '../../src/dev/stack.ts';
@@ -100,6 +101,35 @@ export class TestHouse {
     });
     const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
     return { kill: (signal) => child.kill(signal), ended };
+  }
+
+  /** Ends a workflow behind the product's back, as by hand in the Temporal UI. */
+  async terminateWorkflow(workflowId: string): Promise<void> {
+    const connection = await Connection.connect({ address: this.#stack!.temporal.address });
+    await new Client({ connection }).workflow.getHandle(workflowId).terminate('by a test');
+    await connection.close();
+  }
+
+  /**
+   * Runs `enrich` on a terminal until it asks, and answers; without an answer it is killed at its prompt.
+   */
+  async answerPrompt(parameters: readonly string[], answer: string | undefined): Promise<void> {
+    const command = [process.execPath, main, ...parameters].map((word) => `'${word}'`).join(' ');
+    const child = spawn('script', ['-qec', command, '/dev/null'], {
+      cwd: this.directory,
+      env: this.#environment,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+    let shown = '';
+    child.stdout.on('data', (text) => {
+      const asked = shown.includes('[y/N]');
+      shown += String(text);
+      if (asked || !shown.includes('[y/N]')) return;
+      if (answer === undefined) child.kill('SIGKILL');
+      else child.stdin.write(`${answer}\n`);
+    });
+    await ended;
   }
 
   /** Settings with which commands take the Temporal of this house for a server: its workers are processes of their own. */

@@ -1,6 +1,14 @@
 import type { Warehouse } from '../../src/warehouse/database.ts';
 import { findOrBeginRun, setRunStatus, type RunRecord } from '../../src/warehouse/runs.ts';
+import type { Asked } from '../../src/warehouse/pages.ts';
 import { budgetsOf } from '../../src/limits/credit-ledger.ts';
+
+/** What the runs of tests ask for. */
+export const asked: Asked = {
+  freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
+  fieldGroups: ['profile'],
+  service: 'test',
+};
 
 /** One row of an export, as staging leaves it. */
 export interface StagedRow {
@@ -24,6 +32,7 @@ export async function stagedRun(warehouse: Warehouse, rows: readonly StagedRow[]
     fileName: `${files}.csv`,
     fileSha256: `sha-${files}`,
     options: {
+      service: 'test',
       source: null,
       mapping: null,
       maxCredits: null,
@@ -62,9 +71,14 @@ export async function stagedRun(warehouse: Warehouse, rows: readonly StagedRow[]
   return run;
 }
 
-/** A run that may call, with a budget of its own. */
+/** A run that may call, with a budget of its own and 4,000 rows that are open. */
 export async function runningRun(warehouse: Warehouse, limit: string | null = null): Promise<string> {
   const run = await stagedRun(warehouse, []);
+  await warehouse.pool.query(
+    `insert into run_rows (run_id, row_number, contact_id, raw, keys)
+     select $1, n, 'contact-' || n, '[]', '{}' from generate_series(1, 4000) n`,
+    [run.runId],
+  );
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   await budgetsOf(warehouse.database, run.runId, { perDay: undefined, perMonth: undefined });
   await warehouse.database

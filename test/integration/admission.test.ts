@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../src/domain/decimal.ts';
 import type { RateLimit } from '../../src/domain/rate-limit.ts';
 import { admit, type Admission } from '../../src/limits/admit.ts';
-import { bulkMatchScope, endCall, pauseScope, returnPlace } from '../../src/limits/rate-windows.ts';
+import { applyBudgetLimits } from '../../src/limits/credit-ledger.ts';
+import {
+  bulkMatchScope,
+  endCall,
+  freePlaces,
+  giveCallUp,
+  pauseScope,
+  returnPlace,
+} from '../../src/limits/rate-windows.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { setRunStatus } from '../../src/warehouse/runs.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
@@ -21,21 +29,39 @@ afterAll(async () => {
   await database.drop();
 });
 
+const rowsAskedFor = new Map<string, number>();
+
+/** Asks for the next people of a run. */
 async function ask(
   runId: string,
-  options: { people?: number; rateLimits?: RateLimit[]; deadlineSeconds?: number } = {},
+  options: {
+    people?: number;
+    rateLimits?: RateLimit[];
+    deadlineSeconds?: number;
+    from?: number;
+    perDay?: number;
+  } = {},
 ): Promise<Admission> {
+  const people = options.people ?? 10;
+  const from = options.from ?? rowsAskedFor.get(runId) ?? 1;
+  rowsAskedFor.set(runId, from + people);
   return admit(
     warehouse.database,
     {
       runId,
       batch: 1,
-      rowNumbers: Array.from({ length: options.people ?? 10 }, (_, index) => index + 1),
+      rowNumbers: Array.from({ length: people }, (_, index) => from + index),
       creditsPerPerson: wholeCredits(1),
       deadlineSeconds: options.deadlineSeconds ?? 30,
       lateResults: false,
     },
-    { rateLimits: options.rateLimits ?? [], budgets: { perDay: undefined, perMonth: undefined } },
+    {
+      rateLimits: options.rateLimits ?? [],
+      budgets: {
+        perDay: options.perDay === undefined ? undefined : wholeCredits(options.perDay),
+        perMonth: undefined,
+      },
+    },
   );
 }
 
@@ -51,6 +77,48 @@ async function budgetOf(runId: string): Promise<{ reserved: string; settled: str
 async function emptyWindows(): Promise<void> {
   await warehouse.pool.query('delete from rate_calls; delete from rate_scopes');
 }
+
+describe('people', () => {
+  it('who are asked for by a worker that Temporal has given up are not asked for a second time', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const both = await Promise.all([ask(runId, { from: 1 }), ask(runId, { from: 5 })]);
+    expect(both.map((admission) => admission.kind).sort()).toEqual(['admitted', 'taken']);
+  });
+
+  it('who have their outcome are not asked for', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await warehouse.pool.query(
+      `update run_rows set outcome = 'enriched' where run_id = $1 and row_number = 3`,
+      [runId],
+    );
+    expect(await ask(runId)).toEqual({ kind: 'taken' });
+  });
+});
+
+describe('a limit of the day', () => {
+  it('of one process is neither lifted nor raised by another that has none', async () => {
+    await emptyWindows();
+    const strict = { perDay: wholeCredits(0), perMonth: undefined };
+    const runId = await runningRun(warehouse);
+    const before = await warehouse.pool.query(
+      `select budget_id, credits_limit from budgets where budget_id like 'day:%'`,
+    );
+    await applyBudgetLimits(warehouse.database, strict);
+    await applyBudgetLimits(warehouse.database, { perDay: undefined, perMonth: undefined });
+    expect(await ask(runId)).toMatchObject({ kind: 'over_budget', budget: expect.stringMatching(/^day:/) });
+    await warehouse.pool.query(`update budgets set credits_limit = $1 where budget_id like 'day:%'`, [
+      before.rows[0]?.credits_limit ?? null,
+    ]);
+  });
+
+  it('holds for the process that has it, whatever is stored', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    expect(await ask(runId, { perDay: 0 })).toMatchObject({ kind: 'over_budget' });
+  });
+});
 
 describe('credits', () => {
   it('never reserves beyond a budget, however many admissions run at once, and uses all that fits', async () => {
@@ -155,6 +223,21 @@ describe('rate windows', () => {
     });
   });
 
+  it('keeps the place of a call that was given up for as long as it may still arrive', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const rateLimits = [{ calls: 1, seconds: 1 }];
+    const call = await ask(runId, { rateLimits, deadlineSeconds: 2 });
+    if (call.kind !== 'admitted') throw new Error(call.kind);
+    await giveCallUp(warehouse.database, call.attemptId, 30);
+    const { wait } = await freePlaces(warehouse.database, bulkMatchScope, rateLimits);
+    const places = await warehouse.pool.query<{ seconds: number }>(
+      'select extract(epoch from counted_until - clock_timestamp())::float8 as seconds from rate_calls',
+    );
+    expect(wait).toBeDefined();
+    expect(places.rows[0]!.seconds).toBeGreaterThan(25);
+  });
+
   it('gives a place back at once for a call that never left', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
@@ -181,6 +264,18 @@ describe('a refusal for rate (429)', () => {
       kind: 'wait',
       reason: 'the service refused a call for its rate (429)',
     });
+  });
+
+  it('keeps the pause that was asked for when a call that was in the air already succeeds', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const earlier = await ask(runId);
+    if (earlier.kind !== 'admitted') throw new Error(earlier.kind);
+    await pauseScope(warehouse.database, bulkMatchScope, 20);
+    await endCall(warehouse.database, bulkMatchScope, earlier.attemptId, true);
+    const next = await ask(runId);
+    expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
+    expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(15_000);
   });
 
   it('is followed by one probing call and not by a storm', async () => {

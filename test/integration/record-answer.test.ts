@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../src/domain/decimal.ts';
 import type { Person } from '../../src/domain/person.ts';
+import { decideAttempt } from '../../src/warehouse/attempts.ts';
 import { admit } from '../../src/limits/admit.ts';
 import { budgetsOf } from '../../src/limits/credit-ledger.ts';
 import { closeRefused, closeReleased, markUnknown } from '../../src/warehouse/close-attempt.ts';
@@ -12,7 +13,7 @@ import { planRows } from '../../src/warehouse/plan.ts';
 import { recordAnswer, rejectPerson, type AnswerToRecord } from '../../src/warehouse/record-answer.ts';
 import { setRunStatus } from '../../src/warehouse/runs.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
-import { outcomesOf, stagedRun, type StagedRow } from '../helpers/rows.ts';
+import { asked, outcomesOf, stagedRun, type StagedRow } from '../helpers/rows.ts';
 
 let database: TestDatabase;
 let warehouse: Warehouse;
@@ -27,7 +28,6 @@ afterAll(async () => {
   await database.drop();
 });
 
-const freshness = { enrichedSeconds: 86_400, notFoundSeconds: 3_600 };
 let names = 0;
 
 /** Somebody whom no other test knows. */
@@ -63,9 +63,9 @@ interface Admitted {
 /** A run whose people are planned, claimed and admitted: one call is in the air. */
 async function callInTheAir(rows: readonly StagedRow[]): Promise<Admitted> {
   const { runId } = await stagedRun(warehouse, rows);
-  await planRows(warehouse, runId, freshness);
+  await planRows(warehouse, runId, asked);
   await setRunStatus(warehouse, runId, 'running', undefined);
-  await openPage(warehouse, runId, 1, freshness);
+  await openPage(warehouse, runId, 1, asked);
   return admitAgain(runId);
 }
 
@@ -112,7 +112,7 @@ function record(call: Admitted, answer: AnswerToRecord) {
     source: 'generic',
     people: call.people,
     answer,
-    asked: { reveal: [], waterfall: [] },
+    asked: { reveal: [], waterfall: [], service: 'test' },
     lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
   });
 }
@@ -145,6 +145,14 @@ async function contact(contactId: string) {
     .selectFrom('enriched_contacts')
     .selectAll()
     .where('contact_id', '=', contactId)
+    .executeTakeFirst();
+}
+
+async function budgetOf(runId: string) {
+  return warehouse.database
+    .selectFrom('budgets')
+    .select(['reserved', 'settled'])
+    .where('budget_id', '=', `run:${runId}`)
     .executeTakeFirst();
 }
 
@@ -320,6 +328,39 @@ describe('recorded again', () => {
 });
 
 describe('an older answer', () => {
+  it('that comes after the operator has decided is recorded, and settles what was billed beyond the decision', async () => {
+    const { row, person } = somebody();
+    const call = await callInTheAir([row]);
+    await markUnknown(warehouse, call.attemptId, 'no answer');
+    await decideAttempt(warehouse, call.attemptId, '0');
+    await record(call, answerWith([person]));
+    expect(await attemptOf(call)).toMatchObject({
+      status: 'settled',
+      credits_settled: '1.000000',
+      request_id: '-9007199254740993123',
+    });
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
+    expect(await budgetOf(call.runId)).toMatchObject({ reserved: '0.000000', settled: '1.000000' });
+  });
+
+  it('about somebody else than the contact held before leaves nothing of the former person', async () => {
+    const [former, present] = [somebody(), somebody()];
+    const contactId = 'reused';
+    const before = await callInTheAir([{ ...former.row, contactId }]);
+    await record(before, answerWith([former.person]));
+    await warehouse.pool.query(`update enriched_contacts set phone = '+15550100' where contact_id = $1`, [
+      contactId,
+    ]);
+    const after = await callInTheAir([{ ...present.row, contactId }]);
+    await record(after, answerWith([{ ...present.person, title: null, email_status: null }]));
+    expect(await contact(contactId)).toMatchObject({
+      person_id: present.person.id,
+      email: present.person.email,
+      title: null,
+      phone: null,
+    });
+  });
+
   it('that is recorded later replaces neither contact nor memory of the newer one', async () => {
     const { row, person } = somebody();
     const older = await callInTheAir([row]);
@@ -413,7 +454,7 @@ describe('a call without an answer', () => {
       runId: call.runId,
       rowNumber: 1,
       reason: 'the email is not valid',
-      fieldGroups: ['profile'],
+      asked: { reveal: [], waterfall: [], service: 'test' },
     });
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['rejected']);
     expect(await claimsOf(call.runId)).toBe(0);

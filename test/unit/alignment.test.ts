@@ -187,6 +187,15 @@ describe('without an agreeing identifier', () => {
       },
     ],
     [
+      'a past employer, whatever the domain of the present one is',
+      {
+        id: 'z',
+        name: 'Zoë Müller-Lang',
+        organization: { name: 'New', primary_domain: 'new.example' },
+        employment_history: [{ organization_name: 'Acme Robotics' }],
+      },
+    ],
+    [
       "the employer's domain",
       { id: 'z', name: 'Zoë Müller-Lang', organization: { primary_domain: 'acme-robotics.example' } },
     ],

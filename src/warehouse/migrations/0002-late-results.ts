@@ -36,9 +36,14 @@ const statements = [
   `create index webhook_deliveries_waiting on enrichment.webhook_deliveries (run_id, received_at) where status = 'received'`,
   `create index webhook_deliveries_by_run on enrichment.webhook_deliveries (run_id, status)`,
 
+  // What one service answered says nothing of what another knows, and the sandbox's people are invented.
+  `alter table enrichment.identity_memory add column service text not null default ''`,
+  `alter table enrichment.rate_scopes add column refused_at timestamptz`,
+
   `create table enrichment.contact_phones (
     source text not null,
     contact_id text not null,
+    person_id text not null,
     number text not null,
     e164 text,
     raw_number text,

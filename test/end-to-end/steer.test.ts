@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { TestHouse } from '../helpers/command-line.ts';
+import { expectPromisesKept } from '../helpers/promises.ts';
+
+let house: TestHouse;
+let samples = 100;
+
+beforeAll(async () => {
+  house = await TestHouse.open({ latency: 30 });
+});
+
+afterAll(() => house.close());
+
+function sample(people: number): string {
+  samples += 1;
+  const file = join(house.directory, `contacts-${samples}.csv`);
+  writeFileSync(file, [...sampleExport({ people, seed: samples })].join(''));
+  return file;
+}
+
+/** A run that was killed in the middle of its calls. */
+async function killedRun(): Promise<string> {
+  await house.enrich(['run', sample(150), '--yes', '--json'], { ENRICH_KILL_AT: 'answered:4' });
+  const runs = JSON.parse((await house.enrich(['status', '--json'])).stdout) as { run_id: string }[];
+  return runs[0]!.run_id;
+}
+
+async function statusOf(runId: string): Promise<{ status: string; outcomes: Record<string, number> }> {
+  return JSON.parse((await house.enrich(['status', runId, '--json'])).stdout) as {
+    status: string;
+    outcomes: Record<string, number>;
+  };
+}
+
+describe('cancelling', () => {
+  it('a run that was killed ends it without another call, and every row has its outcome', async () => {
+    const runId = await killedRun();
+    const calls = house.sandbox.log.bill().calls;
+    const cancelled = await house.enrich(['cancel', runId]);
+    expect(cancelled.code).toBe(0);
+    expect(house.sandbox.log.bill().calls).toBe(calls);
+    const { status, outcomes } = await statusOf(runId);
+    expect(status).toBe('cancelled');
+    expect(outcomes['open']).toBeUndefined();
+    expect(outcomes['cancelled']).toBeGreaterThan(0);
+    await expectPromisesKept(house);
+  });
+
+  it('a run whose workflow is gone ends it as well', async () => {
+    const runId = await killedRun();
+    await house.terminateWorkflow(runId);
+    const calls = house.sandbox.log.bill().calls;
+    expect((await house.enrich(['cancel', runId])).code).toBe(0);
+    expect(house.sandbox.log.bill().calls).toBe(calls);
+    expect(await statusOf(runId)).toMatchObject({ status: 'cancelled' });
+    await expectPromisesKept(house);
+  });
+});
+
+describe('pausing', () => {
+  it('a run that was killed makes no further call; resuming goes on', async () => {
+    const runId = await killedRun();
+    const calls = house.sandbox.log.bill().calls;
+    expect((await house.enrich(['pause', runId])).code).toBe(0);
+    expect(house.sandbox.log.bill().calls).toBe(calls);
+    expect(await statusOf(runId)).toMatchObject({ status: 'paused' });
+    const resumed = await house.enrich(['resume', runId, '--json']);
+    expect(resumed.facts()).toMatchObject({ status: 'finished' });
+    await expectPromisesKept(house);
+  });
+});
+
+describe('approving', () => {
+  it('a plan whose workflow is gone starts it again with the yes', async () => {
+    const file = sample(40);
+    await house.answerPrompt(['run', file], undefined);
+    const [run] = JSON.parse((await house.enrich(['status', '--json'])).stdout) as { run_id: string }[];
+    expect(await statusOf(run!.run_id)).toMatchObject({ status: 'awaiting_approval' });
+    await house.terminateWorkflow(run!.run_id);
+    const approved = await house.enrich(['run', file, '--yes', '--json']);
+    expect(approved.facts()).toMatchObject({ run_id: run!.run_id, status: 'finished' });
+  });
+});
