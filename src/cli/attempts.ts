@@ -49,7 +49,8 @@ function listCommand(): Command {
           status: options.all === true ? undefined : 'unknown',
         });
         if (options.json === true) return print(JSON.stringify(attempts));
-        if (attempts.length === 0) return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
+        if (attempts.length === 0)
+          return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
         print(
           table([
             ['attempt', 'status', 'held', 'people', 'admitted', 'why'],
