@@ -1,0 +1,227 @@
+/**
+ * How many deliveries a second the receiver stores durably, beside a bare fastify with one INSERT in the same run.
+ *
+ * `npm run bench:receiver [-- --seconds 5]`. Each server is a process of its own, on an embedded PostgreSQL that flushes to
+ * the disk; both take turns, with the same connections to it and the same senders. Then the receiver's answers to honest
+ * deliveries are timed while 300 connections send slowly.
+ */
+import { fork, type ChildProcess } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fastify from 'fastify';
+import { pino } from 'pino';
+import { Pool } from 'undici';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
+import { hashToken } from '../../src/limits/admit.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
+import { migrate } from '../../src/warehouse/migrate.ts';
+import { startReceiver, webhookPath } from '../../src/webhook/receiver.ts';
+import { WakeUps } from '../../src/webhook/wake-ups.ts';
+import { runningRun } from '../helpers/rows.ts';
+
+const databaseConnections = 16;
+const senders = 32;
+const slowConnections = 300;
+/** Medians are given. */
+const rounds = 5;
+const attempts = 1_000;
+const bodyBytes = 4_000;
+
+interface Server {
+  readonly name: 'bare' | 'receiver';
+  readonly process: ChildProcess;
+  readonly port: number;
+}
+
+interface Measured {
+  readonly perSecond: number;
+  /** Milliseconds from sending a delivery to its answer. */
+  readonly times: readonly number[];
+}
+
+const [role, databaseUrl] = process.argv.slice(2);
+if ((role === 'bare' || role === 'receiver') && databaseUrl !== undefined) await serve(role, databaseUrl);
+else await compare(Number(optionOf('--seconds') ?? 5));
+
+async function compare(seconds: number): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
+  const { databaseUrl: url } = await startEmbeddedPostgres({ directory });
+  const servers: ChildProcess[] = [];
+  try {
+    await migrate(url);
+    const tokens = await prepare(url);
+    const [bare, receiver] = [await start('bare', url), await start('receiver', url)];
+    servers.push(bare.process, receiver.process);
+    console.log(
+      `${cpus().length} processors; bodies of ${bodyBytes} bytes from ${senders} senders; ${databaseConnections} database connections\n`,
+    );
+    const measured: Record<Server['name'], Measured[]> = { bare: [], receiver: [] };
+    for (const { port } of [bare, receiver]) await measure(port, tokens, 2);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const { name, port } of round % 2 === 0 ? [bare, receiver] : [receiver, bare]) {
+        measured[name].push(await measure(port, tokens, seconds));
+      }
+    }
+    console.log(row('bare fastify and one insert', measured.bare, await peakMegabytes(bare)));
+    console.log(row('receiver', measured.receiver, await peakMegabytes(receiver)));
+    const besideSlow = await measureBesideSlow(receiver, tokens, 3 * seconds);
+    console.log(
+      row(`beside ${slowConnections} slow connections`, [besideSlow], await peakMegabytes(receiver)),
+    );
+    const [bareRate, receiverRate] = [measured.bare, measured.receiver].map((each) =>
+      median(each.map(({ perSecond }) => perSecond)),
+    );
+    console.log(
+      `\nThe receiver stores ${((100 * receiverRate!) / bareRate!).toFixed(0)} % of what the bare insert does`,
+    );
+  } finally {
+    for (const server of servers) server.kill();
+    await stopEmbeddedPostgres(directory);
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Attempts that await deliveries, and the table of the bare server. @returns the attempts' tokens */
+async function prepare(url: string): Promise<string[]> {
+  const warehouse = openWarehouse(url);
+  const tokens = Array.from({ length: attempts }, () => randomBytes(32).toString('base64url'));
+  await warehouse.pool.query(
+    `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids, token_hash)
+      select 'attempt-' || place, $1, place, 'awaiting', 10, 80, '{}', token_hash
+      from unnest($2::bytea[]) with ordinality as made (token_hash, place)`,
+    [await runningRun(warehouse), tokens.map(hashToken)],
+  );
+  await warehouse.pool.query(
+    'create table bare_deliveries (delivery_id text primary key, body bytea not null)',
+  );
+  await warehouse.pool.query('alter table bare_deliveries alter column body set storage external');
+  await warehouse.close();
+  return tokens;
+}
+
+async function start(name: Server['name'], url: string): Promise<Server> {
+  const child = fork(fileURLToPath(import.meta.url), [name, url]);
+  const [port] = (await once(child, 'message')) as [number];
+  return { name, process: child, port };
+}
+
+/** In a process of its own. */
+async function serve(name: Server['name'], url: string): Promise<void> {
+  const warehouse = openWarehouse(url, { connections: databaseConnections });
+  process.send?.(name === 'bare' ? await listenBare(warehouse) : await listenReceiver(warehouse));
+  process.on('message', () => process.send?.(process.resourceUsage().maxRSS * 1_024));
+}
+
+async function listenBare({ pool }: Warehouse): Promise<number> {
+  const server = fastify();
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  server.post(`${webhookPath}:token`, async (request, reply) => {
+    await pool.query({
+      name: 'bare',
+      text: 'insert into bare_deliveries (delivery_id, body) values ($1, $2)',
+      values: [randomUUID(), request.body],
+    });
+    return reply.send({ received: true });
+  });
+  await server.listen({ host: '127.0.0.1', port: 0 });
+  return (server.server.address() as AddressInfo).port;
+}
+
+async function listenReceiver(warehouse: Warehouse): Promise<number> {
+  const wakeUps = new WakeUps(async () => {});
+  const receiver = await startReceiver({
+    warehouse,
+    host: '127.0.0.1',
+    port: 0,
+    onStored: (runId) => wakeUps.stored(runId),
+    log: pino({ level: 'warn' }),
+  });
+  return receiver.port;
+}
+
+async function peakMegabytes({ process: child }: Server): Promise<number> {
+  child.send('memory');
+  const [bytes] = (await once(child, 'message')) as [number];
+  return bytes / 1_048_576;
+}
+
+/** Every sender keeps its connection and sends the next delivery once the last one is answered. */
+async function measure(port: number, tokens: readonly string[], seconds: number): Promise<Measured> {
+  const connections = new Pool(`http://127.0.0.1:${port}`, { connections: senders, pipelining: 1 });
+  const times: number[] = [];
+  const started = performance.now();
+  const until = started + seconds * 1_000;
+  await Promise.all(
+    Array.from({ length: senders }, async (_, sender) => {
+      for (let number = sender; performance.now() < until; number += senders) {
+        const sent = performance.now();
+        const { statusCode, body } = await connections.request({
+          method: 'POST',
+          path: webhookPath + tokens[number % tokens.length]!,
+          headers: { 'content-type': 'application/json' },
+          body: randomBytes(bodyBytes),
+        });
+        await body.dump();
+        if (statusCode !== 200) throw new Error(`a delivery was answered with ${statusCode}`);
+        times.push(performance.now() - sent);
+      }
+    }),
+  );
+  const perSecond = times.length / ((performance.now() - started) / 1_000);
+  await connections.close();
+  return { perSecond, times };
+}
+
+async function measureBesideSlow(
+  { port }: Server,
+  tokens: readonly string[],
+  seconds: number,
+): Promise<Measured> {
+  const hangUp = await openSlowConnections(port, tokens[0]!);
+  const measured = await measure(port, tokens, seconds);
+  hangUp();
+  return measured;
+}
+
+/** Half of them send headers, and half a body, a byte at a time; who is cut off comes again. @returns what ends them */
+async function openSlowConnections(port: number, token: string): Promise<() => void> {
+  const sockets: Socket[] = [];
+  const open = (index: number): void => {
+    const head = `POST ${webhookPath}${token} HTTP/1.1\r\nhost: slow\r\ncontent-length: 100000\r\n`;
+    const socket = connect(port, '127.0.0.1').resume();
+    socket.on('error', () => {}).on('close', () => open(index));
+    socket.write(index % 2 === 0 ? `${head}x-slow: ` : `${head}\r\n{`);
+    sockets[index] = socket;
+  };
+  for (let index = 0; index < slowConnections; index += 1) open(index);
+  for (const socket of sockets) if (socket.connecting) await once(socket, 'connect');
+  const sending = setInterval(() => {
+    for (const socket of sockets) if (socket.writable) socket.write(' ');
+  }, 500);
+  return () => {
+    clearInterval(sending);
+    for (const socket of sockets) socket.removeAllListeners('close').destroy();
+  };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}
+
+function row(name: string, measured: readonly Measured[], megabytes: number): string {
+  const times = measured.flatMap((round) => round.times).toSorted((a, b) => a - b);
+  const quantile = (share: number): string => times[Math.floor(times.length * share)]!.toFixed(1).padStart(7);
+  const perSecond = median(measured.map((round) => round.perSecond)).toFixed(0);
+  return `${name.padEnd(30)} ${perSecond.padStart(6)} deliveries/s  p50 ${quantile(0.5)} ms  p99 ${quantile(0.99)} ms  peak memory ${megabytes.toFixed(0).padStart(4)} MB`;
+}
+
+function optionOf(name: string): string | undefined {
+  const at = process.argv.indexOf(name);
+  return at < 0 ? undefined : process.argv[at + 1];
+}
