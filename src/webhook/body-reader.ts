@@ -39,11 +39,6 @@ export class BodyReader {
     this.#mostInMemory = limits.bytesInMemory;
   }
 
-  /** Of all bodies that are arriving or in use. */
-  get bytesInMemory(): number {
-    return this.#inMemory;
-  }
-
   /**
    * Reads a body and hands it over; it counts as in memory until `use` has ended.
    *

@@ -1,0 +1,52 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** A TCP connection to a database that can be cut, and mended again. */
+export interface DatabaseLine {
+  /** Leads through the line. */
+  readonly databaseUrl: string;
+  /** Nobody listens any more, and who was connected is not. */
+  cut(): Promise<void>;
+  /** Connections stay, and nothing comes through. */
+  freeze(): void;
+  mend(): Promise<void>;
+}
+
+export async function openDatabaseLine(databaseUrl: string): Promise<DatabaseLine> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    join(near, far);
+    join(far, near);
+  });
+  const join = (from: Socket, to: Socket): void => {
+    sockets.add(from);
+    from.on('data', (chunk) => frozen || to.write(chunk)).on('error', () => {});
+    from.on('close', () => to.destroy());
+  };
+  const listen = (port: number): Promise<void> =>
+    new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const hangUp = (): void => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const url = new URL(databaseUrl);
+  url.port = String(port);
+  return {
+    databaseUrl: url.href,
+    cut: async () => {
+      const stopped = new Promise((resolve) => server.close(resolve));
+      hangUp();
+      await stopped;
+    },
+    freeze: () => (frozen = true),
+    mend: async () => {
+      frozen = false;
+      hangUp();
+      if (!server.listening) await listen(port);
+    },
+  };
+}
