@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import { openApi } from '../sandbox/openapi.ts';
 import { parseWindowLimits } from '../sandbox/rate-window.ts';
 import { scenarioSchema, type Scenario } from '../sandbox/scenario.ts';
 import { defaultApiKey, startSandbox } from '../sandbox/server.ts';
@@ -13,7 +14,11 @@ interface SandboxFlags {
   readonly port: number;
   readonly apiKey?: string;
   readonly apiKeyFile?: string;
+  readonly masterKey?: string;
+  readonly scopes?: string[];
   readonly accessToken?: string;
+  readonly tokenCalls?: number;
+  readonly tokenSeconds?: number;
   readonly rateLimits: string;
   readonly matchRate: number;
   readonly personBytes: number;
@@ -23,6 +28,9 @@ interface SandboxFlags {
   readonly people: number;
   readonly scenario?: string;
   readonly checkScenario?: string;
+  readonly clock?: number;
+  readonly openapi?: true;
+  readonly loggedCalls: number;
   readonly stateDirectory?: string;
 }
 
@@ -35,7 +43,14 @@ export function sandboxCommand(): Command {
     .addOption(portOption())
     .option('--api-key <key>', `the key that it takes (default ${defaultApiKey})`)
     .option('--api-key-file <file>', 'the same, from a file')
+    .option(
+      '--scopes <paths...>',
+      'paths that this key may call, such as /people/match; left out: a master key',
+    )
+    .option('--master-key <key>', 'another key, which may call everything')
     .option('--access-token <token>', 'an OAuth token that it takes as well')
+    .option('--token-calls <n>', 'access tokens expire after so many calls', wholeNumber(1))
+    .option('--token-seconds <n>', 'access tokens expire after so many seconds', wholeNumber(1))
     .option('--rate-limits <limits>', 'fixed windows per endpoint, or unlimited', rateLimits, '600/hour')
     .option('--match-rate <share>', 'share of people outside its own population whom it knows', share, 0.82)
     .option('--people <n>', 'people of its own population', wholeNumber(1), 100_000)
@@ -50,7 +65,14 @@ export function sandboxCommand(): Command {
     .option('--seed <n>', 'another number makes another world', wholeNumber(0), 1)
     .option('--scenario <file>', 'faults to produce, as JSON or YAML (docs/sandbox.md)')
     .option('--check-scenario <file>', 'only check such a file')
+    .option(
+      '--clock <time>',
+      'start at another time, such as 2027-03-01T00:00:00Z, and run on from there',
+      time,
+    )
+    .option('--logged-calls <n>', 'keep the details of so many calls', wholeNumber(0), 100_000)
     .option('--state-directory <folder>', 'keep the log of calls there')
+    .option('--openapi', 'only print the OpenAPI description of what it serves')
     .addHelpText(
       'after',
       `
@@ -65,10 +87,25 @@ Example:
         print('the scenario is valid');
         return;
       }
+      if (flags.openapi) {
+        print(JSON.stringify(openApi(), undefined, 2));
+        return;
+      }
+      const apiKey = await apiKeyOf(flags);
+      const lifetime = {
+        ...(flags.tokenCalls !== undefined && { calls: flags.tokenCalls }),
+        ...(flags.tokenSeconds !== undefined && { seconds: flags.tokenSeconds }),
+      };
       const sandbox = await startSandbox({
         port: flags.port,
-        apiKeys: [await apiKeyOf(flags)],
-        accessTokens: flags.accessToken === undefined ? [] : [flags.accessToken],
+        apiKeys: [
+          flags.scopes === undefined ? apiKey : { key: apiKey, scopes: flags.scopes },
+          ...(flags.masterKey === undefined ? [] : [flags.masterKey]),
+        ],
+        accessTokens: flags.accessToken === undefined ? [] : [{ token: flags.accessToken, ...lifetime }],
+        issuedTokens: lifetime,
+        loggedCalls: flags.loggedCalls,
+        now: clockFrom(flags.clock),
         rateLimits: flags.rateLimits,
         matchRate: flags.matchRate,
         people: flags.people,
@@ -83,9 +120,9 @@ Example:
       });
       print(`service   ${sandbox.baseUrl}`);
       print(
-        `control   ${sandbox.controlUrl}/bill, /log, /late, /deliveries, /busiest?seconds=10, PUT /scenario`,
+        `control   ${sandbox.controlUrl}/bill, /log, /late, /deliveries, /busiest?seconds=10, PUT /scenario, POST /token`,
       );
-      if (flags.apiKeyFile === undefined) print(`key       ${await apiKeyOf(flags)}`);
+      if (flags.apiKeyFile === undefined) print(`key       ${apiKey}`);
       await new Promise<void>((resolve) => {
         process.once('SIGINT', resolve);
         process.once('SIGTERM', resolve);
@@ -100,6 +137,20 @@ function portOption(): Option {
     .argParser(wholeNumber(0, 65_535));
   // An empty variable means "not set", here as everywhere; commander would read it.
   return process.env['SANDBOX_PORT'] ? option.env('SANDBOX_PORT') : option;
+}
+
+function time(text: string): number {
+  const milliseconds = Date.parse(text);
+  if (Number.isNaN(milliseconds))
+    throw new InvalidArgumentError('Write a time such as 2027-03-01T00:00:00Z.');
+  return milliseconds;
+}
+
+/** A clock that is set to a time now, and runs. */
+function clockFrom(start: number | undefined): () => number {
+  if (start === undefined) return Date.now;
+  const ahead = start - Date.now();
+  return () => Date.now() + ahead;
 }
 
 /** Refused here and not where the sandbox starts: commander names the flag. */

@@ -1,10 +1,13 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { repeatedly, type Bill } from './bill.ts';
+import { RecentEntries } from './recent-entries.ts';
 
 /** One call as the service saw it. Credits are decimals as text. */
 export interface LoggedCall {
+  /** From 1; over all calls, whether their details are still kept or not. */
   readonly sequence: number;
-  /** Milliseconds since 1970, when the call arrived. */
+  /** Milliseconds since 1970, when the call arrived, by the clock of this machine. */
   readonly at: number;
   readonly path: string;
   readonly status: number;
@@ -39,95 +42,113 @@ export interface LoggedDelivery {
   readonly status: number;
 }
 
-export interface Bill {
-  readonly calls: number;
-  readonly refused: number;
-  readonly people: number;
-  /** Late results included. */
-  readonly credits: string;
-  /** Billed with results that came later. */
-  readonly lateCredits: string;
-  /** People who were billed for more than once, with how often; and the same for their late results. */
-  readonly billedAgain: Readonly<Record<string, number>>;
-  readonly lateBilledAgain: Readonly<Record<string, number>>;
+/** A call as it is kept: who was billed as one text, because objects for each of them take five times the memory. */
+interface KeptCall extends Omit<LoggedCall, 'billed'> {
+  readonly billed: string;
 }
+
+/** Enough for a million people in calls of ten, in about 60 MB. */
+const defaultKept = 100_000;
 
 /**
  * Everything that the sandbox was asked and has billed: what tests hold the pipeline's own books against. A call is written
- * before it is answered, so that no bill is lost with a process.
+ * before it is answered, so that no bill is lost with a process. Sums are of everything; details are kept of the last.
  */
 export class CallLog {
   readonly #file: string | undefined;
   readonly #lateFile: string | undefined;
-  #calls: LoggedCall[] = [];
-  readonly #late: LoggedLateResult[] = [];
-  readonly #deliveries: LoggedDelivery[] = [];
-  #sequence = 0;
+  readonly #calls: RecentEntries<KeptCall>;
+  readonly #late: RecentEntries<LoggedLateResult>;
+  readonly #deliveries: RecentEntries<LoggedDelivery>;
+  readonly #others = new Map<string, number>();
+  #refused = 0;
+  #people = 0;
+  #latePeople = 0;
+  #millionths = 0;
+  #lateMillionths = 0;
 
-  /** @param directory keeps the log over restarts; undefined: memory only */
-  constructor(directory: string | undefined) {
+  /**
+   * @param directory keeps the log over restarts; undefined: memory only
+   * @param kept details of so many calls, and of so many late results and deliveries, are kept in memory
+   */
+  constructor(directory: string | undefined, kept = defaultKept) {
+    this.#calls = new RecentEntries(kept);
+    this.#late = new RecentEntries(kept);
+    this.#deliveries = new RecentEntries(kept);
     if (directory === undefined) return;
     mkdirSync(directory, { recursive: true });
     this.#file = join(directory, 'calls.ndjson');
     this.#lateFile = join(directory, 'late-bills.ndjson');
-    if (existsSync(this.#lateFile)) {
-      for (const line of readFileSync(this.#lateFile, 'utf8').split('\n'))
-        if (line.endsWith('}')) this.#late.push(JSON.parse(line) as LoggedLateResult);
-    }
-    if (!existsSync(this.#file)) return;
-    for (const line of readFileSync(this.#file, 'utf8').split('\n')) {
-      // A line that a kill cut off is a call that was never answered and never counted.
-      if (line.endsWith('}')) this.#calls.push(JSON.parse(line) as LoggedCall);
-    }
-    this.#sequence = this.#calls.at(-1)?.sequence ?? 0;
+    for (const late of readLines(this.#lateFile)) this.#rememberLate(late as LoggedLateResult);
+    for (const call of readLines(this.#file)) this.#remember(call as LoggedCall);
   }
 
   add(call: Omit<LoggedCall, 'sequence'>): void {
-    this.#sequence += 1;
-    const logged = { sequence: this.#sequence, ...call };
-    this.#calls.push(logged);
+    const logged = { sequence: this.#calls.total + 1, ...call };
+    this.#remember(logged);
     if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(logged)}\n`);
   }
 
   addLate(result: LoggedLateResult): void {
-    this.#late.push(result);
+    this.#rememberLate(result);
     if (this.#lateFile !== undefined) appendFileSync(this.#lateFile, `${JSON.stringify(result)}\n`);
   }
 
   /** Kept in memory only: no bill depends on it. */
   addDelivery(delivery: LoggedDelivery): void {
-    this.#deliveries.push(delivery);
+    this.#deliveries.add(delivery);
+  }
+
+  /** A call that neither costs anything nor counts against a rate window: only how many there were is kept. */
+  countOther(status: number, path: string): void {
+    const name = `${status} ${path}`;
+    this.#others.set(name, (this.#others.get(name) ?? 0) + 1);
   }
 
   lateResults(): readonly LoggedLateResult[] {
-    return this.#late;
+    return this.#late.since(0);
   }
 
   deliveries(): readonly LoggedDelivery[] {
-    return this.#deliveries;
+    return this.#deliveries.since(0);
   }
 
+  /** The calls after a sequence number, as far as their details are kept. */
   calls(since = 0): readonly LoggedCall[] {
-    return this.#calls.filter((call) => call.sequence > since);
+    return this.#calls.since(since).map((call) => ({ ...call, billed: readBilled(call.billed) }));
+  }
+
+  /** Credits that were billed so far, late results included. */
+  credits(): number {
+    return (this.#millionths + this.#lateMillionths) / 1_000_000;
   }
 
   bill(): Bill {
-    const calls = billOf(this.#calls);
-    const late = billOf(this.#late);
+    const calls = this.#calls.since(0);
     return {
-      calls: this.#calls.length,
-      refused: this.#calls.filter((call) => call.refused).length,
-      people: calls.people,
-      credits: String((calls.millionths + late.millionths) / 1_000_000),
-      lateCredits: String(late.millionths / 1_000_000),
-      billedAgain: calls.again,
-      lateBilledAgain: late.again,
+      calls: this.#calls.total,
+      refused: this.#refused,
+      people: this.#people,
+      credits: String(this.credits()),
+      latePeople: this.#latePeople,
+      lateCredits: String(this.#lateMillionths / 1_000_000),
+      billedAgain: repeatedly(
+        calls.flatMap((call) => readBilled(call.billed).map(({ personId }) => personId)),
+      ),
+      lateBilledAgain: repeatedly(
+        this.#late
+          .since(0)
+          .flatMap(({ kind, billed }) => billed.map(({ personId }) => `${kind} ${personId}`)),
+      ),
+      detailsFrom: this.#calls.total - calls.length + 1,
+      otherCalls: Object.fromEntries(this.#others),
     };
   }
 
   /** The most calls to an endpoint that arrived within any trailing window of so many seconds, refused ones included. */
   busiest(seconds: number, path: string): number {
     const times = this.#calls
+      .since(0)
       .filter((call) => call.path === path)
       .map((call) => call.at)
       .sort((one, other) => one - other);
@@ -139,27 +160,39 @@ export class CallLog {
     }
     return most;
   }
+
+  #remember(call: LoggedCall): void {
+    this.#calls.add({ ...call, billed: writeBilled(call.billed) });
+    if (call.refused) this.#refused += 1;
+    this.#people += call.billed.length;
+    this.#millionths += inMillionths(call.credits);
+  }
+
+  #rememberLate(result: LoggedLateResult): void {
+    this.#late.add(result);
+    this.#latePeople += result.billed.length;
+    this.#lateMillionths += inMillionths(result.credits);
+  }
 }
 
-function billOf(
-  entries: readonly {
-    readonly credits: string;
-    readonly kind?: string;
-    readonly billed: readonly { readonly personId: string }[];
-  }[],
-): { millionths: number; people: number; again: Record<string, number> } {
-  const times = new Map<string, number>();
-  let millionths = 0;
-  for (const { credits, billed, kind } of entries) {
-    millionths += Math.round(Number(credits) * 1_000_000);
-    for (const { personId } of billed) {
-      const key = kind === undefined ? personId : `${kind} ${personId}`;
-      times.set(key, (times.get(key) ?? 0) + 1);
-    }
-  }
-  return {
-    millionths,
-    people: [...times.values()].reduce((sum, count) => sum + count, 0),
-    again: Object.fromEntries([...times].filter(([, count]) => count > 1)),
-  };
+/** A line that a kill cut off is a call that was never answered and never counted. */
+function* readLines(file: string): Generator<unknown> {
+  if (!existsSync(file)) return;
+  for (const line of readFileSync(file, 'utf8').split('\n')) if (line.endsWith('}')) yield JSON.parse(line);
+}
+
+function inMillionths(credits: string): number {
+  return Math.round(Number(credits) * 1_000_000);
+}
+
+function writeBilled(billed: LoggedCall['billed']): string {
+  return billed.map(({ detail, personId, credits }) => `${detail} ${personId} ${credits}`).join(',');
+}
+
+function readBilled(text: string): LoggedCall['billed'] {
+  if (text === '') return [];
+  return text.split(',').map((each) => {
+    const [detail = '', personId = '', credits = ''] = each.split(' ');
+    return { detail: Number(detail), personId, credits };
+  });
 }

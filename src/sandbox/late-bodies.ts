@@ -1,4 +1,5 @@
 import { Chance } from './chance.ts';
+import { creditsMember } from './misstated-credits.ts';
 import type { DeliveryRule } from './scenario.ts';
 
 /** Somebody whose phones or addresses come later. */
@@ -23,7 +24,7 @@ export function nativeBody(result: {
     `"total_requested_enrichments":${asked}`,
     `"unique_enriched_records":${found}`,
     `"missing_records":${asked - found}`,
-    ...creditsMember(credits, rule),
+    ...creditsMember(credits, rule.credits),
     `"people":[${people
       .map((person) =>
         JSON.stringify({
@@ -53,7 +54,7 @@ export function waterfallBody(result: {
     `"request_id":"${requestId}"`,
     `"target_fields":${JSON.stringify(targetFields)}`,
     `"records_enriched":${people.length}`,
-    ...creditsMember(credits, rule),
+    ...creditsMember(credits, rule.credits),
     `"people":[${people
       .map((person) =>
         JSON.stringify({
@@ -96,23 +97,6 @@ function idOf(person: LatePerson, rule: DeliveryRule, seed: number): string {
   if (rule.people === 'foreign') return new Chance(seed, `foreign ${person.id}`).identifier();
   if (rule.people === 'other-ids') return `w${person.id.slice(1)}`;
   return person.id;
-}
-
-function creditsMember(credits: number, { credits: fault }: DeliveryRule): string[] {
-  switch (fault) {
-    case 'missing':
-      return [];
-    case 'fractional':
-      return [`"credits_consumed":${credits}.50`];
-    case 'negative':
-      return [`"credits_consumed":-${credits + 1}`];
-    case 'text':
-      return [`"credits_consumed":"${credits} credits"`];
-    case 'double':
-      return [`"credits_consumed":${credits * 20 + 200}`];
-    case undefined:
-      return [`"credits_consumed":${credits}`];
-  }
 }
 
 /** What parsers and databases stumble over. */

@@ -1,10 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Chance } from './chance.ts';
+import type { Carried } from './call-handler.ts';
 import type { CallLog } from './call-log.ts';
+import type { Refusal } from './failures.ts';
+import type { Faults } from './faults.ts';
+import { pollParametersSchema } from './inputs.ts';
 import { nativeBody, waterfallBody, type LatePerson } from './late-bodies.ts';
 import type { LateStore, StoredResult } from './late-store.ts';
-import type { DeliveryRule, Faults } from './scenario.ts';
+import type { DeliveryRule } from './scenario.ts';
 
 export interface LateOptions {
   readonly seed: number;
@@ -48,7 +52,7 @@ export class LateResults {
 
   constructor(options: LateOptions) {
     this.#options = options;
-    for (const result of options.store.results()) if (!result.delivered) this.#schedule(result, 0);
+    for (const result of options.store.undelivered()) this.#schedule(result, 0);
   }
 
   /** Whether everybody's phones are on their way already, from an earlier request: then nothing is delivered for this one. */
@@ -68,23 +72,26 @@ export class LateResults {
     await Promise.all(early);
   }
 
-  /** GET /webhook_result/{request_id}: status and body of the answer. */
-  poll(requestId: string): { readonly status: number; readonly body: string } {
-    if (!/^-?\d{1,20}$/.test(requestId)) return { status: 400, body: refusal('invalid_request_id') };
-    const results = this.#options.store.results().filter((result) => result.requestId === requestId);
-    const latest = results.findLast((result) => result.readyAt <= this.#options.now()) ?? results[0];
-    if (!latest) return { status: 404, body: refusal('request_id_unknown') };
-    if (latest.rule.poll === 'unknown') return { status: 404, body: refusal('request_id_unknown') };
-    if (latest.rule.poll === 'expired' || this.#options.now() - latest.readyAt > keptMilliseconds)
-      return { status: 410, body: refusal('request_id_expired') };
-    const seconds = Math.ceil((latest.readyAt - this.#options.now()) / 1_000);
+  /** GET /webhook_result/{request_id} */
+  poll(parameters: unknown): Carried | Refusal {
+    const asked = pollParametersSchema.safeParse(parameters);
+    const requestId = asked.success ? asked.data.request_id : '';
+    if (!/^-?\d{1,20}$/.test(requestId)) return refusal(400, 'invalid_request_id');
+    const now = this.#options.now();
+    const results = this.#options.store.ofRequest(requestId);
+    const latest = results.findLast((result) => result.readyAt <= now) ?? results[0];
+    if (!latest || latest.rule.poll === 'unknown') return refusal(404, 'request_id_unknown');
+    if (latest.rule.poll === 'expired' || now - latest.readyAt > keptMilliseconds)
+      return refusal(410, 'request_id_expired');
+    const seconds = Math.ceil((latest.readyAt - now) / 1_000);
     if (seconds > 0 || latest.rule.poll === 'pending')
-      return { status: 404, body: refusal('result_pending', Math.max(1, seconds)) };
+      return refusal(404, 'result_pending', Math.max(1, seconds));
+    const status = latest.delivered ? 'success' : latest.tries > 0 ? 'failed' : 'in_progress';
     return {
-      status: 200,
+      billing: { people: 0, credits: '0', billed: [], requestId },
       body:
-        `{"request_id":${requestId},"webhook_status":"${latest.delivered ? 'success' : latest.tries > 0 ? 'failed' : 'in_progress'}",` +
-        `"request_type":"${latest.kind}","last_dispatched_at":null,"failure_reason":null,"webhook_result":${latest.body}}`,
+        `{"request_id":${requestId},"webhook_status":"${status}","request_type":"${latest.kind}",` +
+        `"last_dispatched_at":null,"failure_reason":null,"webhook_result":${latest.body || 'null'}}`,
     };
   }
 
@@ -174,11 +181,11 @@ export class LateResults {
   }
 
   async #deliver(result: StoredResult): Promise<void> {
-    const { log, store, now } = this.#options;
+    const { log, store } = this.#options;
     if (!result.counted) {
       store.count(result);
       log.addLate({
-        at: now(),
+        at: Date.now(),
         requestId: result.requestId,
         kind: result.kind,
         credits: result.credits,
@@ -198,9 +205,9 @@ export class LateResults {
   }
 
   async #post(result: StoredResult): Promise<number> {
-    const { log, now } = this.#options;
+    const { log } = this.#options;
     const zipped = result.rule.gzip === true;
-    const at = now();
+    const at = Date.now();
     let status = 0;
     try {
       const answer = await fetch(result.url, {
@@ -220,12 +227,15 @@ export class LateResults {
   }
 }
 
-function refusal(code: string, retryAfterSeconds?: number): string {
-  return JSON.stringify({
-    error_code: code,
-    error: code,
-    ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }),
-  });
+function refusal(status: number, code: string, retryAfterSeconds?: number): Refusal {
+  const wait = retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds };
+  return {
+    status,
+    code: `ENRICHMENT.WEBHOOK_RESULT.${code.toUpperCase()}`,
+    message: code,
+    suggestions: wait ? [{ label: 'Ask again later', ...wait }] : [],
+    older: { error_code: code, error: code, ...wait },
+  };
 }
 
 /** Ids of phone enrichment are of another kind than request ids, and cannot be polled. */

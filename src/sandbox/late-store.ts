@@ -20,62 +20,96 @@ export interface StoredResult {
 }
 
 type NewResult = Omit<StoredResult, 'number' | 'counted' | 'delivered' | 'tries'>;
+type Change = { readonly change: number; readonly counted?: true; readonly delivered?: boolean };
 
-/** Results that are still to be delivered or polled, over restarts where a directory is given. */
+/**
+ * Results that are still to be delivered or polled, over restarts where a directory is given. Of those that are delivered
+ * only the last are kept in memory; a poll for an older one finds nothing.
+ */
 export class LateStore {
   readonly #file: string | undefined;
-  readonly #results: StoredResult[] = [];
+  readonly #kept: number;
+  readonly #results = new Map<number, StoredResult>();
+  readonly #ofRequest = new Map<string, StoredResult[]>();
+  /** Numbers of delivered results, in the order in which they are forgotten. */
+  readonly #delivered = new Set<number>();
+  #made = 0;
 
-  constructor(directory: string | undefined) {
+  /** @param kept delivered results that can still be polled */
+  constructor(directory: string | undefined, kept = 50_000) {
+    this.#kept = kept;
     if (directory === undefined) return;
     mkdirSync(directory, { recursive: true });
     this.#file = join(directory, 'late-results.ndjson');
     if (!existsSync(this.#file)) return;
     for (const line of readFileSync(this.#file, 'utf8').split('\n')) {
       if (!line.endsWith('}')) continue;
-      const entry = JSON.parse(line) as
-        StoredResult | { change: number; counted?: true; delivered?: boolean };
-      if (!('change' in entry)) {
-        this.#results.push(entry);
-        continue;
-      }
-      const result = this.#results[entry.change - 1];
-      if (!result) continue;
-      if (entry.counted) result.counted = true;
-      if (entry.delivered !== undefined) {
-        result.delivered = entry.delivered;
-        result.tries += 1;
-      }
+      const entry = JSON.parse(line) as StoredResult | Change;
+      if ('change' in entry) this.#change(entry);
+      else this.#remember(entry);
     }
   }
 
+  /** All that are kept, in the order in which they were made. */
   results(): readonly StoredResult[] {
-    return this.#results;
+    return [...this.#results.values()];
+  }
+
+  undelivered(): readonly StoredResult[] {
+    return this.results().filter((result) => !result.delivered);
+  }
+
+  ofRequest(requestId: string): readonly StoredResult[] {
+    return this.#ofRequest.get(requestId) ?? [];
   }
 
   add(result: NewResult): StoredResult {
-    const stored = {
-      ...result,
-      number: this.#results.length + 1,
-      counted: false,
-      delivered: false,
-      tries: 0,
-    };
-    this.#results.push(stored);
+    const stored = { ...result, number: this.#made + 1, counted: false, delivered: false, tries: 0 };
+    this.#remember(stored);
     this.#write(stored);
     return stored;
   }
 
   /** Billed now. */
   count(result: StoredResult): void {
-    result.counted = true;
-    this.#write({ change: result.number, counted: true });
+    this.#note({ change: result.number, counted: true });
   }
 
   tried(result: StoredResult, delivered: boolean): void {
-    result.tries += 1;
+    this.#note({ change: result.number, delivered });
+  }
+
+  #note(change: Change): void {
+    this.#change(change);
+    this.#write(change);
+  }
+
+  #remember(result: StoredResult): void {
+    this.#made = result.number;
+    this.#results.set(result.number, result);
+    this.#ofRequest.set(result.requestId, [...this.ofRequest(result.requestId), result]);
+  }
+
+  #change({ change, counted, delivered }: Change): void {
+    const result = this.#results.get(change);
+    if (!result) return;
+    if (counted) result.counted = true;
+    if (delivered === undefined) return;
     result.delivered = delivered;
-    this.#write({ change: result.number, delivered });
+    result.tries += 1;
+    if (delivered) this.#delivered.add(change);
+    if (this.#delivered.size > this.#kept) this.#forgetOldest();
+  }
+
+  #forgetOldest(): void {
+    const [number] = this.#delivered;
+    const result = number === undefined ? undefined : this.#results.get(number);
+    if (!result) return;
+    this.#delivered.delete(result.number);
+    this.#results.delete(result.number);
+    const rest = this.ofRequest(result.requestId).filter((each) => each !== result);
+    if (rest.length > 0) this.#ofRequest.set(result.requestId, rest);
+    else this.#ofRequest.delete(result.requestId);
   }
 
   #write(entry: object): void {

@@ -15,6 +15,18 @@ export interface Asked {
   readonly proflink_url?: string | undefined;
 }
 
+export interface Company {
+  readonly id: string;
+  readonly name: string;
+  readonly domain: string;
+}
+
+/** What a search is for; nothing is everybody. */
+export interface Search {
+  readonly person_titles?: readonly string[] | undefined;
+  readonly organization_domains?: readonly string[] | undefined;
+}
+
 /** Somebody whom the service knows. */
 export interface Known {
   readonly id: string;
@@ -25,7 +37,7 @@ export interface Known {
   readonly email: string | null;
   readonly personalEmail: string | null;
   readonly profileUrl: string;
-  readonly organization: { readonly id: string; readonly name: string; readonly domain: string };
+  readonly organization: Company;
   readonly pastOrganization: string;
   readonly hasMobile: boolean;
 }
@@ -60,9 +72,9 @@ export class Population {
 
   /** The person of a number from 0 on. */
   numbered(number: number): Known {
-    const { seed, people } = this.#options;
-    const chance = new Chance(seed, `person ${number}`);
-    const company = this.#company(chance.below(Math.max(1, Math.ceil(people / 20)), 1));
+    const chance = new Chance(this.#options.seed, `person ${number}`);
+    // Company and title follow from the number alone, so that a search finds its page without looking at everybody.
+    const company = this.#company(number % this.#companies());
     const firstName = chance.pick(firstNames, 2);
     const lastName = chance.pick(lastNames, 3);
     const handle = `${firstName}.${lastName}.${number.toString(36)}`.toLowerCase();
@@ -70,7 +82,7 @@ export class Population {
       id: `5b${number.toString(16).padStart(10, '0')}${chance.identifier().slice(0, 12)}`,
       firstName,
       lastName,
-      title: chance.pick(titles, 4),
+      title: titleOf(number),
       email: chance.share(0.1, 5) ? null : `${handle}@${company.domain}`,
       personalEmail: `${handle}@gmail.example`,
       profileUrl: `http://www.linkedin.com/in/${handle.replaceAll('.', '-')}`,
@@ -88,7 +100,62 @@ export class Population {
     return this.#stranger(asked);
   }
 
-  #company(number: number): Known['organization'] {
+  /** Numbered people who fit a search: how many, and the one at a place from 0 on. */
+  search(search: Search): { readonly count: number; readonly at: (place: number) => Known | undefined } {
+    const { people } = this.#options;
+    const places = titles.flatMap((title, place) =>
+      !search.person_titles || search.person_titles.some((wanted) => isSame(wanted, title)) ? [place] : [],
+    );
+    if (search.organization_domains) {
+      const companies = search.organization_domains.flatMap((domain) => this.#companyNumber(domain) ?? []);
+      const numbers = [...new Set(companies)]
+        .flatMap((company) => this.#employees(company))
+        .filter((number) => places.includes(number % titles.length));
+      return { count: numbers.length, at: (place) => this.#at(numbers[place]) };
+    }
+    const rest = places.filter((place) => place < people % titles.length).length;
+    return {
+      count: Math.floor(people / titles.length) * places.length + rest,
+      at: (place) =>
+        this.#at(Math.floor(place / places.length) * titles.length + (places[place % places.length] ?? NaN)),
+    };
+  }
+
+  /** The company of a domain: an employer of numbered people, or one of the others that are known. */
+  organization(domain: string): Company | undefined {
+    const number = this.#companyNumber(domain);
+    if (number !== undefined) return this.#company(number);
+    if (!/^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/i.test(domain)) return undefined;
+    const { seed, matchRate } = this.#options;
+    if (!new Chance(seed, `company at ${domain.toLowerCase()}`).share(matchRate)) return undefined;
+    const employer = employerOf({ domain });
+    return employer && employerAsCompany(seed, employer);
+  }
+
+  #at(number: number | undefined): Known | undefined {
+    return number !== undefined && number < this.#options.people ? this.numbered(number) : undefined;
+  }
+
+  #companies(): number {
+    return Math.max(1, Math.ceil(this.#options.people / 20));
+  }
+
+  #companyNumber(domain: string): number | undefined {
+    const number = Number(/-(\d+)\.example$/i.exec(domain)?.[1] ?? NaN);
+    const exists = number < this.#companies() && isSame(this.#company(number).domain, domain);
+    return exists ? number : undefined;
+  }
+
+  #employees(company: number): number[] {
+    const { people } = this.#options;
+    const companies = this.#companies();
+    return Array.from(
+      { length: Math.ceil((people - company) / companies) },
+      (_, index) => company + index * companies,
+    );
+  }
+
+  #company(number: number): Company {
     const chance = new Chance(this.#options.seed, `company ${number}`);
     const name = `${chance.pick(companyWords, 0)} ${chance.pick(companyWords, 1)} ${number}`;
     return { id: chance.identifier(), name, domain: `${name.toLowerCase().replaceAll(' ', '-')}.example` };
@@ -148,11 +215,7 @@ export class Population {
     const mixedUp = chance.share(ambiguousRate, 1);
     const own = employer ?? { name: this.#company(chance.below(5_000, 4)).name, key: '', domain: undefined };
     const company = mixedUp || !employer ? this.#company(chance.below(5_000, 4)) : undefined;
-    const organization = company ?? {
-      id: new Chance(seed, `employer ${own.key}`).identifier(),
-      name: own.name,
-      domain: own.domain ?? `${own.key.replaceAll(' ', '-')}.example`,
-    };
+    const organization = company ?? employerAsCompany(seed, own);
     const handle = `${firstName}.${lastName}`.toLowerCase().replace(/[^\p{L}\p{N}.]/gu, '');
     const corporate = email !== undefined && !freeMail.test(email) && !mixedUp;
     return {
@@ -186,7 +249,26 @@ function nameOf(asked: Asked): { first: string; last: string } | undefined {
   return words.length < 2 ? undefined : { first: words[0]!, last: words.slice(1).join(' ') };
 }
 
-function employerOf(asked: Asked): { name: string; key: string; domain: string | undefined } | undefined {
+interface Employer {
+  readonly name: string;
+  readonly key: string;
+  readonly domain: string | undefined;
+}
+
+function employerAsCompany(seed: number, { name, key, domain }: Employer): Company {
+  const id = new Chance(seed, `employer ${key}`).identifier();
+  return { id, name, domain: domain ?? `${key.replaceAll(' ', '-')}.example` };
+}
+
+function titleOf(number: number): string {
+  return titles[number % titles.length]!;
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+function employerOf(asked: Asked): Employer | undefined {
   const corporate = asked.email && !freeMail.test(asked.email) ? asked.email.split('@')[1] : undefined;
   const domain = asked.domain?.toLowerCase() ?? corporate?.toLowerCase();
   const label = domain?.split('.')[0]?.replaceAll('-', ' ');

@@ -1,0 +1,19 @@
+import type { MisstatedCredits } from './scenario.ts';
+
+/** The member of an answer that says what it cost, or what a fault makes of it. @returns none or one JSON member */
+export function creditsMember(credits: number, fault: MisstatedCredits | undefined): string[] {
+  switch (fault) {
+    case 'missing':
+      return [];
+    case 'fractional':
+      return [`"credits_consumed":${credits}.50`];
+    case 'negative':
+      return [`"credits_consumed":-${credits + 1}`];
+    case 'text':
+      return [`"credits_consumed":"${credits} credits"`];
+    case 'double':
+      return [`"credits_consumed":${credits * 20 + 200}`];
+    case undefined:
+      return [`"credits_consumed":${credits}`];
+  }
+}

@@ -1,0 +1,52 @@
+import type { z } from 'zod';
+import { jsonType, type Answer, type Refusal } from './failures.ts';
+import type { OutOfCreditsStatus } from './scenario.ts';
+
+/** 422: names every parameter that is wrong, and nothing of what was in it. */
+export function invalid(error: Pick<z.ZodError, 'issues'>): Refusal {
+  const names = [...new Set(error.issues.map(({ path }) => path.join('.')))].filter((name) => name !== '');
+  return {
+    status: 422,
+    code: 'REQUEST.VALIDATION.INVALID',
+    message:
+      names.length === 0 ? 'The body is not as described.' : `Missing or invalid: ${names.join(', ')}.`,
+    suggestions: names.map((parameter) => ({ label: `Correct ${parameter}`, parameter })),
+  };
+}
+
+/** 422: something that is needed here was not sent. */
+export function missingParameter(parameter: string, reason: string): Refusal {
+  return {
+    status: 422,
+    code: 'REQUEST.VALIDATION.PARAMETER_MISSING',
+    message: `${parameter} is required ${reason}.`,
+    suggestions: [{ label: `Send ${parameter}`, parameter }],
+  };
+}
+
+/** 400 of bulk enrichment, in the shape that the field has seen. */
+export function badDetails(code: 'INVALID_REQUEST' | 'RECORD_LIMIT_EXCEEDED', message: string): Refusal {
+  return {
+    status: 400,
+    code: `PEOPLE.VALIDATION.${code}`,
+    message,
+    suggestions: [{ label: 'Send 1 to 10 people', parameter: 'details' }],
+    older: { status: 'failed', error_code: code, error_message: message },
+  };
+}
+
+/** Nobody has shown the answer of an account without credits: three guesses. */
+export function outOfCredits(status: OutOfCreditsStatus): Refusal {
+  return {
+    status,
+    code: 'BILLING.CREDITS.EXHAUSTED',
+    oldCode: status === 403 ? 'CREDITS_EXHAUSTED' : 'INSUFFICIENT_CREDITS',
+    message: 'The account has no credits left.',
+    suggestions: [{ label: 'Add credits to the account' }],
+  };
+}
+
+/** Encodes a body once more, as some 429s are seen: a JSON text inside a JSON text. */
+export function encodedTwice(answer: Answer): Answer {
+  return { ...answer, contentType: jsonType, body: JSON.stringify(answer.body) };
+}
