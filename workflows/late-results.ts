@@ -4,7 +4,7 @@ import type { LateStanding } from '../src/contract.ts';
 /**
  * The part of a run that looks after results which come later. One look applies what lies in the inbox and polls what is
  * due; a look is taken when the receiver says that there is mail, and when the next poll or the end of the waiting is due.
- * One timer at a time, which further mail does not set anew: each timer is an action that is billed.
+ * One timer at a time, which is set anew only for an earlier moment: each timer is an action that is billed.
  */
 export class LateResults {
   standing: LateStanding = {
@@ -20,10 +20,9 @@ export class LateResults {
   readonly #take: () => Promise<LateStanding>;
   readonly #onLook: () => void;
   readonly #pollAfterMilliseconds: number;
-  readonly #timers = new CancellationScope();
   #mail = false;
   #due = false;
-  #timerIsSet = false;
+  #timer: { readonly rings: number; readonly scope: CancellationScope } | undefined;
 
   /**
    * @param options.take takes one look
@@ -67,28 +66,32 @@ export class LateResults {
 
   /** No further look will be needed. */
   close(): void {
-    this.#timers.cancel();
+    this.#timer?.scope.cancel();
   }
 
   #setTimer(longestPause: number): void {
-    if (this.#timerIsSet) return;
-    this.#timerIsSet = true;
     const { awaited, until, nextLookMilliseconds } = this.standing;
     // A poll a moment later than due costs nothing, and several that are due within that moment are one look.
     const next = Math.min(nextLookMilliseconds ?? this.#pollAfterMilliseconds, longestPause);
     const pause = Math.max(next, shortestPauseMilliseconds);
+    const rings = Date.now() + pause;
+    // The same moment is told a little differently by each look.
+    if (this.#timer && this.#timer.rings <= rings + shortestPauseMilliseconds) return;
+    this.#timer?.scope.cancel();
+    const timer = { rings, scope: new CancellationScope() };
+    this.#timer = timer;
     const summary =
       until === null ? 'next look for late results' : `${awaited} results awaited until ${until}`;
-    void this.#ring(pause, summary);
+    void this.#ring(timer.scope, pause, summary);
   }
 
-  async #ring(pause: number, summary: string): Promise<void> {
+  async #ring(scope: CancellationScope, pause: number, summary: string): Promise<void> {
     try {
-      await this.#timers.run(() => sleep(pause, { summary }));
-      this.#timerIsSet = false;
+      await scope.run(() => sleep(pause, { summary }));
+      this.#timer = undefined;
       this.#due = true;
     } catch (error) {
-      // Closed: no look will be needed.
+      // Replaced by an earlier one, or closed.
       if (!isCancellation(error)) throw error;
     }
   }

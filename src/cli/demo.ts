@@ -47,7 +47,7 @@ export function demoCommand(): Command {
         await showContacts(session, ended.run_id);
         return ended;
       });
-      reportRun(facts, options.json === true);
+      reportRun(facts, options.json === true, config);
       tell(
         planHint(facts.calls, options.seed) +
           '\nlook around with: npx enrich dev        (database, Temporal UI and sandbox until Ctrl-C)',

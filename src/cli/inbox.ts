@@ -8,6 +8,7 @@ import {
   reopenDelivery,
   type DeliveryFacts,
 } from '../warehouse/deliveries.ts';
+import { wholeNumber } from './number-flag.ts';
 import { print, table, tell } from './output.ts';
 import { withSession, type Session, type SessionNeeds } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
@@ -27,16 +28,16 @@ function listCommand(): Command {
     .description('the newest deliveries')
     .argument('[run]', 'only those of this run')
     .option('--status <status>', 'only received, applied, duplicate, orphaned or quarantined ones')
-    .option('--limit <n>', 'how many to list', '50')
+    .option('--limit <n>', 'how many to list', wholeNumber(1), 50)
     .option('--json', 'as a JSON array')
     .addHelpText('after', '\nExample:\n  enrich inbox list --status quarantined')
     .action(
-      async (runId: string | undefined, options: { status?: string; limit: string; json?: boolean }) => {
+      async (runId: string | undefined, options: { status?: string; limit: number; json?: boolean }) => {
         await withWarehouse(options, async ({ warehouse }) => {
           const deliveries = await listDeliveries(warehouse, {
             runId,
             status: options.status,
-            limit: Number(options.limit) || 50,
+            limit: options.limit,
           });
           if (options.json === true) return print(JSON.stringify(deliveries));
           if (deliveries.length === 0) return print('no such deliveries');

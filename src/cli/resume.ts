@@ -19,6 +19,6 @@ export function resumeCommand(): Command {
         if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
         return waitForRun(session, run.runId, await resumeRun(session, run));
       });
-      reportRun(facts, options.json === true);
+      reportRun(facts, options.json === true, config);
     });
 }

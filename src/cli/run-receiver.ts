@@ -31,6 +31,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
   const warehouse = openWarehouse(databaseUrl, {
     connections,
     connectMilliseconds,
+    queryMilliseconds: connectMilliseconds,
     applicationName: 'enrich receiver',
     onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });

@@ -1,8 +1,10 @@
 import { createInterface } from 'node:readline/promises';
 import { Command, Option } from 'commander';
+import type { Config } from '../config.ts';
 import type { RunFacts } from '../contract.ts';
 import { exitCodes } from '../domain/problem.ts';
 import { getRun, findOrBeginRun, type RunOrder } from '../warehouse/runs.ts';
+import { describeService } from './describe-service.ts';
 import { describePlan, describeRun, exitCodeOf } from './describe-run.ts';
 import { followRun } from './follow-run.ts';
 import { print, tell } from './output.ts';
@@ -48,6 +50,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that 
         FRESHNESS: options.freshness,
         LATE_RESULTS_DEADLINE: options.lateDeadline,
       });
+      tell(describeService(config));
       const order = await orderRun(file, options, config);
       const asks = options.yes !== true;
       if (asks && !process.stdin.isTTY) {
@@ -64,7 +67,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that 
         if (!asks) tell(describeMapping(await getRun(session.warehouse, ended.run_id)));
         return ended;
       });
-      reportRun(facts, options.json === true);
+      reportRun(facts, options.json === true, config);
     });
 }
 
@@ -116,9 +119,9 @@ export async function enrichExport(
 }
 
 /** Prints what a run came to and sets the exit code. */
-export function reportRun(facts: RunFacts, json: boolean): void {
+export function reportRun(facts: RunFacts, json: boolean, config: Config): void {
   if (json) print(JSON.stringify(facts));
-  else print(describeRun(facts));
+  else print(describeRun(facts, config));
   process.exitCode = exitCodeOf(facts);
 }
 

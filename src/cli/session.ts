@@ -65,10 +65,16 @@ export async function withSession<Result>(
       warehouse,
       log,
       temporal: () => {
-        client ??= connectClient(stack.temporal).then((connected) => {
-          closing.push(() => connected.connection.close());
-          return connected;
-        });
+        client ??= connectClient(stack.temporal)
+          .then((connected) => {
+            closing.push(() => connected.connection.close());
+            return connected;
+          })
+          // A server that is away now may be there the next time that somebody asks.
+          .catch((error: unknown) => {
+            client = undefined;
+            throw error;
+          });
         return client;
       },
       work: () => {

@@ -93,25 +93,24 @@ export async function resumeRun(session: Session, run: RunRecord): Promise<Workf
 export async function waitForRun(session: Session, runId: string, handle: WorkflowHandle): Promise<RunFacts> {
   const interrupted = new AbortController();
   const interrupt = (): void => {
-    if (interrupted.signal.aborted) process.exit(exitCodes.needsPerson);
+    if (interrupted.signal.aborted) {
+      tell(`\nstopped at once; go on with: enrich resume ${runId}`);
+      process.exit(exitCodes.needsPerson);
+    }
     tell('\nstopping: calls in the air are waited for; once more stops at once');
     interrupted.abort();
   };
+  // For the rest of the command: a second signal while the worker drains must not stop the database under it.
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);
-  try {
-    if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
-    const worker = session.stack.temporal.embedded ? await session.work() : undefined;
-    await Promise.race([
-      followRun(session, runId, handle, interrupted.signal),
-      worker?.ended ?? new Promise(() => {}),
-    ]);
-    if (interrupted.signal.aborted) await leaveRun(session, runId);
-    return await readRunFacts(session.warehouse, runId);
-  } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
-  }
+  if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
+  const worker = session.stack.temporal.embedded ? await session.work() : undefined;
+  await Promise.race([
+    followRun(session, runId, handle, interrupted.signal),
+    worker?.ended ?? new Promise(() => {}),
+  ]);
+  if (interrupted.signal.aborted) await leaveRun(session, runId);
+  return readRunFacts(session.warehouse, runId);
 }
 
 /** Nobody goes on with an embedded run whose command ends: it is paused, and says so. Elsewhere the workers go on. */

@@ -154,13 +154,14 @@ async function pollOnce(
         await storePolled(warehouse, poll.attemptId, answer.body);
         await postponePoll(warehouse, poll.attemptId, later);
         break;
-      case 'no-result':
-        await endAwaitedByPoll(
-          warehouse,
-          poll.attemptId,
-          `nothing came: ${answer.deliveryStatus ?? 'no result'}`,
-        );
+      case 'no-result': {
+        const reason = `nothing came: ${answer.deliveryStatus ?? 'no result'}`;
+        // "Failed" without a result is the service's word that there is none. "Success" without one contradicts itself: what
+        // was delivered may have been billed, so nothing is concluded from it.
+        if (answer.deliveryStatus === 'failed') await endAwaitedByPoll(warehouse, poll.attemptId, reason);
+        else await stopPolling(warehouse, poll.attemptId, reason);
         break;
+      }
       case 'gone':
         await stopPolling(warehouse, poll.attemptId, `it cannot be polled: ${answer.code}`);
         break;

@@ -19,6 +19,8 @@ export interface Warehouse {
  * @param databaseUrl a PostgreSQL address, version 15 or later
  * @param options.connections the most connections that this process keeps
  * @param options.connectMilliseconds how long to wait for a connection, one that is free included
+ * @param options.queryMilliseconds how long to wait for an answer: a server that is reached and silent would otherwise hold
+ *   every connection for ever
  * @param options.onIdleError told when a resting connection breaks, such as at a server's restart
  */
 export function openWarehouse(
@@ -26,6 +28,7 @@ export function openWarehouse(
   options: {
     connections?: number;
     connectMilliseconds?: number;
+    queryMilliseconds?: number;
     applicationName?: string;
     onIdleError?: (error: Error) => void;
   } = {},
@@ -33,13 +36,17 @@ export function openWarehouse(
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: options.connections ?? 10,
+    ...(options.queryMilliseconds !== undefined && { query_timeout: options.queryMilliseconds }),
     application_name: options.applicationName ?? 'enrich',
     connectionTimeoutMillis: options.connectMilliseconds ?? 10_000,
     // Unqualified names are ours, and a search path of the role cannot redirect them.
     options: `-c search_path=${schemaName},pg_catalog -c timezone=UTC`,
   });
-  // Without a listener a server restart (57P01) takes the whole process down.
-  pool.on('error', options.onIdleError ?? (() => {}));
+  // Without a listener a server restart (57P01) takes the whole process down. A server that stops while connections are
+  // being ended says so to each of them: that is no news.
+  pool.on('error', (error) => {
+    if (!pool.ending) options.onIdleError?.(error);
+  });
   // The same of a connection that is in use: its query fails by itself, and the event alone would end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
   const database = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });

@@ -40,7 +40,7 @@ export function isDatabaseAway(error: unknown): boolean {
   if (code !== undefined && awayCodes.has(code)) return true;
   return (
     error instanceof Error &&
-    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+    /Connection terminated|timeout exceeded when trying to connect|Query read timeout/.test(error.message)
   );
 }
 

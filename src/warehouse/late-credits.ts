@@ -16,7 +16,7 @@ interface AttemptMoney {
   readonly waterfall: boolean;
   /** Sum over subjects of the dearest body of each. */
   readonly delivered: string;
-  /** False where a body does not say what it cost. */
+  /** False where a body does not say what it cost, or where nothing came but what cannot be understood. */
   readonly deliveredKnown: boolean;
 }
 
@@ -36,7 +36,8 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
     select a.run_id as "runId", a.status, a.budget_ids as "budgetIds", a.credits_reserved::text as reserved,
       a.credits_settled::text as settled, a.credits_answered::text as answered, a.answered_at is not null as "hasAnswer",
       cardinality(a.awaits) = 0 as complete, r.options -> 'waterfall' <> '[]'::jsonb as waterfall,
-      coalesce(d.credits, 0)::text as delivered, coalesce(d.known, true) as "deliveredKnown"
+      coalesce(d.credits, 0)::text as delivered, coalesce(d.known, not exists (
+        select 1 from webhook_deliveries q where q.attempt_id = a.attempt_id and q.status = 'quarantined')) as "deliveredKnown"
     from attempts a join runs r using (run_id) left join lateral (
       select sum(credits) as credits, bool_and(credits is not null) as known from (
         select max(credits) as credits from webhook_deliveries

@@ -2,16 +2,17 @@ import { expect } from 'vitest';
 import type { TestHouse } from './command-line.ts';
 
 /**
- * The five promises as far as a run without late results can break them, held against the sandbox's own log of every call,
+ * The five promises held against the sandbox's own log of every call,
  * person and credit.
  */
 export async function expectPromisesKept({ warehouse, sandbox }: TestHouse): Promise<void> {
   const rowsOf = async <Row>(statement: string): Promise<Row[]> =>
     (await warehouse.pool.query(statement)).rows as Row[];
 
-  // Money: each call that was settled is settled for what it was billed, and the rest of the bill is still held.
-  const calls = sandbox.log.calls();
-  const billedFor = new Map(calls.map((call) => [call.requestId, Number(call.credits)]));
+  // Money: each call that was settled is settled for what it was billed, late results included, and the rest is still held.
+  const billedFor = new Map<string | null, number>();
+  for (const entry of [...sandbox.log.calls(), ...sandbox.log.lateResults()])
+    billedFor.set(entry.requestId, (billedFor.get(entry.requestId) ?? 0) + Number(entry.credits));
   const attempts = await rowsOf<{
     request_id: string | null;
     status: string;
@@ -28,7 +29,9 @@ export async function expectPromisesKept({ warehouse, sandbox }: TestHouse): Pro
   const bill = Number(sandbox.log.bill().credits);
   const settled = sum(attempts.map((attempt) => attempt.settled));
   const held = sum(
-    attempts.filter((attempt) => attempt.status === 'unknown').map((attempt) => attempt.reserved),
+    attempts
+      .filter((attempt) => attempt.status === 'unknown' || attempt.status === 'awaiting')
+      .map((attempt) => attempt.reserved),
   );
   expect(settled).toBeLessThanOrEqual(bill);
   expect(bill - settled).toBeLessThanOrEqual(held);
@@ -47,10 +50,56 @@ export async function expectPromisesKept({ warehouse, sandbox }: TestHouse): Pro
   );
   expect(openRows).toEqual([]);
 
+  // Custody: every delivery that was answered with 2xx is stored, and what was applied is applied once.
+  const accepted = new Map<string, number>();
+  for (const { requestId, status } of sandbox.log.deliveries())
+    if (status >= 200 && status < 300) accepted.set(requestId, (accepted.get(requestId) ?? 0) + 1);
+  const stored = await rowsOf<{ request_id: string; deliveries: number }>(`
+    select request_id, count(*)::int as deliveries from enrichment.webhook_deliveries join enrichment.attempts using (attempt_id)
+    where origin = 'webhook' and request_id is not null group by 1`);
+  const storedFor = new Map(stored.map((row) => [row.request_id, row.deliveries]));
+  const answered = new Set(attempts.map((attempt) => attempt.request_id));
+  const lost = [...accepted].filter(
+    ([requestId, count]) => answered.has(requestId) && (storedFor.get(requestId) ?? 0) < count,
+  );
+  expect(lost).toEqual([]);
+  const twice = await rowsOf(`
+    select attempt_id, body_sha256 from enrichment.webhook_deliveries where status = 'applied' and origin = 'webhook'
+    group by attempt_id, body_sha256 having count(*) > 1`);
+  expect(twice).toEqual([]);
+
+  // Identity: every phone is one that the service delivered for the very person of the contact.
+  const phonesOf = new Map<string, Set<string>>();
+  for (const { body } of sandbox.lateResults()) {
+    for (const person of peopleOf(body)) {
+      const numbers = phonesOf.get(person.id) ?? new Set();
+      for (const phone of person.phone_numbers ?? []) numbers.add(phone.sanitized_number);
+      phonesOf.set(person.id, numbers);
+    }
+  }
+  const phones = await rowsOf<{ person_id: string; number: string }>(
+    `select person_id, number from enrichment.contact_phones`,
+  );
+  expect(phones.filter(({ person_id: id, number }) => !phonesOf.get(id)?.has(number))).toEqual([]);
+
   // Identity: nobody has the data of a person of another name.
   const strangers = await rowsOf(`
     select c.contact_id from enrichment.enriched_contacts c
     join enrichment.run_rows r on r.run_id = c.run_id and r.row_number = c.row_number
     where lower(c.first_name) <> lower(r.first_name) and lower(c.last_name) <> lower(r.last_name)`);
   expect(strangers).toEqual([]);
+}
+
+interface DeliveredPerson {
+  readonly id: string;
+  readonly phone_numbers?: readonly { readonly sanitized_number: string }[];
+}
+
+/** Bodies that a scenario spoiled name nobody. */
+function peopleOf(body: string): readonly DeliveredPerson[] {
+  try {
+    return (JSON.parse(body) as { people?: DeliveredPerson[] }).people ?? [];
+  } catch {
+    return [];
+  }
 }
