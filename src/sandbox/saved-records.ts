@@ -110,6 +110,8 @@ export function account(company: Company): Record<string, unknown> {
     name: company.name,
     website_url: `http://www.${company.domain}`,
     blog_url: null,
+    startupnet_url: null,
+    companydb_url: null,
     proflink_url: companyProfile(company),
     microblog_url: null,
     socialnet_url: null,

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, appendFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CallLog } from '../../../src/sandbox/call-log.ts';
+
+function call(personId: string, at = 1): Parameters<CallLog['add']>[0] {
+  const billed = [{ detail: 3, personId, credits: '1' }];
+  const path = '/people/bulk_match';
+  return { at, path, status: 200, requestId: `-${at}`, people: 1, credits: '1', refused: false, billed };
+}
+
+describe('the log of calls', () => {
+  it('gives calls back as they were added, after a sequence number', () => {
+    const log = new CallLog(undefined);
+    for (const [index, person] of ['ada', 'bo', 'cy'].entries()) log.add(call(person, index));
+    expect(log.calls(1)).toEqual([
+      { sequence: 2, ...call('bo', 1) },
+      { sequence: 3, ...call('cy', 2) },
+    ]);
+  });
+
+  it('forgets details beyond its limit, and no sum', () => {
+    const log = new CallLog(undefined, 100);
+    for (let number = 1; number <= 1_000; number += 1)
+      log.add(call(`person ${number}`.replace(' ', '-'), number));
+    const { calls, people, credits, detailsFrom } = log.bill();
+    expect({ calls, people, credits }).toEqual({ calls: 1_000, people: 1_000, credits: '1000' });
+    const kept = log.calls();
+    expect(kept.length).toBeGreaterThanOrEqual(100);
+    expect(kept.length).toBeLessThanOrEqual(125);
+    expect(kept[0]!.sequence).toBe(detailsFrom);
+    expect(log.calls(998).map(({ sequence }) => sequence)).toEqual([999, 1_000]);
+  });
+
+  it('says who was billed more than once', () => {
+    const log = new CallLog(undefined);
+    for (const person of ['ada', 'bo', 'ada']) log.add(call(person));
+    expect(log.bill().billedAgain).toEqual({ ada: 2 });
+  });
+
+  it('is the same after a restart, without the line that a kill cut off', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'enrich-log-'));
+    const log = new CallLog(directory);
+    log.add(call('ada'));
+    log.addLate({
+      at: 2,
+      requestId: '-1',
+      kind: 'phones',
+      credits: '8',
+      billed: [{ personId: 'ada', credits: '8' }],
+    });
+    appendFileSync(join(directory, 'calls.ndjson'), '{"sequence":2,"at');
+    const again = new CallLog(directory);
+    expect(again.calls()).toEqual(log.calls());
+    expect(again.bill()).toEqual(log.bill());
+    expect(again.bill()).toMatchObject({ credits: '9', lateCredits: '8' });
+    rmSync(directory, { recursive: true });
+  });
+});

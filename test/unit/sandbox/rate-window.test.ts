@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { RateWindows, parseWindowLimits } from '../../../src/sandbox/rate-window.ts';
+
+const start = Date.UTC(2026, 10, 21);
+
+function windows(limits: string): RateWindows {
+  return new RateWindows(parseWindowLimits(limits));
+}
+
+describe('a rate window', () => {
+  it('is opened by the first request, and ends whenever that was', () => {
+    const rates = windows('2/10s');
+    const refusals = [0, 9_000, 9_999, 10_000].map((at) => rates.count('/a', start + at).refused?.seconds);
+    expect(refusals).toEqual([undefined, undefined, 1, undefined]);
+  });
+
+  it('is of one endpoint', () => {
+    const rates = windows('1/10s');
+    expect(rates.count('/a', start).refused).toBeUndefined();
+    expect(rates.count('/b', start).refused).toBeUndefined();
+    expect(rates.count('/a', start).refused).toBeDefined();
+  });
+
+  it('is not opened by a look at it', () => {
+    const rates = windows('1/minute');
+    rates.usage('/a', start - 59_000);
+    rates.headers('/a', start - 59_000);
+    rates.count('/a', start);
+    expect(rates.count('/a', start + 59_000).refused).toBeDefined();
+  });
+
+  it('gives no place to a refused call, in the other windows neither', () => {
+    const rates = windows('1/minute,10/hour');
+    for (let call = 0; call < 5; call += 1) rates.count('/a', start);
+    expect(rates.usage('/a', start).hour).toEqual({ limit: 10, consumed: 1, left_over: 9 });
+  });
+
+  it('is as full after a restart as before', () => {
+    const calls = [
+      { path: '/a', at: start - 86_400_001, refused: false },
+      { path: '/a', at: start - 3_000, refused: false },
+      { path: '/a', at: start - 2_000, refused: true },
+      { path: '/a', at: start - 1_000, refused: false },
+    ];
+    const rates = windows('2/minute');
+    rates.replay(calls, start);
+    expect(rates.count('/a', start).refused).toMatchObject({ seconds: 57 });
+  });
+});

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { scenarioSchema } from '../../../src/sandbox/scenario.ts';
+
+const page = readFileSync(new URL('../../../docs/sandbox.md', import.meta.url), 'utf8');
+const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text!);
+const { rules, deliveries, ...rest } = scenarioSchema.shape;
+const keys = [
+  ...Object.keys(rules.unwrap().element.shape),
+  ...Object.keys(deliveries.unwrap().element.shape),
+  ...Object.keys(rest),
+];
+
+describe('docs/sandbox.md', () => {
+  it.each(examples.map((text) => [text]))('shows a valid scenario:\n%s', (text) => {
+    expect(scenarioSchema.safeParse(parse(text)).error).toBeUndefined();
+  });
+
+  it('shows several, and explains every key that a scenario can have', () => {
+    expect(examples.length).toBeGreaterThan(2);
+    expect(keys.filter((key) => !page.includes(`\`${key}\``))).toEqual([]);
+  });
+});
