@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { errorSchema } from './answer-schemas.ts';
 import { operations, type Operation } from './operations.ts';
+import { accountSchema, organizationSchema } from './organization-schema.ts';
+import { contactSchema, matchSchema, personSchema, searchedPersonSchema } from './person-schema.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -44,18 +46,33 @@ export function openApi(): Json {
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
         accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
       },
-      schemas: {
-        Error: jsonSchema(errorSchema, 'output'),
-        ...Object.fromEntries(
-          Object.entries(operations).map(([name, { answer }]) => [
-            answerName(name),
-            jsonSchema(answer, 'output'),
-          ]),
-        ),
-      },
+      schemas: componentSchemas(),
       headers: Object.fromEntries(rateHeaders.map((name) => [name, { schema: { type: 'string' } }])),
     },
   };
+}
+
+/** Answers, and the records in them by their names: each is described once. */
+function componentSchemas(): Json {
+  const registry = z.registry<{ id: string }>();
+  const named = {
+    Error: errorSchema,
+    Person: personSchema,
+    Match: matchSchema,
+    SearchedPerson: searchedPersonSchema,
+    Contact: contactSchema,
+    Organization: organizationSchema,
+    Account: accountSchema,
+    ...Object.fromEntries(
+      Object.entries(operations).map(([name, { answer }]) => [answerName(name), answer] as const),
+    ),
+  };
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  const uri = (id: string) => `#/components/schemas/${id}`;
+  const { schemas } = z.toJSONSchema(registry, { io: 'output', target: 'draft-2020-12', uri });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { $id: _id, $schema: _schema, ...schema }]) => [name, schema]),
+  );
 }
 
 function describe(name: string, operation: Operation): Json {

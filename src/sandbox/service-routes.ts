@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CallHandler, Handler, SentAnswer } from './call-handler.ts';
+import { errorAnswer, type Refusal } from './failures.ts';
 import { operations, type Operation, type OperationName } from './operations.ts';
 
 export interface SendingOptions {
@@ -23,6 +24,16 @@ export function addServiceRoutes(
     arrivals.set(request, Date.now());
     done();
   });
+  server.setNotFoundHandler((_request, reply) =>
+    fail(reply, options.now(), { status: 404, code: 'REQUEST.ROUTE.NOT_FOUND', message: 'Not found.' }),
+  );
+  server.setErrorHandler((error: FastifyError, _request, reply) =>
+    fail(reply, options.now(), {
+      status: error.statusCode ?? 500,
+      code: 'REQUEST.PROCESSING.FAILED',
+      message: error.message,
+    }),
+  );
   for (const name of Object.keys(operations) as OperationName[]) {
     const operation: Operation = operations[name];
     server.route({
@@ -40,6 +51,11 @@ export function addServiceRoutes(
       },
     });
   }
+}
+
+function fail(reply: FastifyReply, now: number, refusal: Refusal): FastifyReply {
+  const { status, contentType, body } = errorAnswer(now, 'migrated', refusal);
+  return reply.code(status).type(contentType).send(body);
 }
 
 async function send(

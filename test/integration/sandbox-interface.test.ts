@@ -179,3 +179,14 @@ describe('people enrichment', () => {
     expect(await answer.json()).toMatchObject({ status: 'failed', error_code: code });
   });
 });
+
+describe('what is not served', () => {
+  it.each([
+    ['a path that nobody knows', '/nowhere', '', 404],
+    ['a body that is too large', '/people/bulk_match', 'x'.repeat(1_100_000), 413],
+  ])('%s is refused in the shape of all errors', async (_name, path, body, status) => {
+    const answer = await call('POST', path, body);
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ error_details: { code: expect.any(String) } });
+  });
+});
