@@ -7,12 +7,13 @@ import {
   callTaskQueue,
   controlTaskQueue,
   workflowTypes,
+  type LateStanding,
   type RunFacts,
   type RunInput,
   type Stop,
 } from '../../src/contract.ts';
 import { recordHistories } from '../helpers/histories.ts';
-import { ScriptedActivities, plan, tally } from '../helpers/scripted-activities.ts';
+import { ScriptedActivities, nothingAwaited, plan, tally } from '../helpers/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../helpers/temporal.ts';
 
 const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
@@ -200,5 +201,95 @@ describe('a run', () => {
       await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'export.unclosed-quote' } });
     });
     expect(activities.statuses).toEqual(['failed']);
+  });
+});
+
+describe('late results', () => {
+  const lateResults = { pollAfterSeconds: 3_600 };
+  const awaited = (number: number): LateStanding => ({
+    ...nothingAwaited,
+    awaited: number,
+    until: '2026-11-22T03:00:00.000Z',
+    nextLookMilliseconds: 3_600_000,
+  });
+
+  it('are looked for when there is mail, and the run waits until nothing is awaited', async () => {
+    const activities = new ScriptedActivities();
+    activities.look = () => awaited(2);
+    await play(
+      activities,
+      async (handle) => {
+        await expect
+          .poll(async () => (await progress(handle)).phase, { timeout: 20_000 })
+          .toBe('awaiting late results');
+        await expect.poll(() => activities.looks, { timeout: 20_000 }).toBeGreaterThan(0);
+        expect(activities.ending).toBe('');
+        activities.look = () => ({ ...nothingAwaited, arrived: 2 });
+        await handle.signal('mail');
+        await handle.result();
+      },
+      { lateResults },
+    );
+    expect(activities.ending).toBe('finished');
+  });
+
+  it('cost one look for signals that come together, and none for signals that are late', async () => {
+    const activities = new ScriptedActivities();
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    activities.look = async (number) => {
+      if (number === 1) await held;
+      return number < 3 ? awaited(2) : nothingAwaited;
+    };
+    await play(
+      activities,
+      async (handle) => {
+        await expect.poll(() => activities.looks, { timeout: 20_000 }).toBe(1);
+        await Promise.all(Array.from({ length: 50 }, () => handle.signal('mail')));
+        letGo();
+        await expect.poll(() => activities.looks, { timeout: 20_000 }).toBe(2);
+        await handle.signal('mail');
+        await handle.result();
+        await expect(handle.signal('mail')).rejects.toThrow();
+      },
+      { lateResults },
+    );
+    expect(activities.looks).toBe(3);
+  });
+
+  it('are looked for without any mail when the next poll is due', async () => {
+    const activities = new ScriptedActivities();
+    activities.look = (number) => (number < 3 ? { ...awaited(2), nextLookMilliseconds: 10 } : nothingAwaited);
+    await play(activities, (handle) => handle.result(), { lateResults });
+    expect(activities.looks).toBe(3);
+  });
+
+  it('that free credits let people be asked for who were over budget', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = (batch, execution) =>
+      batch === 3 && execution < 5
+        ? { kind: 'over_budget', tally, budget: 'run:x' }
+        : { kind: 'done', tally };
+    activities.look = (number) => ({ ...nothingAwaited, arrived: number });
+    await play(activities, (handle) => handle.result(), { lateResults, lanes: 1 });
+    expect(activities.batches).toContain(3);
+    expect(activities.ending).toBe('finished');
+  });
+
+  it('do not keep a run from being cancelled', async () => {
+    const activities = new ScriptedActivities();
+    activities.look = () => awaited(2);
+    await play(
+      activities,
+      async (handle) => {
+        await expect
+          .poll(async () => (await progress(handle)).phase, { timeout: 20_000 })
+          .toBe('awaiting late results');
+        await handle.executeUpdate('cancel', { args: ['enough'] });
+        await handle.result();
+      },
+      { lateResults },
+    );
+    expect(activities.ending).toBe('cancelled');
   });
 });
