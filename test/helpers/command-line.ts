@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +25,14 @@ export interface Ended {
   readonly stderr: string;
   /** The last line of standard output as an object. */
   facts(): RunFacts;
+}
+
+/** A command that runs beside the test. */
+export interface Begun {
+  readonly kill: (signal: NodeJS.Signals) => void;
+  readonly ended: Promise<void>;
+  /** Standard output and standard error so far. */
+  readonly output: () => string;
 }
 
 /** A house of its own for a test: sandbox, database, embedded Temporal; and the binary as a user runs it. */
@@ -90,17 +98,29 @@ export class TestHouse {
   }
 
   /** Starts `enrich` and lets it run. */
-  begin(
-    parameters: readonly string[],
-    environment: Record<string, string> = {},
-  ): { kill: (signal: NodeJS.Signals) => void; ended: Promise<void> } {
+  begin(parameters: readonly string[], environment: Record<string, string> = {}): Begun {
     const child = spawn(process.execPath, [main, ...parameters], {
       cwd: this.directory,
       env: { ...this.#environment, ...environment },
-      stdio: 'ignore',
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
+    let output = '';
+    child.stdout.on('data', (text) => (output += String(text)));
+    child.stderr.on('data', (text) => (output += String(text)));
     const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
-    return { kill: (signal) => child.kill(signal), ended };
+    return { kill: (signal) => child.kill(signal), ended, output: () => output };
+  }
+
+  /** Stops or continues the Temporal server of this house. */
+  signalTemporal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    const record = readFileSync(join(this.directory, 'state', 'temporal', 'server.json'), 'utf8');
+    process.kill((JSON.parse(record) as { pid: number }).pid, signal);
+  }
+
+  /** Everything that Temporal has written: its database and its log, as text. */
+  temporalFiles(): string[] {
+    const directory = join(this.directory, 'state', 'temporal');
+    return readdirSync(directory).map((name) => readFileSync(join(directory, name), 'latin1'));
   }
 
   /** Ends a workflow behind the product's back, as by hand in the Temporal UI. */

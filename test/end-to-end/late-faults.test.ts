@@ -1,0 +1,179 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RunFacts } from '../../src/contract.ts';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { TestHouse, type Begun } from '../helpers/command-line.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { expectPromisesKept } from '../helpers/promises.ts';
+
+/** A server as it is deployed: receiver, workers and commands are processes of their own. */
+let house: TestHouse;
+let samples = 700;
+let server: Record<string, string>;
+
+beforeAll(async () => {
+  house = await TestHouse.open({ latency: 20, lateDelay: 1_000 });
+  const port = await freePort();
+  server = {
+    ...house.sharedTemporal(),
+    WEBHOOK_LISTEN: `127.0.0.1:${port}`,
+    WEBHOOK_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    LATE_RESULTS_POLL_AFTER: '60s',
+    LATE_RESULTS_DEADLINE: '120s',
+  };
+});
+
+beforeEach(() => house.sandbox.faults.set({}));
+
+afterAll(() => house.close());
+
+function sample(people: number): string {
+  samples += 1;
+  const file = join(house.directory, `contacts-${samples}.csv`);
+  writeFileSync(file, [...sampleExport({ people, seed: samples })].join(''));
+  return file;
+}
+
+const begun: Begun[] = [];
+
+function begin(parameters: readonly string[], more: Record<string, string> = {}): Begun {
+  const process = house.begin(parameters, { ...server, ...more });
+  begun.push(process);
+  return process;
+}
+
+async function endAll(): Promise<void> {
+  for (const process of begun.splice(0)) {
+    process.kill('SIGTERM');
+    await process.ended;
+  }
+}
+
+async function reveal(file: string): Promise<RunFacts> {
+  return (await house.enrich(['run', file, '--yes', '--json', '--reveal', 'phone'], server)).facts();
+}
+
+/** Begins a receiver again each time that it ends, until told to stop. */
+function keepReceiving(more: Record<string, string>): () => Promise<void> {
+  let stopped = false;
+  let receiver = begin(['receiver'], more);
+  const keeping = (async () => {
+    while (!stopped) {
+      await receiver.ended;
+      if (!stopped) receiver = begin(['receiver'], more);
+    }
+  })();
+  return async () => {
+    stopped = true;
+    receiver.kill('SIGTERM');
+    await keeping;
+  };
+}
+
+describe('a receiver that is killed', () => {
+  it.each(['delivery-arrived', 'delivery-stored', 'delivery-answered'])(
+    'again and again at %s loses nothing that it accepted, and everything takes effect once',
+    async (point) => {
+      begin(['worker']);
+      const stop = keepReceiving({ ENRICH_KILL_AT: `${point}:3` });
+      const facts = await reveal(sample(80));
+      await stop();
+      await endAll();
+      expect(facts).toMatchObject({
+        status: 'finished',
+        credits: { reserved: '0', unknown: '0' },
+        late_results: { awaited: 0, expired: 0 },
+      });
+      await expectPromisesKept(house);
+    },
+  );
+});
+
+describe('a worker that is killed', () => {
+  it('between two deliveries that it applies leaves each of them applied once', async () => {
+    begin(['receiver']);
+    const worker = begin(['worker'], { ENRICH_KILL_AT: 'delivery-applied:2' });
+    const running = reveal(sample(60));
+    await worker.ended;
+    begin(['worker']);
+    expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
+    await endAll();
+    await expectPromisesKept(house);
+  });
+});
+
+describe('SIGTERM under load', () => {
+  it('drains receiver and worker: nothing accepted is lost, and no paid call is cut off', async () => {
+    house.sandbox.faults.set({ deliveries: [{ copies: 3 }] });
+    const begunAt = new Date();
+    begin(['receiver']);
+    const worker = begin(['worker']);
+    const earlier = house.sandbox.log.deliveries().length;
+    const running = reveal(sample(150));
+    await until(() => house.sandbox.log.deliveries().length > earlier + 10);
+    const receiver = begun[0]!;
+    receiver.kill('SIGTERM');
+    worker.kill('SIGTERM');
+    await Promise.all([receiver.ended, worker.ended]);
+    const cutOff = await house.warehouse.pool.query(
+      `select 1 from enrichment.attempts where status in ('unknown', 'admitted') and admitted_at > $1`,
+      [begunAt],
+    );
+    expect(cutOff.rows).toEqual([]);
+    begin(['receiver']);
+    begin(['worker']);
+    expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
+    await endAll();
+    await expectPromisesKept(house);
+  });
+});
+
+describe('Temporal away', () => {
+  it('for a while: deliveries are accepted, and the run goes on afterwards', async () => {
+    begin(['receiver']);
+    begin(['worker']);
+    const earlier = house.sandbox.log.deliveries().length;
+    const running = reveal(sample(100));
+    await until(() => house.sandbox.log.deliveries().length > earlier);
+    house.signalTemporal('SIGSTOP');
+    const before = house.sandbox.log.deliveries().length;
+    await until(() => house.sandbox.log.deliveries().length > before + 2);
+    const during = house.sandbox.log.deliveries().slice(before);
+    house.signalTemporal('SIGCONT');
+    expect(during.every(({ status }) => status === 200)).toBe(true);
+    expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
+    await endAll();
+    await expectPromisesKept(house);
+  });
+});
+
+describe('what is secret', () => {
+  it('is in no log, no error and nowhere in Temporal: key, tokens, addresses, names, phones', async () => {
+    begin(['receiver']);
+    begin(['worker'], { LOG_LEVEL: 'trace' });
+    const file = sample(40);
+    const ended = await house.enrich(['run', file, '--yes', '--json', '--reveal', 'phone'], {
+      ...server,
+      LOG_LEVEL: 'trace',
+    });
+    const logs = begun.map((process) => process.output());
+    await endAll();
+    const contacts = await house.warehouse.pool.query<{ email: string | null; phone: string | null }>(
+      'select email, phone from enrichment.enriched_contacts where run_id = $1',
+      [ended.facts().run_id],
+    );
+    const secrets = [
+      'sandbox-key',
+      ...house.sandbox.lateResults().map(({ url }) => url.split('/').at(-1)!),
+      ...contacts.rows.flatMap(({ email, phone }) => [email, phone]).filter((text) => text !== null),
+    ];
+    expect(secrets.length).toBeGreaterThan(40);
+    const written = [ended.stdout, ended.stderr, ...logs, ...house.temporalFiles()].join('\n');
+    expect(secrets.filter((secret) => written.includes(secret))).toEqual([]);
+  });
+});
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
