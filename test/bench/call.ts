@@ -12,6 +12,7 @@ import { readConfig } from '../../src/config.ts';
 import type { RunFacts } from '../../src/contract.ts';
 import { acquireStack, type Stack } from '../../src/dev/stack.ts';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { countActions } from '../helpers/temporal-actions.ts';
 
 /**
  * The whole path of a call, beside a bare loop in the same run: `enrich run` with its database, Temporal server and sandbox on
@@ -137,25 +138,9 @@ function processorTime(): { busy: number; all: number } {
   return { all, busy: all - ticks[3]! - ticks[4]! };
 }
 
-const billable = [
-  'workflowExecutionStartedEventAttributes',
-  'activityTaskScheduledEventAttributes',
-  'timerStartedEventAttributes',
-  'workflowExecutionSignaledEventAttributes',
-  'workflowExecutionUpdateAcceptedEventAttributes',
-  'upsertWorkflowSearchAttributesEventAttributes',
-  'startChildWorkflowExecutionInitiatedEventAttributes',
-] as const;
-
-/** What Temporal would bill: starts (a child's counts twice), activities, timers, signals, updates, search attributes. */
 async function actions(stack: Stack, runId: string): Promise<number> {
   const connection = await Connection.connect({ address: stack.temporal.address });
-  const client = new Client({ connection, namespace: stack.temporal.namespace });
-  let count = 0;
-  for await (const { workflowId } of client.workflow.list({ query: `WorkflowId STARTS_WITH "${runId}"` })) {
-    const history = await client.workflow.getHandle(workflowId).fetchHistory();
-    for (const event of history.events ?? []) if (billable.some((name) => event[name])) count += 1;
-  }
+  const count = await countActions(new Client({ connection, namespace: stack.temporal.namespace }), runId);
   await connection.close();
   return count;
 }

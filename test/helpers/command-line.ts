@@ -14,6 +14,7 @@ import {
   type SandboxOptions,
 } from '../../src/sandbox/server.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
+import { countActions } from './temporal-actions.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
@@ -121,6 +122,14 @@ export class TestHouse {
   temporalFiles(): string[] {
     const directory = join(this.directory, 'state', 'temporal');
     return readdirSync(directory).map((name) => readFileSync(join(directory, name), 'latin1'));
+  }
+
+  /** What Temporal would bill for a run. */
+  async countActions(runId: string): Promise<number> {
+    const connection = await Connection.connect({ address: this.#stack!.temporal.address });
+    const count = await countActions(new Client({ connection }), runId);
+    await connection.close();
+    return count;
   }
 
   /** Ends a workflow behind the product's back, as by hand in the Temporal UI. */

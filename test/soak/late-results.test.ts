@@ -1,0 +1,91 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { TestHouse } from '../helpers/command-line.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { expectPromisesKept } from '../helpers/promises.ts';
+
+/**
+ * Everything that goes wrong with late results, at once, for minutes: `npm run soak:late-results`.
+ *
+ * Of 2,000 people's phones a tenth is never delivered, a fifth comes before the answer, everything else three times and in
+ * any order; the receiver is killed every few seconds, and Temporal stands still for a minute.
+ */
+const people = 2_000;
+const standstillSeconds = 60;
+let house: TestHouse;
+
+beforeAll(async () => {
+  house = await TestHouse.open({
+    latency: 150,
+    scenario: {
+      deliveries: [
+        { share: 0.1, never: true },
+        { share: 0.3, before_answer: true },
+        { copies: 3, delay: 5_000, jitter: 60_000 },
+      ],
+    },
+  });
+});
+
+afterAll(() => house.close());
+
+it('loses nothing, applies everything once, and the bill reconciles', { timeout: 15 * 60_000 }, async () => {
+  const port = await freePort();
+  const server = {
+    ...house.sharedTemporal(),
+    WEBHOOK_LISTEN: `127.0.0.1:${port}`,
+    WEBHOOK_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    LATE_RESULTS_POLL_AFTER: '90s',
+    LATE_RESULTS_DEADLINE: '10m',
+    RATE_LIMITS: 'unlimited',
+  };
+  const file = join(house.directory, 'contacts.csv');
+  writeFileSync(file, [...sampleExport({ people, seed: 9 })].join(''));
+  const worker = house.begin(['worker'], server);
+  let over = false;
+  let kills = 0;
+  const receiving = (async () => {
+    while (!over) {
+      const receiver = house.begin(['receiver'], server);
+      await sleep(4_000);
+      receiver.kill(over ? 'SIGTERM' : 'SIGKILL');
+      kills += 1;
+      await receiver.ended;
+    }
+  })();
+  const running = house.enrich(['run', file, '--yes', '--json', '--reveal', 'phone'], server);
+  await sleep(15_000);
+  house.signalTemporal('SIGSTOP');
+  await sleep(standstillSeconds * 1_000);
+  house.signalTemporal('SIGCONT');
+  const facts = (await running).facts();
+  over = true;
+  await receiving;
+  worker.kill('SIGTERM');
+  await worker.ended;
+
+  expect(facts).toMatchObject({
+    status: 'finished',
+    credits: { reserved: '0', unknown: '0' },
+    late_results: { awaited: 0, expired: 0 },
+  });
+  await expectPromisesKept(house);
+  const deliveries = house.sandbox.log.deliveries();
+  const accepted = deliveries.filter(({ status }) => status === 200).length;
+  const effects = await house.warehouse.pool.query<{ status: string; origin: string; count: number }>(
+    'select status, origin, count(*)::int as count from enrichment.webhook_deliveries group by 1, 2 order by 1, 2',
+  );
+  const bill = house.sandbox.log.bill();
+  console.log(
+    [
+      `people ${people}, calls ${facts.calls}, receiver killed ${kills} times, Temporal still for ${standstillSeconds} s`,
+      `deliveries tried ${deliveries.length}, accepted ${accepted}`,
+      ...effects.rows.map(({ status, origin, count }) => `  ${origin} ${status}: ${count}`),
+      `bill ${bill.credits} (late ${bill.lateCredits}), settled ${facts.credits.settled}`,
+      `Temporal actions: ${await house.countActions(facts.run_id)}`,
+    ].join('\n'),
+  );
+});
