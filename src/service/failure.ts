@@ -1,4 +1,5 @@
 import { Problem } from '../domain/problem.ts';
+import type { ErrorCodes } from './error-codes.ts';
 import { failureKinds, type Disposition, type FailureType } from './failure-kinds.ts';
 import type { RateWindow } from './rate-headers.ts';
 
@@ -25,7 +26,7 @@ export interface FailureFacts {
   readonly endpoint: Endpoint;
   readonly httpStatus?: number | undefined;
   readonly requestId?: string | undefined;
-  readonly code?: string | undefined;
+  readonly codes?: ErrorCodes | undefined;
   readonly retryAfterSeconds?: number | undefined;
   readonly window?: string | undefined;
   readonly rateLimits?: readonly RateWindow[] | undefined;
@@ -47,8 +48,8 @@ export class ServiceFailure extends Problem {
   readonly mayHaveBeenBilled: boolean;
   readonly httpStatus: number | undefined;
   readonly requestId: string | undefined;
-  /** `error_details.code`, or the older `error_code`. */
-  readonly code: string | undefined;
+  /** `error_details.code`, then the older `error_code`, as far as they are there; or why there is no answer. */
+  readonly codes: ErrorCodes;
   /** Asked for by the service, at most a day. */
   readonly retryAfterSeconds: number | undefined;
   /** The rate window that was exceeded, as the service names it. */
@@ -67,7 +68,7 @@ export class ServiceFailure extends Problem {
     this.disposition = kind.disposition === 'unknown' && !facts.endpoint.paid ? 'retry' : kind.disposition;
     this.httpStatus = facts.httpStatus;
     this.requestId = facts.requestId;
-    this.code = facts.code;
+    this.codes = facts.codes ?? [];
     this.retryAfterSeconds = facts.retryAfterSeconds;
     this.window = facts.window;
     this.rateLimits = facts.rateLimits ?? [];
@@ -95,7 +96,7 @@ export class ServiceFailure extends Problem {
 function particulars(facts: FailureFacts): string {
   const parts = [
     facts.httpStatus === undefined ? undefined : `HTTP ${facts.httpStatus}`,
-    facts.code,
+    ...(facts.codes ?? []),
     facts.requestId === undefined ? undefined : `request ${facts.requestId}`,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { codeNaming, nameCredits, type ErrorCodes } from './error-codes.ts';
 import { memberSources, readJson } from './exact-json.ts';
 import { readRequestId } from './exact-values.ts';
 import { ServiceFailure, type Endpoint, type FailureType, type Suggestion } from './failure.ts';
@@ -59,13 +60,14 @@ export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailu
   const json = readJson(answer.body);
   const parsed = errorBody.safeParse(json?.value);
   const body = parsed.success ? parsed.data : undefined;
-  const code = body?.error_details?.code ?? body?.error_code;
+  const named = [body?.error_details?.code, body?.error_code].filter((code) => code !== undefined);
+  const codes = [...new Set(named)];
   const suggestions = readSuggestions(body);
-  return new ServiceFailure(typeOf(answer.status, code, body), {
+  return new ServiceFailure(typeOf(answer.status, codes, body), {
     endpoint,
     httpStatus: answer.status,
     requestId: readRequestId(json && memberSources(json.text).get('request_id')),
-    code,
+    codes,
     retryAfterSeconds: readRetryAfter(
       answer.headers,
       [body?.retry_after_seconds, ...suggestions.map((step) => step.retryAfterSeconds)],
@@ -103,14 +105,16 @@ export function isRefusal(value: unknown): boolean {
   return saysError && saysNobody;
 }
 
-function typeOf(status: number, code: string | undefined, body: ErrorBody | undefined): FailureType {
+function typeOf(status: number, codes: ErrorCodes, body: ErrorBody | undefined): FailureType {
   if (status >= 500) return 'server-error';
-  if (status === 402 || namesCredits(code)) return 'out-of-credits';
+  if (status === 402 || nameCredits(codes)) return 'out-of-credits';
   if (status < 300) return body !== undefined && isRefusal(body) ? 'refused' : 'unreadable-answer';
   if (status < 400) return 'redirected';
   switch (status) {
     case 400:
-      return code?.endsWith('RECORD_LIMIT_EXCEEDED') ? 'record-limit' : 'validation';
+    case 413:
+    case 422:
+      return codeNaming(codes, 'RECORD_LIMIT_EXCEEDED') ? 'record-limit' : 'validation';
     case 401:
       return 'unauthorized';
     case 403:
@@ -119,19 +123,11 @@ function typeOf(status: number, code: string | undefined, body: ErrorBody | unde
       return 'not-found';
     case 408:
       return 'timeout';
-    case 413:
-    case 422:
-      return 'validation';
     case 429:
       return 'rate-limited';
     default:
       return 'refused';
   }
-}
-
-/** `OUT_OF_CREDITS`, `BILLING.CREDITS.EXHAUSTED`; not `AUTH.AUTHENTICATION.CREDENTIALS_MISSING`. */
-function namesCredits(code: string | undefined): boolean {
-  return code !== undefined && /(?:^|[._-])credits?(?:[._-]|$)/i.test(code);
 }
 
 function readSuggestions(body: ErrorBody | undefined): Suggestion[] {
@@ -168,7 +164,7 @@ export function mapTransportError(error: TransportError, endpoint: Endpoint): Se
   return new ServiceFailure(type, {
     endpoint,
     httpStatus: error.status,
-    code: error.code,
+    codes: [error.code],
     body: error.body(),
   });
 }

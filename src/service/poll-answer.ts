@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readAnswer } from './answer.ts';
+import { codeNaming } from './error-codes.ts';
 import type { Endpoint } from './failure.ts';
 import { mapFailure } from './map-failure.ts';
 import { text } from './schemas/field.ts';
@@ -44,14 +45,11 @@ export function readPollAnswer(answer: HttpAnswer, endpoint: Endpoint): PollAnsw
     : { state: 'pending', retryAfterSeconds: undefined };
 }
 
-/** Codes of the older form, and as the last part of `DOMAIN.CATEGORY.REASON`. */
-const pending = /(?:^|\.)result_pending$/i;
-const gone = /(?:^|\.)(?:request_id_unknown|request_id_expired|invalid_request_id)$/i;
-
 function readRefusal(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
   const failure = mapFailure(answer, endpoint);
-  const { code = '', retryAfterSeconds } = failure;
-  if (pending.test(code)) return { state: 'pending', retryAfterSeconds };
-  if (gone.test(code)) return { state: 'gone', code };
+  const { codes, retryAfterSeconds } = failure;
+  if (codeNaming(codes, 'RESULT_PENDING')) return { state: 'pending', retryAfterSeconds };
+  const gone = codeNaming(codes, 'REQUEST_ID_UNKNOWN', 'REQUEST_ID_EXPIRED', 'INVALID_REQUEST_ID');
+  if (gone !== undefined) return { state: 'gone', code: gone };
   throw failure;
 }

@@ -218,6 +218,14 @@ describe('poll', () => {
   });
 
   it.each([
+    ['result_pending', 'WEBHOOK.STATE.NOT_READY'],
+    ['other', 'WEBHOOK.STATE.RESULT_PENDING'],
+  ])('is pending with %s at the root and %s in error_details', async (older, newer) => {
+    const answer = await poll({ error_code: older, error_details: { code: newer } }, 404);
+    expect(answer).toMatchObject({ state: 'pending' });
+  });
+
+  it.each([
     [401, 'pause'],
     [404, 'pause'],
     [429, 'wait'],
@@ -304,7 +312,7 @@ describe('usage', () => {
     const { transport } = carrying({ error: 'words', error_code: 'API_INACCESSIBLE' }, 403);
     await expect(clientOf(transport).apiUsage()).rejects.toMatchObject({
       type: 'forbidden',
-      code: 'API_INACCESSIBLE',
+      codes: ['API_INACCESSIBLE'],
       mayHaveBeenBilled: false,
     });
   });
@@ -330,7 +338,7 @@ describe('search and companies', () => {
     const { transport } = carrying({ error_details: { code: 'ORGANIZATION.VALIDATION.DOMAIN' } }, 422);
     await expect(clientOf(transport).enrichOrganization('x')).rejects.toMatchObject({
       type: 'validation',
-      code: 'ORGANIZATION.VALIDATION.DOMAIN',
+      codes: ['ORGANIZATION.VALIDATION.DOMAIN'],
     });
   });
 });

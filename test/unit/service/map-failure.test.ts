@@ -77,13 +77,27 @@ describe('mapFailure', () => {
 
   it('reads a body that was encoded twice', () => {
     const failure = map(429, JSON.stringify(JSON.stringify({ error_code: 'RATE.LIMIT.HOUR' })));
-    expect(failure.code).toBe('RATE.LIMIT.HOUR');
+    expect(failure.codes).toEqual(['RATE.LIMIT.HOUR']);
   });
 
-  it('prefers the code of error_details', () => {
-    expect(map(422, { error_code: 'OLD', error_details: { code: 'NEW.VALIDATION.FIELD' } }).code).toBe(
-      'NEW.VALIDATION.FIELD',
-    );
+  it.each([
+    [400, 'RECORD_LIMIT_EXCEEDED', 'REQUEST.VALIDATION.TOO_LARGE', 'record-limit'],
+    [422, 'TOO_LARGE', 'PEOPLE.VALIDATION.RECORD_LIMIT_EXCEEDED', 'record-limit'],
+    [403, 'INSUFFICIENT_CREDITS', 'PLAN.ACCESS.DENIED', 'out-of-credits'],
+    [403, 'API_INACCESSIBLE', 'BILLING.CREDITS.EXHAUSTED', 'out-of-credits'],
+    [403, 'API_INACCESSIBLE', 'AUTH.AUTHORIZATION.SCOPE_MISSING', 'forbidden'],
+    [401, 'INVALID_ACCESS_TOKEN', 'AUTH.AUTHENTICATION.TOKEN_EXPIRED', 'unauthorized'],
+  ])('decides %d with %s at the root and %s in error_details by both', (status, older, newer, type) => {
+    const failure = map(status, { error_code: older, error_details: { code: newer } });
+    expect([failure.type, failure.codes]).toEqual([type, [newer, older]]);
+  });
+
+  it('names every code, for the operator to look up', () => {
+    const failure = map(403, {
+      error_code: 'API_INACCESSIBLE',
+      error_details: { code: 'PLAN.ACCESS.DENIED' },
+    });
+    expect(failure.message).toContain('(HTTP 403, PLAN.ACCESS.DENIED, API_INACCESSIBLE)');
   });
 
   it('decides nothing by messages', () => {
