@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { exitCodes } from '../domain/problem.ts';
 import { attemptsCommand } from './attempts.ts';
+import { backfillCommand } from './backfill.ts';
 import { budgetCommand } from './budget.ts';
 import { cancelCommand } from './cancel.ts';
 import { demoCommand } from './demo.ts';
@@ -43,6 +44,7 @@ for (const command of [
   demoCommand(),
   planCommand(),
   runCommand(),
+  backfillCommand(),
   statusCommand(),
   pauseCommand(),
   resumeCommand(),

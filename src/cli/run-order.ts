@@ -6,15 +6,23 @@ import { formatCredits, parseCredits } from '../domain/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { openExport } from '../exports/open-export.ts';
 import type { RunOrder } from '../warehouse/runs.ts';
+import type { RunOptions, RunPriority } from '../warehouse/tables.ts';
 
-export interface RunFlags {
+/** Flags that say what a run asks for, and of which columns. */
+export interface WishFlags {
   readonly source?: string;
   readonly mapping?: string;
-  readonly plan?: string;
   readonly reveal?: string;
   readonly waterfall?: string;
   readonly maxCreditsPerPerson?: string;
 }
+
+export interface RunFlags extends WishFlags {
+  readonly plan?: string;
+}
+
+/** What is asked for, whatever the file and whenever. */
+export type RunWish = Pick<RunOptions, 'source' | 'mapping' | 'reveal' | 'waterfall' | 'maxCreditsPerPerson'>;
 
 /**
  * What a run is asked to do, from the command line: the file's content and every option that decides what is asked for.
@@ -25,31 +33,53 @@ export interface RunFlags {
  *
  * @throws Problem `export.*`, `mapping.*`, `setting.invalid`, `credits.no-ceiling`
  */
-export async function orderRun(file: string, flags: RunFlags, config: Config): Promise<RunOrder> {
+export async function orderRun(
+  file: string,
+  flags: RunFlags,
+  config: Config,
+  priority: RunPriority = 'ad-hoc',
+): Promise<RunOrder> {
   const filePath = resolve(file);
-  const reveal = extrasOf('--reveal', flags.reveal);
-  const waterfall = extrasOf('--waterfall', flags.waterfall);
-  const maxCreditsPerPerson = ceilingOf(flags.maxCreditsPerPerson, waterfall.length > 0);
   const expectedPlanHash = planHashOf(flags.plan);
-  const mapping = flags.mapping === undefined ? undefined : await readMapping(flags.mapping);
-  const { survey } = await openExport(filePath, { mapping, source: flags.source });
+  const wish = await wishOf(flags);
+  const { survey } = await openExport(filePath, {
+    mapping: wish.mapping ?? undefined,
+    source: flags.source,
+  });
   return {
     filePath,
     fileName: basename(filePath),
     fileSha256: survey.sha256,
     options: {
       service: config.service.baseUrl ?? 'sandbox',
-      source: flags.source ?? null,
-      mapping: mapping ?? null,
+      source: wish.source,
+      mapping: wish.mapping,
       maxCredits: config.budgets.perRun === undefined ? null : formatCredits(config.budgets.perRun),
-      reveal,
-      waterfall,
-      maxCreditsPerPerson,
+      reveal: wish.reveal,
+      waterfall: wish.waterfall,
+      maxCreditsPerPerson: wish.maxCreditsPerPerson,
       lateDeadlineSeconds: config.lateResults.deadlineSeconds,
       freshness: config.freshness,
-      priority: 'ad-hoc',
+      priority,
     },
     expectedPlanHash,
+  };
+}
+
+/**
+ * Checks the flags that say what is asked for, and reads the mapping file.
+ *
+ * @throws Problem `mapping.*`, `setting.invalid`, `credits.no-ceiling`
+ */
+export async function wishOf(flags: WishFlags): Promise<RunWish> {
+  const reveal = extrasOf('--reveal', flags.reveal);
+  const waterfall = extrasOf('--waterfall', flags.waterfall);
+  return {
+    source: flags.source ?? null,
+    mapping: flags.mapping === undefined ? null : await readMapping(flags.mapping),
+    reveal,
+    waterfall,
+    maxCreditsPerPerson: ceilingOf(flags.maxCreditsPerPerson, waterfall.length > 0),
   };
 }
 

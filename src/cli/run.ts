@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { RunFacts } from '../contract.ts';
 import { exitCodes } from '../domain/problem.ts';
 import { getRun, findOrBeginRun, type RunOrder } from '../warehouse/runs.ts';
+import type { RunPriority } from '../warehouse/tables.ts';
 import { describeService } from './describe-service.ts';
 import { describePlan, describeRun, exitCodeOf } from './describe-run.ts';
 import { followRun } from './follow-run.ts';
@@ -24,12 +25,10 @@ interface RunOptions extends RunFlags {
 
 /** `enrich run FILE` */
 export function runCommand(): Command {
-  return withRunOptions(withSettings(new Command('run')))
+  return enrichingCommand('run', 'ad-hoc')
     .description(
       'enrich a CRM export: ingest, plan, and after your yes ask the service and write the warehouse',
     )
-    .argument('<file>', 'CSV export of a CRM (plain or gzip)')
-    .option('--yes', 'do not ask: spend what the plan says')
     .addHelpText(
       'after',
       `
@@ -43,7 +42,18 @@ Examples:
   enrich run contacts.csv --reveal phone        phones come later, by webhook or poll; the run waits for them
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.`,
-    )
+    );
+}
+
+/**
+ * A command that enriches one file: `run` and `backfill` differ in whose calls go first, and in their words.
+ *
+ * @param priority of its calls beside those of other runs
+ */
+export function enrichingCommand(name: string, priority: RunPriority): Command {
+  return withRunOptions(withSettings(new Command(name)))
+    .argument('<file>', 'CSV export of a CRM (plain or gzip)')
+    .option('--yes', 'do not ask: spend what the plan says')
     .action(async (file: string, options: RunOptions) => {
       const config = settingsOf(options, {
         MAX_CREDITS_PER_RUN: options.maxCredits,
@@ -51,7 +61,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that 
         LATE_RESULTS_DEADLINE: options.lateDeadline,
       });
       tell(describeService(config));
-      const order = await orderRun(file, options, config);
+      const order = await orderRun(file, options, config, priority);
       const asks = options.yes !== true;
       if (asks && !process.stdin.isTTY) {
         await withSession(config, { temporal: false, service: false }, async (session) => {
@@ -71,7 +81,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that 
     });
 }
 
-/** Options that `run`, `plan` and `demo` share. */
+/** Options that `run`, `backfill` and `plan` share. */
 export function withRunOptions(command: Command): Command {
   return command
     .option(

@@ -51,8 +51,11 @@ export interface RunOptions {
   /** How long the run waits for results after their answer. How it waits decides nothing that is asked: no part of the key. */
   readonly lateDeadlineSeconds: number;
   readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number };
-  readonly priority: 'ad-hoc' | 'nightly' | 'backfill';
+  readonly priority: RunPriority;
 }
+
+/** Whose calls go first where several runs have some to make: in this order. */
+export type RunPriority = 'ad-hoc' | 'nightly' | 'backfill';
 
 export interface RunRowsTable {
   run_id: string;
