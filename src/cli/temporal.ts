@@ -8,6 +8,7 @@ import {
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
 import { searchAttributes } from '../contract.ts';
+import { addSearchAttributes } from '../dev/temporal-namespace.ts';
 import { Problem } from '../domain/problem.ts';
 
 /** Where Temporal is: embedded, or as Temporal's own environment configuration says. */
@@ -62,17 +63,9 @@ export async function connectWorker(temporal: TemporalAddress): Promise<NativeCo
  * @returns false where it does not know them: runs then do without
  */
 export async function registerSearchAttributes(client: Client): Promise<boolean> {
-  const types = { Keyword: 2, Int: 3, Double: 4, Bool: 5, Datetime: 6, Text: 1 } as const;
   const { operatorService } = client.connection as Connection;
-  const namespace = client.options.namespace;
   try {
-    const known = await operatorService.listSearchAttributes({ namespace });
-    const missing = Object.entries(searchAttributes).filter(([name]) => !(name in known.customAttributes));
-    if (missing.length === 0) return true;
-    await operatorService.addSearchAttributes({
-      namespace,
-      searchAttributes: Object.fromEntries(missing.map(([name, type]) => [name, types[type]])),
-    });
+    await addSearchAttributes(operatorService, client.options.namespace, searchAttributes);
     return true;
   } catch (error) {
     if (isGrpcServiceError(error)) return false;

@@ -39,13 +39,22 @@ export async function prepareNamespace(
         config: { workflowExecutionRetentionTtl: msToTs(retention * 1000) },
       });
     }
-    const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
-    const missing = Object.entries(searchAttributes).filter(([name]) => !(name in (customAttributes ?? {})));
-    if (missing.length === 0) return;
-    await operatorService.addSearchAttributes({
-      namespace,
-      searchAttributes: Object.fromEntries(missing.map(([name, type]) => [name, typeNumbers[type]])),
-    });
+    await addSearchAttributes(operatorService, namespace, searchAttributes);
+  });
+}
+
+/** Adds the search attributes that a namespace lacks. */
+export async function addSearchAttributes(
+  operatorService: Connection['operatorService'],
+  namespace: string,
+  searchAttributes: SearchAttributeTypes,
+): Promise<void> {
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+  const missing = Object.entries(searchAttributes).filter(([name]) => !(name in (customAttributes ?? {})));
+  if (missing.length === 0) return;
+  await operatorService.addSearchAttributes({
+    namespace,
+    searchAttributes: Object.fromEntries(missing.map(([name, type]) => [name, typeNumbers[type]])),
   });
 }
 
