@@ -58,6 +58,8 @@ const schema = z.object({
   ),
   ENRICHMENT_API_KEY: text,
   ENRICHMENT_ACCESS_TOKEN: text,
+  ENRICHMENT_ACCESS_TOKEN_FILE: text,
+  ENRICHMENT_ACCESS_TOKEN_COMMAND: text,
   DATABASE_URL: url('postgres:', 'postgresql:'),
   TEMPORAL_ADDRESS: text,
   WEBHOOK_PUBLIC_URL: url('http:', 'https:'),
@@ -97,13 +99,23 @@ const schema = z.object({
   XDG_CACHE_HOME: text.transform((value) => value ?? `${homedir()}/.cache`),
 });
 
-const schemaOfAll = schema.refine(
-  (values) => values.ENRICHMENT_API_KEY === undefined || values.ENRICHMENT_ACCESS_TOKEN === undefined,
-  {
-    path: ['ENRICHMENT_ACCESS_TOKEN'],
-    error: 'is set beside ENRICHMENT_API_KEY: unset one, the service refuses a key that is sent as a token',
-  },
-);
+const credentialSettings = [
+  'ENRICHMENT_API_KEY',
+  'ENRICHMENT_ACCESS_TOKEN',
+  'ENRICHMENT_ACCESS_TOKEN_FILE',
+  'ENRICHMENT_ACCESS_TOKEN_COMMAND',
+] as const;
+
+const schemaOfAll = schema.superRefine((values, context) => {
+  const [first, ...others] = credentialSettings.filter((name) => values[name] !== undefined);
+  for (const name of others) {
+    context.addIssue({
+      code: 'custom',
+      path: [name],
+      message: `is set beside ${first}: unset one, a call carries one credential, and a key is no token`,
+    });
+  }
+});
 
 /** How the product calls the service. */
 export interface ServiceSettings {
@@ -118,7 +130,15 @@ export interface ServiceSettings {
 /** Rule 1 of Authentication: a key sent as a bearer token is refused, so the two kinds are never mixed up. */
 export type Credential =
   | { readonly kind: 'api-key'; readonly value: string }
-  | { readonly kind: 'access-token'; readonly value: string };
+  | { readonly kind: 'access-token'; readonly value: string }
+  | TokenOrigin;
+
+/** Where an access token is kept fresh by somebody else: it is read when it is needed, and again when it was refused. */
+export type TokenOrigin =
+  /** Absolute. */
+  | { readonly kind: 'access-token'; readonly file: string }
+  /** For the shell; prints the token. */
+  | { readonly kind: 'access-token'; readonly command: string };
 
 /** Everything that a process may be told from outside, checked once. */
 export interface Config {
@@ -216,7 +236,7 @@ export function readConfig(
   return deepFreeze({
     service: {
       baseUrl: values.ENRICHMENT_BASE_URL?.replace(/\/$/, ''),
-      credential: readCredential(values.ENRICHMENT_API_KEY, values.ENRICHMENT_ACCESS_TOKEN),
+      credential: readCredential(values),
       callTimeoutSeconds: values.CALL_TIMEOUT,
       pollPath: values.POLL_PATH,
     },
@@ -278,9 +298,18 @@ export function parseFreshness(setting: string): Freshness {
   return { enrichedSeconds: clocks.get('enriched')!, notFoundSeconds: clocks.get('not_found')! };
 }
 
-function readCredential(key: string | undefined, token: string | undefined): Credential | undefined {
+/** At most one of the settings is there. */
+function readCredential(values: z.output<typeof schema>): Credential | undefined {
+  const {
+    ENRICHMENT_API_KEY: key,
+    ENRICHMENT_ACCESS_TOKEN: token,
+    ENRICHMENT_ACCESS_TOKEN_FILE: file,
+    ENRICHMENT_ACCESS_TOKEN_COMMAND: command,
+  } = values;
   if (key !== undefined) return { kind: 'api-key', value: key };
   if (token !== undefined) return { kind: 'access-token', value: token };
+  if (file !== undefined) return { kind: 'access-token', file: resolve(file) };
+  if (command !== undefined) return { kind: 'access-token', command };
   return undefined;
 }
 

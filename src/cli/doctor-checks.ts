@@ -13,7 +13,7 @@ import { runningRecord } from '../dev/server-record.ts';
 import { configuredTemporal, embeddedDirectories } from '../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../dev/temporal-cli.ts';
 import { serverAccount } from '../dev/unprivileged.ts';
-import { credentialHeader } from '../service/credential.ts';
+import { credentialSource } from '../service/credential.ts';
 import { schemaName } from '../warehouse/database.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../warehouse/failure.ts';
 import { pendingMigrations } from '../warehouse/migrate.ts';
@@ -99,7 +99,7 @@ async function checkService(config: Config): Promise<Finding[]> {
     if (!credential) return [ok('service', what)];
     return [attention('service', what, 'set ENRICHMENT_BASE_URL: a credential is set, and is not used')];
   }
-  const headers = credentialHeader(credential);
+  const headers = await credentialSource(credential)();
   const where = addressWithoutPassword(baseUrl);
   const health = await ask(`${baseUrl}/auth/health`, headers);
   if (typeof health === 'string') {

@@ -4,13 +4,15 @@ import type { Organization, Person } from '../domain/person.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { readHealth, readProfile, readUsers, type Page, type User } from './account-answers.ts';
 import { readBulkAnswer, type BulkAnswer } from './bulk-answer.ts';
-import { credentialHeader } from './credential.ts';
+import { credentialSource, type CredentialHeader, type CredentialSource } from './credential.ts';
 import { toDetail } from './details.ts';
 import { operations, pollOperation, type Operation } from './endpoints.ts';
-import type { Endpoint } from './failure.ts';
+import { codeNaming } from './error-codes.ts';
+import { ServiceFailure, type Endpoint } from './failure.ts';
 import { mapTransportError } from './map-failure.ts';
 import { readMatchAnswer, type MatchAnswer } from './match-answer.ts';
 import { readPollAnswer, type PollAnswer } from './poll-answer.ts';
+import { UnreadableToken } from './read-token.ts';
 import { readOrganization, readPeople } from './search-answers.ts';
 import { createTransport, TransportError, type HttpAnswer, type Transport } from './transport.ts';
 import { readApiUsage, readCreditUsage, type CreditUsage, type OperationUsage } from './usage-answers.ts';
@@ -42,7 +44,10 @@ export interface MatchRequest extends Extras {
   readonly person: Identity;
 }
 
-/** The service, one method for each operation. Every method sends once, and throws ServiceFailure with what to do about it. */
+/**
+ * The service, one method for each operation. Every method sends once, and throws ServiceFailure with what to do about it.
+ * A call whose access token had expired, and could be renewed, was never carried out: it alone is made once more.
+ */
 export interface ServiceClient {
   /**
    * Asks for up to ten people in one call.
@@ -78,11 +83,13 @@ const peoplePerCall = 10;
 
 /**
  * @param transport stands in for the network in tests
+ * @param credential stands in for the source of the credential that is set
  * @throws Problem where address or credential are missing or unusable
  */
 export function createServiceClient(
   settings: ServiceClientSettings,
   transport: Transport = createTransport(),
+  credential: CredentialSource = credentialSource(settings.credential),
 ): ServiceClient {
   const { baseUrl } = settings;
   if (baseUrl === undefined) {
@@ -96,32 +103,58 @@ export function createServiceClient(
     accept: 'application/json',
     'cache-control': 'no-cache',
     'user-agent': settings.userAgent ?? 'enrich',
-    ...credentialHeader(settings.credential),
   };
 
   async function call<Answer>(
     operation: Operation,
     read: (answer: HttpAnswer, endpoint: Endpoint) => Answer,
-    request: { query?: Query; body?: unknown; signal: AbortSignal | undefined },
+    request: Request,
   ): Promise<Answer> {
-    let answer: HttpAnswer;
+    const endsAt = performance.now() + settings.callTimeoutSeconds * 1_000;
+    const first = await credentialFor(operation);
     try {
-      answer = await transport.send({
+      return read(await send(operation, request, first, endsAt), operation);
+    } catch (error) {
+      const renewed = isRefusedToken(error) ? await credentialFor(operation, first) : first;
+      if (renewed === first) throw error;
+      return read(await send(operation, request, renewed, endsAt), operation);
+    }
+  }
+
+  async function credentialFor(operation: Operation, refused?: CredentialHeader): Promise<CredentialHeader> {
+    try {
+      return await credential(refused);
+    } catch (error) {
+      if (!(error instanceof UnreadableToken)) throw error;
+      throw new ServiceFailure('not-sent.no-token', { endpoint: operation, codes: [error.code] });
+    }
+  }
+
+  async function send(
+    operation: Operation,
+    request: Request,
+    authorization: CredentialHeader,
+    endsAt: number,
+  ): Promise<HttpAnswer> {
+    try {
+      return await transport.send({
         method: operation.method,
         url: new URL(`${baseUrl}${operation.path}${queryText(request.query ?? {})}`),
-        // The document asks for it on GET too; on a POST without a body strict servers take it for a broken one.
-        headers:
-          operation.method === 'POST' && request.body === undefined
-            ? headers
-            : { ...headers, 'content-type': 'application/json' },
+        headers: {
+          ...headers,
+          ...authorization,
+          // The document asks for it on GET too; on a POST without a body strict servers take it for a broken one.
+          ...((operation.method === 'GET' || request.body !== undefined) && {
+            'content-type': 'application/json',
+          }),
+        },
         ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
-        deadlineMilliseconds: settings.callTimeoutSeconds * 1_000,
+        deadlineMilliseconds: Math.max(0, endsAt - performance.now()),
         signal: request.signal,
       });
     } catch (error) {
       throw error instanceof TransportError ? mapTransportError(error, operation) : error;
     }
-    return read(answer, operation);
   }
 
   return {
@@ -149,6 +182,21 @@ export function createServiceClient(
       call(operations.enrichOrganization, readOrganization, { query: { domain }, signal }),
     close: () => transport.close(),
   };
+}
+
+interface Request {
+  readonly query?: Query;
+  readonly body?: unknown;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A 401 in plain text cannot name a code, and is what an expired token meets on /people/match. */
+function isRefusedToken(error: unknown): boolean {
+  return (
+    error instanceof ServiceFailure &&
+    error.type === 'unauthorized' &&
+    (error.codes.length === 0 || codeNaming(error.codes, 'INVALID_ACCESS_TOKEN') !== undefined)
+  );
 }
 
 type Query = Readonly<Record<string, string | undefined>>;

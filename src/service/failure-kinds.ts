@@ -55,6 +55,10 @@ export const failureKinds = {
   ),
   'not-sent.unreachable': notSent('no connection to the service', checkAddress),
   'not-sent.timeout': notSent('no connection to the service in time', checkAddress),
+  'not-sent.no-token': notSent(
+    'no access token could be read',
+    'see by hand that the file of ENRICHMENT_ACCESS_TOKEN_FILE holds one, or that ENRICHMENT_ACCESS_TOKEN_COMMAND prints one',
+  ),
   'not-sent.aborted': notSent('the call was given up before it was sent', 'run the command again'),
 
   'rate-limited': {

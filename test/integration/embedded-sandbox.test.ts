@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedSandbox, stopEmbeddedSandbox } from '../../src/dev/sandbox.ts';
 import { runningRecord } from '../../src/dev/server-record.ts';
-import { credentialHeader } from '../../src/service/credential.ts';
+import { credentialSource } from '../../src/service/credential.ts';
 
 let directory: string;
 
@@ -27,7 +27,7 @@ type Sandbox = Awaited<ReturnType<typeof start>>;
 async function matchOne({ baseUrl, credential }: Sandbox, key = credential) {
   return fetch(`${baseUrl}/people/bulk_match`, {
     method: 'POST',
-    headers: { ...credentialHeader(key), 'content-type': 'application/json' },
+    headers: { ...(await credentialSource(key)()), 'content-type': 'application/json' },
     body: JSON.stringify({ details: [{ first_name: 'Ada', last_name: 'Vance', domain: 'example.com' }] }),
   });
 }

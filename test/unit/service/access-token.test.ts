@@ -1,0 +1,188 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Credential } from '../../../src/config.ts';
+import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
+import { credentialSource } from '../../../src/service/credential.ts';
+import { UnreadableToken } from '../../../src/service/read-token.ts';
+import type { HttpAnswer, HttpRequest, Transport } from '../../../src/service/transport.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'enrich-token-'));
+const file = join(directory, 'token');
+const readings = join(directory, 'readings');
+const details = [{ email: 'mira@lindqvist.example' }];
+const invalidToken = { error: 'words', error_code: 'INVALID_ACCESS_TOKEN' };
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+beforeEach(() => {
+  writeFileSync(file, 'token-1\n');
+  writeFileSync(readings, '');
+});
+
+/** Prints what is in the file, and remembers that it did. */
+const command = `echo >>'${readings}'; cat '${file}'`;
+const timesRead = (): number => readFileSync(readings, 'utf8').length;
+
+/** A service that accepts one token, which is put into the file as soon as another one was refused. */
+function accepting(valid: string, refusal: unknown = invalidToken) {
+  const sent: HttpRequest[] = [];
+  const transport: Transport = {
+    send: (request) => {
+      sent.push(request);
+      const works = request.headers['authorization'] === `Bearer ${valid}`;
+      if (!works) writeFileSync(file, valid);
+      return Promise.resolve(works ? answer(200, { matches: [null] }) : answer(401, refusal));
+    },
+    close: () => Promise.resolve(),
+  };
+  return { sent, transport };
+}
+
+/** A service that accepts no token. */
+function refusing(beforeRefusal: () => void) {
+  const sent: HttpRequest[] = [];
+  const transport: Transport = {
+    send: (request) => {
+      sent.push(request);
+      beforeRefusal();
+      return Promise.resolve(answer(401, invalidToken));
+    },
+    close: () => Promise.resolve(),
+  };
+  return { sent, transport };
+}
+
+function answer(status: number, body: unknown): HttpAnswer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { status, headers: {}, body: Buffer.from(text), receivedAt: 0 };
+}
+
+function clientOf(transport: Transport, credential: Credential): ServiceClient {
+  const settings = { baseUrl: 'https://x.example/api/v1', callTimeoutSeconds: 5, pollPath: '/{request_id}' };
+  return createServiceClient({ ...settings, credential }, transport);
+}
+
+const tokensOf = (sent: readonly HttpRequest[]) =>
+  sent.map((request) => request.headers['authorization']?.replace('Bearer ', ''));
+
+describe.each<[string, Credential]>([
+  ['a file', { kind: 'access-token', file }],
+  ['a command', { kind: 'access-token', command }],
+])('an access token from %s', (_, credential) => {
+  it('is sent as a bearer token, without the line end', async () => {
+    const { sent, transport } = accepting('token-1');
+    await clientOf(transport, credential).bulkMatch({ details });
+    expect(tokensOf(sent)).toEqual(['token-1']);
+  });
+
+  it.each([
+    ['INVALID_ACCESS_TOKEN at the root', invalidToken],
+    [
+      'its last segment in error_details',
+      { error_details: { code: 'AUTH.AUTHENTICATION.INVALID_ACCESS_TOKEN' } },
+    ],
+    [
+      'another code in error_details beside it',
+      { ...invalidToken, error_details: { code: 'AUTH.TOKEN.EXPIRED' } },
+    ],
+    ['plain text, which has no code', 'Invalid access credentials.'],
+  ])('is read again when it was refused with %s, and the same call is made again', async (_name, refusal) => {
+    const { sent, transport } = accepting('token-2', refusal);
+    await clientOf(transport, credential).bulkMatch({ details });
+    expect(tokensOf(sent)).toEqual(['token-1', 'token-2']);
+    expect(sent[1]).toMatchObject({ method: sent[0]?.method, url: sent[0]?.url, body: sent[0]?.body });
+  });
+
+  it('pauses at the second refusal of a call', async () => {
+    const { sent, transport } = refusing(() => writeFileSync(file, `token-${sent.length + 1}`));
+    const refused = clientOf(transport, credential).bulkMatch({ details });
+    await expect(refused).rejects.toMatchObject({ type: 'unauthorized', disposition: 'pause' });
+    expect(tokensOf(sent)).toEqual(['token-1', 'token-2']);
+  });
+
+  it('that is still the same is not sent again', async () => {
+    const { sent, transport } = refusing(() => {});
+    const refused = clientOf(transport, credential).bulkMatch({ details });
+    await expect(refused).rejects.toMatchObject({ type: 'unauthorized', disposition: 'pause' });
+    expect(tokensOf(sent)).toEqual(['token-1']);
+  });
+
+  it('is not read again for another refusal', async () => {
+    const { sent, transport } = accepting('token-2', { error_code: 'ACCOUNT_INACTIVE' });
+    await expect(clientOf(transport, credential).bulkMatch({ details })).rejects.toMatchObject({
+      type: 'unauthorized',
+    });
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('a renewed access token', () => {
+  const credential = { kind: 'access-token', command } as const;
+
+  it('is kept: one reading for the calls before, and one for those after a refusal', async () => {
+    const { transport } = accepting('token-2');
+    const client = clientOf(transport, credential);
+    for (let call = 0; call < 3; call += 1) await client.bulkMatch({ details });
+    expect(timesRead()).toBe(2);
+  });
+
+  it('is read once for calls that were refused at the same time', async () => {
+    const { sent, transport } = accepting('token-2');
+    const client = clientOf(transport, credential);
+    await Promise.all(Array.from({ length: 8 }, () => client.bulkMatch({ details })));
+    expect(timesRead()).toBe(2);
+    expect(tokensOf(sent).toSorted()).toEqual([...Array(8).fill('token-1'), ...Array(8).fill('token-2')]);
+  });
+
+  it('serves a call that was refused late with what was already replaced', async () => {
+    const source = credentialSource(credential);
+    const old = await source();
+    writeFileSync(file, 'token-2');
+    const renewed = await source(old);
+    expect([await source(old), await source(), timesRead()]).toEqual([renewed, renewed, 2]);
+  });
+});
+
+describe('an access token that cannot be read', () => {
+  it.each<[string, Credential, string]>([
+    ['no file', { kind: 'access-token', file: join(directory, 'absent') }, 'ENOENT'],
+    ['a file without a token', { kind: 'access-token', file: '/dev/null' }, 'NO_TOKEN'],
+    ['a command that fails', { kind: 'access-token', command: 'echo canary; exit 3' }, 'EXIT_3'],
+    ['a command that prints a sentence', { kind: 'access-token', command: 'echo a canary' }, 'NO_TOKEN'],
+    ['a command that floods', { kind: 'access-token', command: 'yes canary' }, 'ERR_CHILD_PROCESS'],
+  ])(
+    '%s: nothing is sent, the call can be made again, and what was read is in no error',
+    async (_, credential, code) => {
+      const { sent, transport } = accepting('token-1');
+      const failure: unknown = await clientOf(transport, credential)
+        .bulkMatch({ details })
+        .catch((error: unknown) => error);
+      expect(failure).toMatchObject({
+        type: 'not-sent.no-token',
+        disposition: 'retry',
+        mayHaveBeenBilled: false,
+        codes: [expect.stringContaining(code)],
+      });
+      expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain('canary');
+      expect(sent).toEqual([]);
+    },
+  );
+
+  it('is read once it is there', async () => {
+    const late = join(directory, 'late');
+    const { transport } = accepting('token-1');
+    const client = clientOf(transport, { kind: 'access-token', file: late });
+    await expect(client.bulkMatch({ details })).rejects.toBeInstanceOf(Error);
+    appendFileSync(late, 'token-1');
+    expect((await client.bulkMatch({ details })).httpStatus).toBe(200);
+  });
+
+  it('names the setting', async () => {
+    const source = credentialSource({ kind: 'access-token', command: 'exit 1' });
+    await expect(source()).rejects.toThrow(UnreadableToken);
+    await expect(source()).rejects.toMatchObject({ where: 'ENRICHMENT_ACCESS_TOKEN_COMMAND' });
+  });
+});

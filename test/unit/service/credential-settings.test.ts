@@ -1,0 +1,25 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+
+const settings = [
+  ['ENRICHMENT_API_KEY', { kind: 'api-key', value: 'canary' }],
+  ['ENRICHMENT_ACCESS_TOKEN', { kind: 'access-token', value: 'canary' }],
+  ['ENRICHMENT_ACCESS_TOKEN_FILE', { kind: 'access-token', file: resolve('canary') }],
+  ['ENRICHMENT_ACCESS_TOKEN_COMMAND', { kind: 'access-token', command: 'canary' }],
+] as const;
+
+describe('the credential of the service', () => {
+  it.each(settings)('can be set by %s', (name, expected) => {
+    expect(readConfig({ [name]: ' canary ' }).service.credential).toEqual(expected);
+  });
+
+  const pairs = settings.flatMap(([one], index) =>
+    settings.slice(index + 1).map(([other]) => [one, other] as const),
+  );
+  it.each(pairs)('is not set by %s and %s together: both are named, their values are not', (one, other) => {
+    const read = () => readConfig({ [one]: 'canary', [other]: 'canary' });
+    expect(read).toThrow(new RegExp(`${other} is set beside ${one}\\b`));
+    expect(read).not.toThrow('canary');
+  });
+});
