@@ -7,6 +7,7 @@ import {
   type LateDependencies,
 } from '../src/enrichment/late-results.ts';
 import { finishRun, ingestRun, planRun, type RunDependencies } from '../src/enrichment/prepare-run.ts';
+import { beginScheduledRuns, type ScheduleDependencies } from '../src/enrichment/scheduled-run.ts';
 import type { Logger } from '../src/observe/log.ts';
 import { killPoint } from '../src/observe/kill-point.ts';
 import { askedBy, openPage } from '../src/warehouse/pages.ts';
@@ -18,6 +19,7 @@ import { withHeartbeat } from './heartbeat.ts';
 export function createControlActivities(
   dependencies: RunDependencies,
   late: LateDependencies,
+  schedules: ScheduleDependencies,
   log: Logger,
 ): ControlActivities {
   const { warehouse } = dependencies;
@@ -43,6 +45,7 @@ export function createControlActivities(
     settleLateResults: ({ runId }) => beating(log, (signal) => settleRunResults(late, runId, signal)),
     sweepLateResults: () =>
       beating(log, async (signal) => ({ applied: await settleLateResults(late, 'ended-runs', signal) })),
+    beginScheduledRuns: (request) => beating(log, (signal) => beginScheduledRuns(schedules, request, signal)),
     finishRun: ({ runId, ending }) => beating(log, () => finishRun(dependencies, runId, ending)),
   };
 }

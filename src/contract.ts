@@ -13,6 +13,7 @@ export const workflowTypes = {
   run: 'enrichmentRun',
   page: 'enrichmentPage',
   sweep: 'lateResultSweep',
+  scheduled: 'scheduledRun',
 } as const;
 
 /** From the receiver to a run: something lies in its inbox. Coalesced; lost or repeated ones change nothing. */
@@ -64,6 +65,60 @@ export interface RunInput {
   readonly lateResults?: { readonly pollAfterSeconds: number };
   /** Carried over continue-as-new: where to go on, and what was done. */
   readonly carried?: { readonly page: number; readonly tally: BatchTally };
+}
+
+/**
+ * Where a schedule finds its export, each time anew. The path is that of the worker; `*` and `?` stand in the name of the
+ * file, and `{date}` anywhere for the as-of date in the schedule's time zone, as 2026-11-21.
+ */
+export type ExportChoice =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'newest'; readonly path: string; readonly by: 'name' | 'time' }
+  | { readonly kind: 'every-new'; readonly path: string };
+
+/** What a schedule starts each time. What is null is a setting of the worker. */
+export interface ScheduledRunInput {
+  readonly schedule: string;
+  /** The group of a schedule that `enrich schedule apply` keeps as a file says; null: made by hand. */
+  readonly group: string | null;
+  readonly export: ExportChoice;
+  readonly timezone: string;
+  readonly source: string | null;
+  /** Content of the mapping file. */
+  readonly mapping: Readonly<Record<string, unknown>> | null;
+  readonly reveal: readonly ('email' | 'phone')[];
+  readonly waterfall: readonly ('email' | 'phone')[];
+  /** Credits are decimals as text. */
+  readonly maxCreditsPerPerson: string | null;
+  readonly maxCredits: string | null;
+  /** Its owner said that it may run without any budget. */
+  readonly noBudget: boolean;
+  readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number } | null;
+  readonly lateDeadlineSeconds: number | null;
+  /** The namespace knows our search attributes. */
+  readonly searchable: boolean;
+}
+
+/** What a schedule found to do. */
+export interface ScheduledRuns {
+  /** Begun in the warehouse and approved, oldest file first; their workflows are still to be started. */
+  readonly runs: readonly RunInput[];
+  /** Files that are new as well, and are left for the next time. */
+  readonly left: number;
+}
+
+/** What became of one time of a schedule: the result that Temporal shows. */
+export interface ScheduledRunResult {
+  /** The time that the schedule stood for, as ISO 8601. */
+  readonly asOf: string;
+  readonly summary: string;
+  readonly runs: readonly {
+    readonly runId: string;
+    readonly file: string;
+    readonly status: string;
+    readonly calls: number;
+    readonly creditsSettled: string;
+  }[];
 }
 
 export interface PageInput {
@@ -209,6 +264,8 @@ export interface ControlActivities {
   settleLateResults(request: RunRequest): Promise<LateStanding>;
   /** The same for all runs that have ended; tells how many deliveries took effect. */
   sweepLateResults(): Promise<{ readonly applied: number }>;
+  /** Finds the export of a schedule, and begins its runs; those that were begun already are found again. */
+  beginScheduledRuns(request: ScheduledRunInput & { readonly asOf: string }): Promise<ScheduledRuns>;
   finishRun(
     request: RunRequest & { readonly ending: 'finished' | 'over_budget' | 'cancelled' },
   ): Promise<RunFacts>;

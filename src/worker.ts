@@ -4,13 +4,16 @@ import { Runtime, Worker, type NativeConnection, type WorkerOptions } from '@tem
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
 import type { Config, ServiceSettings } from './config.ts';
 import { callTaskQueue, controlTaskQueue } from './contract.ts';
+import { formatCredits } from './domain/decimal.ts';
 import { FailureStreak } from './enrichment/failure-streak.ts';
 import { CallQueue } from './limits/call-queue.ts';
 import { applyBudgetLimits } from './limits/credit-ledger.ts';
+import { recordReports } from './limits/rate-reports.ts';
 import { bulkMatchScope, freePlaces } from './limits/rate-windows.ts';
 import type { Logger } from './observe/log.ts';
-import { createServiceClient } from './service/client.ts';
-import { openWarehouse } from './warehouse/database.ts';
+import { createServiceClient, type ServiceClient } from './service/client.ts';
+import { ServiceFailure } from './service/failure.ts';
+import { openWarehouse, type Warehouse } from './warehouse/database.ts';
 import { webhookPath } from './webhook/receiver.ts';
 
 export interface WorkerSettings {
@@ -53,6 +56,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   const client = createServiceClient({ ...config.service, ...settings.service });
   const budgets = { perDay: config.budgets.perDay, perMonth: config.budgets.perMonth };
   await applyBudgetLimits(warehouse.database, budgets);
+  await learnRateWindows(warehouse, client, log);
   const queue = new CallQueue({
     concurrency: config.callConcurrency,
     freePlaces: () => freePlaces(warehouse.database, bulkMatchScope, config.rateLimits),
@@ -78,6 +82,18 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
         rateLimits: config.rateLimits,
         callTimeoutSeconds: config.service.callTimeoutSeconds,
         pollAfterSeconds: config.lateResults.pollAfterSeconds,
+      },
+      {
+        warehouse,
+        callConcurrency: config.callConcurrency,
+        pollAfterSeconds: config.lateResults.pollAfterSeconds,
+        defaults: {
+          service: config.service.baseUrl ?? 'sandbox',
+          maxCredits: config.budgets.perRun === undefined ? null : formatCredits(config.budgets.perRun),
+          freshness: config.freshness,
+          lateDeadlineSeconds: config.lateResults.deadlineSeconds,
+        },
+        hasPeriodBudget: Object.values(budgets).some((limit) => limit !== undefined),
       },
       log,
     ),
@@ -121,6 +137,27 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
       await ended;
     },
   };
+}
+
+/** Usage statistics are a convenience: a worker starts without them. */
+const usagePatienceMilliseconds = 5_000;
+
+/**
+ * Asks what the team has used of its rate windows before the first call. Not every key may ask, and not every service
+ * answers: then the headers of the first answer tell.
+ */
+async function learnRateWindows(warehouse: Warehouse, client: ServiceClient, log: Logger): Promise<void> {
+  try {
+    const operations = await client.apiUsage(AbortSignal.timeout(usagePatienceMilliseconds));
+    const bulkMatch = operations.find(
+      ({ path, action }) => `${path}/${action}` === `api/v1/${bulkMatchScope}`,
+    );
+    if (bulkMatch)
+      await recordReports(warehouse.database, bulkMatchScope, undefined, { rateLimits: bulkMatch.windows });
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error;
+    log.debug({ err: error }, 'the service does not tell what is used of its rate windows');
+  }
 }
 
 /** Sends the SDK's own log to ours; once per process, before the first worker. */

@@ -2,3 +2,4 @@
 export { enrichmentPage } from './enrichment-page.ts';
 export { enrichmentRun } from './enrichment-run.ts';
 export { lateResultSweep } from './late-result-sweep.ts';
+export { scheduledRun } from './scheduled-run.ts';

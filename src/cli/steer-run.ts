@@ -1,18 +1,14 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
-import { controlTaskQueue, workflowTypes, type RunFacts, type RunInput } from '../contract.ts';
-import { lateKindsOf } from '../domain/late-results.ts';
+import { controlTaskQueue, workflowTypes, type RunFacts } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
-import { withoutPersonalData } from '../observe/log.ts';
+import { runInputOf, shownName } from '../enrichment/run-input.ts';
 import { endAbandonedRun } from '../warehouse/abandoned-run.ts';
 import { getRun, readRunFacts, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
 import { followRun, warnWithoutWorker } from './follow-run.ts';
 import { tell } from './output.ts';
 import type { Session } from './session.ts';
 import { isWorkflowGone, registerSearchAttributes } from './temporal.ts';
-
-/** Lanes of a page for each call that one worker keeps in the air: enough for a second worker to take its share. */
-const lanesPerCall = 3;
 
 /**
  * Starts the workflow of a run, or finds it running. The workflow's id is the run's: there is never a second one.
@@ -26,17 +22,12 @@ export async function startRunWorkflow(
 ): Promise<WorkflowHandle> {
   const client = await session.temporal();
   const searchable = await registerSearchAttributes(client);
-  const input: RunInput = {
-    runId: run.runId,
-    file: shownName(run),
-    maxCredits: run.options.maxCredits,
+  const input = runInputOf(run, {
     approved,
-    lanes: lanesPerCall * session.config.callConcurrency,
     searchable,
-    ...(lateKindsOf(run.options).length > 0 && {
-      lateResults: { pollAfterSeconds: session.config.lateResults.pollAfterSeconds },
-    }),
-  };
+    callConcurrency: session.config.callConcurrency,
+    pollAfterSeconds: session.config.lateResults.pollAfterSeconds,
+  });
   return client.workflow.start(workflowTypes.run, {
     taskQueue: controlTaskQueue,
     workflowId: run.runId,
@@ -202,11 +193,6 @@ function requireUnfinished(run: RunRecord): void {
     next: 'nothing is left to do; the same file can be run again',
     exitCode: exitCodes.usage,
   });
-}
-
-/** Names of files end up in Temporal, and some are named after people. */
-function shownName(run: RunRecord): string {
-  return withoutPersonalData(run.fileName);
 }
 
 function attributesOf(run: RunRecord): SearchAttributePair[] {

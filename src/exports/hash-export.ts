@@ -7,11 +7,14 @@ import { fileState, readStoredBytes } from './file-bytes.ts';
  * @returns SHA-256 in hexadecimal of the file as it is stored (packed, where it is gzip), and its size
  * @throws Problem `export.missing`, `export.not-a-file`, `export.unreadable`, `export.empty`
  */
-export async function hashExport(path: string): Promise<{ sha256: string; bytes: number }> {
+export async function hashExport(
+  path: string,
+  signal?: AbortSignal,
+): Promise<{ sha256: string; bytes: number }> {
   await fileState(path);
   const hash = createHash('sha256');
   let bytes = 0;
-  for await (const piece of readStoredBytes(path)) {
+  for await (const piece of readStoredBytes(path, signal)) {
     hash.update(piece);
     bytes += piece.length;
   }

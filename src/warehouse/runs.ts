@@ -33,6 +33,8 @@ export interface RunOrder {
   readonly fileSha256: string;
   readonly options: RunOptions;
   readonly expectedPlanHash: string | null;
+  /** The time that a scheduled run stands for; the present where nothing is said. */
+  readonly asOf?: Date;
   /** Only looked at: never found by, and never in the way of, a run that spends. */
   readonly planOnly?: boolean;
 }
@@ -50,9 +52,10 @@ export async function findOrBeginRun(
   const runKey = order.planOnly ? `plan ${randomBytes(16).toString('hex')}` : keyOf(order);
   const runId = newRunId();
   const inserted = await sql<{ run_id: string }>`
-    insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options, expected_plan_hash)
+    insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options,
+      expected_plan_hash, as_of)
     values (${runId}, ${runKey}, ${runId}, 'ingesting', ${order.filePath}, ${order.fileName}, ${order.fileSha256},
-      ${JSON.stringify(order.options)}::jsonb, ${order.expectedPlanHash})
+      ${JSON.stringify(order.options)}::jsonb, ${order.expectedPlanHash}, coalesce(${order.asOf ?? null}::timestamptz, now()))
     on conflict (run_key) where status not in ('planned', 'finished', 'cancelled', 'failed') do nothing
     returning run_id
   `.execute(warehouse.database);
@@ -77,6 +80,35 @@ function keyOf(order: RunOrder): string {
   return createHash('sha256')
     .update(JSON.stringify([order.fileSha256, asked]))
     .digest('hex');
+}
+
+/** Options that decide how a run is carried out, and not whom it asks for what. */
+const optionsOfManner = [
+  'maxCredits',
+  'maxCreditsPerPerson',
+  'freshness',
+  'lateDeadlineSeconds',
+  'priority',
+] as const satisfies readonly (keyof RunOptions)[];
+
+/**
+ * Whether a file with this content was enriched before, by whatever run that asked for the same: then it is not new. A run
+ * that left people over budget does not count, since they are still to be asked for; one that was refused or cancelled does.
+ */
+export async function wasRunBefore(
+  warehouse: Warehouse,
+  { fileSha256, options }: Pick<RunOrder, 'fileSha256' | 'options'>,
+): Promise<boolean> {
+  const manner = [...optionsOfManner];
+  const { rows } = await sql`
+    select 1 from runs r
+    where file_sha256 = ${fileSha256} and status in ('finished', 'cancelled', 'failed')
+      and run_key not like 'plan %'
+      and options - ${manner}::text[] = ${JSON.stringify(options)}::jsonb - ${manner}::text[]
+      and not exists (select 1 from run_rows o where o.run_id = r.run_id and o.outcome = 'over_budget')
+    limit 1
+  `.execute(warehouse.database);
+  return rows.length > 0;
 }
 
 /**

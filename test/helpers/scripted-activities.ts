@@ -7,6 +7,7 @@ import type {
   LateStanding,
   PlanSummary,
   RunFacts,
+  ScheduledRuns,
 } from '../../src/contract.ts';
 
 export const tally: BatchTally = { calls: 1, enriched: 8, notFound: 2, other: 0, creditsSettled: '8' };
@@ -77,6 +78,15 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   };
 
   sweepLateResults: ControlActivities['sweepLateResults'] = async () => ({ applied: 0 });
+
+  /** The runs that a schedule finds to do; none where nothing is said. */
+  scheduled: ScheduledRuns = { runs: [], left: 0 };
+  readonly scheduledFor: string[] = [];
+
+  beginScheduledRuns: ControlActivities['beginScheduledRuns'] = async ({ asOf }) => {
+    this.scheduledFor.push(asOf);
+    return this.scheduled;
+  };
 
   finishRun: ControlActivities['finishRun'] = async ({ runId, ending }): Promise<RunFacts> => {
     this.ending = ending;

@@ -1,0 +1,35 @@
+import type { RunInput } from '../contract.ts';
+import { lateKindsOf } from '../domain/late-results.ts';
+import { withoutPersonalData } from '../observe/log.ts';
+import type { RunRecord } from '../warehouse/runs.ts';
+
+/** Lanes of a page for each call that one worker keeps in the air: enough for a second worker to take its share. */
+const lanesPerCall = 3;
+
+/** What the workflow of a run is started with. */
+export function runInputOf(
+  run: RunRecord,
+  settings: {
+    readonly approved: boolean;
+    readonly searchable: boolean;
+    readonly callConcurrency: number;
+    readonly pollAfterSeconds: number;
+  },
+): RunInput {
+  return {
+    runId: run.runId,
+    file: shownName(run),
+    maxCredits: run.options.maxCredits,
+    approved: settings.approved,
+    lanes: lanesPerCall * settings.callConcurrency,
+    searchable: settings.searchable,
+    ...(lateKindsOf(run.options).length > 0 && {
+      lateResults: { pollAfterSeconds: settings.pollAfterSeconds },
+    }),
+  };
+}
+
+/** Names of files end up in Temporal, and some are named after people. */
+export function shownName(run: Pick<RunRecord, 'fileName'>): string {
+  return withoutPersonalData(run.fileName);
+}

@@ -1,0 +1,105 @@
+import {
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  executeChild,
+  isCancellation,
+  proxyActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  controlTaskQueue,
+  type ControlActivities,
+  type RunInput,
+  type ScheduledRunInput,
+  type ScheduledRunResult,
+} from '../src/contract.ts';
+import { enrichmentRun } from './enrichment-run.ts';
+
+const { beginScheduledRuns } = proxyActivities<ControlActivities>({
+  taskQueue: controlTaskQueue,
+  // The files are read for their hashes.
+  startToCloseTimeout: '2 hours',
+  heartbeatTimeout: '10 seconds',
+  retry: { maximumInterval: '30 seconds' },
+});
+
+type EndedRun = ScheduledRunResult['runs'][number];
+
+/**
+ * One time of a schedule: what is there to enrich now, one run after another. Each is a child with its run's own id, steered
+ * like any other; it goes on if this workflow is terminated.
+ *
+ * A run that waits for a person keeps this workflow open: so the schedule's overlap policy decides about the next time.
+ * It fails where a run failed, after the other runs, so that a schedule that pauses on failure does.
+ */
+export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledRunResult> {
+  const asOf = scheduledTime();
+  const { runs, left } = await beginScheduledRuns.executeWithOptions(
+    { summary: `look for ${input.export.path}`.slice(0, 180) },
+    [{ ...input, asOf: asOf.toISOString() }],
+  );
+  const ended: EndedRun[] = [];
+  let failure: ApplicationFailure | undefined;
+  for (const run of runs) {
+    try {
+      ended.push(await carryOut(run, asOf));
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      failure ??= failureOf(run, error);
+    }
+  }
+  if (failure) throw failure;
+  return { asOf: asOf.toISOString(), summary: summaryOf(input, ended, left), runs: ended };
+}
+
+async function carryOut(run: RunInput, asOf: Date): Promise<EndedRun> {
+  const { runId, file } = run;
+  try {
+    const facts = await executeChild(enrichmentRun, {
+      workflowId: runId,
+      args: [run],
+      parentClosePolicy: 'ABANDON',
+      cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+      staticSummary: `enrich ${file}`.slice(0, 180),
+      ...(run.searchable && {
+        typedSearchAttributes: [
+          { key: { name: 'EnrichmentFile', type: 'KEYWORD' }, value: file },
+          { key: { name: 'EnrichmentAsOf', type: 'DATETIME' }, value: asOf },
+        ],
+      }),
+    });
+    return { runId, file, status: facts.status, calls: facts.calls, creditsSettled: facts.credits.settled };
+  } catch (error) {
+    if (!isAlreadyStarted(error)) throw error;
+    // The same file was left unfinished by an earlier time whose run is still going on, or waits for a person.
+    return { runId, file, status: 'going on since earlier', calls: 0, creditsSettled: '0' };
+  }
+}
+
+/** Its class is in a package that workflows do not import. */
+function isAlreadyStarted(error: unknown): boolean {
+  return error instanceof Error && error.name === 'WorkflowExecutionAlreadyStartedError';
+}
+
+/** Temporal sets it for whatever a schedule starts; where this is started by hand, it stands for the present. */
+function scheduledTime(): Date {
+  const { typedSearchAttributes, startTime } = workflowInfo();
+  return typedSearchAttributes.get({ name: 'TemporalScheduledStartTime', type: 'DATETIME' }) ?? startTime;
+}
+
+function failureOf(run: RunInput, error: unknown): ApplicationFailure {
+  const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return ApplicationFailure.nonRetryable(`${run.file} (${run.runId}): ${message}`, type ?? 'run.failed');
+}
+
+function summaryOf(input: ScheduledRunInput, runs: readonly EndedRun[], left: number): string {
+  if (runs.length === 0) {
+    return input.export.kind === 'every-new'
+      ? `no new file at ${input.export.path}: nothing was asked for`
+      : `no file at ${input.export.path}: nothing was asked for`;
+  }
+  const files = runs.map(({ file, status }) => `${file} ${status}`).join(', ');
+  return left === 0 ? files : `${files}; ${left} new files are left for the next time`;
+}
