@@ -5,6 +5,7 @@ import type { RunFacts } from '../contract.ts';
 import { exitCodes } from '../domain/problem.ts';
 import { getRun, findOrBeginRun, type RunOrder } from '../warehouse/runs.ts';
 import type { RunPriority } from '../warehouse/tables.ts';
+import { checkCredential } from './check-credential.ts';
 import { describeService } from './describe-service.ts';
 import { describePlan, describeRun, exitCodeOf } from './describe-run.ts';
 import { followRun } from './follow-run.ts';
@@ -14,6 +15,7 @@ import { orderRun, type RunFlags } from './run-order.ts';
 import { withSession, type Session } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from './steer-run.ts';
+import { withClient } from './with-service.ts';
 
 interface RunOptions extends RunFlags {
   readonly yes?: boolean;
@@ -114,6 +116,7 @@ export async function enrichExport(
   order: RunOrder,
   { asks }: { asks: boolean },
 ): Promise<RunFacts> {
+  await withClient({ ...session.config.service, ...session.stack.service }, checkCredential);
   const { run, found } = await findOrBeginRun(session.warehouse, order);
   tell(found ? `going on with ${run.runId}` : `run ${run.runId}`);
   const handle =

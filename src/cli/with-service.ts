@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config, ServiceSettings } from '../config.ts';
 import { acquireStack } from '../dev/stack.ts';
 import { createServiceClient, type ServiceClient } from '../service/client.ts';
 import { tell } from './output.ts';
@@ -13,13 +13,22 @@ export async function withService<Result>(
 ): Promise<Result> {
   const stack = await acquireStack(config, { sandbox: true }, tell);
   try {
-    const client = createServiceClient({ ...config.service, ...stack.service });
-    try {
-      return await use(client, { baseUrl: stack.service.baseUrl ?? '', sandbox: stack.embedded.sandbox });
-    } finally {
-      await client.close();
-    }
+    const service = { baseUrl: stack.service.baseUrl ?? '', sandbox: stack.embedded.sandbox };
+    return await withClient({ ...config.service, ...stack.service }, (client) => use(client, service));
   } finally {
     await stack.release();
+  }
+}
+
+/** A client for as long as it is used. */
+export async function withClient<Result>(
+  settings: ServiceSettings,
+  use: (client: ServiceClient) => Promise<Result>,
+): Promise<Result> {
+  const client = createServiceClient(settings);
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
   }
 }
