@@ -8,12 +8,13 @@ import type { Identity } from '../domain/identity.ts';
 import { parseName, parseOrganizationName } from '../domain/normalise.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { parseProfileUrl } from '../domain/profile-url.ts';
-import type { MatchAnswer } from '../service/client.ts';
+import { matchPerson } from '../enrichment/match-person.ts';
+import { createServiceClient, type MatchAnswer } from '../service/client.ts';
 import { toDetail } from '../service/details.ts';
 import { describeService } from './describe-service.ts';
 import { print, table, tell } from './output.ts';
+import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
-import { withService } from './with-service.ts';
 
 /** What can be said of a person, by the name of the option: read as the same column of an export would be. */
 const fields = {
@@ -51,8 +52,8 @@ export function matchCommand(): Command {
     .addHelpText(
       'after',
       `
-Without a terminal and without --yes nothing is sent. The call belongs to no run: it writes nothing to the warehouse and
-counts in no budget.
+Without a terminal and without --yes nothing is sent. The call belongs to no run: it is held to the rate limits and to the
+budgets of the day and the month, and nothing of its answer is kept.
 
 Example:
   enrich match --email mira@nordlys.example --last-name Lindqvist --yes`,
@@ -70,8 +71,23 @@ Example:
         process.exitCode = exitCodes.needsPerson;
         return;
       }
-      await withService(config, async (client) => {
-        printAnswer(await client.match({ person, reveal }), options.json === true);
+      await withSession(config, { temporal: false, service: true }, async ({ warehouse, stack }) => {
+        const client = createServiceClient({ ...config.service, ...stack.service });
+        try {
+          const answer = await matchPerson(
+            {
+              warehouse,
+              client,
+              rateLimits: config.rateLimits,
+              budgets: config.budgets,
+              callTimeoutSeconds: config.service.callTimeoutSeconds,
+            },
+            { person, reveal },
+          );
+          printAnswer(answer, options.json === true);
+        } finally {
+          await client.close();
+        }
       });
     });
 }

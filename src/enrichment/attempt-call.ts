@@ -121,7 +121,7 @@ export async function attemptCall(
   }
 
   const tally = await untilDatabaseIsBack(async () => {
-    await endCall(warehouse.database, bulkMatchScope, admission.attemptId, true);
+    await endCall(warehouse.database, bulkMatchScope, admission.attemptId, true, answer);
     return recordAnswer(warehouse, {
       attemptId: admission.attemptId,
       source: request.run.source ?? 'generic',
@@ -201,19 +201,20 @@ async function closeFailure(
         return streak.tooLong() ? { kind: 'stopped', stop } : await again(streak);
       }
       case 'wait': {
-        await endCall(warehouse.database, bulkMatchScope, attemptId, false);
+        // First: until the pause stands, every other worker would send the next call into the same refusal.
+        await pauseScope(warehouse.database, bulkMatchScope, attemptId, failure.retryAfterSeconds);
+        await endCall(warehouse.database, bulkMatchScope, attemptId, false, failure);
         await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
-        await pauseScope(warehouse.database, bulkMatchScope, failure.retryAfterSeconds);
         return { kind: 'again' };
       }
       case 'pause': {
-        await endCall(warehouse.database, bulkMatchScope, attemptId, true);
+        await endCall(warehouse.database, bulkMatchScope, attemptId, true, failure);
         if (failure.mayHaveBeenBilled) await markUnknown(warehouse, attemptId, reason);
         else await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
         return { kind: 'stopped', stop };
       }
       case 'reject': {
-        await endCall(warehouse.database, bulkMatchScope, attemptId, true);
+        await endCall(warehouse.database, bulkMatchScope, attemptId, true, failure);
         await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
         return { kind: 'refused', called: true, people, reason };
       }
@@ -221,7 +222,7 @@ async function closeFailure(
         // Without an answer the service may count the call later than now: it took the bytes, and not its time.
         if (failure.httpStatus === undefined)
           await giveCallUp(warehouse.database, attemptId, dependencies.callTimeoutSeconds);
-        else await endCall(warehouse.database, bulkMatchScope, attemptId, false);
+        else await endCall(warehouse.database, bulkMatchScope, attemptId, false, failure);
         await markUnknown(warehouse, attemptId, reason);
         return { kind: 'unknown', called: true, people, stop: streak.tooLong() ? stop : undefined };
       }

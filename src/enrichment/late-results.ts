@@ -2,7 +2,14 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { LateStanding } from '../contract.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
-import { endCall, pauseScope, takePlace, webhookResultScope } from '../limits/rate-windows.ts';
+import {
+  endCall,
+  giveCallUp,
+  pauseScope,
+  returnPlace,
+  takePlace,
+  webhookResultScope,
+} from '../limits/rate-windows.ts';
 import { killPoint } from '../observe/kill-point.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failure.ts';
@@ -169,10 +176,12 @@ async function pollOnce(
     return 'next';
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
-    await endCall(warehouse.database, webhookResultScope, callId, false);
-    await postponePoll(warehouse, poll.attemptId, error.retryAfterSeconds ?? later);
     if (error.disposition === 'wait')
-      await pauseScope(warehouse.database, webhookResultScope, error.retryAfterSeconds);
+      await pauseScope(warehouse.database, webhookResultScope, callId, error.retryAfterSeconds);
+    if (error.type.startsWith('not-sent.')) await returnPlace(warehouse.database, callId);
+    else if (error.httpStatus === undefined) await giveCallUp(warehouse.database, callId, callTimeoutSeconds);
+    else await endCall(warehouse.database, webhookResultScope, callId, false, error);
+    await postponePoll(warehouse, poll.attemptId, error.retryAfterSeconds ?? later);
     // A refused key or an absent service answers the next poll the same way.
     return 'stop';
   }

@@ -52,19 +52,20 @@ export async function reserve(
 }
 
 /**
- * Makes sure that the budgets of a run, of today and of this month exist; days and months are UTC by the database's clock.
- * A budget that exists keeps its limit.
+ * Makes sure that the budgets of a run (where there is one), of today and of this month exist; days and months are UTC by the
+ * database's clock. A budget that exists keeps its limit.
  *
  * @returns their names, ascending
  */
 export async function budgetsOf(
   database: Kysely<Tables>,
-  runId: string,
+  runId: string | undefined,
   limits: BudgetLimits,
 ): Promise<readonly string[]> {
   const result = await sql<{ budget_id: string }>`
     with applying (budget_id, credits_limit) as (
-      values (${`run:${runId}`}, null::numeric),
+      select 'run:' || ${runId ?? null}::text, null::numeric where ${runId !== undefined}
+      union all values
         (to_char(clock_timestamp() at time zone 'UTC', '"day:"YYYY-MM-DD'), ${numeric(limits.perDay)}::numeric),
         (to_char(clock_timestamp() at time zone 'UTC', '"month:"YYYY-MM'), ${numeric(limits.perMonth)}::numeric)
     ), added as (

@@ -1,10 +1,13 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
+import { formatDuration } from '../domain/duration.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
 import { formatRateLimits } from '../domain/rate-limit.ts';
 import type { Tables } from '../warehouse/tables.ts';
+import { readReports, recordReports, type RateWord } from './rate-reports.ts';
 
-/** The endpoint whose calls the service counts together. */
+/** Endpoints: the service counts the calls of each by themselves. */
 export const bulkMatchScope = 'people/bulk_match';
+export const matchScope = 'people/match';
 /** Polls: an endpoint of its own, counted apart and held to the same limits. */
 export const webhookResultScope = 'webhook_result';
 
@@ -34,7 +37,7 @@ export async function takePlace(
 ): Promise<Place> {
   const paused = await lockScope(transaction, call.scope);
   if (paused) return { kind: 'full', ...paused };
-  const full = await fullestWindow(transaction, call.scope, limits);
+  const full = await longestWait(transaction, call.scope, limits);
   if (full) return { kind: 'full', ...full };
   await sql`
     insert into rate_calls (call_id, scope, counted_until)
@@ -65,16 +68,17 @@ export async function freePlaces(
     };
   const windows = await freePlacesPerWindow(database, scope, limits);
   const places = Math.min(Number.POSITIVE_INFINITY, ...windows.map((window) => window.free));
-  return { places, wait: places > 0 ? undefined : await fullestWindow(database, scope, limits) };
+  return { places, wait: places > 0 ? undefined : await longestWait(database, scope, limits) };
 }
 
-/** Each window with the places that are free in it now. */
+/** Each window, ours and those that the service tells of, with the places that are free in it now. */
 export async function freePlacesPerWindow(
   database: Kysely<Tables>,
   scope: string,
   limits: readonly RateLimit[],
-): Promise<(RateLimit & { free: number })[]> {
-  if (limits.length === 0) return [];
+): Promise<readonly (RateLimit & { readonly free: number })[]> {
+  const reported = await readReports(database, scope);
+  if (limits.length === 0) return reported;
   const used = await sql<RateLimit & { free: number }>`
     select w.calls, w.seconds, greatest(0, w.calls - count(c.call_id))::int as free
     from unnest(${limits.map((limit) => limit.calls)}::int[], ${limits.map((limit) => limit.seconds)}::int[]) as w (calls, seconds)
@@ -82,7 +86,7 @@ export async function freePlacesPerWindow(
       and c.counted_until > clock_timestamp() - make_interval(secs => w.seconds)
     group by w.calls, w.seconds
   `.execute(database);
-  return used.rows;
+  return [...used.rows, ...reported];
 }
 
 /**
@@ -90,13 +94,17 @@ export async function freePlacesPerWindow(
  *
  * @param accepted the service let the call through: probing after a refusal (429) ends, if the call began after it. One that
  *   was in the air already says nothing of the pause that was asked for
+ * @param word what the service said of its windows
  */
 export async function endCall(
   database: Kysely<Tables>,
   scope: string,
   callId: string,
   accepted: boolean,
+  word: RateWord = { rateLimits: [] },
 ): Promise<void> {
+  // First: between the two the call would otherwise be neither in the air nor among those that the service has counted.
+  await recordReports(database, scope, callId, word);
   await sql`
     with ended as (
       update rate_calls set counted_until = least(counted_until, clock_timestamp()) where call_id = ${callId}
@@ -134,29 +142,32 @@ const shortestPauseSeconds = 2;
 const longestPauseSeconds = 3_600;
 
 /**
- * The service refused a call for its rate (429): every worker pauses once, for what the service asked, within bounds;
- * without a usable word of the service the pause doubles with each refusal in a row.
+ * The service refused a call for its rate (429): every worker pauses once, for what the service asked, within bounds, and
+ * at least for a time that doubles with each refusal in a row. Refusals of calls that were in the air at once are one.
  *
  * @returns the pause in seconds
  */
 export async function pauseScope(
   database: Kysely<Tables>,
   scope: string,
+  callId: string,
   retryAfterSeconds: number | undefined,
 ): Promise<number> {
+  const asked = Math.min(Math.max(retryAfterSeconds ?? 0, shortestPauseSeconds), longestPauseSeconds);
+  const refusals = sql`greatest(1, s.refusals + (
+    s.refused_at is null
+    or coalesce((select started_at from rate_calls where call_id = ${callId}), clock_timestamp()) > s.refused_at
+  )::int)`;
   const result = await sql<{ seconds: number }>`
     insert into rate_scopes as s (scope, paused_until, pause_reason, refusals, refused_at)
-    values (${scope}, clock_timestamp() + make_interval(secs => ${bounded(retryAfterSeconds ?? shortestPauseSeconds)}),
+    values (${scope}, clock_timestamp() + make_interval(secs => ${asked}),
       'the service refused a call for its rate (429)', 1, clock_timestamp())
     on conflict (scope) do update set
-      refusals = s.refusals + 1,
+      refusals = ${refusals},
       refused_at = excluded.refused_at,
       pause_reason = excluded.pause_reason,
-      paused_until = greatest(s.paused_until, clock_timestamp() + make_interval(secs => ${
-        retryAfterSeconds === undefined || retryAfterSeconds < 1
-          ? sql`${shortestPauseSeconds} * 2 ^ least(s.refusals, ${longestBackoffExponent})`
-          : sql`${bounded(retryAfterSeconds)}`
-      }))
+      paused_until = greatest(s.paused_until, excluded.paused_until, clock_timestamp()
+        + make_interval(secs => ${shortestPauseSeconds} * 2 ^ least(${refusals} - 1, ${longestBackoffExponent})))
     returning extract(epoch from paused_until - clock_timestamp())::float8 as seconds
   `.execute(database);
   return Math.ceil(result.rows[0]?.seconds ?? shortestPauseSeconds);
@@ -195,6 +206,26 @@ async function lockScope(transaction: Transaction<Tables>, scope: string): Promi
   return undefined;
 }
 
+/** The window in which there is no place for longest, ours or one of the service. */
+async function longestWait(
+  database: Kysely<Tables>,
+  scope: string,
+  limits: readonly RateLimit[],
+): Promise<Wait | undefined> {
+  const own = await fullestWindow(database, scope, limits);
+  const reported = (await readReports(database, scope))
+    .filter((window) => window.free === 0)
+    .map(({ milliseconds, seconds }) =>
+      waitFor(
+        milliseconds,
+        `the service has no calls left in its window of ${formatDuration(seconds)}, which other programs use as well`,
+      ),
+    );
+  return [own, ...reported].reduce((longest, wait) =>
+    wait && wait.milliseconds > (longest?.milliseconds ?? 0) ? wait : longest,
+  );
+}
+
 /**
  * The window that stays full for longest. The place that counts is the one of the limit-th newest call: when it is given
  * back, one fewer than the limit are left. Where that call is still in the air it cannot end before now.
@@ -224,8 +255,4 @@ async function fullestWindow(
 
 function waitFor(milliseconds: number, reason: string): Wait {
   return { milliseconds: Math.max(1, Math.ceil(milliseconds)), reason };
-}
-
-function bounded(seconds: number): number {
-  return Math.min(Math.max(seconds, shortestPauseSeconds), longestPauseSeconds);
 }

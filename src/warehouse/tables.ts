@@ -173,6 +173,20 @@ export interface RateCallsTable {
   counted_until: Timestamp;
 }
 
+/** One rate window of an endpoint as the service last told of it; other programs of the team use the same windows. */
+export interface RateReportsTable {
+  scope: string;
+  seconds: number;
+  /** What the window holds each time it opens. The largest integer: unlimited, or not said. */
+  calls_limit: number;
+  /** The fewest that were said to be left of the window that is open. */
+  calls_left: number;
+  /** When `calls_left` was last said. */
+  said_at: Timestamp;
+  /** By then that window has certainly ended, and nothing is known of the one that follows but its limit. */
+  believed_until: Timestamp;
+}
+
 export interface ClaimsTable {
   identity_key: string;
   run_id: string;
@@ -283,6 +297,7 @@ export interface Tables {
   budgets: BudgetsTable;
   rate_scopes: RateScopesTable;
   rate_calls: RateCallsTable;
+  rate_reports: RateReportsTable;
   claims: ClaimsTable;
   identity_memory: IdentityMemoryTable;
   enriched_contacts: EnrichedContactsTable;

@@ -3,6 +3,7 @@ import { wholeCredits } from '../../src/domain/decimal.ts';
 import type { RateLimit } from '../../src/domain/rate-limit.ts';
 import { admit, type Admission } from '../../src/limits/admit.ts';
 import { applyBudgetLimits } from '../../src/limits/credit-ledger.ts';
+import { recordReports, type ReportedWindow } from '../../src/limits/rate-reports.ts';
 import {
   bulkMatchScope,
   endCall,
@@ -75,7 +76,7 @@ async function budgetOf(runId: string): Promise<{ reserved: string; settled: str
 
 /** Makes the windows forget every call, as if they had ended long ago. */
 async function emptyWindows(): Promise<void> {
-  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes');
+  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');
 }
 
 describe('people', () => {
@@ -248,6 +249,120 @@ describe('rate windows', () => {
   });
 });
 
+describe('what the service says of its windows', () => {
+  const hour = (left: number | null, limit: number | null = 600): ReportedWindow => ({
+    seconds: 3_600,
+    limit,
+    used: undefined,
+    left,
+  });
+
+  /** Admits a call, without a limit of our own. */
+  async function begin(runId: string): Promise<string> {
+    const admission = await ask(runId);
+    if (admission.kind !== 'admitted') throw new Error(JSON.stringify(admission));
+    return admission.attemptId;
+  }
+
+  function end(attemptId: string, ...rateLimits: ReportedWindow[]): Promise<void> {
+    return endCall(warehouse.database, bulkMatchScope, attemptId, true, { rateLimits });
+  }
+
+  async function free(rateLimits: RateLimit[] = []): Promise<number> {
+    return (await freePlaces(warehouse.database, bulkMatchScope, rateLimits)).places;
+  }
+
+  it('is believed where it leaves fewer calls than our own count', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), hour(2));
+    expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(2);
+    const admissions = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
+    expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(2);
+  });
+
+  it('is not believed where it leaves more', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), hour(599));
+    expect(await free([{ calls: 3, seconds: 3_600 }])).toBe(2);
+  });
+
+  it('holds every call back for as long as a used up window can last', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), { ...hour(0), seconds: 60 }, hour(40));
+    const next = await ask(runId);
+    expect(next).toMatchObject({ kind: 'wait', reason: expect.stringContaining('window of 1m') });
+    expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(59_000);
+    expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(60_000);
+  });
+
+  it('is forgotten after its window, which then holds its limit again', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), hour(0, 20));
+    await warehouse.pool.query(`update rate_reports set believed_until = clock_timestamp()`);
+    expect(await free()).toBe(20);
+    expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('leaves out the calls in the air, which it may not have counted', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const calls = [await begin(runId), await begin(runId), await begin(runId)];
+    await end(calls[0]!, hour(5));
+    expect(await free()).toBe(3);
+    await end(calls[1]!, hour(4));
+    await end(calls[2]!, hour(3));
+    expect(await free()).toBe(3);
+  });
+
+  it('does not grow by an answer that was overtaken', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const [first, second] = [await begin(runId), await begin(runId)];
+    await end(second, hour(8));
+    await end(first, hour(9));
+    expect(await free()).toBe(8);
+  });
+
+  it('grows when a later call is counted in a new window', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), hour(8));
+    await end(await begin(runId), hour(599));
+    expect(await free()).toBe(599);
+  });
+
+  it('limits nothing where a window is unlimited', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), hour(null, null));
+    expect(await free()).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('is believed until the end that a refusal names', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const refused = await begin(runId);
+    await endCall(warehouse.database, bulkMatchScope, refused, false, {
+      rateLimits: [hour(0)],
+      retryAfterSeconds: 30,
+    });
+    const next = await ask(runId);
+    expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(30_000);
+  });
+
+  it('counts when usage statistics say it before the first call', async () => {
+    await emptyWindows();
+    await recordReports(warehouse.database, bulkMatchScope, undefined, {
+      rateLimits: [{ seconds: 3_600, limit: 600, used: 593, left: undefined }],
+    });
+    expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(7);
+  });
+});
+
 describe('a refusal for rate (429)', () => {
   it.each([
     ['what the service asked for', 30, 30, 30],
@@ -256,7 +371,7 @@ describe('a refusal for rate (429)', () => {
     ['two seconds without a word of the service', undefined, 2, 2],
   ])('pauses every worker for %s', async (_, retryAfter, least, most) => {
     await emptyWindows();
-    const seconds = await pauseScope(warehouse.database, bulkMatchScope, retryAfter);
+    const seconds = await pauseScope(warehouse.database, bulkMatchScope, 'refused', retryAfter);
     expect(seconds).toBeGreaterThanOrEqual(least - 1);
     expect(seconds).toBeLessThanOrEqual(most);
     const runId = await runningRun(warehouse);
@@ -271,17 +386,38 @@ describe('a refusal for rate (429)', () => {
     const runId = await runningRun(warehouse);
     const earlier = await ask(runId);
     if (earlier.kind !== 'admitted') throw new Error(earlier.kind);
-    await pauseScope(warehouse.database, bulkMatchScope, 20);
+    await pauseScope(warehouse.database, bulkMatchScope, 'refused', 20);
     await endCall(warehouse.database, bulkMatchScope, earlier.attemptId, true);
     const next = await ask(runId);
     expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
     expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(15_000);
   });
 
+  it('pauses once when calls that were in the air together are refused', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const calls = await Promise.all([1, 2, 3, 4].map(() => ask(runId)));
+    for (const call of calls) {
+      if (call.kind !== 'admitted') throw new Error(call.kind);
+      expect(await pauseScope(warehouse.database, bulkMatchScope, call.attemptId, undefined)).toBe(2);
+      await endCall(warehouse.database, bulkMatchScope, call.attemptId, false);
+    }
+  });
+
+  it('pauses for longer with each refusal in a row, and within bounds, whatever the service asks for', async () => {
+    await emptyWindows();
+    const pauses: number[] = [];
+    for (let refusal = 1; refusal <= 9; refusal += 1) {
+      pauses.push(await pauseScope(warehouse.database, bulkMatchScope, `refusal ${refusal}`, 1));
+      await warehouse.pool.query('update rate_scopes set paused_until = null');
+    }
+    expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 128, 128]);
+  });
+
   it('is followed by one probing call and not by a storm', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
-    await pauseScope(warehouse.database, bulkMatchScope, undefined);
+    await pauseScope(warehouse.database, bulkMatchScope, 'refused', undefined);
     await warehouse.pool.query(
       `update rate_scopes set paused_until = clock_timestamp() - interval '1 second'`,
     );

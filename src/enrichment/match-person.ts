@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { worstCaseCredits } from '../domain/credit-rules.ts';
+import { formatCredits, type Credits } from '../domain/decimal.ts';
+import { Problem } from '../domain/problem.ts';
+import type { RateLimit } from '../domain/rate-limit.ts';
+import { applyBudgetLimits, budgetsOf, reserve, type BudgetLimits } from '../limits/credit-ledger.ts';
+import {
+  endCall,
+  giveCallUp,
+  matchScope,
+  pauseScope,
+  returnPlace,
+  takePlace,
+} from '../limits/rate-windows.ts';
+import type { MatchAnswer, MatchRequest, ServiceClient } from '../service/client.ts';
+import { ServiceFailure } from '../service/failure.ts';
+import { settle } from '../warehouse/close-attempt.ts';
+import type { Warehouse } from '../warehouse/database.ts';
+
+export interface MatchDependencies {
+  readonly warehouse: Warehouse;
+  readonly client: ServiceClient;
+  readonly rateLimits: readonly RateLimit[];
+  readonly budgets: BudgetLimits;
+  readonly callTimeoutSeconds: number;
+}
+
+interface AdmittedMatch {
+  readonly callId: string;
+  readonly budgetIds: readonly string[];
+  readonly price: Credits;
+}
+
+/** Between admission and the end of the call. */
+const slackSeconds = 5;
+
+/**
+ * Asks for one person outside any run: admitted, held to the limits and settled like every call. There is no attempt to
+ * decide on later, so what may have been billed stays reserved in the budgets of the day and the month.
+ *
+ * @throws Problem `match.no-place`, `match.over-budget`: nothing was sent
+ * @throws ServiceFailure
+ */
+export async function matchPerson(
+  dependencies: MatchDependencies,
+  request: MatchRequest,
+): Promise<MatchAnswer> {
+  const admitted = await admitMatch(dependencies, worstCaseCredits(request));
+  let answer: MatchAnswer;
+  try {
+    answer = await dependencies.client.match(request);
+  } catch (error) {
+    if (error instanceof ServiceFailure) await closeFailure(dependencies, admitted, error);
+    throw error;
+  }
+  await endCall(dependencies.warehouse.database, matchScope, admitted.callId, true, answer);
+  // The document shows no price in this answer; by its table nobody costs nothing.
+  await close(
+    dependencies,
+    admitted,
+    answer.creditsConsumed ?? (answer.person === undefined ? 0n : admitted.price),
+  );
+  return answer;
+}
+
+async function admitMatch(
+  { warehouse, rateLimits, budgets, callTimeoutSeconds }: MatchDependencies,
+  price: Credits,
+): Promise<AdmittedMatch> {
+  await applyBudgetLimits(warehouse.database, budgets);
+  const budgetIds = await budgetsOf(warehouse.database, undefined, budgets);
+  const callId = `match:${randomUUID()}`;
+  // What is thrown in here takes back the place and the reservation.
+  await warehouse.database.transaction().execute(async (transaction) => {
+    const place = await takePlace(
+      transaction,
+      { scope: matchScope, callId, deadlineSeconds: callTimeoutSeconds + slackSeconds },
+      rateLimits,
+    );
+    if (place.kind === 'full') {
+      throw new Problem('match.no-place', `no call can be made now: ${place.reason}`, {
+        where: matchScope,
+        next: `try again in ${Math.ceil(place.milliseconds / 1_000)} seconds; enrich usage shows what is left`,
+      });
+    }
+    const { shortBudget } = await reserve(transaction, budgetIds, budgets, price, 1);
+    if (shortBudget !== undefined) {
+      throw new Problem('match.over-budget', `the budget ${shortBudget} holds less than the price`, {
+        where: 'MAX_CREDITS_PER_DAY, MAX_CREDITS_PER_MONTH',
+        next: 'raise the limit, or wait for the next day or month; enrich budget show says what is left',
+      });
+    }
+  });
+  return { callId, budgetIds, price };
+}
+
+async function closeFailure(
+  dependencies: MatchDependencies,
+  admitted: AdmittedMatch,
+  failure: ServiceFailure,
+): Promise<void> {
+  const { database } = dependencies.warehouse;
+  const { callId } = admitted;
+  if (failure.disposition === 'wait')
+    await pauseScope(database, matchScope, callId, failure.retryAfterSeconds);
+  if (failure.disposition === 'retry') await returnPlace(database, callId);
+  else if (failure.httpStatus === undefined)
+    await giveCallUp(database, callId, dependencies.callTimeoutSeconds);
+  else await endCall(database, matchScope, callId, isThroughRate(failure), failure);
+  if (!failure.mayHaveBeenBilled) await close(dependencies, admitted, 0n);
+}
+
+/** Refused for another reason than its rate. */
+function isThroughRate({ disposition }: ServiceFailure): boolean {
+  return disposition === 'pause' || disposition === 'reject';
+}
+
+async function close(
+  { warehouse }: MatchDependencies,
+  { budgetIds, price }: AdmittedMatch,
+  consumed: Credits,
+): Promise<void> {
+  await warehouse.database
+    .transaction()
+    .execute((transaction) => settle(transaction, budgetIds, formatCredits(price), consumed));
+}
