@@ -32,8 +32,14 @@ interface Sandbox {
   readonly process: ChildProcess;
 }
 
-async function startSandbox(personBytes: number): Promise<Sandbox> {
-  const flags = ['--port=0', '--rate-limits=unlimited', '--latency=0', `--person-bytes=${personBytes}`];
+async function startSandbox(personBytes: number, more: readonly string[] = []): Promise<Sandbox> {
+  const flags = [
+    '--port=0',
+    '--rate-limits=unlimited',
+    '--latency=0',
+    `--person-bytes=${personBytes}`,
+    ...more,
+  ];
   const child = spawn(process.execPath, [main, 'sandbox', ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -101,10 +107,11 @@ async function wholePath(
   file: string,
   rateLimits: string,
   environment: Record<string, string>,
+  more: readonly string[] = [],
 ): Promise<Measured> {
   const before = (await bill(sandbox)).calls;
   const busyBefore = processorTime();
-  const child = spawn(process.execPath, [main, 'run', file, '--yes', '--json'], {
+  const child = spawn(process.execPath, [main, 'run', file, '--yes', '--json', ...more], {
     env: {
       ...(process.env as Record<string, string>),
       ...environment,
@@ -176,6 +183,20 @@ try {
     `1,000 calls a minute (50/3s): ${Math.round(paced.callsPerSecond * 60)} a minute held; processors ${(100 * paced.busy).toFixed(0)} % busy`,
   );
   sandbox.process.kill();
+
+  // Phones within a minute, while calls go on as fast as they can: what late results cost in actions.
+  const late = await startSandbox(6_000, ['--late-delay=60000']);
+  const phones = await wholePath(late, await writeSample(10), 'unlimited', environment, [
+    '--reveal',
+    'phone',
+  ]);
+  const lateCount = await actions(stack, phones.facts.run_id);
+  const lateAsked = phones.facts.calls * 10;
+  console.log(
+    `with phones: ${phones.facts.late_results.arrived} deliveries; Temporal actions: ${lateCount} for about ${lateAsked} people asked for, ` +
+      `${((1_000 * lateCount) / lateAsked).toFixed(0)} per 1,000`,
+  );
+  late.process.kill();
   await sleep(100);
 } finally {
   await stack.release();
