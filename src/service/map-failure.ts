@@ -97,7 +97,7 @@ export function isRefusal(value: unknown): boolean {
     credits_consumed: credits,
   } = parsed.data;
   // What says that it was billed is an answer, whatever else it says.
-  if (credits !== undefined && credits !== null && Number(credits) !== 0) return false;
+  if (saysBilled(credits)) return false;
   const saysError = [error, code, details].some(Boolean);
   const saysNobody = [matches, person].every(
     (data) => data === undefined || data === null || (Array.isArray(data) && data.length === 0),
@@ -105,10 +105,18 @@ export function isRefusal(value: unknown): boolean {
   return saysError && saysNobody;
 }
 
+/** An unreadable number of credits is not the word that there were none. */
+function saysBilled(credits: unknown): boolean {
+  if (typeof credits === 'number' || typeof credits === 'string') return Number(credits) !== 0;
+  return credits !== undefined && credits !== null;
+}
+
 function typeOf(status: number, codes: ErrorCodes, body: ErrorBody | undefined): FailureType {
   if (status >= 500) return 'server-error';
+  // Before the codes: a success with an error beside somebody's data, or beside a bill, was carried out.
+  if (status < 300 && !isRefusal(body)) return 'unreadable-answer';
   if (status === 402 || nameCredits(codes)) return 'out-of-credits';
-  if (status < 300) return body !== undefined && isRefusal(body) ? 'refused' : 'unreadable-answer';
+  if (status < 300) return 'refused';
   if (status < 400) return 'redirected';
   switch (status) {
     case 400:

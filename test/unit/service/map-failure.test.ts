@@ -100,6 +100,14 @@ describe('mapFailure', () => {
     expect(failure.message).toContain('(HTTP 403, PLAN.ACCESS.DENIED, API_INACCESSIBLE)');
   });
 
+  it.each([{ toString: 1 }, [1], true])(
+    'takes credits of %o for no word that nothing was billed',
+    (credits) => {
+      const failure = map(200, { error_code: 'OUT_OF_CREDITS', credits_consumed: credits, matches: 'none' });
+      expect(failure.type).toBe('unreadable-answer');
+    },
+  );
+
   it('decides nothing by messages', () => {
     expect(map(422, { error: 'You are out of credits', message: 'rate limit exceeded' }).type).toBe(
       'validation',

@@ -1,0 +1,286 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readHealth, readProfile, readUsers } from '../../src/service/account-answers.ts';
+import { readBulkAnswer } from '../../src/service/bulk-answer.ts';
+import { failureKinds } from '../../src/service/failure-kinds.ts';
+import { ServiceFailure, type Endpoint } from '../../src/service/failure.ts';
+import { readLateResult } from '../../src/service/late-result.ts';
+import { isRefusal, mapFailure, mapTransportError } from '../../src/service/map-failure.ts';
+import { readMatchAnswer } from '../../src/service/match-answer.ts';
+import { readPollAnswer } from '../../src/service/poll-answer.ts';
+import { readOrganization, readPeople } from '../../src/service/search-answers.ts';
+import { TransportError, type Headers, type HttpAnswer } from '../../src/service/transport.ts';
+import { readApiUsage, readCreditUsage } from '../../src/service/usage-answers.ts';
+
+/** Whatever a service, a proxy or an attacker may send in the place of an answer. */
+
+const endpoint: Endpoint = { name: 'POST /people/bulk_match', paid: true };
+
+const readers: Readonly<Record<string, (answer: HttpAnswer, endpoint: Endpoint) => unknown>> = {
+  bulk: readBulkAnswer,
+  match: readMatchAnswer,
+  poll: readPollAnswer,
+  health: readHealth,
+  profile: readProfile,
+  users: readUsers,
+  people: readPeople,
+  organization: readOrganization,
+  'api usage': readApiUsage,
+  'credit usage': readCreditUsage,
+};
+
+/** Names that the parsers look for, so that what is generated gets past their doors; and names that objects have of themselves. */
+const names = `request_id credits_consumed matches person people users organization pagination total_pages
+  error error_code error_details code suggestions label context window value retry_after_seconds
+  status waterfall phone_enrichment webhook_result webhook_status id name email emails phone_numbers position
+  employment_history contact account credit_usage_stats current_credit_cycle limit consumed left_over minute hour day
+  unique_enriched_records missing_records total_requested_enrichments target_fields is_logged_in healthy
+  ["api/v1/people","bulk_match"] __proto__ constructor toString valueOf`.split(/\s+/);
+
+/** Texts of numbers: what JSON allows and doubles do not hold, beside what they do. */
+const numberText = fc.oneof(
+  fc.bigInt().map(String),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
+  fc.constantFrom(
+    '-0',
+    '1e999',
+    '-1e999',
+    '0.1',
+    '1E-400',
+    '9223372036854775807',
+    '0.10000000000000000000001',
+  ),
+);
+const stringText = fc
+  .oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('\u0000', '\ud800', '2026-13-45', 'INVALID_ACCESS_TOKEN', 'A.B.OUT_OF_CREDITS', '1e5'),
+    fc.bigInt().map(String),
+  )
+  .map((value) => JSON.stringify(value));
+
+/** JSON text, and not values: JSON.stringify could not write half of the numbers. */
+const { json } = fc.letrec<{ json: string; object: string; list: string }>((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 5, depthIdentifier: 'json' },
+    fc.oneof(fc.constantFrom('null', 'true', 'false'), numberText, stringText),
+    tie('object'),
+    tie('list'),
+  ),
+  object: fc
+    .array(fc.tuple(fc.oneof(fc.constantFrom(...names), fc.string()), tie('json')), { maxLength: 8 })
+    .map((members) => `{${members.map(([name, value]) => `${JSON.stringify(name)}: ${value}`).join(',')}}`),
+  list: fc.array(tie('json'), { maxLength: 4 }).map((elements) => `[${elements.join(' , ')}]`),
+}));
+
+/** An object that has what the reader of a bulk or single answer, a poll, a delivery or an error asks for first. */
+const envelope = fc
+  .tuple(
+    fc.constantFrom('matches', 'person', 'people', 'webhook_result', 'error_details', 'users'),
+    json,
+    json,
+    json,
+  )
+  .map(
+    ([name, value, id, credits]) =>
+      `{"request_id":${id},"${name}":[${value},{"id":"p1"}],"credits_consumed":${credits}}`,
+  );
+const bytes = fc.oneof(
+  envelope.map((text) => Buffer.from(text)),
+  json.map((text) => Buffer.from(text)),
+  json.map((text) => Buffer.from(JSON.stringify(text))),
+  // Cut off in the middle, also of a character.
+  fc.tuple(json, fc.nat(200)).map(([text, end]) => Buffer.from(text).subarray(0, end)),
+  fc.uint8Array({ maxLength: 100 }).map((array) => Buffer.from(array)),
+);
+const headerName = fc.constantFrom(
+  ...'retry-after date content-type __proto__ x-rate-limit-hourly x-hourly-usage x-hourly-requests-left'.split(
+    ' ',
+  ),
+  ...'x-rate-limit-minute x-24-hour-usage x-daily-requests-left'.split(' '),
+);
+const headerValue = fc.oneof(
+  fc.string(),
+  fc.array(fc.string(), { maxLength: 3 }),
+  fc.nat().map(String),
+  fc.constantFrom(
+    '',
+    ' ',
+    '-5',
+    '1e9',
+    '99999999999999999999',
+    'Sat, 99 Nov 2026 99:00:00 GMT',
+    'NaN',
+    'Infinity',
+  ),
+  fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+);
+const headers: fc.Arbitrary<Headers> = fc.dictionary(headerName, headerValue);
+const status = fc.oneof(
+  fc.constantFrom(200, 400, 401, 403, 404, 422, 429, 500),
+  fc.integer({ min: 200, max: 599 }),
+);
+const answers: fc.Arbitrary<HttpAnswer> = fc.record({
+  status,
+  headers,
+  body: bytes,
+  receivedAt: fc.nat({ max: 4e12 }),
+});
+
+/** What is wrong with a value that was read: no number may be NaN, no credits negative, no request id anything but its text. */
+function flawsOf(value: unknown, name = ''): string[] {
+  if (Number.isNaN(value)) return [`${name} is NaN`];
+  if (typeof value === 'bigint' && value < 0n) return [`${name} is negative`];
+  if (name === 'requestId' && value !== undefined && !isRequestId(value)) return [`${name} is no id`];
+  if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return [];
+  const flaws = value instanceof ServiceFailure ? flawsOfFailure(value) : [];
+  return [...flaws, ...Object.entries(value).flatMap(([key, member]) => flawsOf(member, key))];
+}
+
+function isRequestId(value: unknown): boolean {
+  return typeof value === 'string' && /^[\w.:-]{1,100}$/.test(value);
+}
+
+function flawsOfFailure(failure: ServiceFailure): string[] {
+  const { type, message, retryAfterSeconds: seconds = 0, disposition, httpStatus = 0 } = failure;
+  const rules: Readonly<Record<string, boolean>> = {
+    'is of a known type': type in failureKinds,
+    'has a short message': message.length < 500,
+    'waits for whole seconds, at most a day': Number.isInteger(seconds) && seconds >= 0 && seconds <= 86_400,
+    'is billed, perhaps, after a server error': httpStatus < 500 || failure.mayHaveBeenBilled,
+    'is billed, perhaps, where nothing is known': disposition !== 'unknown' || failure.mayHaveBeenBilled,
+  };
+  const broken = Object.entries(rules).flatMap(([rule, kept]) => (kept ? [] : [`not so: ${rule}`]));
+  return [...broken, ...flawsOf(failure.suggestions(), 'suggestions')];
+}
+
+/** What a reader returns, or the ServiceFailure that it throws; anything else that is thrown is a flaw. */
+function outcomeOf(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ServiceFailure) return error;
+    throw error;
+  }
+}
+
+describe.each(Object.entries(readers))('the reader of %s', (_, read) => {
+  it('returns what is sound or throws a ServiceFailure, whatever comes', () => {
+    fc.assert(
+      fc.property(answers, (answer) => {
+        expect(flawsOf(outcomeOf(() => read(answer, endpoint)))).toEqual([]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('takes no refusal for a success', () => {
+    const refusals = answers.filter((answer) => answer.status >= 300);
+    fc.assert(
+      fc.property(refusals, (answer) => {
+        const outcome = outcomeOf(() => read(answer, endpoint));
+        // Only a poll is told by a refusal where its request stands.
+        const isState = read === readPollAnswer && !(outcome instanceof ServiceFailure);
+        expect(outcome).toBeInstanceOf(isState ? Object : ServiceFailure);
+      }),
+    );
+  });
+});
+
+describe('the mapping of errors', () => {
+  it('makes a sound failure of every answer', () => {
+    fc.assert(
+      fc.property(answers, (answer) => {
+        expect(flawsOf(mapFailure(answer, endpoint))).toEqual([]);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('decides nothing by words', () => {
+    const words = fc.record({ error: fc.string({ minLength: 1 }), message: fc.string() });
+    fc.assert(
+      fc.property(status, words, words, (code, one, other) => {
+        const typeOf = (body: object) =>
+          mapFailure(
+            { status: code, headers: {}, body: Buffer.from(JSON.stringify(body)), receivedAt: 0 },
+            endpoint,
+          ).type;
+        expect(typeOf(one)).toBe(typeOf(other));
+      }),
+    );
+  });
+
+  it('can say of any value whether it is a refusal', () => {
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        expect(isRefusal(value)).toBeTypeOf('boolean');
+      }),
+    );
+  });
+
+  it('makes a sound failure of every end of a connection, billed perhaps once something was sent', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.boolean(), bytes, (code, sent, body) => {
+        const failure = mapTransportError(new TransportError(code, { sent, body }), endpoint);
+        expect([flawsOf(failure), failure.mayHaveBeenBilled]).toEqual([[], sent]);
+      }),
+    );
+  });
+});
+
+describe('the exact values of an answer', () => {
+  const exactId = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+  const millionths = fc.bigInt({ min: 0n, max: 10n ** 15n });
+  const decimal = (value: bigint) => `${value / 1_000_000n}.${String(value % 1_000_000n).padStart(6, '0')}`;
+
+  /** Members that surround the id and the credits, of names that are not theirs. */
+  const others = fc
+    .array(
+      fc.tuple(
+        fc.string().filter((name) => !names.includes(name)),
+        json,
+      ),
+      { maxLength: 4 },
+    )
+    .map((members) => members.map(([name, value]) => `${JSON.stringify(name)}:${value},`).join(''));
+
+  it('survive in a bulk answer whatever stands beside them', () => {
+    fc.assert(
+      fc.property(exactId, millionths, others, others, (id, credits, before, after) => {
+        const body = Buffer.from(
+          `{${before}"request_id": ${id} ,${after}"credits_consumed":${decimal(credits)},"matches":[null]}`,
+        );
+        const answer = readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, endpoint);
+        expect([answer.requestId, answer.creditsConsumed]).toEqual([String(id), credits]);
+      }),
+    );
+  });
+
+  it('survive a poll, into the reading of the delivery that it carries', () => {
+    fc.assert(
+      fc.property(exactId, millionths, others, (id, credits, before) => {
+        const delivery = `{${before}"request_id":${id},"credits_consumed":${decimal(credits)},"people":[]}`;
+        const body = Buffer.from(`{"webhook_status":"failed","webhook_result": ${delivery} }`);
+        const poll = readPollAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, endpoint);
+        const late = poll.state === 'result' ? readLateResult(poll.body) : undefined;
+        expect([late?.requestId, late?.creditsConsumed]).toEqual([String(id), credits]);
+      }),
+    );
+  });
+});
+
+describe('the reader of late results', () => {
+  it('returns what is sound or nothing, whatever a webhook was sent', () => {
+    fc.assert(
+      fc.property(bytes, (body) => {
+        const late = readLateResult(body);
+        expect(flawsOf(late)).toEqual([]);
+        expect(late?.creditsConsumed === undefined).toBe(
+          late === undefined || late.creditsProblem !== undefined,
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
