@@ -9,12 +9,13 @@ import { parseName, parseOrganizationName } from '../domain/normalise.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { parseProfileUrl } from '../domain/profile-url.ts';
 import { matchPerson } from '../enrichment/match-person.ts';
-import { createServiceClient, type MatchAnswer } from '../service/client.ts';
+import type { MatchAnswer } from '../service/client.ts';
 import { toDetail } from '../service/details.ts';
 import { describeService } from './describe-service.ts';
 import { print, table, tell } from './output.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
+import { withClient } from './with-service.ts';
 
 /** What can be said of a person, by the name of the option: read as the same column of an export would be. */
 const fields = {
@@ -72,22 +73,15 @@ Example:
         return;
       }
       await withSession(config, { temporal: false, service: true }, async ({ warehouse, stack }) => {
-        const client = createServiceClient({ ...config.service, ...stack.service });
-        try {
-          const answer = await matchPerson(
-            {
-              warehouse,
-              client,
-              rateLimits: config.rateLimits,
-              budgets: config.budgets,
-              callTimeoutSeconds: config.service.callTimeoutSeconds,
-            },
+        const answer = await withClient({ ...config.service, ...stack.service }, (client) => {
+          const { rateLimits, budgets, service } = config;
+          const { callTimeoutSeconds } = service;
+          return matchPerson(
+            { warehouse, client, rateLimits, budgets, callTimeoutSeconds },
             { person, reveal },
           );
-          printAnswer(answer, options.json === true);
-        } finally {
-          await client.close();
-        }
+        });
+        printAnswer(answer, options.json === true);
       });
     });
 }
