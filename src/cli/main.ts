@@ -16,9 +16,11 @@ import { reportFailure } from './output.ts';
 import { pauseCommand } from './pause.ts';
 import { planCommand } from './plan.ts';
 import { receiverCommand } from './receiver.ts';
+import { reportCommand } from './report.ts';
 import { resumeCommand } from './resume.ts';
 import { runCommand } from './run.ts';
 import { sandboxCommand } from './sandbox.ts';
+import { scheduleCommand } from './schedule.ts';
 import { statusCommand } from './status.ts';
 import { usageCommand } from './usage.ts';
 import { whoamiCommand } from './whoami.ts';
@@ -46,12 +48,14 @@ for (const command of [
   runCommand(),
   backfillCommand(),
   statusCommand(),
+  reportCommand(),
   pauseCommand(),
   resumeCommand(),
   cancelCommand(),
   attemptsCommand(),
   inboxCommand(),
   budgetCommand(),
+  scheduleCommand(),
   matchCommand(),
   usageCommand(),
   whoamiCommand(),

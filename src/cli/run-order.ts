@@ -10,11 +10,11 @@ import type { RunOptions, RunPriority } from '../warehouse/tables.ts';
 
 /** Flags that say what a run asks for, and of which columns. */
 export interface WishFlags {
-  readonly source?: string;
-  readonly mapping?: string;
-  readonly reveal?: string;
-  readonly waterfall?: string;
-  readonly maxCreditsPerPerson?: string;
+  readonly source?: string | undefined;
+  readonly mapping?: string | undefined;
+  readonly reveal?: string | undefined;
+  readonly waterfall?: string | undefined;
+  readonly maxCreditsPerPerson?: string | undefined;
 }
 
 export interface RunFlags extends WishFlags {

@@ -85,13 +85,23 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
 
 /** Options that `run`, `backfill` and `plan` share. */
 export function withRunOptions(command: Command): Command {
+  return withWishOptions(command)
+    .addOption(new Option('--plan <hash>', 'run only if the plan has this hash (enrich plan prints it)'))
+    .option(
+      '--json',
+      'facts as one JSON object on the last line of standard output; progress on standard error',
+    );
+}
+
+/** Options that say what is asked for and what it may cost: those of runs, and of schedules that begin runs. */
+export function withWishOptions(command: Command): Command {
   return command
     .option(
       '--source <name>',
       'name of the CRM in the warehouse (default: the one that the header is recognised as)',
     )
     .option('--mapping <file>', 'JSON or YAML file that says which column is what')
-    .option('--max-credits <n>', 'the most that this run may spend (MAX_CREDITS_PER_RUN)')
+    .option('--max-credits <n>', 'the most that one run may spend (MAX_CREDITS_PER_RUN)')
     .option(
       '--freshness <clocks>',
       'whom not to ask again, such as 90d or enriched=90d,not_found=30d (FRESHNESS)',
@@ -102,11 +112,6 @@ export function withRunOptions(command: Command): Command {
     .option(
       '--late-deadline <duration>',
       'how long to wait for phones and waterfall results (LATE_RESULTS_DEADLINE, default 24h)',
-    )
-    .addOption(new Option('--plan <hash>', 'run only if the plan has this hash (enrich plan prints it)'))
-    .option(
-      '--json',
-      'facts as one JSON object on the last line of standard output; progress on standard error',
     );
 }
 

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { ExportChoice } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import { dateIn } from '../domain/time-zone.ts';
 
 /**
  * The files that a schedule means at a time.
@@ -79,16 +80,4 @@ function byName(one: FoundFile, other: FoundFile): number {
 
 function byTime(one: FoundFile, other: FoundFile): number {
   return one.modified - other.modified || byName(one, other);
-}
-
-/** `2026-11-21`: which day it is at that time in that zone. */
-function dateIn(timezone: string, time: Date): string {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone: timezone,
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  }).formatToParts(time);
-  const part = (type: string): string => parts.find((each) => each.type === type)?.value ?? '';
-  return `${part('year')}-${part('month')}-${part('day')}`;
 }

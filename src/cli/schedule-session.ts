@@ -1,0 +1,26 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../config.ts';
+import { warnWithoutWorker } from './follow-run.ts';
+import { tell } from './output.ts';
+import { withSession, type Session } from './session.ts';
+
+/** What every command that makes schedules has to say. */
+export const whoFires = `Schedules live in Temporal, and workers (enrich worker) carry them out with their own settings. Without
+TEMPORAL_ADDRESS they live in the embedded server, and fire only while "enrich dev" runs in the same folder.`;
+
+/** Opens what a command on schedules needs: Temporal, and the warehouse that its runs are in. */
+export function withSchedules(
+  config: Config,
+  use: (session: Session, client: Client) => Promise<void>,
+): Promise<void> {
+  return withSession(config, { temporal: true, service: false }, async (session) =>
+    use(session, await session.temporal()),
+  );
+}
+
+/** Says where nobody would carry out what fires. */
+export async function tellWhoFires(session: Session): Promise<void> {
+  if (session.stack.temporal.embedded)
+    tell('schedules of the embedded Temporal fire only while enrich dev runs in this folder');
+  else await warnWithoutWorker(session);
+}

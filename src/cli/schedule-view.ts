@@ -1,0 +1,127 @@
+import type { Client, ScheduleDescription } from '@temporalio/client';
+import type { ScheduledRunResult } from '../contract.ts';
+import { clockIn } from '../domain/time-zone.ts';
+import { getRun } from '../warehouse/runs.ts';
+import { readableSeconds, table } from './output.ts';
+import { fieldsOf } from './schedule-definition.ts';
+import type { KnownSchedule } from './schedule-server.ts';
+import type { Session } from './session.ts';
+import { isWorkflowGone } from './temporal.ts';
+
+const timesShown = 5;
+
+/** One time of a schedule that has come. */
+interface PastTime {
+  readonly scheduled_at: string;
+  readonly workflow_id: string;
+  readonly status: string;
+  readonly summary: string;
+  readonly runs: readonly string[];
+}
+
+/** What `enrich schedule list` shows, in a line for each. */
+export function describeList(schedules: readonly KnownSchedule[]): string {
+  if (schedules.length === 0) return 'no schedules yet; enrich schedule set --help shows how to make one';
+  return table([
+    ['schedule', 'cron', 'time zone', 'export', 'next', 'last'],
+    ...schedules.map(({ definition, description: { state, info } }) => [
+      definition.name,
+      definition.cron,
+      definition.timezone,
+      `${definition.work.export.kind} ${definition.work.export.path}`,
+      state.paused ? 'paused' : shown(definition.timezone, info.nextActionTimes[0]),
+      shown(definition.timezone, info.recentActions.at(-1)?.takenAt),
+    ]),
+  ]);
+}
+
+/** A schedule with its flags, its times, and what became of the last of them; as one object. */
+export async function factsOf(session: Session, { definition, description }: KnownSchedule) {
+  const client = await session.temporal();
+  const { state, info } = description;
+  const recent: PastTime[] = [];
+  for (const { scheduledAt, action } of info.recentActions.slice(-timesShown))
+    recent.push({
+      scheduled_at: scheduledAt.toISOString(),
+      ...(await pastTime(client, action.workflow)),
+    });
+  return {
+    name: definition.name,
+    paused: state.paused,
+    note: state.note ?? null,
+    flags: Object.fromEntries(fieldsOf(definition)),
+    next: info.nextActionTimes.slice(0, timesShown).map((time) => time.toISOString()),
+    skipped: info.numActionsSkippedOverlap,
+    missed: info.numActionsMissedCatchupWindow,
+    recent,
+    warnings: await warningsOf(session, recent, info),
+  };
+}
+
+export type ScheduleFacts = Awaited<ReturnType<typeof factsOf>>;
+
+/** The same as a person reads it. */
+export function describeSchedule(facts: ScheduleFacts): string {
+  const zone = facts.flags['timezone'] ?? 'UTC';
+  const times = (list: readonly string[]): string =>
+    list.map((time) => shown(zone, new Date(time))).join(', ');
+  return [
+    `${facts.name}: ${facts.paused ? 'paused' : 'on'}${facts.note ? ` (${facts.note})` : ''}`,
+    table(Object.entries(facts.flags)),
+    `  next: ${facts.next.length === 0 || facts.paused ? 'none' : `${times(facts.next)} (${zone})`}`,
+    ...(facts.skipped > 0 ? [`  skipped, because the time before was still going on: ${facts.skipped}`] : []),
+    ...(facts.missed > 0 ? [`  missed, because Temporal was away for longer: ${facts.missed}`] : []),
+    ...(facts.recent.length === 0 ? ['  it has not fired yet'] : ['last times:']),
+    ...facts.recent.flatMap((time) => [
+      `  ${shown(zone, new Date(time.scheduled_at))}  ${time.status}: ${time.summary}`,
+      ...time.runs.map((runId) => `    enrich status ${runId}`),
+    ]),
+    ...facts.warnings.map((warning) => `  note: ${warning}`),
+  ].join('\n');
+}
+
+async function pastTime(
+  client: Client,
+  workflow: { readonly workflowId: string; readonly firstExecutionRunId: string },
+): Promise<Omit<PastTime, 'scheduled_at'>> {
+  const workflow_id = workflow.workflowId;
+  const handle = client.workflow.getHandle(workflow_id, workflow.firstExecutionRunId);
+  try {
+    const { status, raw } = await handle.describe();
+    const state = status.name.toLowerCase();
+    if (status.name === 'RUNNING') {
+      const runs = (raw.pendingChildren ?? []).flatMap((child) => child.workflowId ?? []);
+      return { workflow_id, status: state, summary: runs.length > 0 ? 'enriching' : 'looking', runs };
+    }
+    if (status.name === 'COMPLETED') {
+      const { summary, runs } = (await handle.result()) as ScheduledRunResult;
+      return { workflow_id, status: state, summary, runs: runs.map(({ runId }) => runId) };
+    }
+    const why = await handle.result().then(String, (error: { cause?: Error }) => error.cause?.message ?? '');
+    return { workflow_id, status: state, summary: why, runs: [] };
+  } catch (error) {
+    if (!isWorkflowGone(error)) throw error;
+    return { workflow_id, status: 'gone', summary: 'Temporal keeps it no longer', runs: [] };
+  }
+}
+
+/** Says of a plan that takes longer than there is between two times: the next of them will be skipped, or wait. */
+async function warningsOf(
+  { warehouse }: Session,
+  recent: readonly PastTime[],
+  { nextActionTimes: [next, afterNext] }: ScheduleDescription['info'],
+): Promise<string[]> {
+  const runs = recent.at(-1)?.runs ?? [];
+  if (!next || !afterNext) return [];
+  const interval = (afterNext.getTime() - next.getTime()) / 1_000;
+  let seconds = 0;
+  for (const runId of runs) seconds += (await getRun(warehouse, runId)).plan?.etaSeconds ?? 0;
+  if (seconds <= interval) return [];
+  return [
+    `the plan of the last time takes about ${readableSeconds(seconds)} at the call limit, and the next is ${readableSeconds(interval)} after: it overruns`,
+  ];
+}
+
+function shown(timezone: string, time: Date | undefined): string {
+  return time === undefined ? '-' : clockIn(timezone, time);
+}

@@ -1,0 +1,187 @@
+import { ScheduleOverlapPolicy } from '@temporalio/client';
+import { Command } from 'commander';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import { startOfDay } from '../domain/time-zone.ts';
+import { print } from './output.ts';
+import { applyCommand, setCommand } from './schedule-change.ts';
+import { getSchedule, listSchedules } from './schedule-server.ts';
+import { tellWhoFires, whoFires, withSchedules } from './schedule-session.ts';
+import { describeList, describeSchedule, factsOf } from './schedule-view.ts';
+import { settingsOf, withSettings } from './settings.ts';
+
+/** `enrich schedule set|apply|list|show|pause|resume|trigger|backfill|delete` */
+export function scheduleCommand(): Command {
+  const command = new Command('schedule').description(
+    'runs that begin by themselves, such as every night: schedules of Temporal, carried out by workers',
+  );
+  for (const child of [
+    setCommand(),
+    applyCommand(),
+    listCommand(),
+    showCommand(),
+    pauseCommand(),
+    resumeCommand(),
+    triggerCommand(),
+    backfillCommand(),
+    deleteCommand(),
+  ])
+    command.addCommand(child);
+  return command.addHelpText(
+    'after',
+    `\n${whoFires}\nSchedules in a file under version control: enrich schedule apply.`,
+  );
+}
+
+function listCommand(): Command {
+  return withSettings(new Command('list'))
+    .description('all schedules, when they fire next and when they fired last')
+    .option('--json', 'as a JSON array')
+    .addHelpText('after', '\nExample:\n  enrich schedule list')
+    .action(async (options: { json?: boolean }) => {
+      await withSchedules(settingsOf(options), async (session, client) => {
+        const schedules = await listSchedules(client);
+        if (options.json !== true) return print(describeList(schedules));
+        const facts = [];
+        for (const schedule of schedules) facts.push(await factsOf(session, schedule));
+        print(JSON.stringify(facts));
+      });
+    });
+}
+
+function showCommand(): Command {
+  return withSettings(new Command('show'))
+    .description('one schedule: its flags, its next times, and what became of the last')
+    .argument('<name>')
+    .option('--json', 'as a JSON object')
+    .addHelpText('after', '\nExample:\n  enrich schedule show nightly')
+    .action(async (name: string, options: { json?: boolean }) => {
+      await withSchedules(settingsOf(options), async (session, client) => {
+        const facts = await factsOf(session, await getSchedule(client, name));
+        print(options.json === true ? JSON.stringify(facts) : describeSchedule(facts));
+      });
+    });
+}
+
+function pauseCommand(): Command {
+  return withSettings(new Command('pause'))
+    .description('let a schedule not fire until it is resumed; a run that is going on goes on')
+    .argument('<name>')
+    .option('--reason <text>', 'why: shown in the Temporal UI and by show', 'enrich schedule pause')
+    .addHelpText('after', '\nExample:\n  enrich schedule pause nightly --reason "CRM migration"')
+    .action(async (name: string, options: { reason: string }) => {
+      await withSchedules(settingsOf(options), async (_session, client) => {
+        await getSchedule(client, name);
+        await client.schedule.getHandle(name).pause(options.reason);
+        print(`${name} is paused; enrich schedule resume ${name} lets it fire again`);
+      });
+    });
+}
+
+function resumeCommand(): Command {
+  return withSettings(new Command('resume'))
+    .description('let a paused schedule fire again, from its next time on')
+    .argument('<name>')
+    .addHelpText('after', '\nExample:\n  enrich schedule resume nightly')
+    .action(async (name: string, options: object) => {
+      await withSchedules(settingsOf(options), async (session, client) => {
+        await getSchedule(client, name);
+        await client.schedule.getHandle(name).unpause('enrich schedule resume');
+        await tellWhoFires(session);
+        print(describeSchedule(await factsOf(session, await getSchedule(client, name))));
+      });
+    });
+}
+
+function triggerCommand(): Command {
+  return withSettings(new Command('trigger'))
+    .description('let a schedule fire now, paused or not')
+    .argument('<name>')
+    .addHelpText('after', '\nExample:\n  enrich schedule trigger nightly')
+    .action(async (name: string, options: object) => {
+      await withSchedules(settingsOf(options), async (session, client) => {
+        const { definition, description } = await getSchedule(client, name);
+        const [running] = description.info.runningActions;
+        if (running && definition.overlap === 'skip') {
+          throw new Problem('schedule.running', `${name} is still going on, and its overlap policy is skip`, {
+            where: running.workflow.workflowId,
+            next: `enrich schedule show ${name} says what it waits for; once it has ended, trigger again`,
+            exitCode: exitCodes.needsPerson,
+          });
+        }
+        await client.schedule.getHandle(name).trigger();
+        await tellWhoFires(session);
+        print(`triggered; enrich schedule show ${name} says what becomes of it`);
+      });
+    });
+}
+
+function backfillCommand(): Command {
+  return withSettings(new Command('backfill'))
+    .description('make up for the times of a schedule between two dates, one after another')
+    .argument('<name>')
+    .requiredOption(
+      '--from <time>',
+      'a date in the time zone of the schedule, or a time such as 2026-11-21T02:00:00Z',
+    )
+    .requiredOption('--to <time>', 'the same; a date counts with its whole day')
+    .addHelpText(
+      'after',
+      `
+Each run stands for its own time: {date} in the path of the export is the date that was missed. With --newest or one fixed
+file every one of them finds the file of today, and asks only for whoever is not fresh.
+
+Example:
+  enrich schedule backfill daily --from 2026-11-14 --to 2026-11-20`,
+    )
+    .action(async (name: string, options: { from: string; to: string }) => {
+      await withSchedules(settingsOf(options), async (session, client) => {
+        const { timezone } = (await getSchedule(client, name)).definition;
+        const from = timeOf('--from', options.from, timezone, 0);
+        const to = timeOf('--to', options.to, timezone, 1);
+        if (from >= to) throw wrongTime('--to', options.to, 'it has to be after --from');
+        // Temporal leaves a time that is the very start out.
+        const range = { start: new Date(from.getTime() - 1), end: to };
+        await client.schedule
+          .getHandle(name)
+          .backfill({ ...range, overlap: ScheduleOverlapPolicy.BUFFER_ALL });
+        await tellWhoFires(session);
+        print(
+          `every time from ${from.toISOString()} to ${to.toISOString()} is made up for; enrich schedule show ${name}`,
+        );
+      });
+    });
+}
+
+function deleteCommand(): Command {
+  return withSettings(new Command('delete'))
+    .description('delete a schedule; a run that is going on goes on')
+    .argument('<name>')
+    .addHelpText('after', '\nExample:\n  enrich schedule delete nightly')
+    .action(async (name: string, options: object) => {
+      await withSchedules(settingsOf(options), async (_session, client) => {
+        await getSchedule(client, name);
+        await client.schedule.getHandle(name).delete();
+        print(`deleted ${name}`);
+      });
+    });
+}
+
+/** @param daysOn what a date without a time stands for: the beginning of its day (0), or of the day after (1) */
+function timeOf(flag: string, text: string, timezone: string, daysOn: 0 | 1): Date {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) {
+    const day = Date.parse(`${text}T00:00:00Z`);
+    if (!Number.isNaN(day))
+      return startOfDay(timezone, new Date(day + daysOn * 86_400_000).toISOString().slice(0, 10));
+  }
+  const time = /^\d{4}-\d{2}-\d{2}T.+(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return new Date(time);
+  throw wrongTime(flag, text, 'write 2026-11-21, or 2026-11-21T02:00:00Z');
+}
+
+function wrongTime(flag: string, text: string, next: string): Problem {
+  return new Problem('setting.invalid', `"${text}" does not fit here`, {
+    where: flag,
+    next,
+    exitCode: exitCodes.usage,
+  });
+}
