@@ -75,11 +75,7 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
   const late =
     input.lateResults &&
     new LateResults({
-      take: () =>
-        long.settleLateResults.executeWithOptions(
-          { summary: 'apply what lies in the inbox; poll what is due' },
-          [{ runId }],
-        ),
+      take: (summary) => long.settleLateResults.executeWithOptions({ summary }, [{ runId }]),
       onLook: () => show(),
       pollAfterMilliseconds: input.lateResults.pollAfterSeconds * 1_000,
     });

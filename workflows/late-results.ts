@@ -17,7 +17,7 @@ export class LateResults {
     until: null,
     nextLookMilliseconds: null,
   };
-  readonly #take: () => Promise<LateStanding>;
+  readonly #take: (summary: string) => Promise<LateStanding>;
   readonly #onLook: () => void;
   readonly #pollAfterMilliseconds: number;
   #mail = false;
@@ -25,12 +25,12 @@ export class LateResults {
   #timer: { readonly rings: number; readonly scope: CancellationScope } | undefined;
 
   /**
-   * @param options.take takes one look
+   * @param options.take takes one look; the summary is what Temporal's UI shows of it
    * @param options.onLook told after each
    * @param options.pollAfterMilliseconds when to look next where nothing else is due
    */
   constructor(options: {
-    readonly take: () => Promise<LateStanding>;
+    readonly take: (summary: string) => Promise<LateStanding>;
     readonly onLook: () => void;
     readonly pollAfterMilliseconds: number;
   }) {
@@ -47,7 +47,7 @@ export class LateResults {
   async look(): Promise<void> {
     this.#mail = false;
     this.#due = false;
-    this.standing = await this.#take();
+    this.standing = await this.#take(`${this.#summary()}: empty the inbox, poll what is due`);
     this.#onLook();
   }
 
@@ -57,6 +57,8 @@ export class LateResults {
    * @param moreToCome calls are still made: their results can be due before anything that is awaited now
    */
   async watch(enough: () => boolean, { moreToCome }: { moreToCome: boolean }): Promise<void> {
+    // What it waits for has changed: the UI shows the summary with which a timer was set.
+    if (!moreToCome) this.close();
     while (!enough()) {
       this.#setTimer(moreToCome ? this.#pollAfterMilliseconds : Number.POSITIVE_INFINITY);
       await condition(() => this.#mail || this.#due || enough());
@@ -67,10 +69,16 @@ export class LateResults {
   /** No further look will be needed. */
   close(): void {
     this.#timer?.scope.cancel();
+    this.#timer = undefined;
+  }
+
+  #summary(): string {
+    const { awaited, until } = this.standing;
+    return until === null ? 'late results' : `late results of ${awaited} calls awaited until ${until}`;
   }
 
   #setTimer(longestPause: number): void {
-    const { awaited, until, nextLookMilliseconds } = this.standing;
+    const { nextLookMilliseconds } = this.standing;
     // A poll a moment later than due costs nothing, and several that are due within that moment are one look.
     const next = Math.min(nextLookMilliseconds ?? this.#pollAfterMilliseconds, longestPause);
     const pause = Math.max(next, shortestPauseMilliseconds);
@@ -80,9 +88,7 @@ export class LateResults {
     this.#timer?.scope.cancel();
     const timer = { rings, scope: new CancellationScope() };
     this.#timer = timer;
-    const summary =
-      until === null ? 'next look for late results' : `${awaited} results awaited until ${until}`;
-    void this.#ring(timer.scope, pause, summary);
+    void this.#ring(timer.scope, pause, `${this.#summary()}: next look at the latest`);
   }
 
   async #ring(scope: CancellationScope, pause: number, summary: string): Promise<void> {
