@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { wholeCredits } from '../../src/domain/decimal.ts';
+import { formatCredits, wholeCredits } from '../../src/domain/decimal.ts';
 import { Population } from '../../src/sandbox/population.ts';
 import type { Rule } from '../../src/sandbox/scenario.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../src/sandbox/server.ts';
 import { createServiceClient, type ServiceClient } from '../../src/service/client.ts';
+import { readLateResult } from '../../src/service/late-result.ts';
 
 /** The client against the other side of the wire, before and after the cut-over of the error payloads. */
 describe.each([
@@ -20,7 +21,10 @@ describe.each([
     sandbox = await startSandbox({
       people: 1_000,
       rateLimits: '1000/minute,5000/hour',
+      lateDelay: 0,
+      apiKeys: [defaultApiKey, { key: 'scoped', scopes: ['/people/match'] }],
       accessTokens: ['token-1'],
+      issuedTokens: { calls: 2 },
       now: () => clock,
     });
     client = clientWith({ kind: 'api-key', value: defaultApiKey });
@@ -93,6 +97,71 @@ describe.each([
     await other.close();
   });
 
+  it('renews an access token that has expired, and makes the call again', async () => {
+    const script = `fetch('${sandbox.controlUrl}/token', { method: 'POST' }).then(async (answer) => console.log(await answer.text()))`;
+    const other = clientWith({
+      kind: 'access-token',
+      command: `'${process.execPath}' -e "${script}"`,
+    });
+    const ids = [];
+    for (let call = 0; call < 5; call += 1) ids.push((await other.profile()).id);
+    await other.close();
+    expect([ids.length, new Set(ids).size]).toEqual([5, 1]);
+  });
+
+  it('lets a key with scopes call what is in them, and pauses with 403 elsewhere', async () => {
+    const other = clientWith({ kind: 'api-key', value: 'scoped' });
+    expect((await other.match({ person: known })).person?.id).toBe(known.personId);
+    const refused = { type: 'forbidden', disposition: 'pause', mayHaveBeenBilled: false };
+    await expect(other.bulkMatch({ details: [known] })).rejects.toMatchObject(refused);
+    await expect(other.users(1)).rejects.toMatchObject(refused);
+    await other.close();
+  });
+
+  it('pages through the users of the team', async () => {
+    const { items, totalPages } = await client.users(1);
+    expect(items.map(({ id }) => id)).toContain((await client.profile()).id);
+    expect(totalPages).toBe(1);
+  });
+
+  it('searches people, and enriches their company', async () => {
+    const { items, totalPages } = await client.searchPeople({ page: 2, per_page: 10 });
+    expect([items.length, totalPages]).toEqual([10, 100]);
+    const domain = items[0]?.organization?.primary_domain ?? '';
+    expect(await client.enrichOrganization(domain)).toMatchObject({ primary_domain: domain });
+    expect(await client.enrichOrganization('nonsense')).toBeUndefined();
+  });
+
+  it('is refused a company without a domain by error_details alone', async () => {
+    await expect(client.enrichOrganization('')).rejects.toMatchObject({
+      type: 'validation',
+      codes: ['REQUEST.VALIDATION.PARAMETER_MISSING'],
+    });
+  });
+
+  it('reports usage as the log has it', async () => {
+    const { rateLimits } = await client.bulkMatch({ details: [nobody] });
+    const usage = await client.apiUsage();
+    const bulk = usage.find(({ path, action }) => path === 'api/v1/people' && action === 'bulk_match');
+    expect(bulk?.windows.filter(({ limit }) => limit !== null)).toEqual(rateLimits);
+    const { kinds } = await client.creditUsage();
+    expect(formatCredits(kinds[0]?.consumed ?? -1n)).toBe(sandbox.log.bill().credits);
+  });
+
+  it('polls what comes later by the exact id, and is told of ids that nobody knows', async () => {
+    const { requestId = '', phoneEnrichment } = await client.bulkMatch({
+      details: [known],
+      reveal: ['phone'],
+      webhookUrl: 'http://127.0.0.1:9/nobody-listens',
+    });
+    expect(phoneEnrichment).toEqual({ status: 'pending' });
+    await expect.poll(async () => (await client.poll(requestId)).state).toBe('result');
+    const poll = await client.poll(requestId);
+    const late = poll.state === 'result' ? readLateResult(poll.body) : undefined;
+    expect(late?.people.map(({ id }) => id)).toEqual([known.personId]);
+    expect(await client.poll('77')).toMatchObject({ state: 'gone' });
+  });
+
   it.each([
     ['a wrong key', { kind: 'api-key', value: 'wrong' } as const],
     ['a key as a token', { kind: 'access-token', value: defaultApiKey } as const],
@@ -110,6 +179,11 @@ describe.each([
     [{ status: 402 }, 'out-of-credits', 'pause'],
     [{ status: 403 }, 'forbidden', 'pause'],
     [{ status: 403, code: 'BILLING.CREDITS.EXHAUSTED' }, 'out-of-credits', 'pause'],
+    [{ out_of_credits: 200 }, 'out-of-credits', 'pause'],
+    [{ out_of_credits: 402 }, 'out-of-credits', 'pause'],
+    [{ out_of_credits: 403 }, 'out-of-credits', 'pause'],
+    [{ status: 400, code: 'PEOPLE.VALIDATION.RECORD_LIMIT_EXCEEDED' }, 'record-limit', 'reject'],
+    [{ status: 429, retry_after: '7', encoded_twice: true }, 'rate-limited', 'wait'],
     [{ status: 422 }, 'validation', 'reject'],
     [{ status: 429, retry_after: '7' }, 'rate-limited', 'wait'],
   ])('takes %o for a refusal that costs nothing', async (rule, type, disposition) => {

@@ -137,10 +137,55 @@ describe('lists inside of records', () => {
     expect(schema.parse({ [list]: [entry] })).toEqual({ [list]: [entry] });
   });
 
-  it('keeps phone numbers, funding events and technologies as they came', () => {
-    const phone = { raw_number: '(555) 010-0123', dialer_flags: { country_enabled: true } };
-    expect(contactSchema.parse({ phone_numbers: [phone] })).toEqual({ phone_numbers: [phone] });
-    const events = { funding_events: [{ id: 'f1', amount: '12M' }], current_technologies: [{ uid: 't1' }] };
-    expect(organizationSchema.parse(events)).toEqual(events);
+  it.each<[string, z.ZodType, Record<string, unknown>]>([
+    [
+      'phone_numbers',
+      contactSchema,
+      {
+        raw_number: '(555) 010-0123',
+        sanitized_number: '+15550100123',
+        position: 0,
+        status: 'valid_number',
+        type: null,
+        dnc_status: null,
+        dnc_other_info: null,
+        dialer_flags: {
+          country_name: 'Norway',
+          country_enabled: true,
+          high_risk_calling_enabled: false,
+          potential_high_risk_number: false,
+        },
+      },
+    ],
+    [
+      'funding_events',
+      organizationSchema,
+      {
+        id: 'f1',
+        date: '2026-01-02T00:00:00.000Z',
+        news_url: null,
+        type: 'Series A',
+        investors: 'One, Two',
+        amount: '12M',
+        currency: '€',
+      },
+    ],
+    ['current_technologies', organizationSchema, { uid: 't1', name: 'Tool', category: 'Tools' }],
+    [
+      'account_rule_config_statuses',
+      accountSchema,
+      {
+        _id: 'r1',
+        id: 'r1',
+        key: 'r1',
+        rule_action_config_id: 'a1',
+        rule_config_id: 'c1',
+        status_cd: 'done',
+        created_at: null,
+        updated_at: null,
+      },
+    ],
+  ])('%s: every documented field is kept as it came', (list, schema, entry) => {
+    expect(schema.parse({ [list]: [entry] })).toEqual({ [list]: [entry] });
   });
 });

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { readLateResult } from '../../../src/service/late-result.ts';
+
+const read = (body: unknown) =>
+  readLateResult(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+
+const phone = { raw_number: '(555) 010-0123', sanitized_number: '+15550100123', position: 0 };
+const asRead = { rawNumber: '(555) 010-0123', sanitizedNumber: '+15550100123', position: 0 };
+
+describe('the body of a native phone reveal', () => {
+  const body = {
+    status: 'success',
+    total_requested_enrichments: 2,
+    unique_enriched_records: 1,
+    missing_records: 1,
+    credits_consumed: 8,
+    people: [
+      {
+        id: 'p1',
+        status: 'success',
+        phone_numbers: [
+          {
+            ...phone,
+            type_cd: 'mobile',
+            status_cd: 'valid_number',
+            dnc_status_cd: null,
+            confidence_cd: 'high',
+          },
+        ],
+      },
+      { id: 'p2', status: 'not_found', phone_numbers: [] },
+    ],
+  };
+
+  it('has phones by person, the whole price, and no request id', () => {
+    expect(read(body)).toEqual({
+      kind: 'phones',
+      requestId: undefined,
+      people: [
+        {
+          id: 'p1',
+          phones: [
+            { ...asRead, type: 'mobile', status: 'valid_number', dncStatus: undefined, confidence: 'high' },
+          ],
+          emails: [],
+        },
+        { id: 'p2', phones: [], emails: [] },
+      ],
+      unreadablePeople: 0,
+      creditsConsumed: 8_000_000n,
+      creditsProblem: undefined,
+      totalRequested: 2,
+      targetFields: [],
+    });
+  });
+
+  it('may name the fields of a phone as the interface document does', () => {
+    const documented = { ...phone, type: 'home', status: 'no_status', dnc_status: 'listed' };
+    expect(read({ people: [{ id: 'p1', phone_numbers: [documented] }] })?.people[0]?.phones).toEqual([
+      { ...asRead, type: 'home', status: 'no_status', dncStatus: 'listed', confidence: undefined },
+    ]);
+  });
+
+  it('keeps a phone whose other fields are of other types', () => {
+    const odd = { ...phone, position: 'first', type_cd: 7, status_cd: {} };
+    expect(
+      read({ people: [{ id: 'p1', phone_numbers: [odd, 'no phone', null] }] })?.people[0]?.phones,
+    ).toMatchObject([
+      { sanitizedNumber: '+15550100123', position: undefined, type: undefined, status: undefined },
+    ]);
+  });
+});
+
+describe('the body of a waterfall', () => {
+  const body = (
+    requestId: string,
+  ) => `{"status":"success","request_id":${requestId},"target_fields":["emails",7],
+    "records_enriched":1,"credits_consumed":2.75,"people":[{"id":"w1","emails":[{"email":"m@l.example","email_status_cd":
+    "verified"},{"no":"email"}],"waterfall":{"emails":[{"vendors":[{"id":"v","name":"V","status":"success"}]}]}}]}`;
+
+  it.each([
+    ['a number', '-9223372036854775807'],
+    ['a text', '"-9223372036854775807"'],
+  ])('has the exact id of its request as %s', (_, id) => {
+    expect(read(body(id))?.requestId).toBe('-9223372036854775807');
+  });
+
+  it('has addresses, its target fields, and a price that may be a fraction', () => {
+    expect(read(body('1'))).toMatchObject({
+      kind: 'waterfall',
+      targetFields: ['emails'],
+      creditsConsumed: 2_750_000n,
+      people: [{ id: 'w1', phones: [], emails: [{ email: 'm@l.example', status: 'verified' }] }],
+    });
+  });
+
+  it.each([
+    ['target_fields', { target_fields: ['phone_numbers'], people: [] }],
+    ['records_enriched', { records_enriched: 0, people: [] }],
+    ['a list of addresses', { people: [{ id: 'w1', emails: [] }] }],
+    ['what its vendors did', { people: [{ id: 'w1', waterfall: {} }] }],
+  ])('is known by %s alone', (_, minimal) => {
+    expect(read(minimal)?.kind).toBe('waterfall');
+  });
+});
+
+describe('a body', () => {
+  it.each([
+    ['absent', {}],
+    ['negative', { credits_consumed: -1 }],
+    ['not-a-number', { credits_consumed: 'eight' }],
+  ])('whose price is %s has none', (creditsProblem, price) => {
+    expect(read({ ...price, people: [] })).toMatchObject({ creditsConsumed: undefined, creditsProblem });
+  });
+
+  it('counts the people that cannot be read, and keeps the others', () => {
+    const late = read({ people: ['nobody', null, { id: 7, phone_numbers: [phone] }] });
+    expect([late?.unreadablePeople, late?.people.map((person) => person.id)]).toEqual([2, ['7']]);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['no JSON', '<html>'],
+    ['no list of people', { people: {} }],
+    ['a list', []],
+  ])('that is %s is no late result', (_, other) => {
+    expect(read(other)).toBeUndefined();
+  });
+});
