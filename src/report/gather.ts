@@ -1,0 +1,89 @@
+import { sql } from 'kysely';
+import { outcomes } from '../domain/outcome.ts';
+import type { RateLimit } from '../domain/rate-limit.ts';
+import type { Warehouse } from '../warehouse/database.ts';
+import { getRun, readRunFacts, type RunRecord } from '../warehouse/runs.ts';
+import { needsPerson } from './needs-person.ts';
+import { readCalls } from './read-calls.ts';
+import { readCosts } from './read-costs.ts';
+import { readCoverage } from './read-coverage.ts';
+import { readCredits, readWaste } from './read-credits.ts';
+import { readLateResults } from './read-late-results.ts';
+import type { ReportedRun, RunReport } from './report.ts';
+
+/**
+ * Reads the report of a run: a few set-based statements in one snapshot, so that its parts add up while the run goes on.
+ *
+ * @param runId a run's id, or `latest`
+ * @param options.rateLimits the limits that calls are drawn against: those that are set now
+ * @param options.now when the report is made
+ * @throws Problem `run.unknown`
+ */
+export async function gatherReport(
+  warehouse: Warehouse,
+  runId: string,
+  options: { readonly rateLimits: readonly RateLimit[]; readonly now: Date },
+): Promise<RunReport> {
+  const { database } = warehouse;
+  return database
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (transaction) => {
+      const snapshot = { ...warehouse, database: transaction };
+      const run = await getRun(snapshot, runId);
+      const facts = await readRunFacts(snapshot, run.runId);
+      const times = await sql<{ approvedAt: Date | null }>`
+        select approved_at as "approvedAt" from runs where run_id = ${run.runId}
+      `.execute(transaction);
+      const credits = await readCredits(transaction, run);
+      const lateResults = await readLateResults(snapshot, run.runId);
+      const counted = facts.outcomes;
+      const report = {
+        report_version: 1 as const,
+        generated_at: options.now.toISOString(),
+        run: describe(run, times.rows[0]?.approvedAt ?? null, options.now),
+        outcomes: Object.fromEntries(
+          [...outcomes, 'open' as const].flatMap((name) =>
+            counted[name] === undefined ? [] : [[name, counted[name]]],
+          ),
+        ),
+        coverage: await readCoverage(transaction, run),
+        credits,
+        waste: await readWaste(transaction, run.runId),
+        costs: await readCosts(transaction, run, credits),
+        calls: await readCalls(transaction, run, options.rateLimits),
+        late_results: lateResults,
+      };
+      return { ...report, needs_person: needsPerson(report) };
+    });
+}
+
+function describe(run: RunRecord, approvedAt: Date | null, now: Date): ReportedRun {
+  const until = run.finishedAt ?? now;
+  return {
+    run_id: run.runId,
+    status: run.status,
+    reason: run.stop?.reason ?? null,
+    next: run.stop?.next ?? null,
+    file: run.fileName,
+    file_sha256: run.fileSha256,
+    rows: run.rowsStaged,
+    source: run.source,
+    service: withoutSecrets(run.options.service),
+    asked_for: { reveal: run.options.reveal, waterfall: run.options.waterfall },
+    priority: run.options.priority,
+    plan_hash: run.planHash,
+    created_at: run.createdAt.toISOString(),
+    approved_at: approvedAt?.toISOString() ?? null,
+    finished_at: run.finishedAt?.toISOString() ?? null,
+    seconds: Math.max(0, Math.round((until.getTime() - run.createdAt.getTime()) / 1_000)),
+  };
+}
+
+/** An address can hold a password or a key; a report is passed on. */
+function withoutSecrets(service: string): string {
+  if (!URL.canParse(service)) return service;
+  const { protocol, host, pathname } = new URL(service);
+  return `${protocol}//${host}${pathname}`;
+}

@@ -1,0 +1,51 @@
+import type { Action, RunReport } from './report.ts';
+
+/** What only a person can decide about a run, the most urgent first; empty where nothing is left to do. */
+export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {
+  const { run, outcomes, credits, calls, late_results: late } = report;
+  const actions: Action[] = [];
+  if (run.reason !== null)
+    actions.push({
+      what: `The run ${run.status === 'failed' ? 'has' : 'is'} ${run.status}: ${run.reason}.`,
+      next: run.next ?? resume(run.run_id),
+    });
+  else if (run.status === 'awaiting_approval')
+    actions.push({ what: 'The plan waits for approval; nothing is spent before.', next: resume(run.run_id) });
+  const unknown = calls.by_status['unknown'] ?? 0;
+  if (unknown > 0)
+    actions.push({
+      what: `The cost of ${counted(unknown, 'call')} is not known; ${credits.held.unknown} credits are held for it.`,
+      next: `enrich attempts list ${run.run_id}, then retry or release each`,
+    });
+  if ((outcomes.over_budget ?? 0) > 0)
+    actions.push({
+      what: `No credits were left for ${counted(outcomes.over_budget ?? 0, 'row')}.`,
+      next: 'raise the budget, and give the same command again: it asks only for the rest',
+    });
+  if (late.quarantined > 0)
+    actions.push({
+      what: `${counted(late.quarantined, 'delivery', 'deliveries')} could not be understood.`,
+      next: `enrich inbox list ${run.run_id} --status quarantined`,
+    });
+  if (late.orphaned > 0)
+    actions.push({
+      what: `${counted(late.orphaned, 'delivery', 'deliveries')} named nobody who was asked for.`,
+      next: `enrich inbox list ${run.run_id} --status orphaned`,
+    });
+  // Those that are unknown by now are counted above.
+  const overdue = run.finished_at !== null && (calls.by_status['awaiting'] ?? 0) > late.awaited;
+  if (overdue)
+    actions.push({
+      what: `${counted((calls.by_status['awaiting'] ?? 0) - late.awaited, 'call')} got no late results in time; their credits stay held.`,
+      next: 'enrich inbox sweep',
+    });
+  return actions;
+}
+
+function resume(runId: string): string {
+  return `enrich resume ${runId}`;
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

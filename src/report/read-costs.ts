@@ -1,0 +1,48 @@
+import { sql, type Kysely } from 'kysely';
+import { formatCredits, parseCredits } from '../domain/decimal.ts';
+import type { RunRecord } from '../warehouse/runs.ts';
+import type { Tables } from '../warehouse/tables.ts';
+import type { Credits, FieldCost } from './report.ts';
+
+/**
+ * What a contact, a verified email and a phone cost, among the rows that the run enriched and as the warehouse is now.
+ *
+ * Phones bear what their deliveries cost, emails everything else; the price of a waterfall that looks for both is one sum
+ * that cannot be divided, and both bear it in full.
+ */
+export async function readCosts(
+  database: Kysely<Tables>,
+  run: RunRecord,
+  { settled }: Credits,
+): Promise<FieldCost[]> {
+  const counted = await sql<{ contacts: number; emails: number; phones: number }>`
+    select count(*)::int as contacts, count(*) filter (where c.email_status = 'verified')::int as emails,
+      count(c.phone)::int as phones
+    from run_rows r join enriched_contacts c on c.source = ${run.source ?? 'generic'} and c.contact_id = r.contact_id
+    where r.run_id = ${run.runId} and r.outcome = 'enriched'
+  `.execute(database);
+  const { contacts, emails, phones } = counted.rows[0]!;
+  const { reveal, waterfall } = run.options;
+  const forPhones =
+    inMillionths(settled.phones) + (waterfall.includes('phone') ? inMillionths(settled.waterfall) : 0n);
+  const forEmails =
+    inMillionths(settled.records) +
+    inMillionths(settled.decided) +
+    (waterfall.includes('email') ? inMillionths(settled.waterfall) : 0n);
+  return [
+    costOf('contact', contacts, inMillionths(settled.total)),
+    costOf('verified_email', emails, forEmails),
+    ...(reveal.includes('phone') || waterfall.includes('phone') ? [costOf('phone', phones, forPhones)] : []),
+  ];
+}
+
+function costOf(field: FieldCost['field'], count: number, credits: bigint): FieldCost {
+  const people = BigInt(count);
+  // Half a millionth more, so that the division rounds to the nearest.
+  const each = count === 0 ? null : formatCredits((2n * credits + people) / (2n * people));
+  return { field, count, credits: formatCredits(credits), each };
+}
+
+function inMillionths(decimal: string): bigint {
+  return parseCredits(decimal) ?? 0n;
+}

@@ -1,0 +1,113 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { RunRecord } from '../warehouse/runs.ts';
+import type { Tables } from '../warehouse/tables.ts';
+import type { Coverage, FieldCoverage } from './report.ts';
+
+interface MeasuredField {
+  readonly field: string;
+  readonly after: RawBuilder<unknown>;
+  /** The field's name in the mapping, and whether a row holds it after normalising. */
+  readonly mapped?: { readonly name: string; readonly filled: RawBuilder<unknown> };
+  /** Names of columns that hold it, for fields that no run asks with and no mapping knows. */
+  readonly columns?: RegExp;
+}
+
+const fields: readonly MeasuredField[] = [
+  {
+    field: 'email',
+    after: sql`c.email is not null`,
+    mapped: { name: 'email', filled: sql`r.email is not null` },
+  },
+  { field: 'verified_email', after: sql`c.email_status = 'verified'` },
+  {
+    field: 'phone',
+    after: sql`c.phone is not null`,
+    columns:
+      /^(person - )?(primary |work |business |direct |mobile |home |other |corporate )?(phone|mobile|telephone)( number| phone| \d)?( - (work|home|mobile|other)| \((work|home|mobile|other)\))?$/,
+  },
+  {
+    field: 'title',
+    after: sql`c.title is not null`,
+    columns: /^(person - )?(job ?title|title|position|jobtitle)$/,
+  },
+  {
+    field: 'organization_name',
+    after: sql`c.organization_name is not null`,
+    mapped: { name: 'organization_name', filled: sql`r.organization_name is not null` },
+  },
+  {
+    field: 'organization_domain',
+    after: sql`c.organization_domain is not null`,
+    mapped: { name: 'domain', filled: sql`r.domain is not null` },
+  },
+  {
+    field: 'linkedin_url',
+    after: sql`c.linkedin_url is not null`,
+    mapped: { name: 'profile_url', filled: sql`r.profile_url is not null` },
+  },
+  { field: 'city', after: sql`c.city is not null`, columns: /^(mailing |business |person )?(city|town)$/ },
+  {
+    field: 'country',
+    after: sql`c.country is not null`,
+    columns: /^(mailing |business |person )?country([/ ]region)?$/,
+  },
+];
+
+/**
+ * How many contacts of the file have each field, in the export and afterwards. Fields that runs ask with are taken as they
+ * were normalised; of the others a cell that is not blank counts, in a column whose name says what it is.
+ *
+ * @param run whose file is staged
+ */
+export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Promise<Coverage> {
+  const known = new Set(Object.values(run.mapping ?? {}));
+  const measured = fields.map(({ field, after, mapped, columns }, index) => {
+    if (mapped)
+      return { field, after, columns: [], before: known.has(mapped.name) ? mapped.filled : undefined };
+    const numbers = columns === undefined ? [] : columnsNamed(run.header ?? [], columns);
+    const before =
+      numbers.length === 0 ? undefined : sql`coalesce(cells.${sql.ref(`field_${index}`)}, false)`;
+    return { field, after, columns: numbers, before };
+  });
+  const figures = measured.flatMap(({ before = sql`false`, after }, index) => [
+    sql`count(*) filter (where ${before})::int as ${sql.ref(`before_${index}`)}`,
+    sql`count(*) filter (where ${before} or ${after})::int as ${sql.ref(`after_${index}`)}`,
+  ]);
+  const found = await sql<Readonly<Record<string, number>>>`
+    select count(*)::int as contacts, ${sql.join(figures)}
+    from run_rows r left join enriched_contacts c on c.source = ${run.source ?? 'generic'} and c.contact_id = r.contact_id
+    ${cellsOf(measured.map(({ columns }) => columns))}
+    where r.run_id = ${run.runId} and (r.outcome is null or r.outcome not in ('malformed', 'duplicate'))
+  `.execute(database);
+  const counts = found.rows[0]!;
+  return {
+    contacts: counts['contacts'] ?? 0,
+    fields: measured.map(({ field, before }, index): FieldCoverage => {
+      const filled = counts[`before_${index}`] ?? 0;
+      const after = counts[`after_${index}`] ?? 0;
+      return { field, before: before ? filled : null, after, gained: after - filled };
+    }),
+  };
+}
+
+/** From 1, as `ordinality` counts. */
+function columnsNamed(header: readonly string[], name: RegExp): number[] {
+  return header.flatMap((cell, index) => (name.test(cell.trim().toLowerCase()) ? [index + 1] : []));
+}
+
+/** Whether the raw record has a cell that is not blank in any of a field's columns; nothing is read where no field needs it. */
+function cellsOf(columns: readonly (readonly number[])[]): RawBuilder<unknown> {
+  const wanted = columns.flat();
+  if (wanted.length === 0) return sql``;
+  const flags = columns.flatMap((numbers, index) =>
+    numbers.length === 0
+      ? []
+      : [sql`bool_or(filled) filter (where number = any(${numbers}::int[])) as ${sql.ref(`field_${index}`)}`],
+  );
+  // json and not jsonb: it takes cells with \u0000 as they are. A cell's text is its JSON, quotes included.
+  return sql`cross join lateral (
+    select ${sql.join(flags)} from (
+      select number, cell::text ~ '[^"[:space:]]' and cell::text <> 'null' as filled
+      from json_array_elements(r.raw::json) with ordinality as e (cell, number) where number = any(${wanted}::int[])
+    ) cell) cells`;
+}

@@ -1,0 +1,123 @@
+import { sql, type Kysely } from 'kysely';
+import type { RunRecord } from '../warehouse/runs.ts';
+import type { Tables } from '../warehouse/tables.ts';
+import type { Credits, Waste } from './report.ts';
+
+/** The amounts of a run's attempts, as decimals. */
+interface Sums {
+  readonly settled: string;
+  readonly records: string;
+  readonly phones: string;
+  readonly waterfall: string;
+  readonly decided: string;
+  readonly held: string;
+  readonly inTheAir: string;
+  readonly awaiting: string;
+  readonly unknown: string;
+}
+
+/**
+ * What a run's calls were settled for, by what it bought, and what is held.
+ *
+ * The parts are taken out of the settled sum one after another, so that they add up to it whatever the operator decided:
+ * the answer's own credits, then phones, then waterfalls as delivered (of bodies with one subject the dearest), and the
+ * rest is the operator's word.
+ */
+export async function readCredits(database: Kysely<Tables>, run: RunRecord): Promise<Credits> {
+  const found = await sql<Sums>`
+    with delivered as (
+      select attempt_id, sum(credits) filter (where subject like 'phones:%') as phones,
+        sum(credits) filter (where subject like 'waterfall:%') as waterfall
+      from (
+        select attempt_id, subject, max(credits) as credits from webhook_deliveries
+        where run_id = ${run.runId} and subject is not null and status in ('applied', 'orphaned') group by attempt_id, subject
+      ) dearest group by attempt_id
+    ), booked as (
+      select a.status, a.credits_reserved as reserved, coalesce(a.credits_settled, 0) as settled,
+        least(coalesce(a.credits_settled, 0), coalesce(a.credits_answered, 0)) as records,
+        coalesce(d.phones, 0) as phones_delivered, coalesce(d.waterfall, 0) as waterfall_delivered
+      from attempts a left join delivered d using (attempt_id) where a.run_id = ${run.runId}
+    ), with_phones as (
+      select *, least(settled - records, phones_delivered) as phones from booked
+    ), with_waterfall as (
+      select *, least(settled - records - phones, waterfall_delivered) as waterfall from with_phones
+    )
+    select ${total(sql`settled`)} as settled, ${total(sql`records`)} as records, ${total(sql`phones`)} as phones,
+      ${total(sql`waterfall`)} as waterfall, ${total(sql`settled - records - phones - waterfall`)} as decided,
+      ${total(sql`reserved`, sql`status in ('admitted', 'awaiting', 'unknown')`)} as held,
+      ${total(sql`reserved`, sql`status = 'admitted'`)} as "inTheAir",
+      ${total(sql`reserved`, sql`status = 'awaiting'`)} as awaiting,
+      ${total(sql`reserved`, sql`status = 'unknown'`)} as unknown
+    from with_waterfall
+  `.execute(database);
+  const budgets = await sql<Credits['budgets'][number]>`
+    select budget_id as budget, trim_scale(credits_limit)::text as "limit", trim_scale(settled)::text as settled,
+      trim_scale(reserved)::text as reserved
+    from budgets
+    where budget_id in (select unnest(budget_ids) from attempts where run_id = ${run.runId})
+    order by split_part(budget_id, ':', 1) <> 'run', budget_id
+  `.execute(database);
+  const sums = found.rows[0]!;
+  return {
+    settled: {
+      total: sums.settled,
+      records: sums.records,
+      phones: sums.phones,
+      waterfall: sums.waterfall,
+      decided: sums.decided,
+    },
+    held: {
+      total: sums.held,
+      in_the_air: sums.inTheAir,
+      awaiting: sums.awaiting,
+      unknown: sums.unknown,
+    },
+    planned: run.plan && {
+      minimum: run.plan.credits.minimum,
+      expected: run.plan.credits.expected,
+      worst_case: run.plan.credits.worstCase,
+    },
+    budgets: budgets.rows,
+  };
+}
+
+function total(amount: ReturnType<typeof sql>, where = sql`true`): ReturnType<typeof sql> {
+  return sql`trim_scale(coalesce(sum(${amount}) filter (where ${where}), 0))::text`;
+}
+
+/** Where credits of a run were wasted; kinds that did not happen are left out. */
+export async function readWaste(database: Kysely<Tables>, runId: string): Promise<Waste[]> {
+  const found = await sql<Waste>`
+    with written as (
+      select distinct p.attempt_id, p.person_id from attempt_people p
+      where p.run_id = ${runId} and p.outcome = 'enriched' and p.person_id is not null
+    ), unwritten as (
+      select q.attempt_id, count(*) as people from quarantined_people q join attempts using (attempt_id)
+      where run_id = ${runId} group by q.attempt_id
+    ), answers as (
+      select a.attempt_id, a.found_ids, a.admitted_at, coalesce(u.people, 0) as unwritten, a.credits_answered / greatest(1,
+        cardinality(a.found_ids),
+        coalesce(u.people, 0) + (select count(*) from written w where w.attempt_id = a.attempt_id)) as share
+      from attempts a left join unwritten u using (attempt_id) where a.run_id = ${runId} and a.credits_answered > 0
+    ), came as (
+      select share, row_number() over (partition by person_id order by admitted_at, a.attempt_id) as time
+      from answers a cross join unnest(found_ids) as person_id join written using (attempt_id, person_id)
+    ), subjects as (
+      select max(credits) as credits from webhook_deliveries
+      where run_id = ${runId} and subject is not null and status in ('applied', 'orphaned')
+      group by attempt_id, subject having bool_and(status = 'orphaned')
+    ), wasted as (
+      select 1 as position, 'no_contact' as kind, sum(unwritten) as count, sum(unwritten * share) as credits from answers
+      union all
+      select 2, 'answered_again', count(*), sum(share) from came where time > 1
+      union all
+      select 3, 'no_answer', sum(people), sum(credits_settled) from attempts
+      where run_id = ${runId} and answered_at is null and credits_settled > 0
+      union all
+      select 4, 'orphaned_delivery', count(*), sum(credits) from subjects where credits > 0
+    )
+    select kind, count::int as count, trim_scale(round(coalesce(credits, 0), 6))::text as credits
+    from wasted where count > 0 order by position
+  `.execute(database);
+  return found.rows;
+}

@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import type { Warehouse } from '../warehouse/database.ts';
+import { readLateStanding } from '../warehouse/late-polls.ts';
+import type { LateResults } from './report.ts';
+
+interface Deliveries {
+  readonly polled: number;
+  readonly duplicate: number;
+  readonly quarantined: number;
+  readonly median: number | null;
+  readonly longest: number | null;
+}
+
+/** How the late results of a run stand, and how long they took. */
+export async function readLateResults(warehouse: Warehouse, runId: string): Promise<LateResults> {
+  const standing = await readLateStanding(warehouse, runId);
+  const counted = await sql<Deliveries>`
+    select count(*) filter (where status = 'applied' and origin = 'poll')::int as polled,
+      count(*) filter (where status = 'duplicate')::int as duplicate,
+      count(*) filter (where status = 'quarantined')::int as quarantined,
+      round(percentile_cont(0.5) within group (order by seconds) filter (where status = 'applied'))::int as median,
+      round(max(seconds) filter (where status = 'applied'))::int as longest
+    from (
+      select d.status, d.origin, greatest(0, extract(epoch from d.received_at - a.answered_at))::float8 as seconds
+      from webhook_deliveries d join attempts a using (attempt_id) where d.run_id = ${runId}
+    ) delivery
+  `.execute(warehouse.database);
+  const { polled, duplicate, quarantined, median, longest } = counted.rows[0]!;
+  const { awaited, expired, arrived, late, orphaned, waiting } = standing;
+  return {
+    awaited,
+    expired,
+    arrived,
+    late,
+    polled,
+    duplicate,
+    orphaned,
+    quarantined,
+    waiting,
+    median_seconds: median,
+    longest_seconds: longest,
+  };
+}

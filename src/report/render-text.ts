@@ -1,0 +1,53 @@
+import type { ReportDocument, Table } from './document.ts';
+
+/** The report for a terminal: plain text, no wider than its tables. */
+export function renderText(document: ReportDocument): string {
+  const { title, subtitle, headline, actions, sections, footer } = document;
+  const blocks = [
+    `${title}\n${subtitle}`,
+    lines(
+      headline.map(({ label, value, note }) => [label, value, note]),
+      [false, true, false],
+    ),
+    ...(actions.length === 0
+      ? ['Needs a person: nothing']
+      : [`Needs a person:\n${actions.map(({ what, next }) => `  ${what}\n    next: ${next}`).join('\n')}`]),
+    ...sections.map(({ title: name, lead, tables }) =>
+      [
+        `${name}\n${'-'.repeat(name.length)}`,
+        ...(lead === '' ? [] : [wrapped(lead)]),
+        ...tables.map((table) => renderTable(table)),
+      ].join('\n\n'),
+    ),
+    footer,
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}
+
+function renderTable({ caption, columns, rows }: Table): string {
+  const cells = [columns.map((column) => column.title), ...rows];
+  return `${caption}:\n${lines(
+    cells,
+    columns.map((column) => column.numeric === true),
+  )}`;
+}
+
+function lines(rows: readonly (readonly string[])[], numeric: readonly boolean[]): string {
+  const widths = numeric.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) =>
+          numeric[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
+        )
+        .join('  ')
+        .trimEnd(),
+    )
+    .map((line) => `  ${line}`)
+    .join('\n');
+}
+
+/** Broken between words, so that a narrow terminal does not break within them. */
+function wrapped(text: string): string {
+  return text.replace(/(.{1,98})(?:\s+|$)/g, '$1\n').trimEnd();
+}

@@ -1,0 +1,23 @@
+import { documentOf } from './document.ts';
+import { renderHtml } from './render-html.ts';
+import { renderMarkdown } from './render-markdown.ts';
+import { renderText } from './render-text.ts';
+import type { RunReport } from './report.ts';
+
+export const reportFormats = ['terminal', 'json', 'markdown', 'html'] as const;
+
+export type ReportFormat = (typeof reportFormats)[number];
+
+/** The report in a format, with a line end at its end. */
+export function renderReport(report: RunReport, format: ReportFormat): string {
+  switch (format) {
+    case 'json':
+      return `${JSON.stringify(report, null, 2)}\n`;
+    case 'terminal':
+      return renderText(documentOf(report));
+    case 'markdown':
+      return renderMarkdown(documentOf(report));
+    case 'html':
+      return renderHtml(report, documentOf(report));
+  }
+}
