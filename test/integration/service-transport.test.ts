@@ -137,12 +137,18 @@ describe('a call that certainly never left', () => {
       connections += 1;
       return false;
     });
-    const client = clientOf(server.baseUrl);
+    const transport = createTransport();
     const controller = new AbortController();
-    const call = failureOf(client.bulkMatch({ details }, controller.signal));
+    const call = transport.send({
+      method: 'GET',
+      url: new URL(server.baseUrl),
+      headers: {},
+      deadlineMilliseconds: 5_000,
+      signal: controller.signal,
+    });
     controller.abort();
-    expect(verdict(await call)).toEqual(free('not-sent.aborted'));
-    await client.close();
+    await expect(call).rejects.toMatchObject({ code: 'ABORTED', sent: false });
+    await transport.close();
     expect([connections, server.requests.length]).toEqual([1, 0]);
   });
 });
