@@ -77,6 +77,35 @@ export async function listSchedules(client: Client): Promise<KnownSchedule[]> {
   return schedules.sort((one, other) => (one.definition.name < other.definition.name ? -1 : 1));
 }
 
+/**
+ * Lets a schedule fire now.
+ *
+ * With the schedule's own overlap policy, which has to be said: by default Temporal starts what is triggered beside
+ * whatever is going on, and neither keeps the next time waiting for it nor pauses when it fails.
+ *
+ * @throws Problem `schedule.running`: exit code 3
+ */
+export async function triggerSchedule(client: Client, known: KnownSchedule): Promise<void> {
+  const { definition, description } = known;
+  const [running] = description.info.runningActions;
+  if (running && definition.overlap === 'skip') {
+    throw new Problem(
+      'schedule.running',
+      `${definition.name} is still going on, and its overlap policy is skip`,
+      {
+        where: running.workflow.workflowId,
+        next: `enrich schedule show ${definition.name} says what it is doing; trigger it again once that has ended`,
+        exitCode: exitCodes.needsPerson,
+      },
+    );
+  }
+  await client.schedule.getHandle(definition.name).trigger(policyOf(definition));
+}
+
+function policyOf({ overlap }: ScheduleDefinition): ScheduleOverlapPolicy {
+  return overlap === 'skip' ? ScheduleOverlapPolicy.SKIP : ScheduleOverlapPolicy.BUFFER_ONE;
+}
+
 function optionsOf(definition: ScheduleDefinition, searchable: boolean): ScheduleOptions {
   const { name, cron, timezone, work } = definition;
   const input: ScheduledRunInput = { schedule: name, timezone, ...work, searchable };
@@ -89,7 +118,7 @@ function optionsOf(definition: ScheduleDefinition, searchable: boolean): Schedul
       jitter: definition.jitterSeconds * 1_000,
     },
     policies: {
-      overlap: definition.overlap === 'skip' ? ScheduleOverlapPolicy.SKIP : ScheduleOverlapPolicy.BUFFER_ONE,
+      overlap: policyOf(definition),
       catchupWindow: definition.catchUpSeconds * 1_000,
       pauseOnFailure: definition.pauseOnFailure,
     },
@@ -110,8 +139,8 @@ function definitionOf({ scheduleId, spec, policies, action }: ScheduleDescriptio
   const { schedule: _name, timezone: _timezone, searchable: _searchable, ...work } = input;
   return {
     name: scheduleId,
-    cron: spec.calendars?.[0]?.comment ?? 'changed in Temporal',
-    timezone: spec.timezone ?? 'UTC',
+    cron: spec.calendars?.[0]?.comment || 'changed in Temporal',
+    timezone: spec.timezone || 'UTC',
     overlap: policies.overlap === ScheduleOverlapPolicy.BUFFER_ONE ? 'buffer-one' : 'skip',
     catchUpSeconds: policies.catchupWindow / 1_000,
     jitterSeconds: (spec.jitter ?? 0) / 1_000,

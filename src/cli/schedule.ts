@@ -4,7 +4,7 @@ import { Problem, exitCodes } from '../domain/problem.ts';
 import { startOfDay } from '../domain/time-zone.ts';
 import { print } from './output.ts';
 import { applyCommand, setCommand } from './schedule-change.ts';
-import { getSchedule, listSchedules } from './schedule-server.ts';
+import { getSchedule, listSchedules, triggerSchedule } from './schedule-server.ts';
 import { tellWhoFires, whoFires, withSchedules } from './schedule-session.ts';
 import { describeList, describeSchedule, factsOf } from './schedule-view.ts';
 import { settingsOf, withSettings } from './settings.ts';
@@ -99,16 +99,7 @@ function triggerCommand(): Command {
     .addHelpText('after', '\nExample:\n  enrich schedule trigger nightly')
     .action(async (name: string, options: object) => {
       await withSchedules(settingsOf(options), async (session, client) => {
-        const { definition, description } = await getSchedule(client, name);
-        const [running] = description.info.runningActions;
-        if (running && definition.overlap === 'skip') {
-          throw new Problem('schedule.running', `${name} is still going on, and its overlap policy is skip`, {
-            where: running.workflow.workflowId,
-            next: `enrich schedule show ${name} says what it waits for; once it has ended, trigger again`,
-            exitCode: exitCodes.needsPerson,
-          });
-        }
-        await client.schedule.getHandle(name).trigger();
+        await triggerSchedule(client, await getSchedule(client, name));
         await tellWhoFires(session);
         print(`triggered; enrich schedule show ${name} says what becomes of it`);
       });

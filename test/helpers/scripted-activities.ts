@@ -48,7 +48,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   });
   #executions = 0;
 
-  ingestExport = async (): Promise<IngestOutcome> => this.ingested;
+  ingestExport: ControlActivities['ingestExport'] = async () => this.ingested;
 
   planRun: ControlActivities['planRun'] = async () => ({ kind: 'planned', plan, firstOpenPage: 1 });
 

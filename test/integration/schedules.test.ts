@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { Runtime, Worker, bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ScheduleDefinition } from '../../src/cli/schedule-definition.ts';
+import { getSchedule, listSchedules, putSchedule, triggerSchedule } from '../../src/cli/schedule-server.ts';
+import { ensureSweepSchedule } from '../../src/cli/sweep-schedule.ts';
+import {
+  callTaskQueue,
+  controlTaskQueue,
+  sweepScheduleId,
+  workflowTypes,
+  type RunInput,
+  type ScheduledRunResult,
+} from '../../src/contract.ts';
+import { ScriptedActivities } from '../helpers/scripted-activities.ts';
+import { startTestTemporal, type TestTemporal } from '../helpers/temporal.ts';
+
+const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+
+let temporal: TestTemporal;
+let workflowBundle: WorkflowBundle;
+let name: string;
+
+beforeAll(async () => {
+  Runtime.install({ logger: silent });
+  temporal = await startTestTemporal();
+  workflowBundle = await bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+    logger: silent,
+  });
+});
+
+afterAll(() => temporal.stop());
+
+beforeEach(() => {
+  name = `nightly-${randomUUID().slice(0, 8)}`;
+});
+
+function definition(changes: Partial<ScheduleDefinition> = {}): ScheduleDefinition {
+  return {
+    name,
+    cron: '0 2 * * mon-fri',
+    timezone: 'Europe/Berlin',
+    overlap: 'buffer-one',
+    catchUpSeconds: 7_200,
+    jitterSeconds: 300,
+    pauseOnFailure: true,
+    work: {
+      group: 'crm',
+      export: { kind: 'every-new', path: '/exports/*.csv' },
+      source: 'hubspot',
+      mapping: { columns: { email: 'E-mail' } },
+      reveal: ['phone'],
+      waterfall: [],
+      maxCreditsPerPerson: null,
+      maxCredits: '500',
+      noBudget: false,
+      freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
+      lateDeadlineSeconds: null,
+    },
+    ...changes,
+  };
+}
+
+function runInput(file: string): RunInput {
+  return {
+    runId: `run-${randomUUID()}`,
+    file,
+    maxCredits: '500',
+    approved: true,
+    lanes: 2,
+    searchable: true,
+  };
+}
+
+/** Fires a schedule once, with workers that play a script, and waits for what it started. */
+async function fire(activities: ScriptedActivities): Promise<string> {
+  const { client, workerConnection: connection, namespace } = temporal;
+  const shared = { connection, namespace, activities };
+  const control = await Worker.create({ ...shared, workflowBundle, taskQueue: controlTaskQueue });
+  const calls = await Worker.create({ ...shared, taskQueue: callTaskQueue });
+  return control.runUntil(
+    calls.runUntil(async () => {
+      await triggerSchedule(client, await getSchedule(client, name));
+      const workflowId = await expect
+        .poll(async () => (await getSchedule(client, name)).description.info.recentActions.length)
+        .toBe(1)
+        .then(async () => {
+          const { description } = await getSchedule(client, name);
+          return description.info.recentActions[0]!.action.workflow.workflowId;
+        });
+      await client.workflow
+        .getHandle(workflowId)
+        .result()
+        .catch(() => {});
+      return workflowId;
+    }),
+  );
+}
+
+describe('a schedule in Temporal', () => {
+  it('is read back as it was defined, with the times that it means', async () => {
+    expect(await putSchedule(temporal.client, definition())).toBeUndefined();
+    const known = await getSchedule(temporal.client, name);
+    expect(known.definition).toEqual(definition());
+    const hours = known.description.info.nextActionTimes.map((time) =>
+      new Intl.DateTimeFormat('en', { timeZone: 'Europe/Berlin', hour: '2-digit', hourCycle: 'h23' }).format(
+        time,
+      ),
+    );
+    expect(new Set(hours)).toEqual(new Set(['02']));
+  });
+
+  it('is changed where it is there already, and stays paused', async () => {
+    await putSchedule(temporal.client, definition());
+    await temporal.client.schedule.getHandle(name).pause('CRM migration');
+    const changed = definition({ cron: '@daily', overlap: 'skip', jitterSeconds: 0 });
+    expect(await putSchedule(temporal.client, changed)).toEqual(definition());
+    const known = await getSchedule(temporal.client, name);
+    expect(known.definition).toEqual(changed);
+    expect(known.description.state).toMatchObject({ paused: true, note: 'CRM migration' });
+  });
+
+  it('shows what was changed in Temporal itself', async () => {
+    await putSchedule(temporal.client, definition());
+    await temporal.client.schedule.getHandle(name).update(({ action, policies, state }) => ({
+      action,
+      policies: { ...policies, pauseOnFailure: false },
+      state,
+      spec: { calendars: [{ hour: 3 }] },
+    }));
+    expect((await getSchedule(temporal.client, name)).definition).toEqual(
+      definition({ cron: 'changed in Temporal', timezone: 'UTC', jitterSeconds: 0, pauseOnFailure: false }),
+    );
+  });
+
+  it('is listed, and others that are none of ours are neither listed nor changed', async () => {
+    await ensureSweepSchedule(temporal.client);
+    await putSchedule(temporal.client, definition());
+    const names = async (): Promise<string[]> =>
+      (await listSchedules(temporal.client)).map((known) => known.definition.name);
+    await expect.poll(names).toContain(name);
+    expect(await names()).not.toContain(sweepScheduleId);
+    await expect(putSchedule(temporal.client, definition({ name: sweepScheduleId }))).rejects.toMatchObject({
+      type: 'schedule.foreign',
+      exitCode: 2,
+    });
+  });
+});
+
+describe('a schedule that fires', () => {
+  it('runs what it finds, one after another, as runs of their own that stand for its time', async () => {
+    await putSchedule(temporal.client, definition());
+    const activities = new ScriptedActivities();
+    const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
+    activities.scheduled = { runs, left: 3 };
+    const workflowId = await fire(activities);
+
+    const result = (await temporal.client.workflow.getHandle(workflowId).result()) as ScheduledRunResult;
+    expect(result).toMatchObject({
+      asOf: activities.scheduledFor[0],
+      summary: 'monday.csv finished, tuesday.csv finished; 3 new files are left for the next time',
+      runs: runs.map(({ runId, file }) => ({ runId, file, status: 'finished' })),
+    });
+    const { raw, startTime } = await temporal.client.workflow.getHandle(workflowId).describe();
+    expect(workflowId).toMatch(new RegExp(`^${name}-`));
+    expect(raw.workflowExecutionInfo?.type?.name).toBe(workflowTypes.scheduled);
+    expect(Math.abs(Date.parse(result.asOf) - startTime.getTime())).toBeLessThan(5_000);
+    const child = await temporal.client.workflow.getHandle(runs[0]!.runId).describe();
+    expect(child.typedSearchAttributes.get({ name: 'EnrichmentAsOf', type: 'DATETIME' })?.toISOString()).toBe(
+      result.asOf,
+    );
+  });
+
+  it('ends with a word where there is nothing new', async () => {
+    await putSchedule(temporal.client, definition());
+    const workflowId = await fire(new ScriptedActivities());
+    expect(await temporal.client.workflow.getHandle(workflowId).result()).toMatchObject({
+      summary: 'no new file at /exports/*.csv: nothing was asked for',
+      runs: [],
+    });
+  });
+
+  it('fails with the reason and pauses where a run was refused, after the other runs', async () => {
+    await putSchedule(temporal.client, definition());
+    const activities = new ScriptedActivities();
+    const [wrong, right] = [runInput('wrong.csv'), runInput('right.csv')];
+    activities.scheduled = { runs: [wrong, right], left: 0 };
+    activities.ingestExport = async (request) =>
+      request.runId === wrong.runId
+        ? {
+            kind: 'refused',
+            stop: { type: 'export.empty', reason: 'the file is empty', next: 'export again' },
+          }
+        : { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
+    const workflowId = await fire(activities);
+
+    await expect(temporal.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+      cause: { type: 'export.empty', message: expect.stringContaining('wrong.csv') as string },
+    });
+    expect(activities.ending).toBe('finished');
+    await expect
+      .poll(async () => (await getSchedule(temporal.client, name)).description.state.paused, {
+        timeout: 30_000,
+      })
+      .toBe(true);
+  });
+
+  it('leaves a run alone that goes on since earlier', async () => {
+    await putSchedule(temporal.client, definition());
+    const run = runInput('monday.csv');
+    const activities = new ScriptedActivities();
+    activities.scheduled = { runs: [run], left: 0 };
+    const going = await temporal.client.workflow.start(workflowTypes.run, {
+      taskQueue: controlTaskQueue,
+      workflowId: run.runId,
+      args: [{ ...run, approved: false }],
+    });
+    const workflowId = await fire(activities);
+    expect(await temporal.client.workflow.getHandle(workflowId).result()).toMatchObject({
+      summary: 'monday.csv going on since earlier',
+    });
+    await going.terminate();
+  });
+});
