@@ -1,0 +1,152 @@
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { TestHouse, type Begun, type Ended } from '../helpers/command-line.ts';
+import { expectPromisesKept } from '../helpers/promises.ts';
+
+let house: TestHouse;
+let worker: Begun;
+
+beforeAll(async () => {
+  house = await TestHouse.open();
+  mkdirSync(join(house.directory, 'exports'));
+  worker = house.begin(['worker'], house.sharedTemporal());
+});
+
+afterAll(async () => {
+  worker.kill('SIGTERM');
+  await worker.ended;
+  await house.close();
+});
+
+/** An export of other invented people for each seed, younger the higher the seed. */
+function write(name: string, people: number, seed: number): void {
+  const file = join(house.directory, 'exports', name);
+  writeFileSync(file, [...sampleExport({ people, seed })].join(''));
+  utimesSync(file, 1_000 * seed, 1_000 * seed);
+}
+
+function schedule(...words: readonly string[]): Promise<Ended> {
+  return house.enrich(['schedule', ...words], house.sharedTemporal());
+}
+
+interface Shown {
+  readonly paused: boolean;
+  readonly flags: Readonly<Record<string, string>>;
+  readonly next: readonly string[];
+  readonly recent: readonly { readonly status: string; readonly summary: string }[];
+}
+
+async function show(name: string): Promise<Shown> {
+  return JSON.parse((await schedule('show', name, '--json')).stdout) as Shown;
+}
+
+/** Lets a schedule fire, and waits until what it started has ended. */
+async function fire(name: string, times: number): Promise<Shown> {
+  expect((await schedule('trigger', name)).code).toBe(0);
+  await expect
+    .poll(async () => (await show(name)).recent.filter(({ status }) => status !== 'running').length, {
+      timeout: 60_000,
+      interval: 500,
+    })
+    .toBe(times);
+  return show(name);
+}
+
+describe('enrich schedule', () => {
+  it('enriches the newest file when it fires; when it fires again it asks nobody', async () => {
+    write('crm-1.csv', 30, 1);
+    write('crm-2.csv', 60, 2);
+    const made = await schedule(
+      ...['set', 'nightly', '--cron', '0 2 * * *', '--timezone', 'Europe/Berlin'],
+      ...['--newest', 'exports/*.csv', '--max-credits', '500'],
+    );
+    expect(made.code).toBe(0);
+    expect(made.stderr).toContain('crm-2.csv');
+
+    const first = await fire('nightly', 1);
+    expect(first.recent[0]).toMatchObject({ status: 'completed', summary: 'crm-2.csv finished' });
+    expect(house.sandbox.log.bill().calls).toBeGreaterThan(0);
+    const { rows } = await house.warehouse.pool.query(
+      `select rows_staged, options ->> 'priority' as priority, approved_at is not null as approved from enrichment.runs`,
+    );
+    expect(rows).toEqual([{ rows_staged: 60, priority: 'nightly', approved: true }]);
+
+    const { calls } = house.sandbox.log.bill();
+    const again = await fire('nightly', 2);
+    expect(again.recent[1]).toMatchObject({ status: 'completed', summary: 'crm-2.csv finished' });
+    expect(house.sandbox.log.bill().calls).toBe(calls);
+    await expectPromisesKept(house);
+  }, 180_000);
+
+  it('enriches every new file once', async () => {
+    const made = await schedule(
+      ...['set', 'inbox', '--cron', '@hourly', '--every-new', 'exports/*.csv', '--max-credits', '500'],
+    );
+    expect(made.code).toBe(0);
+    // The night before has enriched the other one.
+    expect((await fire('inbox', 1)).recent[0]?.summary).toBe('crm-1.csv finished');
+    expect((await fire('inbox', 2)).recent[1]?.summary).toMatch(/^no new file at .*: nothing was asked for$/);
+    await expectPromisesKept(house);
+  }, 180_000);
+
+  it('pauses, resumes, lists and deletes', async () => {
+    await schedule('pause', 'inbox', '--reason', 'CRM migration');
+    expect(await show('inbox')).toMatchObject({ paused: true, note: 'CRM migration' });
+    expect((await schedule('resume', 'inbox')).stdout).toContain('inbox: on');
+    expect((await schedule('list')).stdout).toMatch(/inbox +@hourly +UTC +every-new/);
+    expect((await schedule('delete', 'inbox')).code).toBe(0);
+    expect(await schedule('show', 'inbox')).toMatchObject({ code: 2 });
+  });
+
+  it('makes up for times that were missed, each standing for its own date', async () => {
+    write('day-2026-11-19.csv', 10, 3);
+    write('day-2026-11-20.csv', 10, 4);
+    await schedule('set', 'daily', 'exports/day-{date}.csv', '--cron', '0 2 * * *', '--max-credits', '50');
+    const filled = await schedule('backfill', 'daily', '--from', '2026-11-19', '--to', '2026-11-20');
+    expect(filled.code).toBe(0);
+    await expect
+      .poll(async () => (await show('daily')).recent.map(({ summary }) => summary), {
+        timeout: 60_000,
+        interval: 500,
+      })
+      .toEqual(['day-2026-11-19.csv finished', 'day-2026-11-20.csv finished']);
+    await expectPromisesKept(house);
+  }, 120_000);
+
+  it.each([
+    ['no budget', ['set', 'x', 'a.csv', '--cron', '@daily'], 'nothing limits what this schedule may spend'],
+    ['a wrong cron line', ['set', 'x', 'a.csv', '--cron', '0 25 * * *', '--no-budget'], '--cron'],
+    ['no export', ['set', 'x', '--cron', '@daily', '--no-budget'], 'takes its export from one place'],
+    ['an unknown schedule', ['trigger', 'x'], 'there is no schedule "x"'],
+  ])('refuses %s', async (_what, words, said) => {
+    const ended = await schedule(...words);
+    expect(ended.stderr).toContain(said);
+    expect(ended.code).toBe(2);
+  });
+});
+
+describe('enrich schedule apply', () => {
+  it('shows the difference, changes nothing without a yes, and converges', async () => {
+    const file = join(house.directory, 'crm.yaml');
+    const entry = (name: string, hour: number): string =>
+      `  ${name}: { cron: 0 ${hour} * * *, file: exports/crm-1.csv, max-credits: 5 }\n`;
+    writeFileSync(file, `schedules:\n${entry('one', 1)}${entry('two', 2)}`);
+    const looked = await schedule('apply', file);
+    expect(looked.code).toBe(3);
+    expect(looked.stdout).toMatch(/^\+ one$/m);
+    expect(await schedule('show', 'one')).toMatchObject({ code: 2 });
+    expect((await schedule('apply', file, '--yes')).stdout).toContain('2 made, 0 changed, 0 deleted');
+    expect((await schedule('apply', file, '--yes')).stderr).toContain('nothing is to be changed');
+
+    await expect.poll(async () => (await schedule('list')).stdout, { timeout: 10_000 }).toContain('two');
+    writeFileSync(file, `schedules:\n${entry('one', 3)}`);
+    const changed = await schedule('apply', file, '--yes');
+    expect(changed.stdout).toContain('cron: 0 1 * * * → 0 3 * * *');
+    expect(changed.stdout).toContain('0 made, 1 changed, 1 deleted');
+    expect((await show('one')).flags['cron']).toBe('0 3 * * *');
+    expect(await schedule('show', 'two')).toMatchObject({ code: 2 });
+    expect(await schedule('show', 'nightly')).toMatchObject({ code: 0 });
+  }, 120_000);
+});
