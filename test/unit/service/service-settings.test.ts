@@ -23,3 +23,20 @@ describe('the credential of the service', () => {
     expect(read).not.toThrow('canary');
   });
 });
+
+describe('the address of the service', () => {
+  it.each(['https://service.example/api/v1', 'https://service.example/api/v1/'])('%s is taken', (address) => {
+    expect(readConfig({ ENRICHMENT_BASE_URL: address }).service.baseUrl).toBe(
+      'https://service.example/api/v1',
+    );
+  });
+
+  it.each([
+    'https://service.example',
+    'https://service.example/api/v2',
+    'ftp://service.example/api/v1',
+    'service',
+  ])('%s is refused: the version is a part of it', (address) => {
+    expect(() => readConfig({ ENRICHMENT_BASE_URL: address })).toThrow(/ENRICHMENT_BASE_URL must/);
+  });
+});
