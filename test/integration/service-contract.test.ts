@@ -86,9 +86,21 @@ describe.each([
     expect((await client.match({ person: nobody })).person).toBeUndefined();
   });
 
+  it('returns personal addresses only where they are asked for', async () => {
+    const everybody = Array.from({ length: 10 }, (__, number) => ({ personId: people.numbered(number).id }));
+    const addressesWith = async (reveal: readonly 'email'[]) => {
+      const { matches } = await client.bulkMatch({ details: everybody, reveal });
+      return matches.flatMap((match) => match?.personal_emails ?? []);
+    };
+    expect(await addressesWith([])).toEqual([]);
+    expect(await addressesWith(['email'])).not.toEqual([]);
+  });
+
   it('finds the credential working, and the user that it acts as', async () => {
+    const before = sandbox.log.bill();
     expect(await client.health()).toEqual({ credentialWorks: true });
     expect((await client.profile()).id).toMatch(/^5b/);
+    expect(sandbox.log.bill()).toMatchObject({ calls: before.calls, credits: before.credits });
   });
 
   it('is accepted with an access token', async () => {
