@@ -43,7 +43,9 @@ export async function recordReports(
   const reports = rateLimits.flatMap((window) => {
     const left = leftOf(window);
     if (left === undefined) return [];
-    const belief = Math.min(window.seconds, longestBeliefSeconds);
+    // The first request opens a window: one of which nothing is used is not open yet, and no time of it has passed.
+    const isOpen = left < Math.min(window.limit ?? unlimited, unlimited);
+    const belief = isOpen ? Math.min(window.seconds, longestBeliefSeconds) : 0;
     // A refusal names the end of the window that is used up.
     const isEndNamed = left === 0 && retryAfterSeconds !== undefined && retryAfterSeconds >= 1;
     return [

@@ -354,6 +354,19 @@ describe('what the service says of its windows', () => {
     expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(30_000);
   });
 
+  it('does not end before its window does where that was not open yet when usage statistics told of it', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const unused = { ...hour(20, 20), seconds: 60 };
+    await recordReports(warehouse.database, bulkMatchScope, undefined, { rateLimits: [unused] });
+    await warehouse.pool.query(
+      `update rate_reports set believed_until = believed_until - interval '55 seconds'`,
+    );
+    await end(await begin(runId), { ...unused, left: 0 });
+    const next = await ask(runId);
+    expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(55_000);
+  });
+
   it('counts when usage statistics say it before the first call', async () => {
     await emptyWindows();
     await recordReports(warehouse.database, bulkMatchScope, undefined, {
