@@ -80,6 +80,6 @@ async function showContacts(session: Session, runId: string): Promise<void> {
 
 function planHint(calls: number, seed: number): string {
   return calls > 0
-    ? '\nthe same command again asks for nobody a second time'
+    ? '\nthe same command again asks for nobody a second time; your own export: npx enrich plan contacts.csv'
     : `\nnobody was asked a second time; other people: npm run demo -- --seed ${seed + 1}`;
 }

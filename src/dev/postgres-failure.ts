@@ -34,6 +34,13 @@ export function explainPostgresFailure(
       cause,
     });
   }
+  if (/has invalid permissions|Permission denied/i.test(output)) {
+    return new Problem('postgres.permissions', 'the embedded PostgreSQL may not use its data directory', {
+      where: files.data,
+      next: `give it back to the account that PostgreSQL runs as, with mode 700; it holds what was paid for: read ${files.log}`,
+      cause,
+    });
+  }
   const reason = /^.*(?:PANIC|FATAL):\s*(.+)$/m.exec(output)?.[1] ?? lastLines(output).split('\n').at(-1);
   if (/(?:PANIC|FATAL):/.test(output)) {
     return new Problem(
@@ -41,7 +48,7 @@ export function explainPostgresFailure(
       `the embedded PostgreSQL cannot use its data directory: ${reason}`,
       {
         where: files.data,
-        next: `read ${files.log}; restore the directory from a copy, or move ${files.directory} away to begin with an empty database`,
+        next: `read ${files.log}; restore the directory from a copy: it holds what was paid for (moved away, an empty one is begun)`,
         cause,
       },
     );

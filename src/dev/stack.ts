@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Config, ServiceSettings } from '../config.ts';
 import { searchAttributes } from '../contract.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
 import { formatRateLimits } from '../domain/rate-limit.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from './postgres.ts';
-import { announce, exclusively, othersPresent, withdraw } from './presence.ts';
+import { announce, exclusively, othersPresent, withdraw, type Presence } from './presence.ts';
 import { startEmbeddedSandbox, stopEmbeddedSandbox } from './sandbox.ts';
 import { startEmbeddedTemporal, stopEmbeddedTemporal } from './temporal.ts';
 
@@ -77,7 +78,7 @@ export async function acquireStack(
     return stackOf(config, embedded, {}, () => Promise.resolve());
   }
 
-  const lease = announce(directories.users);
+  const lease = leaseOf(config.embedded.dataDirectory, directories.users);
   let released: Promise<void> | undefined;
   const release = () => {
     released ??= exclusively(directories.changing, waitSeconds, async () => {
@@ -95,6 +96,24 @@ export async function acquireStack(
   } catch (error) {
     await release();
     throw error;
+  }
+}
+
+/** The mark of this command; the first thing that is written. @throws Problem `data-directory.unusable` */
+function leaseOf(dataDirectory: string, users: string): Presence {
+  try {
+    return announce(users);
+  } catch (error) {
+    throw new Problem(
+      'data-directory.unusable',
+      `the folder for embedded state cannot be used (${(error as { code?: string }).code ?? 'failed'})`,
+      {
+        where: dataDirectory,
+        next: 'name a folder that you can write to: --data-dir, or ENRICH_DATA_DIR',
+        exitCode: exitCodes.usage,
+        cause: error,
+      },
+    );
   }
 }
 

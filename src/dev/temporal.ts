@@ -92,6 +92,8 @@ function defineServer(options: EmbeddedTemporalOptions, cliPath: string): Server
         `--ui-port=${uiPort}`,
         `--db-filename=${join(directory, 'temporal.db')}`,
         '--sqlite-pragma=journal_mode=wal',
+        // The order of priorities among waiting tasks: on by default only from server 1.31 on.
+        '--dynamic-config-value=matching.useNewMatcher=true',
         '--log-level=warn',
         '--log-format=json',
       ],
