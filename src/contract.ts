@@ -9,6 +9,12 @@ export const controlTaskQueue = 'enrichment-control';
 /** The paid calls: few slots, one long-lived activity each, so that they never starve the rest. */
 export const callTaskQueue = 'enrichment-calls';
 
+/**
+ * Temporal's order of the tasks that wait for a worker, lowest first: a run's activities and pages inherit it. The queue of
+ * calls inside a worker only orders what has a slot, and the many lanes of a backfill would hold all of them.
+ */
+export const taskPriorities = { 'ad-hoc': 2, nightly: 3, backfill: 4 } as const;
+
 export const workflowTypes = {
   run: 'enrichmentRun',
   page: 'enrichmentPage',

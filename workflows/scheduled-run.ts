@@ -8,6 +8,7 @@ import {
 } from '@temporalio/workflow';
 import {
   controlTaskQueue,
+  taskPriorities,
   type ControlActivities,
   type RunInput,
   type ScheduledRunInput,
@@ -58,6 +59,7 @@ async function carryOut(run: RunInput, asOf: Date): Promise<EndedRun> {
     const facts = await executeChild(enrichmentRun, {
       workflowId: runId,
       args: [run],
+      priority: { priorityKey: taskPriorities.nightly },
       parentClosePolicy: 'ABANDON',
       cancellationType: 'WAIT_CANCELLATION_COMPLETED',
       staticSummary: `enrich ${file}`.slice(0, 180),

@@ -1,6 +1,6 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
-import { controlTaskQueue, workflowTypes, type RunFacts } from '../contract.ts';
+import { controlTaskQueue, taskPriorities, workflowTypes, type RunFacts } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { runInputOf, shownName } from '../enrichment/run-input.ts';
 import { endAbandonedRun } from '../warehouse/abandoned-run.ts';
@@ -34,6 +34,7 @@ export async function startRunWorkflow(
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     args: [input],
+    priority: { priorityKey: taskPriorities[run.options.priority] },
     staticSummary: `enrich ${shownName(run)}`.slice(0, 180),
     staticDetails: [
       `| | |`,

@@ -1,0 +1,43 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { TestHouse } from '../helpers/command-line.ts';
+import { expectPromisesKept } from '../helpers/promises.ts';
+
+const concurrency = 2;
+let house: TestHouse;
+
+beforeAll(async () => {
+  house = await TestHouse.open({ latency: 300 });
+});
+
+afterAll(() => house.close());
+
+function write(name: string, people: number, seed: number): string {
+  const file = join(house.directory, name);
+  writeFileSync(file, [...sampleExport({ people, seed })].join(''));
+  return file;
+}
+
+it('a backfill goes on beside other runs, and their calls go first', async () => {
+  const shared = { CALL_CONCURRENCY: String(concurrency), ...house.sharedTemporal() };
+  const worker = house.begin(['worker'], shared);
+  const backfill = house.enrich(['backfill', write('everybody.csv', 800, 1), '--yes', '--json'], shared);
+  await expect.poll(() => house.sandbox.log.bill().calls, { timeout: 60_000 }).toBeGreaterThan(5);
+  const run = (await house.enrich(['run', write('few.csv', 60, 2), '--yes', '--json'], shared)).facts();
+  const filled = (await backfill).facts();
+  worker.kill('SIGTERM');
+  await worker.ended;
+
+  const { rows } = await house.warehouse.pool.query<{ run_id: string }>(
+    'select run_id from enrichment.attempts order by admitted_at',
+  );
+  const order = rows.map((row) => row.run_id);
+  const between = order.slice(order.indexOf(run.run_id), order.lastIndexOf(run.run_id));
+  // Batches that the worker had taken already: one more than it has calls in the air.
+  expect(between.filter((runId) => runId === filled.run_id).length).toBeLessThanOrEqual(concurrency + 1);
+  expect(order.at(-1)).toBe(filled.run_id);
+  expect([run.status, filled.status]).toEqual(['finished', 'finished']);
+  await expectPromisesKept(house);
+}, 120_000);
