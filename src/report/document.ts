@@ -91,7 +91,7 @@ function headlineOf({
       value: email?.each ? price(email.each) : '–',
       note: `credits, for ${counted(email?.count ?? 0, 'email')}`,
     },
-    { label: 'Bought nothing', value: price(wasted), note: wasted === '0' ? 'no credits' : 'credits' },
+    { label: 'Bought nothing', value: credits(wasted), note: wasted === '0' ? 'no credits' : 'credits' },
   ];
 }
 

@@ -85,27 +85,29 @@ function total(amount: ReturnType<typeof sql>, where = sql`true`): ReturnType<ty
   return sql`trim_scale(coalesce(sum(${amount}) filter (where ${where}), 0))::text`;
 }
 
-/** Where credits of a run were wasted; kinds that did not happen are left out. */
+/** Where settled credits of a run were wasted; kinds that did not happen are left out. */
 export async function readWaste(database: Kysely<Tables>, runId: string): Promise<Waste[]> {
   const found = await sql<Waste>`
     with written as (
       select distinct p.attempt_id, p.person_id from attempt_people p
       where p.run_id = ${runId} and p.outcome = 'enriched' and p.person_id is not null
-    ), unwritten as (
-      select q.attempt_id, count(*) as people from quarantined_people q join attempts using (attempt_id)
-      where run_id = ${runId} group by q.attempt_id
+    ), people as (
+      select attempt_id, sum(written) as written, sum(unwritten) as unwritten from (
+        select attempt_id, 1 as written, 0 as unwritten from written
+        union all
+        select attempt_id, 0, 1 from quarantined_people join attempts using (attempt_id) where run_id = ${runId}
+      ) each group by attempt_id
     ), answers as (
-      select a.attempt_id, a.found_ids, a.admitted_at, coalesce(u.people, 0) as unwritten, a.credits_answered / greatest(1,
-        cardinality(a.found_ids),
-        coalesce(u.people, 0) + (select count(*) from written w where w.attempt_id = a.attempt_id)) as share
-      from attempts a left join unwritten u using (attempt_id) where a.run_id = ${runId} and a.credits_answered > 0
+      select a.attempt_id, a.found_ids, a.admitted_at, coalesce(p.unwritten, 0) as unwritten,
+        a.credits_answered / greatest(1, cardinality(a.found_ids), p.written + p.unwritten) as share
+      from attempts a left join people p using (attempt_id) where a.run_id = ${runId} and a.credits_answered > 0
     ), came as (
       select share, row_number() over (partition by person_id order by admitted_at, a.attempt_id) as time
       from answers a cross join unnest(found_ids) as person_id join written using (attempt_id, person_id)
     ), subjects as (
-      select max(credits) as credits from webhook_deliveries
-      where run_id = ${runId} and subject is not null and status in ('applied', 'orphaned')
-      group by attempt_id, subject having bool_and(status = 'orphaned')
+      select max(d.credits) as credits from webhook_deliveries d join attempts a using (attempt_id)
+      where d.run_id = ${runId} and d.subject is not null and d.status in ('applied', 'orphaned') and a.credits_settled > 0
+      group by d.attempt_id, d.subject having bool_and(d.status = 'orphaned')
     ), wasted as (
       select 1 as position, 'no_contact' as kind, sum(unwritten) as count, sum(unwritten * share) as credits from answers
       union all

@@ -1,4 +1,4 @@
-import { formatCredits, parseCredits } from '../domain/decimal.ts';
+import { parseCredits } from '../domain/decimal.ts';
 
 /** `12,345`: in every language that the report could be read in, a count is told from a decimal by its length. */
 export function count(value: number): string {
@@ -11,12 +11,13 @@ export function credits(decimal: string): string {
   return grouped(whole) + (fraction === undefined ? '' : `.${fraction}`);
 }
 
-/** Rounded to a hundredth of a credit, for prices of one thing; never shown as free where it is not. */
+/** To a hundredth of a credit, `4.20`, for prices of one thing; never shown as free where it is not. */
 export function price(decimal: string): string {
   const hundredth = parseCredits('0.01')!;
   const exact = parseCredits(decimal) ?? 0n;
-  const rounded = ((exact + hundredth / 2n) / hundredth) * hundredth;
-  return rounded === 0n && exact > 0n ? credits(decimal) : credits(formatCredits(rounded));
+  const hundredths = (exact + hundredth / 2n) / hundredth;
+  if (hundredths === 0n && exact > 0n) return credits(decimal);
+  return credits(`${hundredths / 100n}.${String(hundredths % 100n).padStart(2, '0')}`);
 }
 
 /** `92.7 %`, rounded down so that only all is 100 %; a dash where there is nothing to take a share of. */

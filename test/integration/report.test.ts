@@ -126,6 +126,8 @@ beforeAll(async () => {
     answered: null,
     answeredAfter: null,
   });
+  // What is billed for a call whose cost is unknown is held, and not yet wasted.
+  await insertDelivery(runId, 'a-5', { subject: 'phones:y', credits: '8', status: 'orphaned', second: 45 });
   await insertCall(runId, {
     id: 'a-6',
     second: 41,
@@ -233,7 +235,7 @@ describe('the report of a run', () => {
   it('says how late results stand and how long they took', () => {
     expect(report.late_results).toMatchObject({
       arrived: 2,
-      orphaned: 1,
+      orphaned: 2,
       median_seconds: 20,
       longest_seconds: 30,
     });

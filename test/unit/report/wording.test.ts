@@ -19,9 +19,10 @@ describe('figures of the report', () => {
   it.each([
     ['1.8405', '1.84'],
     ['1.845', '1.85'],
-    ['8', '8'],
+    ['8', '8.00'],
+    ['1234.5', '1,234.50'],
     ['0.000004', '0.000004'],
-    ['0', '0'],
+    ['0', '0.00'],
   ])('rounds a price of %s to %s', (exact, shown) => {
     expect(price(exact)).toBe(shown);
   });
