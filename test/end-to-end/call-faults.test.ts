@@ -1,0 +1,148 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { TestHouse } from '../helpers/command-line.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { expectPromisesKept } from '../helpers/promises.ts';
+
+let house: TestHouse;
+let samples = 700;
+
+beforeAll(async () => {
+  house = await TestHouse.open({ latency: 20 });
+});
+
+beforeEach(() => house.sandbox.faults.set({}));
+
+afterAll(() => house.close());
+
+function sample(people: number): string {
+  samples += 1;
+  const file = join(house.directory, `contacts-${samples}.csv`);
+  writeFileSync(file, [...sampleExport({ people, seed: samples })].join(''));
+  return file;
+}
+
+/** Attempts of a run by status. */
+async function attemptsOf(runId: string): Promise<Record<string, number>> {
+  const { rows } = await house.warehouse.pool.query<{ status: string; count: number }>(
+    'select status, count(*)::int as count from enrichment.attempts where run_id = $1 group by 1',
+    [runId],
+  );
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
+describe('a call that was sent', () => {
+  it('and not answered in time is unknown, its credits are held, and it is not made again', async () => {
+    house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, delay: 6_000 }] });
+    const ended = await house.enrich(['run', sample(60), '--yes', '--json'], { CALL_TIMEOUT: '3s' });
+    expect((await attemptsOf(ended.facts().run_id))['unknown']).toBe(1);
+    expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
+    expect(house.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(house);
+  });
+
+  it.each([{ answer: 'empty' }, { matches: 'not-a-list' }] as const)(
+    'and answered with %o is unknown, and nobody gets data',
+    async (fault) => {
+      house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, ...fault }] });
+      const facts = (await house.enrich(['run', sample(60), '--yes', '--json'])).facts();
+      expect((await attemptsOf(facts.run_id))['unknown']).toBe(1);
+      expect(sum(facts.outcomes)).toBe(60);
+      expect(house.sandbox.log.bill().billedAgain).toEqual({});
+      await expectPromisesKept(house);
+    },
+  );
+});
+
+describe('a call that was certainly not sent', () => {
+  it.each(['refused connection', 'unknown name', 'failed TLS'])(
+    '(%s) is tried again, charges nothing, and pauses the run when it happens again and again',
+    async (cause) => {
+      const addresses: Record<string, string> = {
+        'refused connection': `http://127.0.0.1:${await freePort()}/api/v1`,
+        'unknown name': 'http://service.invalid/api/v1',
+        'failed TLS': house.sandbox.baseUrl.replace('http:', 'https:'),
+      };
+      const shared = house.sharedTemporal();
+      const lost = house.begin(['worker'], { ...shared, ENRICHMENT_BASE_URL: addresses[cause]! });
+      const calls = house.sandbox.log.bill().calls;
+      const paused = (await house.enrich(['run', sample(40), '--yes', '--json'], shared)).facts();
+      lost.kill('SIGTERM');
+      await lost.ended;
+      expect(paused).toMatchObject({ status: 'paused', reason: expect.any(String) });
+      expect(paused.credits).toEqual({ settled: '0', reserved: '0', unknown: '0' });
+      expect((await attemptsOf(paused.run_id))['released']).toBeGreaterThan(1);
+      expect(house.sandbox.log.bill().calls).toBe(calls);
+
+      const worker = house.begin(['worker'], shared);
+      const resumed = (await house.enrich(['resume', paused.run_id, '--json'], shared)).facts();
+      worker.kill('SIGTERM');
+      await worker.ended;
+      expect(resumed).toMatchObject({ status: 'finished' });
+      expect(sum(resumed.outcomes)).toBe(40);
+      await expectPromisesKept(house);
+    },
+    120_000,
+  );
+});
+
+it('a worker that Temporal has given up while its call was in the air sends nobody twice when it comes back', async () => {
+  house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 4_000 }] });
+  const before = house.sandbox.log.bill().calls;
+  const settings = { ...house.sharedTemporal(), CALL_CONCURRENCY: '1' };
+  const workers = [house.begin(['worker'], settings), house.begin(['worker'], settings)];
+  const run = house.enrich(['run', sample(120), '--yes', '--json'], settings);
+  // One call at a time each: of the first two calls one is the first worker's.
+  await expect.poll(() => house.sandbox.log.bill().calls - before, { timeout: 60_000, interval: 50 }).toBe(2);
+  workers[0]!.kill('SIGSTOP');
+  const unknown = 'select count(*)::int as n from enrichment.attempts where reason like $1';
+  await expect
+    .poll(async () => (await house.warehouse.pool.query(unknown, ['the worker that made%'])).rows[0], {
+      timeout: 60_000,
+    })
+    .toEqual({ n: 1 });
+  workers[0]!.kill('SIGCONT');
+  const facts = (await run).facts();
+  for (const worker of workers) worker.kill('SIGTERM');
+  await Promise.all(workers.map((worker) => worker.ended));
+  expect(sum(facts.outcomes)).toBe(120);
+  expect(house.sandbox.log.bill().billedAgain).toEqual({});
+  await expectPromisesKept(house);
+}, 180_000);
+
+describe('an account without credits', () => {
+  it.each([200, 402, 403] as const)(
+    'that says so with %d pauses the run, fails no row, and goes on when credits are there',
+    async (status) => {
+      house.sandbox.faults.set({ credits_left: 25, out_of_credits: status });
+      const paused = await house.enrich(['run', sample(80), '--yes', '--json']);
+      expect(paused.code).toBe(3);
+      expect(paused.facts()).toMatchObject({ status: 'paused', reason: expect.any(String) });
+      expect(paused.facts().outcomes['rejected']).toBeUndefined();
+      house.sandbox.faults.set({});
+      const resumed = (await house.enrich(['resume', paused.facts().run_id, '--json'])).facts();
+      expect(resumed.status).toBe('finished');
+      expect(sum(resumed.outcomes)).toBe(80);
+      expect(house.sandbox.log.bill().billedAgain).toEqual({});
+      await expectPromisesKept(house);
+    },
+  );
+});
+
+it('credits that are fractional are settled exactly', async () => {
+  // In a house of its own: the sandbox bills whole credits whatever its answer says, so the books differ on purpose.
+  const own = await TestHouse.open({ latency: 20 });
+  own.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 1, to: 1, credits: 'fractional' }] });
+  const file = join(own.directory, 'contacts.csv');
+  writeFileSync(file, [...sampleExport({ people: 40, seed: 1 })].join(''));
+  const { credits } = (await own.enrich(['run', file, '--yes', '--json'])).facts();
+  const billed = Number(own.sandbox.log.bill().credits);
+  await own.close();
+  expect(credits).toEqual({ settled: `${billed}.5`, reserved: '0', unknown: '0' });
+});

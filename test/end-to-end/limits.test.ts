@@ -1,0 +1,140 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import type { FaultsToProduce } from '../../src/sandbox/scenario.ts';
+import { defaultApiKey, type SandboxOptions } from '../../src/sandbox/server.ts';
+import { TestHouse, type Begun } from '../helpers/command-line.ts';
+import { expectPromisesKept } from '../helpers/promises.ts';
+
+let house: TestHouse;
+let samples = 900;
+
+afterEach(() => house.close());
+
+async function open(options: SandboxOptions, scenario: FaultsToProduce = {}): Promise<void> {
+  house = await TestHouse.open({ latency: 100, ...options });
+  house.sandbox.faults.set(scenario);
+}
+
+function sample(people: number): string {
+  samples += 1;
+  const file = join(house.directory, `contacts-${samples}.csv`);
+  writeFileSync(file, [...sampleExport({ people, seed: samples })].join(''));
+  return file;
+}
+
+/** Calls that the service let through, and those that it refused for their rate. */
+function callsSeen(): { accepted: number; refused: number } {
+  const { calls, refused } = house.sandbox.log.bill();
+  return { accepted: calls - refused, refused };
+}
+
+/** Ends a run that would wait for an hour. */
+async function cancel(run: Begun, settings: Record<string, string> = {}): Promise<void> {
+  const { rows } = await house.warehouse.pool.query<{ run_id: string }>('select run_id from enrichment.runs');
+  const cancelled = await house.enrich(['cancel', rows[0]!.run_id], settings);
+  expect(cancelled).toMatchObject({ code: 0 });
+  await run.ended;
+}
+
+describe('a quota that other programs use as well', () => {
+  const others = (used: number): FaultsToProduce => ({
+    rules: [{ path: '/people/bulk_match', used_by_others: used }],
+  });
+
+  it('is used up to its last call, and no call is refused: the worker asks what is left before it begins', async () => {
+    await open({ rateLimits: '600/hour' }, others(594));
+    const run = house.begin(['run', sample(150), '--yes', '--json']);
+    await expect.poll(run.output, { timeout: 60_000 }).toContain('no calls left in its window of 1h');
+    expect(callsSeen()).toEqual({ accepted: 6, refused: 0 });
+    await cancel(run);
+    await expectPromisesKept(house);
+  }, 120_000);
+
+  it('is held by two workers whose key may not read usage statistics', async () => {
+    await open(
+      {
+        rateLimits: '600/hour',
+        apiKeys: [{ key: defaultApiKey, scopes: ['/people/bulk_match', '/webhook_result'] }],
+      },
+      others(560),
+    );
+    const shared = house.sharedTemporal();
+    const workers = [house.begin(['worker'], shared), house.begin(['worker'], shared)];
+    const run = house.begin(['run', sample(800), '--yes', '--json'], shared);
+    await expect.poll(run.output, { timeout: 60_000 }).toContain('no calls left in its window of 1h');
+    expect(callsSeen()).toEqual({ accepted: 40, refused: 0 });
+    await cancel(run, shared);
+    for (const worker of workers) worker.kill('SIGTERM');
+    await Promise.all(workers.map((worker) => worker.ended));
+    await expectPromisesKept(house);
+  }, 120_000);
+});
+
+it('a plan smaller than RATE_LIMITS is held, and its next window is used as soon as it opens', async () => {
+  await open({ rateLimits: '20/minute' });
+  const started = Date.now();
+  const ended = await house.enrich(['run', sample(400), '--yes', '--json'], { RATE_LIMITS: 'unlimited' });
+  expect(ended.facts()).toMatchObject({ status: 'finished' });
+  expect(callsSeen().accepted).toBeGreaterThan(20);
+  expect(callsSeen().refused).toBe(0);
+  expect(house.sandbox.log.busiest(60, '/people/bulk_match')).toBeLessThanOrEqual(20);
+  expect(Date.now() - started).toBeLessThan(90_000);
+  await expectPromisesKept(house);
+}, 150_000);
+
+describe('a refusal for rate (429)', () => {
+  const refusing = (retryAfter: string | null | { date: number }): FaultsToProduce => ({
+    rules: [{ path: '/people/bulk_match', from: 3, to: 5, status: 429, retry_after: retryAfter }],
+  });
+
+  /** Refusals that came while the calls of one worker were in the air together count as one. */
+  function waves(): { refusals: number; secondsAfter: number }[] {
+    const times = house.sandbox.log
+      .calls()
+      .filter((call) => call.refused)
+      .map((call) => call.at);
+    const found: { refusals: number; secondsAfter: number }[] = [];
+    for (const [index, at] of times.entries()) {
+      const secondsAfter = index === 0 ? 0 : (at - times[index - 1]!) / 1_000;
+      const last = found.at(-1);
+      if (last && secondsAfter < 1) last.refusals += 1;
+      else found.push({ refusals: 1, secondsAfter });
+    }
+    return found;
+  }
+
+  it.each([null, '0', '-5', 'soon', '2', { date: 2 }])(
+    'with retry-after %o pauses every worker, and one call at a time asks again',
+    async (retryAfter) => {
+      await open({ rateLimits: 'unlimited' }, refusing(retryAfter));
+      const ended = await house.enrich(['run', sample(120), '--yes', '--json']);
+      expect(ended.facts()).toMatchObject({ status: 'finished' });
+      const [first, ...later] = waves();
+      expect(first!.refusals).toBeLessThanOrEqual(4);
+      expect(callsSeen().refused).toBe(3);
+      for (const wave of later) expect(wave.refusals).toBe(1);
+      for (const wave of later) expect(wave.secondsAfter).toBeGreaterThanOrEqual(1);
+      expect(house.sandbox.log.bill().billedAgain).toEqual({});
+      await expectPromisesKept(house);
+    },
+    120_000,
+  );
+
+  it('with a retry-after of years waits for an hour at most, and sends nothing meanwhile', async () => {
+    await open({ rateLimits: 'unlimited' }, refusing('99999999'));
+    const run = house.begin(['run', sample(120), '--yes', '--json']);
+    await expect
+      .poll(run.output, { timeout: 60_000 })
+      .toMatch(/waiting (?:1h 0m|59m \d+s): the service refused/);
+    const { refused } = callsSeen();
+    expect(refused).toBeLessThanOrEqual(4);
+    // Longer than the shortest pause: a call that did not heed the long one would show.
+    await sleep(3_000);
+    expect(callsSeen().refused).toBe(refused);
+    await cancel(run);
+    await expectPromisesKept(house);
+  }, 120_000);
+});
