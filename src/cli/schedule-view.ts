@@ -1,5 +1,6 @@
 import type { Client, ScheduleDescription } from '@temporalio/client';
 import type { ScheduledRunResult } from '../contract.ts';
+import { Problem } from '../domain/problem.ts';
 import { clockIn } from '../domain/time-zone.ts';
 import { getRun } from '../warehouse/runs.ts';
 import { readableSeconds, table } from './output.ts';
@@ -115,11 +116,21 @@ async function warningsOf(
   if (!next || !afterNext) return [];
   const interval = (afterNext.getTime() - next.getTime()) / 1_000;
   let seconds = 0;
-  for (const runId of runs) seconds += (await getRun(warehouse, runId)).plan?.etaSeconds ?? 0;
+  for (const runId of runs) seconds += await plannedSeconds(warehouse, runId);
   if (seconds <= interval) return [];
   return [
     `the plan of the last time takes about ${readableSeconds(seconds)} at the call limit, and the next is ${readableSeconds(interval)} after: it overruns`,
   ];
+}
+
+/** 0 where the run has no plan yet, or where the warehouse was begun anew since. */
+async function plannedSeconds(warehouse: Session['warehouse'], runId: string): Promise<number> {
+  try {
+    return (await getRun(warehouse, runId)).plan?.etaSeconds ?? 0;
+  } catch (error) {
+    if (error instanceof Problem && error.type === 'run.unknown') return 0;
+    throw error;
+  }
 }
 
 function shown(timezone: string, time: Date | undefined): string {

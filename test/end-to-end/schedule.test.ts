@@ -27,8 +27,13 @@ function write(name: string, people: number, seed: number): void {
   utimesSync(file, 1_000 * seed, 1_000 * seed);
 }
 
-function schedule(...words: readonly string[]): Promise<Ended> {
-  return house.enrich(['schedule', ...words], house.sharedTemporal());
+function schedule(...parameters: readonly string[]): Promise<Ended> {
+  return house.enrich(['schedule', ...parameters], house.sharedTemporal());
+}
+
+/** Flags without blanks in them. */
+function words(line: string): string[] {
+  return line.split(' ');
 }
 
 interface Shown {
@@ -59,8 +64,9 @@ describe('enrich schedule', () => {
     write('crm-1.csv', 30, 1);
     write('crm-2.csv', 60, 2);
     const made = await schedule(
-      ...['set', 'nightly', '--cron', '0 2 * * *', '--timezone', 'Europe/Berlin'],
-      ...['--newest', 'exports/*.csv', '--max-credits', '500'],
+      ...words('set nightly --timezone Europe/Berlin --newest exports/*.csv --max-credits 500'),
+      '--cron',
+      '0 2 * * *',
     );
     expect(made.code).toBe(0);
     expect(made.stderr).toContain('crm-2.csv');
@@ -82,7 +88,7 @@ describe('enrich schedule', () => {
 
   it('enriches every new file once', async () => {
     const made = await schedule(
-      ...['set', 'inbox', '--cron', '@hourly', '--every-new', 'exports/*.csv', '--max-credits', '500'],
+      ...words('set inbox --cron @hourly --every-new exports/*.csv --max-credits 500'),
     );
     expect(made.code).toBe(0);
     // The night before has enriched the other one.
@@ -120,8 +126,8 @@ describe('enrich schedule', () => {
     ['a wrong cron line', ['set', 'x', 'a.csv', '--cron', '0 25 * * *', '--no-budget'], '--cron'],
     ['no export', ['set', 'x', '--cron', '@daily', '--no-budget'], 'takes its export from one place'],
     ['an unknown schedule', ['trigger', 'x'], 'there is no schedule "x"'],
-  ])('refuses %s', async (_what, words, said) => {
-    const ended = await schedule(...words);
+  ])('refuses %s', async (_what, parameters, said) => {
+    const ended = await schedule(...parameters);
     expect(ended.stderr).toContain(said);
     expect(ended.code).toBe(2);
   });
