@@ -7,6 +7,7 @@ import { whoamiCommand } from '../../src/cli/whoami.ts';
 import { withClient } from '../../src/cli/with-service.ts';
 import { Population } from '../../src/sandbox/population.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../src/sandbox/server.ts';
+import { openWarehouse } from '../../src/warehouse/database.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 import { httpAnswer, startScriptedServer } from '../helpers/scripted-server.ts';
 
@@ -51,6 +52,16 @@ async function run(command: Command, ...options: string[]): Promise<void> {
   await command.parseAsync(['--base-url', sandbox.baseUrl, ...options], { from: 'user' });
 }
 
+/** Of the day and the month. */
+async function budgets(): Promise<{ settled: number; reserved: number }[]> {
+  const warehouse = openWarehouse(database.databaseUrl, { connections: 1 });
+  const { rows } = await warehouse.pool.query<{ settled: number; reserved: number }>(
+    'select settled::float8, reserved::float8 from enrichment.budgets order by budget_id',
+  );
+  await warehouse.close();
+  return rows;
+}
+
 describe('enrich match', () => {
   it('shows what would be sent and its price, and sends nothing without a yes', async () => {
     const calls = sandbox.log.calls(0).length;
@@ -74,6 +85,39 @@ describe('enrich match', () => {
   it('says so where nobody was found', async () => {
     await run(matchCommand(), '--id', 'nobody', '--yes');
     expect(printed).toBe('nobody was found\n');
+  });
+
+  it('settles its price in the budgets of the day and the month, and nothing where nobody was found', async () => {
+    await run(matchCommand(), '--id', 'nobody', '--yes');
+    const before = await budgets();
+    await run(matchCommand(), '--id', known.id, '--yes');
+    expect(await budgets()).toEqual(
+      before.map(({ settled, reserved }) => ({ settled: settled + 1, reserved })),
+    );
+  });
+
+  it('holds its price where the answer was lost after it was sent', async () => {
+    sandbox.faults.set({ rules: [{ path: '/people/match', answer: 'reset' }] });
+    const lost = run(matchCommand(), '--id', known.id, '--yes');
+    await expect(lost).rejects.toMatchObject({ type: 'connection-lost' });
+    sandbox.faults.set({});
+    expect(await budgets()).toEqual([
+      expect.objectContaining({ reserved: 1 }),
+      expect.objectContaining({ reserved: 1 }),
+    ]);
+  });
+
+  it('is refused, and nothing is sent, where the budget of the day is empty or no call is free', async () => {
+    const calls = sandbox.log.calls(0).length;
+    vi.stubEnv('MAX_CREDITS_PER_DAY', '0');
+    await expect(run(matchCommand(), '--id', known.id, '--yes')).rejects.toMatchObject({
+      type: 'match.over-budget',
+    });
+    vi.stubEnv('MAX_CREDITS_PER_DAY', '1000');
+    await expect(
+      run(matchCommand(), '--id', known.id, '--yes', '--rate-limits', '1/hour'),
+    ).rejects.toMatchObject({ type: 'match.no-place' });
+    expect(sandbox.log.calls(0)).toHaveLength(calls);
   });
 
   it.each([
