@@ -150,6 +150,24 @@ describe('a schedule in Temporal', () => {
 });
 
 describe('a schedule that fires', () => {
+  it('is not triggered while it is going on, where its policy is to skip', async () => {
+    const { client } = temporal;
+    await putSchedule(client, definition({ overlap: 'skip' }));
+    await triggerSchedule(client, await getSchedule(client, name));
+    // Nobody works: what was triggered waits.
+    const running = await expect
+      .poll(async () => (await getSchedule(client, name)).description.info.runningActions, {
+        timeout: 10_000,
+      })
+      .toHaveLength(1)
+      .then(async () => (await getSchedule(client, name)).description.info.runningActions);
+    await expect(triggerSchedule(client, await getSchedule(client, name))).rejects.toMatchObject({
+      type: 'schedule.running',
+      exitCode: 3,
+    });
+    await client.workflow.getHandle(running[0]!.workflow.workflowId).terminate();
+  });
+
   it('runs what it finds, one after another, as runs of their own that stand for its time', async () => {
     await putSchedule(temporal.client, definition());
     const activities = new ScriptedActivities();
