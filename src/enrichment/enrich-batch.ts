@@ -39,6 +39,9 @@ export async function enrichBatch(
   if ((await dropFreshRows(warehouse, request.runId, rowNumbers, askedBy(run.options))) > 0)
     people = await readOpenPeople(warehouse.database, request.runId, request.batch);
   const tally = new Tally();
+  // Here as well as at admission: while a window is full, the queue hands every batch back before it gets that far.
+  if (run.status !== 'running')
+    return { kind: 'stopped', tally: tally.read(), stop: await reasonOfStop(dependencies, request.runId) };
   const groups: OpenPerson[][] = [people];
   let taken = false;
   /** Refused alone. Only when the service has taken somebody else of the batch is that known to be about the person. */
