@@ -60,7 +60,8 @@ export class LateResults {
     // What it waits for has changed: the UI shows the summary with which a timer was set.
     if (!moreToCome) this.close();
     while (!enough()) {
-      this.#setTimer(moreToCome ? this.#pollAfterMilliseconds : Number.POSITIVE_INFINITY);
+      // Also where no poll is due: a wake-up can be lost with its receiver, and the inbox is then full without a word.
+      this.#setTimer(moreToCome ? this.#pollAfterMilliseconds : 4 * this.#pollAfterMilliseconds);
       await condition(() => this.#mail || this.#due || enough());
       if (!enough()) await this.look();
     }

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { formatCredits, parseCredits } from '../domain/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { decideAttempt, listAttempts } from '../warehouse/attempts.ts';
+import { getRun } from '../warehouse/runs.ts';
 import { print, table } from './output.ts';
 import { withSession, type Session } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
@@ -45,7 +46,7 @@ function listCommand(): Command {
     .action(async (runId: string | undefined, options: { all?: boolean; json?: boolean }) => {
       await withWarehouse(options, async ({ warehouse }) => {
         const attempts = await listAttempts(warehouse, {
-          runId,
+          runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
           status: options.all === true ? undefined : 'unknown',
         });
         if (options.json === true) return print(JSON.stringify(attempts));
@@ -95,7 +96,11 @@ function decisionCommand(
     await withWarehouse(options, async ({ warehouse }) => {
       const attempt = await findAttempt(warehouse, attemptId);
       await decideAttempt(warehouse, attemptId, texts.credits(attempt.credits_reserved, given));
-      print(texts.done);
+      print(
+        attempt.http_status === null
+          ? texts.done
+          : 'settled; its answer stays, its late results are not waited for any more, and are applied if they come',
+      );
     });
   });
 }

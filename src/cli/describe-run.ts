@@ -93,7 +93,7 @@ export function describeRun(facts: RunFacts, config?: Config): string {
       `  next: enrich attempts list ${facts.run_id}, then retry or release each`,
     );
   }
-  if (facts.status === 'finished' && late.awaited + late.expired > 0) {
+  if ((facts.status === 'finished' || facts.status === 'cancelled') && late.awaited + late.expired > 0) {
     lines.push(
       `  complete but for the late results of ${late.awaited + late.expired} calls: they are applied when they come (workers look`,
       '  every five minutes, or: enrich inbox sweep); their credits stay reserved until then',

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { callTaskQueue, type RunStatus } from '../contract.ts';
+import { callTaskQueue, mailSignalName, type RunStatus } from '../contract.ts';
 import { bulkMatchScope, freePlaces } from '../limits/rate-windows.ts';
 import { readLateStanding } from '../warehouse/late-polls.ts';
 import { getRun, readRunMoney, setRunStatus } from '../warehouse/runs.ts';
@@ -47,6 +47,7 @@ export async function followRun(
       });
       if (ended || run.status === 'awaiting_approval') return run.status;
       if (poll % pollsPerLookAtWorkflow === 0) {
+        await wakeForMail(session, runId, handle);
         const end = await endOfWorkflow(handle);
         if (end !== undefined) return await settleEnded(session, runId, end);
       }
@@ -70,6 +71,16 @@ export async function warnWithoutWorker(session: Session): Promise<void> {
   tell(
     `no worker is polling ${callTaskQueue} on ${session.stack.temporal.address}: start one with: enrich worker`,
   );
+}
+
+/**
+ * Receivers wake a run after pauses that grow, because a server pays for each signal. An embedded one does not, and somebody
+ * is waiting here: what lies in the inbox is applied at once.
+ */
+async function wakeForMail(session: Session, runId: string, handle: WorkflowHandle): Promise<void> {
+  if (!session.stack.temporal.embedded) return;
+  const { waiting } = await readLateStanding(session.warehouse, runId);
+  if (waiting > 0) await handle.signal(mailSignalName).catch(() => {});
 }
 
 /** How the workflow ended, if it has: terminated by hand, failed, or lost with its server's data. */

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { drainInbox, settleLateResults } from '../enrichment/late-results.ts';
 import { createServiceClient } from '../service/client.ts';
 import {
@@ -8,6 +8,7 @@ import {
   reopenDelivery,
   type DeliveryFacts,
 } from '../warehouse/deliveries.ts';
+import { getRun } from '../warehouse/runs.ts';
 import { wholeNumber } from './number-flag.ts';
 import { print, table, tell } from './output.ts';
 import { withSession, type Session, type SessionNeeds } from './session.ts';
@@ -26,8 +27,16 @@ export function inboxCommand(): Command {
 function listCommand(): Command {
   return withSettings(new Command('list'))
     .description('the newest deliveries')
-    .argument('[run]', 'only those of this run')
-    .option('--status <status>', 'only received, applied, duplicate, orphaned or quarantined ones')
+    .argument('[run]', 'only those of this run, or of the "latest"')
+    .addOption(
+      new Option('--status <status>', 'only those in this state').choices([
+        'received',
+        'applied',
+        'duplicate',
+        'orphaned',
+        'quarantined',
+      ]),
+    )
     .option('--limit <n>', 'how many to list', wholeNumber(1), 50)
     .option('--json', 'as a JSON array')
     .addHelpText('after', '\nExample:\n  enrich inbox list --status quarantined')
@@ -35,7 +44,7 @@ function listCommand(): Command {
       async (runId: string | undefined, options: { status?: string; limit: number; json?: boolean }) => {
         await withWarehouse(options, async ({ warehouse }) => {
           const deliveries = await listDeliveries(warehouse, {
-            runId,
+            runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
             status: options.status,
             limit: options.limit,
           });

@@ -86,7 +86,7 @@ export async function waitForRun(session: Session, runId: string, handle: Workfl
   const interrupted = new AbortController();
   const interrupt = (): void => {
     if (interrupted.signal.aborted) {
-      tell(`\nstopped at once; go on with: enrich resume ${runId}`);
+      tell(`\nstopped at once; go on with: enrich resume ${runId} (embedded servers stay until then)`);
       process.exit(exitCodes.needsPerson);
     }
     tell('\nstopping: calls in the air are waited for; once more stops at once');

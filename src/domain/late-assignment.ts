@@ -1,3 +1,4 @@
+import { isRoleAddress, parseEmail } from './email-address.ts';
 import type { LateKind } from './late-results.ts';
 
 /** A contact that a request asked for and that was found, as far as a delivery can name it. */
@@ -14,27 +15,50 @@ export interface NamedPerson {
 
 /**
  * Gives the people of a delivery to the contacts of its request. By the service's person id; in a waterfall, whose ids may
- * differ from those of the answer, also by an address that only one of the contacts has. Whoever is left is given to
- * nobody: what remains over is no evidence, however few remain.
+ * differ from those of the answer, also by an address that only one of the contacts and only one of the people has, is
+ * read by one person, and whose contact nobody in the body is by id. Whoever is left is given to nobody: what remains over is
+ * no evidence, however few remain.
  *
  * @param origin what the delivery is of
+ * @param knownIds everybody whom the answer named, also those who were given to nobody: somebody known by id is no other
  * @returns for each person the indexes of their contacts (two rows of a file can be one person); empty where there is none
  */
 export function assignDelivered(
   contacts: readonly AwaitingContact[],
   people: readonly NamedPerson[],
   origin: 'phones' | 'waterfall',
+  knownIds: readonly string[],
 ): number[][] {
-  return people.map((person) => {
-    const byId = indexesOf(contacts, (contact) => person.id !== undefined && contact.personId === person.id);
-    if (byId.length > 0 || origin === 'phones') return byId;
-    const delivered = new Set(person.emails.map(({ email }) => email.trim().toLowerCase()));
-    const byEmail = indexesOf(contacts, (contact) =>
-      contact.emails.some((email) => delivered.has(email.toLowerCase())),
+  const byId = people.map((person) =>
+    indexesOf(contacts, (contact) => person.id !== undefined && contact.personId === person.id),
+  );
+  if (origin === 'phones') return byId;
+  const taken = new Set(byId.flat().map((index) => contacts[index]!.personId));
+  const claims = people.map((person, index) =>
+    byId[index]!.length > 0 || (person.id !== undefined && knownIds.includes(person.id))
+      ? []
+      : ownersByEmail(contacts, person).filter((contact) => !taken.has(contacts[contact]!.personId)),
+  );
+  return people.map((_, index) => {
+    const claim = claims[index]!;
+    const rivals = claims.some(
+      (other, at) => at !== index && other.some((contact) => claim.includes(contact)),
     );
-    const owners = new Set(byEmail.map((index) => contacts[index]!.personId));
-    return owners.size === 1 ? byEmail : [];
+    return byId[index]!.length > 0 ? byId[index]! : rivals ? [] : claim;
   });
+}
+
+/** The contacts of the one person who has one of the addresses; empty where two have. */
+function ownersByEmail(contacts: readonly AwaitingContact[], person: NamedPerson): number[] {
+  const delivered = new Set(
+    person.emails
+      .map(({ email }) => parseEmail(email))
+      .filter((email) => email !== undefined && !isRoleAddress(email)),
+  );
+  const owned = indexesOf(contacts, (contact) =>
+    contact.emails.some((email) => delivered.has(email.toLowerCase())),
+  );
+  return new Set(owned.map((index) => contacts[index]!.personId)).size === 1 ? owned : [];
 }
 
 /** The kinds of a waterfall that a body is the last word on: those it names, or all where it names none that is known. */

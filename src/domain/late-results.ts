@@ -51,23 +51,20 @@ export function awaitedKinds(asked: readonly LateKind[], answer: LateAnnouncemen
 
 /** A person in a delivery, as far as completeness is concerned. */
 export interface DeliveredScope {
-  /** Everybody whom deliveries of this kind have named so far, this one included. */
-  readonly personIds: readonly string[];
-  /** `total_requested_enrichments` of the body; undefined where it says none. */
-  readonly total: number | undefined;
-  /** Fetched by a poll: the service's whole word on the request. */
-  readonly polled: boolean;
+  /** How many different people deliveries of this kind have named so far, this one included. */
+  readonly people: number;
+  /** `missing_records` of the body: people whom it does not name because there is nothing for them. */
+  readonly missing: number;
 }
 
 /**
- * Whether the phones of a request are all there. A service may deliver a request in several bodies, and settling at the
- * first of them would give back credits that the others are billed for.
+ * Whether the results of a request are all there: everybody who was found is named, or counted as missing. A service may
+ * deliver a request in several bodies, and settling at the first of them would give back credits that the others are billed
+ * for. What a body says of the size of the whole request proves nothing: a part may say it as well, and so may what a poll
+ * returns.
  *
- * @param foundIds people of the answer
+ * @param found people of the answer
  */
-export function phonesComplete(foundIds: readonly string[], scope: DeliveredScope): boolean {
-  if (scope.polled) return true;
-  if (scope.total !== undefined && scope.total >= foundIds.length) return true;
-  const delivered = new Set(scope.personIds);
-  return foundIds.every((id) => delivered.has(id));
+export function isComplete(found: number, scope: DeliveredScope): boolean {
+  return scope.people + scope.missing >= found;
 }

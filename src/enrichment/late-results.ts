@@ -14,9 +14,15 @@ import { killPoint } from '../observe/kill-point.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failure.ts';
 import { readLateResult } from '../service/late-result.ts';
-import { applyLateResult } from '../warehouse/apply-late-result.ts';
+import { applyLateResult, type DeliveryEffect } from '../warehouse/apply-late-result.ts';
 import type { Warehouse } from '../warehouse/database.ts';
-import { readWaitingDeliveries, storePolled, type WaitingDelivery } from '../warehouse/deliveries.ts';
+import {
+  quarantineDelivery,
+  readWaitingDeliveries,
+  storePolled,
+  type WaitingDelivery,
+} from '../warehouse/deliveries.ts';
+import { databaseErrorCode, isDatabaseAway, isDatabaseBusy } from '../warehouse/failure.ts';
 import {
   endAwaitedByPoll,
   giveUpOld,
@@ -95,7 +101,7 @@ export async function drainInbox(
     const waiting = await readWaitingDeliveries(warehouse, scope, deliveriesAtOnce);
     for (const delivery of waiting) {
       signal.throwIfAborted();
-      const effect = await applyLateResult(warehouse, delivery, await contentOf(delivery));
+      const effect = await applyOrPutAside(warehouse, delivery);
       if (effect === 'applied') {
         applied += 1;
         killPoint('delivery-applied');
@@ -104,6 +110,19 @@ export async function drainInbox(
       if (effect === 'waiting') return applied;
     }
     if (waiting.length < deliveriesAtOnce) return applied;
+  }
+}
+
+/** One delivery that the database refuses must not keep the others, and the other runs', from being applied. */
+async function applyOrPutAside(warehouse: Warehouse, delivery: WaitingDelivery): Promise<DeliveryEffect> {
+  try {
+    return await applyLateResult(warehouse, delivery, await contentOf(delivery));
+  } catch (error) {
+    if (isDatabaseAway(error) || isDatabaseBusy(error)) throw error;
+    const code = databaseErrorCode(error);
+    if (code === undefined) throw error;
+    await quarantineDelivery(warehouse, delivery.deliveryId, `the database refuses it (${code})`);
+    return 'quarantined';
   }
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Credits } from '../domain/decimal.ts';
+import { wholeCredits, type Credits } from '../domain/decimal.ts';
 import { displayForm } from '../domain/normalise.ts';
 import type { DeliveredPhone } from '../domain/phone.ts';
 import { memberSources, readJson } from './exact-json.ts';
-import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
+import { readCredits, readRequestId, type CreditsProblem, type ReadCredits } from './exact-values.ts';
 import { described, list, text, whole } from './schemas/field.ts';
 
 /** What a webhook carries, and a poll returns as `webhook_result`. */
@@ -18,7 +18,8 @@ export interface LateResult {
   /** Undefined: `creditsProblem` says why. */
   readonly creditsConsumed: Credits | undefined;
   readonly creditsProblem: CreditsProblem | undefined;
-  readonly totalRequested: number | undefined;
+  /** People whom the body does not name because there is nothing for them. */
+  readonly missingRecords: number;
   /** Of a waterfall: `emails`, `phone_numbers`; empty where the body does not say. */
   readonly targetFields: readonly string[];
 }
@@ -57,7 +58,7 @@ const personSchema = z.looseObject({
 });
 
 const bodySchema = z.looseObject({
-  total_requested_enrichments: whole,
+  missing_records: whole,
   target_fields: list<unknown>(),
   people: z.array(z.unknown()),
 });
@@ -73,7 +74,7 @@ export function readLateResult(body: Buffer): LateResult | undefined {
   const parsed = json && bodySchema.safeParse(json.value);
   if (!parsed?.success) return undefined;
   const members = memberSources(json!.text);
-  const { credits, problem } = readCredits(members.get('credits_consumed'));
+  const { credits, problem } = readPrice(members.get('credits_consumed'));
   const elements = parsed.data.people.map((element) => personSchema.safeParse(element));
   const people = elements.flatMap((element) => (element.success ? [element.data] : []));
   const waterfall =
@@ -91,9 +92,19 @@ export function readLateResult(body: Buffer): LateResult | undefined {
     unreadablePeople: elements.length - people.length,
     creditsConsumed: credits,
     creditsProblem: problem,
-    totalRequested: parsed.data.total_requested_enrichments ?? undefined,
+    missingRecords: Math.max(0, parsed.data.missing_records ?? 0),
     targetFields: (parsed.data.target_fields ?? []).filter((field) => typeof field === 'string'),
   };
+}
+
+/** Beyond any price of any request: a mistake of the service, which no sum of ours must have to hold. */
+const mostCredible = wholeCredits(1_000_000_000);
+
+function readPrice(source: string | undefined): ReadCredits {
+  const read = readCredits(source);
+  return read.credits !== undefined && read.credits > mostCredible
+    ? { problem: 'too-fine-or-too-large' }
+    : read;
 }
 
 function readPhone(element: unknown): DeliveredPhone[] {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
 import { assignDelivered, waterfallKinds } from '../domain/late-assignment.ts';
-import { lateKindsOf, phonesComplete, type LateKind } from '../domain/late-results.ts';
+import { isComplete, lateKindsOf, type LateKind } from '../domain/late-results.ts';
 import type { DeliveredPhone } from '../domain/phone.ts';
 import { settleLateCredits } from './late-credits.ts';
 import { writeLateEmails, writePhones, type LateContact } from './contact-phones.ts';
@@ -20,7 +20,7 @@ export interface LateContent {
   }[];
   readonly unreadablePeople: number;
   readonly creditsConsumed: Credits | undefined;
-  readonly totalRequested: number | undefined;
+  readonly missingRecords: number;
   readonly targetFields: readonly string[];
 }
 
@@ -33,6 +33,7 @@ interface LockedAttempt {
   readonly status: string;
   readonly requestId: string | null;
   readonly foundIds: readonly string[];
+  readonly foundPeople: number;
   readonly awaits: readonly LateKind[];
   readonly options: RunOptions;
   readonly runEnded: boolean;
@@ -56,10 +57,10 @@ export async function applyLateResult(
   return warehouse.database.transaction().execute(async (transaction): Promise<DeliveryEffect> => {
     const attempt = await lockAttempt(transaction, await ownerOf(transaction, delivery.attemptId, content));
     if (attempt.status === 'admitted') return 'waiting';
-    const stored = await sql<{ status: string; repeated: boolean }>`
-      select d.status, exists (
+    const stored = await sql<{ status: string; hash: string; repeated: boolean }>`
+      select d.status, encode(d.body_sha256, 'hex') as hash, exists (
         select 1 from webhook_deliveries same where same.attempt_id = ${attempt.attemptId} and same.body_sha256 = d.body_sha256
-          and same.status in ('applied', 'orphaned') and same.delivery_id <> d.delivery_id) as repeated
+          and same.status = 'applied' and same.delivery_id <> d.delivery_id) as repeated
       from webhook_deliveries d where d.delivery_id = ${deliveryId} for update
     `.execute(transaction);
     if (stored.rows[0]?.status !== 'received') return 'done-before';
@@ -79,7 +80,7 @@ export async function applyLateResult(
     const kind = kindOf(content, asked);
     const personIds = content.people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
     const contacts = await readContacts(transaction, attempt.attemptId, personIds);
-    const assigned = assignDelivered(contacts, content.people, kind);
+    const assigned = assignDelivered(contacts, content.people, kind, attempt.foundIds);
     const write = { deliveryId, origin: kind === 'phones' ? ('reveal' as const) : ('waterfall' as const) };
     const given = content.people.flatMap((person, index) =>
       assigned[index]!.map((contact) => ({ contact: contacts[contact]!, person })),
@@ -92,7 +93,10 @@ export async function applyLateResult(
     await mark({
       status: nobodys ? 'orphaned' : 'applied',
       reason: reasonOf(attempt, content, strangers),
-      subject: `${kind}:${createHash('sha256').update(personIds.join('\n')).digest('hex').slice(0, 24)}`,
+      subject: `${kind}:${createHash('sha256')
+        .update(personIds.length === 0 ? stored.rows[0].hash : personIds.join('\n'))
+        .digest('hex')
+        .slice(0, 24)}`,
       personIds,
       credits: content.creditsConsumed,
     });
@@ -124,7 +128,7 @@ async function ownerOf(
 
 async function lockAttempt(transaction: Transaction<Tables>, attemptId: string): Promise<LockedAttempt> {
   const locked = await sql<LockedAttempt>`
-    select a.attempt_id as "attemptId", a.run_id as "runId", a.status, a.request_id as "requestId", a.found_ids as "foundIds",
+    select a.attempt_id as "attemptId", a.run_id as "runId", a.status, a.request_id as "requestId", a.found_ids as "foundIds", a.found_people as "foundPeople",
       a.awaits, r.options, r.finished_at is not null as "runEnded"
     from attempts a join runs r using (run_id) where a.attempt_id = ${attemptId} for update of a
   `.execute(transaction);
@@ -170,14 +174,15 @@ async function kindsDone(
   content: LateContent,
   polled: boolean,
 ): Promise<LateKind[]> {
-  if (kind === 'waterfall') return waterfallKinds(content.targetFields);
-  const delivered = await sql<{ personIds: string[] }>`
-    select coalesce(array_agg(distinct person_id), '{}') as "personIds"
-    from webhook_deliveries, unnest(person_ids) as person_id
-    where attempt_id = ${attempt.attemptId} and subject like 'phones:%' and status in ('applied', 'orphaned')
+  const delivered = await sql<{ people: number }>`
+    select count(distinct person_id)::int as people from webhook_deliveries, unnest(person_ids) as person_id
+    where attempt_id = ${attempt.attemptId} and subject like ${`${kind}:%`} and status in ('applied', 'orphaned')
   `.execute(transaction);
-  const scope = { personIds: delivered.rows[0]?.personIds ?? [], total: content.totalRequested, polled };
-  return phonesComplete(attempt.foundIds, scope) ? ['phone'] : [];
+  const scope = { people: delivered.rows[0]?.people ?? 0, missing: content.missingRecords };
+  const complete = isComplete(attempt.foundPeople, scope);
+  if (kind === 'phones') return complete ? ['phone'] : [];
+  // A waterfall need not name people for whom no vendor knew anything: a poll is the last word on it.
+  return complete || polled ? waterfallKinds(content.targetFields) : [];
 }
 
 function reasonOf(attempt: LockedAttempt, content: LateContent, strangers: number): string | null {

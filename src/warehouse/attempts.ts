@@ -43,7 +43,7 @@ export async function listAttempts(
  * The operator's word on an attempt whose cost is not known.
  *
  * - `billed`: the service charged this much (its usage page says so); the credits are settled.
- * - `not billed`: the reservation is released.
+ * - `not billed`: the reservation is released; what an answer said that it cost is settled all the same.
  *
  * In both cases the people are free to be asked again by a later run, because nothing was learned of them: their claims
  * are given up. Deciding twice changes nothing.
@@ -53,11 +53,16 @@ export async function listAttempts(
  */
 export async function decideAttempt(warehouse: Warehouse, attemptId: string, credits: string): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
-    const closed = await sql<{ run_id: string; budget_ids: string[]; credits_reserved: string }>`
-      update attempts set status = 'settled', credits_settled = ${credits}::numeric, closed_at = clock_timestamp(), next_poll_at = null,
+    const closed = await sql<{
+      run_id: string;
+      budget_ids: string[];
+      credits_reserved: string;
+      credits_settled: string;
+    }>`
+      update attempts set status = 'settled', credits_settled = greatest(${credits}::numeric, coalesce(credits_answered, 0)), closed_at = clock_timestamp(), next_poll_at = null,
         reason = coalesce(reason || '; ', '') || 'decided by the operator'
       where attempt_id = ${attemptId} and status in ('unknown', 'awaiting')
-      returning run_id, budget_ids, credits_reserved::text as credits_reserved
+      returning run_id, budget_ids, credits_reserved::text as credits_reserved, credits_settled::text as credits_settled
     `.execute(transaction);
     const attempt = closed.rows[0];
     if (!attempt) {
@@ -71,7 +76,7 @@ export async function decideAttempt(warehouse: Warehouse, attemptId: string, cre
       with locked as (
         select budget_id from budgets where budget_id = any(${attempt.budget_ids}::text[]) order by budget_id for update
       )
-      update budgets b set reserved = b.reserved - ${attempt.credits_reserved}::numeric, settled = b.settled + ${credits}::numeric
+      update budgets b set reserved = b.reserved - ${attempt.credits_reserved}::numeric, settled = b.settled + ${attempt.credits_settled}::numeric
       from locked where locked.budget_id = b.budget_id
     `.execute(transaction);
     await sql`

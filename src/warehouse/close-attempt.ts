@@ -43,6 +43,7 @@ export async function closeAttempt(
     readonly creditsConsumed: Credits | undefined;
     readonly reason: string | null;
     readonly foundIds: readonly string[];
+    readonly foundPeople: number;
     readonly awaited: Awaited | undefined;
     readonly phonesWithEarlier: boolean;
   },
@@ -59,6 +60,7 @@ export async function closeAttempt(
       request_id = ${answer.requestId ?? null},
       http_status = ${answer.httpStatus},
       found_ids = ${answer.foundIds}::text[],
+      found_people = ${answer.foundPeople},
       phones_with_earlier = ${answer.phonesWithEarlier},
       awaits = ${awaited?.kinds ?? []}::text[],
       awaited_until = clock_timestamp() + make_interval(secs => ${awaited?.deadlineSeconds ?? null}::float8),
@@ -70,8 +72,6 @@ export async function closeAttempt(
     returning run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved, admitted_at::text as "admittedAt"
   `.execute(transaction);
   const attempt = closed.rows[0] ?? (await reopenDecided(transaction, attemptId, answer));
-  if (attempt && !attempt.decided && awaited?.worstCase !== undefined)
-    await giveBack(transaction, attemptId, attempt, awaited.worstCase);
   return attempt;
 }
 
@@ -111,8 +111,11 @@ async function reopenDecided(
   return { ...attempt, decided: true };
 }
 
-/** Lowers a reservation to what the call can still cost; never raises it. */
-async function giveBack(
+/**
+ * Lowers a reservation to what the call can still cost; never raises it. Like `settle` after the contacts are written: budgets
+ * are the last to be locked everywhere.
+ */
+export async function giveBack(
   transaction: Transaction<Tables>,
   attemptId: string,
   { budgetIds, reserved }: ClosedAttempt,

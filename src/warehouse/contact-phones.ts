@@ -97,7 +97,9 @@ async function chooseBest(
   const byContact = new Map<string, (typeof known.rows)[number][]>();
   for (const phone of known.rows) {
     const key = JSON.stringify([phone.source, phone.contactId]);
-    byContact.set(key, [...(byContact.get(key) ?? []), phone]);
+    const numbers = byContact.get(key);
+    if (numbers) numbers.push(phone);
+    else byContact.set(key, [phone]);
   }
   if (byContact.size === 0) return;
   const chosen = [...byContact.values()].map((phones) => ({

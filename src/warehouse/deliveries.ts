@@ -144,6 +144,18 @@ export async function readDeliveryBody(warehouse: Warehouse, deliveryId: string)
   return row.body;
 }
 
+/** Puts a delivery aside that cannot be applied, so that it stands in nobody's way. */
+export async function quarantineDelivery(
+  warehouse: Warehouse,
+  deliveryId: string,
+  reason: string,
+): Promise<void> {
+  await sql`
+    update webhook_deliveries set status = 'quarantined', reason = ${reason}, applied_at = clock_timestamp()
+    where delivery_id = ${deliveryId} and status = 'received'
+  `.execute(warehouse.database);
+}
+
 /** Lets a delivery that had no effect be looked at again, such as by a release that understands more. */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<boolean> {
   const reopened = await sql`

@@ -13,8 +13,9 @@ interface AttemptMoney {
   readonly answered: string | null;
   readonly hasAnswer: boolean;
   readonly complete: boolean;
+  /** A waterfall's delivery took effect: it has the price of the whole request. */
   readonly waterfall: boolean;
-  /** Sum over subjects of the dearest body of each. */
+  /** Sum over subjects of the dearest body of each; of bodies about some of the people of another only that other one. */
   readonly delivered: string;
   /** False where a body does not say what it cost, or where nothing came but what cannot be understood. */
   readonly deliveredKnown: boolean;
@@ -25,7 +26,8 @@ interface AttemptMoney {
  * where more was billed afterwards; leaves it unknown where a part of the price was never said.
  *
  * Two bodies about the same people are the same bill told twice: the dearer one counts, so that a delivery that is repeated
- * in other words is not paid for twice.
+ * in other words is not paid for twice. A body about more people takes the place of those about some of them: services
+ * deliver in parts and then as a whole, and polls return the whole.
  *
  * A waterfall's answer may leave `credits_consumed` out; its delivery then has the price of the whole request.
  *
@@ -35,13 +37,18 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
   const found = await sql<AttemptMoney>`
     select a.run_id as "runId", a.status, a.budget_ids as "budgetIds", a.credits_reserved::text as reserved,
       a.credits_settled::text as settled, a.credits_answered::text as answered, a.answered_at is not null as "hasAnswer",
-      cardinality(a.awaits) = 0 as complete, r.options -> 'waterfall' <> '[]'::jsonb as waterfall,
+      cardinality(a.awaits) = 0 as complete, coalesce(d.waterfall, false) as waterfall,
       coalesce(d.credits, 0)::text as delivered, coalesce(d.known, not exists (
         select 1 from webhook_deliveries q where q.attempt_id = a.attempt_id and q.status = 'quarantined')) as "deliveredKnown"
     from attempts a join runs r using (run_id) left join lateral (
-      select sum(credits) as credits, bool_and(credits is not null) as known from (
-        select max(credits) as credits from webhook_deliveries
-        where attempt_id = a.attempt_id and subject is not null and status in ('applied', 'orphaned') group by subject) each
+      select sum(credits) as credits, bool_and(credits is not null) as known, bool_or(subject like 'waterfall:%') as waterfall from (
+        select subject, max(credits) as credits from webhook_deliveries part
+        where attempt_id = a.attempt_id and subject is not null and status in ('applied', 'orphaned')
+          and not exists (
+            select 1 from webhook_deliveries whole where whole.attempt_id = a.attempt_id and whole.status in ('applied', 'orphaned')
+              and split_part(whole.subject, ':', 1) = split_part(part.subject, ':', 1) and whole.subject <> part.subject
+              and part.person_ids <> '{}' and part.person_ids <@ whole.person_ids)
+        group by subject) each
     ) d on true
     where a.attempt_id = ${attemptId}
   `.execute(transaction);

@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
 import { alignMatches, type AlignedRow, type Alignment } from '../domain/alignment.ts';
 import { worstCaseWithPhones } from '../domain/credit-rules.ts';
-import { parseCredits, type Credits } from '../domain/decimal.ts';
+import { parseCredits, wholeCredits, type Credits } from '../domain/decimal.ts';
 import type { Identity } from '../domain/identity.ts';
 import { identityKeys } from '../domain/identity-keys.ts';
 import { askedFieldGroups, awaitedKinds, lateKindsOf, type AskedExtras } from '../domain/late-results.ts';
@@ -12,7 +12,14 @@ import { contactFields, type ContactFields } from '../domain/merge-policy.ts';
 import { displayForm } from '../domain/normalise.ts';
 import type { Person } from '../domain/person.ts';
 import { parseProfileUrl } from '../domain/profile-url.ts';
-import { closeAttempt, readRecorded, settle, type Awaited, type ClosedAttempt } from './close-attempt.ts';
+import {
+  closeAttempt,
+  giveBack,
+  readRecorded,
+  settle,
+  type Awaited,
+  type ClosedAttempt,
+} from './close-attempt.ts';
 import { upsertContacts } from './contacts.ts';
 import type { Warehouse } from './database.ts';
 import type { OpenPerson } from './open-people.ts';
@@ -27,6 +34,8 @@ export interface AnswerToRecord {
   /** Undefined where the answer does not say it in a form that can be trusted: the reservation is held. */
   readonly creditsConsumed: Credits | undefined;
   readonly creditsProblem: string | undefined;
+  /** People that were billed, by the answer's own count. */
+  readonly uniqueEnrichedRecords?: number | undefined;
   /** What the answer says of results that come later; absent where it says nothing. */
   readonly phoneEnrichment?: { readonly status: string } | undefined;
   readonly waterfall?: { readonly status: string } | undefined;
@@ -91,7 +100,8 @@ export async function recordAnswer(
   // Before the transaction: 600 KB take some milliseconds, during which nobody should wait for our locks.
   const bodyGzip = await compress(answer.raw, { level: 1 });
   return warehouse.database.transaction().execute(async (transaction) => {
-    const awaited = awaitedOf(record.asked, answer, record.lateResults);
+    const found = peopleFound(answer, people.length);
+    const awaited = awaitedOf(record.asked, answer, found, record.lateResults);
     const attempt = await closeAttempt(transaction, attemptId, {
       httpStatus: answer.httpStatus,
       requestId: answer.requestId,
@@ -101,6 +111,7 @@ export async function recordAnswer(
           ? `credits_consumed is ${answer.creditsProblem ?? 'missing'}`
           : null,
       foundIds: answer.matches.flatMap((match) => (match?.id ? [displayForm(match.id)] : [])),
+      foundPeople: found,
       awaited,
       phonesWithEarlier: answer.phoneEnrichment?.status === 'skipped',
     });
@@ -120,6 +131,7 @@ export async function recordAnswer(
       insert into raw_answers (attempt_id, content_type, body_gzip)
       values (${attemptId}, ${answer.contentType ?? null}, ${bodyGzip})
     `.execute(transaction);
+    await lookAgain(transaction, attemptId);
     await writeQuarantine(transaction, attemptId, alignment, answer.unreadableMatches);
     await writeOutcomes(transaction, attempt, attemptId, rows);
     await upsertContacts(transaction, {
@@ -131,6 +143,8 @@ export async function recordAnswer(
     });
     await remember(transaction, attempt, rows, record.asked);
     const consumed = answer.creditsConsumed;
+    if (awaited?.worstCase !== undefined && !attempt.decided)
+      await giveBack(transaction, attemptId, attempt, awaited.worstCase);
     if (consumed !== undefined && !awaited && !attempt.decided)
       await settle(transaction, attempt.budgetIds, attempt.reserved, consumed);
     return {
@@ -144,16 +158,31 @@ export async function recordAnswer(
   });
 }
 
+/**
+ * How many people the service found. An answer may list fewer than it was billed for (short and empty lists are seen), and
+ * later results come, and cost, for all of them: whichever says most counts.
+ */
+function peopleFound(answer: AnswerToRecord, asked: number): number {
+  const listed = answer.matches.filter((match) => match !== null).length + answer.unreadableMatches.length;
+  const billed = Number((answer.creditsConsumed ?? 0n) / wholeCredits(1));
+  return Math.min(asked, Math.max(listed, answer.uniqueEnrichedRecords ?? 0, billed));
+}
+
+/** Deliveries that were looked at while the answer seemed lost: now it is known whom they are about. */
+async function lookAgain(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
+  await sql`
+    update webhook_deliveries set status = 'received', reason = null, applied_at = null, subject = null, credits = null
+    where attempt_id = ${attemptId} and status in ('orphaned', 'duplicate')
+  `.execute(transaction);
+}
+
 /** What is still to come, and what that can cost; undefined where everything is there. */
 function awaitedOf(
   asked: AskedExtras,
   answer: AnswerToRecord,
+  found: number,
   lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number },
 ): Awaited | undefined {
-  const found =
-    answer.matches.length -
-    answer.matches.filter((match) => match === null).length +
-    answer.unreadableMatches.length;
   const kinds = awaitedKinds(lateKindsOf(asked), {
     found,
     phoneStatus: answer.phoneEnrichment?.status,

@@ -109,6 +109,8 @@ export interface AttemptsTable {
   credits_answered: Decimal | null;
   /** People of the answer, by the service's id: whose phones are to come. */
   found_ids: Generated<string[]>;
+  /** How many were found by whatever the answer says: people, its own count, or what it billed. */
+  found_people: Generated<number>;
   /** When a run stops waiting for the results. */
   awaited_until: Timestamp | null;
   /** Null: there is nothing to poll, or polling will never help. */

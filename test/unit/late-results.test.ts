@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assignDelivered, isBetterEmail, waterfallKinds } from '../../src/domain/late-assignment.ts';
-import {
-  askedFieldGroups,
-  awaitedKinds,
-  lateKindsOf,
-  phonesComplete,
-} from '../../src/domain/late-results.ts';
+import { askedFieldGroups, awaitedKinds, lateKindsOf, isComplete } from '../../src/domain/late-results.ts';
 
 const found = { found: 7, phoneStatus: undefined, waterfallStatus: undefined };
 
@@ -50,16 +45,13 @@ describe('what comes later', () => {
   });
 });
 
-describe('the phones of a request are complete', () => {
-  const scope = { personIds: ['a'], total: undefined, polled: false };
+describe('the results of a request are complete', () => {
   it.each([
-    ['when everybody who was found is named', { ...scope, personIds: ['b', 'a'] }, true],
-    ['when the body says that it is about all of them', { ...scope, total: 2 }, true],
-    ['when they were fetched by a poll', { ...scope, polled: true }, true],
-    ['not while somebody is missing', scope, false],
-    ['not by a body about fewer', { ...scope, total: 1 }, false],
+    ['when everybody who was found is named', { people: 2, missing: 0 }, true],
+    ['when the others are counted as missing', { people: 1, missing: 1 }, true],
+    ['not while somebody is neither', { people: 1, missing: 0 }, false],
   ])('%s', (_, delivered, complete) => {
-    expect(phonesComplete(['a', 'b'], delivered)).toBe(complete);
+    expect(isComplete(2, delivered)).toBe(complete);
   });
 });
 
@@ -83,20 +75,42 @@ describe('a delivered person', () => {
       contacts,
       [{ id: person.id, emails: person.email === undefined ? [] : [{ email: person.email }] }],
       origin,
+      ['p1', 'p2', 'p3', 'stranger'],
     )[0];
 
   it('belongs to the contact with the same id', () => expect(give({ id: 'p2' }, 'phones')).toEqual([1]));
 
   it('belongs to both contacts that are this person', () =>
-    expect(assignDelivered([contacts[0]!, contacts[0]!], [{ id: 'p1', emails: [] }], 'phones')[0]).toEqual([
-      0, 1,
-    ]));
+    expect(
+      assignDelivered([contacts[0]!, contacts[0]!], [{ id: 'p1', emails: [] }], 'phones', [])[0],
+    ).toEqual([0, 1]));
 
   it('of a waterfall under another id belongs to the one contact with the address', () =>
     expect(give({ id: 'w9', email: 'Bob@orbit.example' }, 'waterfall')).toEqual([1]));
 
   it('under another id belongs to nobody where two contacts share the address', () =>
     expect(give({ id: 'w9', email: 'info@orbit.example' }, 'waterfall')).toEqual([]));
+
+  it('whom the answer named as somebody else belongs to nobody by an address', () =>
+    expect(give({ id: 'stranger', email: 'bob@orbit.example' }, 'waterfall')).toEqual([]));
+
+  it('belongs to nobody by the address of a contact who is in the body by id, or of two people at once', () => {
+    const bob = [{ email: 'bob@orbit.example' }];
+    const assign = (people: { id: string; emails: { email: string }[] }[]) =>
+      assignDelivered(contacts, people, 'waterfall', []);
+    expect(
+      assign([
+        { id: 'p2', emails: [] },
+        { id: 'w1', emails: bob },
+      ]),
+    ).toEqual([[1], []]);
+    expect(
+      assign([
+        { id: 'w1', emails: bob },
+        { id: 'w2', emails: bob },
+      ]),
+    ).toEqual([[], []]);
+  });
 
   it('of a phone reveal under another id belongs to nobody, whatever is left over', () =>
     expect(give({ id: 'w9', email: 'bob@orbit.example' }, 'phones')).toEqual([]));

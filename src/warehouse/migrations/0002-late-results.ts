@@ -11,6 +11,7 @@ const statements = [
     add column awaits text[] not null default '{}',
     add column credits_answered numeric(20, 6) check (credits_answered >= 0),
     add column found_ids text[] not null default '{}',
+    add column found_people integer not null default 0,
     add column awaited_until timestamptz,
     add column next_poll_at timestamptz,
     add column polls integer not null default 0,

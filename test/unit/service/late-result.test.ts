@@ -49,7 +49,7 @@ describe('the body of a native phone reveal', () => {
       unreadablePeople: 0,
       creditsConsumed: 8_000_000n,
       creditsProblem: undefined,
-      totalRequested: 2,
+      missingRecords: 1,
       targetFields: [],
     });
   });
