@@ -42,7 +42,7 @@ export function demoCommand(): Command {
         const planned = await planExport(session, order);
         tell(`\n${describeMapping(planned.run)}\n`);
         tell(`${describePlan(planned.plan, config.rateLimits)}\n`);
-        const ended = await enrichExport(session, order, { asks: false });
+        const ended = await enrichExport(session, order, { asks: false, showsPlan: false });
         tell('');
         await showContacts(session, ended.run_id);
         return ended;

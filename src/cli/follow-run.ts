@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { callTaskQueue, mailSignalName, type RunStatus } from '../contract.ts';
+import { callTaskQueue, mailSignalName, type PlanSummary, type RunStatus } from '../contract.ts';
 import { bulkMatchScope, freePlaces } from '../limits/rate-windows.ts';
 import { readLateStanding } from '../warehouse/late-polls.ts';
-import { getRun, readRunMoney, setRunStatus } from '../warehouse/runs.ts';
+import { getRun, readRunMoney, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
 import { readableSeconds, tell } from './output.ts';
 import { Progress } from './progress.ts';
 import type { Session } from './session.ts';
@@ -20,6 +20,11 @@ const phases: Partial<Record<RunStatus, string>> = {
   cancelling: 'cancelling',
 };
 
+export interface RunListener {
+  /** Told once, when the plan is there. */
+  readonly onPlan?: (run: RunRecord, plan: PlanSummary) => void;
+}
+
 /**
  * Waits until a run has ended, is paused, or wants an approval, and shows how far it is.
  *
@@ -30,13 +35,20 @@ export async function followRun(
   runId: string,
   handle: WorkflowHandle,
   signal: AbortSignal,
+  { onPlan }: RunListener = {},
 ): Promise<RunStatus> {
+  let isPlanned = false;
   const progress = new Progress();
   try {
     for (let poll = 1; ; poll += 1) {
       const run = await getRun(session.warehouse, runId);
       const money = await readRunMoney(session.warehouse, runId);
       const ended = statusesThatEndTheWait.includes(run.status);
+      if (run.plan && !isPlanned) {
+        isPlanned = true;
+        progress.end();
+        onPlan?.(run, run.plan);
+      }
       progress.show({
         phase: phases[run.status] ?? run.status,
         done: run.status === 'finished' ? (run.plan?.people ?? 0) : money.people,

@@ -62,8 +62,8 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
         FRESHNESS: options.freshness,
         LATE_RESULTS_DEADLINE: options.lateDeadline,
       });
-      tell(describeService(config));
       const order = await orderRun(file, options, config, priority);
+      tell(describeService(config));
       const asks = options.yes !== true;
       if (asks && !process.stdin.isTTY) {
         await withSession(config, { temporal: false, service: false }, async (session) => {
@@ -74,11 +74,9 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
         process.exitCode = exitCodes.needsPerson;
         return;
       }
-      const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
-        const ended = await enrichExport(session, order, { asks });
-        if (!asks) tell(describeMapping(await getRun(session.warehouse, ended.run_id)));
-        return ended;
-      });
+      const facts = await withSession(config, { temporal: true, service: true }, (session) =>
+        enrichExport(session, order, { asks, showsPlan: !asks }),
+      );
       reportRun(facts, options.json === true, config);
     });
 }
@@ -115,11 +113,15 @@ export function withWishOptions(command: Command): Command {
     );
 }
 
-/** Runs an order to its end, or to where it needs a person. */
+/**
+ * Runs an order to its end, or to where it needs a person.
+ *
+ * @param options.showsPlan tells the plan as soon as it is made: whoever has said yes beforehand reads it in the log
+ */
 export async function enrichExport(
   session: Session,
   order: RunOrder,
-  { asks }: { asks: boolean },
+  { asks, showsPlan }: { asks: boolean; showsPlan: boolean },
 ): Promise<RunFacts> {
   await withClient({ ...session.config.service, ...session.stack.service }, checkCredential);
   const { run, found } = await findOrBeginRun(session.warehouse, order);
@@ -133,7 +135,13 @@ export async function enrichExport(
     tell(`watch it: ${uiUrl}/namespaces/${session.stack.temporal.namespace}/workflows/${run.runId}`);
   }
   if (asks && !(await approve(session, run.runId, handle))) return waitForRun(session, run.runId, handle);
-  return waitForRun(session, run.runId, handle);
+  return waitForRun(session, run.runId, handle, {
+    onPlan: (planned, plan) => {
+      if (!showsPlan) return;
+      tell(describeMapping(planned));
+      tell(describePlan(plan, session.config.rateLimits));
+    },
+  });
 }
 
 /** Prints what a run came to and sets the exit code. */

@@ -5,7 +5,7 @@ import { Problem, exitCodes } from '../domain/problem.ts';
 import { runInputOf, shownName } from '../enrichment/run-input.ts';
 import { endAbandonedRun } from '../warehouse/abandoned-run.ts';
 import { getRun, readRunFacts, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
-import { followRun, warnWithoutWorker } from './follow-run.ts';
+import { followRun, warnWithoutWorker, type RunListener } from './follow-run.ts';
 import { tell } from './output.ts';
 import type { Session } from './session.ts';
 import { isWorkflowGone, registerSearchAttributes } from './temporal.ts';
@@ -82,7 +82,12 @@ export async function resumeRun(session: Session, run: RunRecord): Promise<Workf
  * Waits for a run as `enrich run` and `enrich resume` do: with a worker of its own where Temporal is embedded, until the
  * run has ended or needs a person. Ctrl-C lets calls in the air end and leaves the run to be resumed.
  */
-export async function waitForRun(session: Session, runId: string, handle: WorkflowHandle): Promise<RunFacts> {
+export async function waitForRun(
+  session: Session,
+  runId: string,
+  handle: WorkflowHandle,
+  listener: RunListener = {},
+): Promise<RunFacts> {
   const interrupted = new AbortController();
   const interrupt = (): void => {
     if (interrupted.signal.aborted) {
@@ -98,7 +103,7 @@ export async function waitForRun(session: Session, runId: string, handle: Workfl
   if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
   const worker = session.stack.temporal.embedded ? await session.work() : undefined;
   await Promise.race([
-    followRun(session, runId, handle, interrupted.signal),
+    followRun(session, runId, handle, interrupted.signal, listener),
     worker?.ended ?? new Promise(() => {}),
   ]);
   if (interrupted.signal.aborted) await leaveRun(session, runId);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bestPhone, readPhones, type DeliveredPhone, type Phone } from '../../src/domain/phone.ts';
 
-function delivered(phone: Partial<DeliveredPhone>): DeliveredPhone {
+function delivered(given: Partial<DeliveredPhone>): DeliveredPhone {
   return {
     rawNumber: undefined,
     sanitizedNumber: undefined,
@@ -10,7 +10,7 @@ function delivered(phone: Partial<DeliveredPhone>): DeliveredPhone {
     dncStatus: undefined,
     confidence: undefined,
     position: undefined,
-    ...phone,
+    ...given,
   };
 }
 
