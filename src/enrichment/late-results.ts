@@ -201,8 +201,8 @@ async function pollOnce(
     else if (error.httpStatus === undefined) await giveCallUp(warehouse.database, callId, callTimeoutSeconds);
     else await endCall(warehouse.database, webhookResultScope, callId, false, error);
     await postponePoll(warehouse, poll.attemptId, error.retryAfterSeconds ?? later);
-    // A refused key or an absent service answers the next poll the same way.
-    return 'stop';
+    // A refused key or an absent service answers the next poll the same way; an answer that cannot be read is about this one.
+    return error.type === 'unreadable-answer' || error.type === 'answer-too-large' ? 'next' : 'stop';
   }
 }
 

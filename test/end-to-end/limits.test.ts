@@ -73,18 +73,6 @@ describe('a quota that other programs use as well', () => {
   }, 120_000);
 });
 
-it('a plan smaller than RATE_LIMITS is held, and its next window is used as soon as it opens', async () => {
-  await open({ rateLimits: '20/minute' });
-  const started = Date.now();
-  const ended = await house.enrich(['run', sample(400), '--yes', '--json'], { RATE_LIMITS: 'unlimited' });
-  expect(ended.facts()).toMatchObject({ status: 'finished' });
-  expect(callsSeen().accepted).toBeGreaterThan(20);
-  expect(callsSeen().refused).toBe(0);
-  expect(house.sandbox.log.busiest(60, '/people/bulk_match')).toBeLessThanOrEqual(20);
-  expect(Date.now() - started).toBeLessThan(90_000);
-  await expectPromisesKept(house);
-}, 150_000);
-
 describe('a refusal for rate (429)', () => {
   const refusing = (retryAfter: string | null | { date: number }): FaultsToProduce => ({
     rules: [{ path: '/people/bulk_match', from: 3, to: 5, status: 429, retry_after: retryAfter }],
@@ -106,7 +94,8 @@ describe('a refusal for rate (429)', () => {
     return found;
   }
 
-  it.each([null, '0', '-5', 'soon', '2', { date: 2 }])(
+  // Every kind of it is read by unit tests; here it is one that is absent, and one that is a date.
+  it.each([null, { date: 2 }])(
     'with retry-after %o pauses every worker, and one call at a time asks again',
     async (retryAfter) => {
       await open({ rateLimits: 'unlimited' }, refusing(retryAfter));
