@@ -5,7 +5,7 @@ import { killPoint } from '../observe/kill-point.ts';
 import { bulkMatchScope, endCall } from '../limits/rate-windows.ts';
 import { readLeftAttempts, readOpenPeople, type OpenPerson } from '../warehouse/open-people.ts';
 import { markUnknown } from '../warehouse/close-attempt.ts';
-import { rejectPerson } from '../warehouse/record-answer.ts';
+import { rejectPerson } from '../warehouse/remember.ts';
 import { askedBy, dropFreshRows } from '../warehouse/pages.ts';
 import { getRun, setRunStatus } from '../warehouse/runs.ts';
 import { attemptCall, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';

@@ -1,0 +1,90 @@
+import { sql, type Transaction } from 'kysely';
+import type { AlignedRow } from '../domain/alignment.ts';
+import type { Identity } from '../domain/identity.ts';
+import { identityKeys } from '../domain/identity-keys.ts';
+import { askedFieldGroups, type AskedExtras } from '../domain/late-results.ts';
+import type { ContactFields } from '../domain/merge-policy.ts';
+import { parseProfileUrl } from '../domain/profile-url.ts';
+import type { ClosedAttempt } from './close-attempt.ts';
+import type { Warehouse } from './database.ts';
+import type { Tables } from './tables.ts';
+
+/** A row that was asked for, with what came of it. */
+export interface RememberedRow {
+  readonly rowNumber: number;
+  readonly outcome: AlignedRow['outcome'];
+  /** Of the person given to the row. */
+  readonly fields: ContactFields | undefined;
+}
+
+/**
+ * Remembers, under every key of the row and of the person who came back, that they were asked for. Keys in order, so that
+ * two writers wait for one another only one way round; what was asked for earlier never replaces what was asked for later.
+ */
+export async function remember(
+  transaction: Transaction<Tables>,
+  attempt: ClosedAttempt,
+  rows: readonly RememberedRow[],
+  asked: AskedExtras & { readonly service: string },
+): Promise<void> {
+  const learned = rows.flatMap(({ rowNumber, fields }) =>
+    fields ? identityKeys(identityOf(fields)).map((key) => ({ key, rowNumber })) : [],
+  );
+  const rowNumbers = rows.map((row) => row.rowNumber);
+  await sql`
+    insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id, service)
+    select distinct on (identity_key, field_group) identity_key, field_group, outcome, ${attempt.admittedAt}::timestamptz,
+      ${attempt.runId}, ${asked.service}
+    from unnest(${askedFieldGroups(asked)}::text[]) as field_group, (
+      select unnest(r.keys) as identity_key, r.row_number from run_rows r
+        where r.run_id = ${attempt.runId} and r.row_number = any(${rowNumbers}::int[])
+      union
+      select * from unnest(${learned.map((each) => each.key)}::text[], ${learned.map((each) => each.rowNumber)}::int[])
+    ) k join unnest(${rowNumbers}::int[], ${rows.map((row) => row.outcome)}::text[]) as a (row_number, outcome)
+      using (row_number)
+    order by identity_key, field_group, outcome = 'enriched' desc
+    on conflict (identity_key, field_group) do update
+      set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id, service = excluded.service
+      where m.asked_at <= excluded.asked_at
+  `.execute(transaction);
+}
+
+/** The service refuses this person (422 with nobody else in the call): nobody is billed, and nobody asks again while that is fresh. */
+export async function rejectPerson(
+  warehouse: Warehouse,
+  rejected: {
+    readonly runId: string;
+    readonly rowNumber: number;
+    readonly reason: string;
+    readonly asked: AskedExtras & { readonly service: string };
+  },
+): Promise<void> {
+  const { runId, rowNumber, reason } = rejected;
+  await warehouse.database.transaction().execute(async (transaction) => {
+    await sql`
+      update run_rows set outcome = 'rejected', reason = ${reason}
+      where run_id = ${runId} and row_number = ${rowNumber} and outcome is null
+    `.execute(transaction);
+    await sql`
+      insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id, service)
+      select identity_key, field_group, 'rejected', clock_timestamp(), ${runId}, ${rejected.asked.service}
+      from run_rows, unnest(keys) as identity_key, unnest(${askedFieldGroups(rejected.asked)}::text[]) as field_group where run_id = ${runId} and row_number = ${rowNumber} order by identity_key, field_group
+      on conflict (identity_key, field_group) do update
+        set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id, service = excluded.service
+        where m.asked_at <= excluded.asked_at
+    `.execute(transaction);
+    await sql`delete from claims where run_id = ${runId} and row_number = ${rowNumber}`.execute(transaction);
+  });
+}
+
+/** Whom the contact's columns name: tidied, so that no key holds what a text column refuses. */
+function identityOf(fields: ContactFields): Identity {
+  const profileUrl = fields.linkedin_url === null ? undefined : parseProfileUrl(fields.linkedin_url);
+  return {
+    ...(fields.person_id !== null && { personId: fields.person_id }),
+    ...(fields.email !== null && { email: fields.email }),
+    ...(profileUrl !== undefined && { profileUrl }),
+    ...(fields.first_name !== null && { firstName: fields.first_name }),
+    ...(fields.last_name !== null && { lastName: fields.last_name }),
+  };
+}
