@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { Context } from '@temporalio/activity';
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { Runtime, Worker, bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -275,6 +276,45 @@ describe('late results', () => {
     expect(activities.batches).toContain(3);
     expect(activities.ending).toBe('finished');
   });
+
+  it(
+    'have one effect when signals come on both sides of a continue-as-new',
+    { timeout: 120_000 },
+    async () => {
+      const activities = new ScriptedActivities();
+      let letGo = (): void => {};
+      const held = new Promise<void>((resolve) => (letGo = resolve));
+      activities.answer = async (batch) => {
+        if (batch !== 3) return { kind: 'done', tally };
+        const context = Context.current();
+        const beat = setInterval(() => context.heartbeat(), 1_000);
+        await held;
+        clearInterval(beat);
+        return { kind: 'done', tally };
+      };
+      activities.look = () => nothingAwaited;
+      let executions = 0;
+      await play(
+        activities,
+        async (handle) => {
+          await expect.poll(() => activities.batches.length, { timeout: 20_000 }).toBe(2);
+          // Enough for the server to suggest it: 4,096 events of history.
+          for (let sent = 0; sent < 4_200; sent += 100)
+            await Promise.all(Array.from({ length: 100 }, () => handle.signal('mail')));
+          letGo();
+          await handle.signal('mail');
+          await handle.result();
+          const runs = temporal.client.workflow.list({ query: `WorkflowId = "${handle.workflowId}"` });
+          for await (const _ of runs) executions += 1;
+        },
+        { lateResults },
+      );
+      expect(executions).toBe(2);
+      expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
+      expect(activities.looks).toBeLessThan(1_000);
+      expect(activities.ending).toBe('finished');
+    },
+  );
 
   it('do not keep a run from being cancelled', async () => {
     const activities = new ScriptedActivities();
