@@ -12,6 +12,7 @@ import { isWorkflowGone } from './temporal.ts';
 const pollMilliseconds = 250;
 /** The database tells how a run is; its workflow is only looked at in case it has ended without a word. */
 const pollsPerLookAtWorkflow = 8;
+const longestWaitForCallsMilliseconds = 10_000;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
 const phases: Partial<Record<RunStatus, string>> = {
   ingesting: 'reading the file',
@@ -57,6 +58,7 @@ export async function followRun(
         credits: money.settled,
         waiting: await waitingFor(session, runId, run.status, money.people >= (run.plan?.people ?? 0)),
       });
+      if (run.status === 'paused') await untilCallsAreRecorded(session, runId, signal);
       if (ended || run.status === 'awaiting_approval') return run.status;
       if (poll % pollsPerLookAtWorkflow === 0) {
         await wakeForMail(session, runId, handle);
@@ -68,6 +70,18 @@ export async function followRun(
     }
   } finally {
     progress.end();
+  }
+}
+
+/**
+ * A run is paused by the first call that cannot go on; others are under way at that moment, and what they cost belongs into
+ * the summary. A call whose worker is gone is never recorded: the wait is bounded.
+ */
+async function untilCallsAreRecorded(session: Session, runId: string, signal: AbortSignal): Promise<void> {
+  const until = Date.now() + longestWaitForCallsMilliseconds;
+  while (Date.now() < until && !signal.aborted) {
+    if ((await readRunMoney(session.warehouse, runId)).underWay === 0) return;
+    await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
   }
 }
 

@@ -274,15 +274,25 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
 export async function readRunMoney(
   warehouse: Warehouse,
   runId: string,
-): Promise<{ calls: number; people: number; settled: string; reserved: string; unknown: string }> {
+): Promise<{
+  calls: number;
+  /** Calls that are admitted and have not been recorded yet. */
+  underWay: number;
+  people: number;
+  settled: string;
+  reserved: string;
+  unknown: string;
+}> {
   const result = await sql<{
     calls: number;
+    underWay: number;
     people: number;
     settled: string;
     reserved: string;
     unknown: string;
   }>`
     select count(*) filter (where status <> 'released')::int as calls,
+      count(*) filter (where status = 'admitted')::int as "underWay",
       coalesce(sum(people) filter (where status in ('settled', 'awaiting', 'unknown')), 0)::int as people,
       trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
       trim_scale(coalesce(sum(credits_reserved) filter (where status in ('admitted', 'awaiting')), 0))::text as reserved,

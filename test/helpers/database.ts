@@ -19,7 +19,19 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${options.empty ? 'template0' : templateName}`);
   const url = new URL(inject('postgresServerUrl'));
   url.pathname = `/${name}`;
-  return { databaseUrl: url.href, drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  return { databaseUrl: url.href, drop: () => drop(name) };
+}
+
+/**
+ * Not `WITH (FORCE)`: no role of ours may terminate an autovacuum worker, which belongs to the superuser, and FORCE refuses
+ * then. A plain DROP makes such a worker leave by itself.
+ */
+async function drop(name: string): Promise<void> {
+  await onServer(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS false`);
+  await onServer(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND usename = current_user`,
+  );
+  await onServer(`DROP DATABASE ${name}`);
 }
 
 async function onServer(statement: string): Promise<void> {
