@@ -6,11 +6,8 @@ import { createLogger, type Logger } from '../observe/log.ts';
 import { openWarehouse, type Warehouse } from '../warehouse/database.ts';
 import { migrate } from '../warehouse/migrate.ts';
 import type { RunningReceiver } from '../webhook/receiver.ts';
-import { installRuntime, startWorker, type RunningWorker } from '../worker.ts';
+import type { RunningWorker } from '../worker.ts';
 import { tell } from './output.ts';
-import { runOwnReceiver, webhookUrlOf } from './run-receiver.ts';
-import { ensureSweepSchedule } from './sweep-schedule.ts';
-import { connectClient, connectWorker } from './temporal.ts';
 
 /** What a command works with; parts are there as far as the command asked for them. */
 export interface Session {
@@ -65,7 +62,8 @@ export async function withSession<Result>(
       warehouse,
       log,
       temporal: () => {
-        client ??= connectClient(stack.temporal)
+        client ??= import('./temporal.ts')
+          .then(({ connectClient }) => connectClient(stack.temporal))
           .then((connected) => {
             closing.push(() => connected.connection.close());
             return connected;
@@ -79,6 +77,13 @@ export async function withSession<Result>(
       },
       work: () => {
         worker ??= (async () => {
+          // Loaded here: most commands have no worker, and Temporal's takes half a second of processor time to load.
+          const [{ installRuntime, startWorker }, { runOwnReceiver, webhookUrlOf }] = await Promise.all([
+            import('../worker.ts'),
+            import('./run-receiver.ts'),
+          ]);
+          const { connectWorker } = await import('./temporal.ts');
+          const { ensureSweepSchedule } = await import('./sweep-schedule.ts');
           installRuntime(log, config.metricsListen);
           if (stack.temporal.embedded) {
             const { databaseUrl } = stack;

@@ -6,7 +6,7 @@ import {
   type ConnectionOptions,
 } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
+import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
 import { searchAttributes } from '../contract.ts';
 import { addSearchAttributes } from '../dev/temporal-namespace.ts';
 import { Problem } from '../domain/problem.ts';
@@ -50,6 +50,8 @@ export async function connectClient(temporal: TemporalAddress): Promise<Client> 
 
 /** Connects a worker. @throws Problem `temporal.unreachable` */
 export async function connectWorker(temporal: TemporalAddress): Promise<NativeConnection> {
+  // Takes longer to load than most commands take that need no worker.
+  const { NativeConnection } = await import('@temporalio/worker');
   try {
     return await NativeConnection.connect(connectionOptions(temporal));
   } catch (error) {

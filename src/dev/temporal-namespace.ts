@@ -1,5 +1,4 @@
-import { Connection } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time.js';
+import type { Connection } from '@temporalio/client';
 import { isListening } from './ports.ts';
 
 /** Numbers of these types in Temporal's interface (`IndexedValueType`). */
@@ -34,6 +33,7 @@ export async function prepareNamespace(
     const { config } = await workflowService.describeNamespace({ namespace });
     const retention = retentionDays * 86_400;
     if (Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) < retention) {
+      const { msToTs } = await import('@temporalio/common/lib/time.js');
       await workflowService.updateNamespace({
         namespace,
         config: { workflowExecutionRetentionTtl: msToTs(retention * 1000) },
@@ -62,6 +62,8 @@ async function withConnection<Result>(
   address: string,
   use: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
+  // Loaded here: a command that needs no Temporal would wait for it.
+  const { Connection } = await import('@temporalio/client');
   // Not Connection.connect: where that fails, its channel goes on trying in the background.
   const connection = Connection.lazy({ address, connectTimeout: connectSeconds * 1000 });
   try {
