@@ -49,6 +49,16 @@ const credits = text.transform((value, context): Credits | undefined => {
   return z.NEVER;
 });
 
+const listenAddress = (example: string) =>
+  text.transform((value, context): ListenAddress | undefined => {
+    if (value === undefined) return undefined;
+    const [, host, port] = /^(?:(.*):)?(\d{1,5})$/.exec(value) ?? [];
+    if (port !== undefined && Number(port) <= 65_535)
+      return { host: host?.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
+    context.addIssue({ code: 'custom', message: `must be host:port, such as ${example}` });
+    return z.NEVER;
+  });
+
 const schema = z.object({
   ENRICHMENT_BASE_URL: url('http:', 'https:').refine(
     (value) => value === undefined || /\/api\/v1\/?$/.test(value),
@@ -63,14 +73,7 @@ const schema = z.object({
   DATABASE_URL: url('postgres:', 'postgresql:'),
   TEMPORAL_ADDRESS: text,
   WEBHOOK_PUBLIC_URL: url('http:', 'https:'),
-  WEBHOOK_LISTEN: text.transform((value, context): ListenAddress | undefined => {
-    if (value === undefined) return undefined;
-    const [, host, port] = /^(?:(.*):)?(\d{1,5})$/.exec(value) ?? [];
-    if (port !== undefined && Number(port) <= 65_535)
-      return { host: host?.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
-    context.addIssue({ code: 'custom', message: 'must be host:port, such as 127.0.0.1:8080' });
-    return z.NEVER;
-  }),
+  WEBHOOK_LISTEN: listenAddress('127.0.0.1:8080'),
   RATE_LIMITS: parsed('600/hour', parseRateLimits),
   MAX_CREDITS_PER_RUN: credits,
   MAX_CREDITS_PER_DAY: credits,
@@ -95,7 +98,7 @@ const schema = z.object({
     .transform((value) => value ?? 'info')
     .pipe(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])),
   LOG_FORMAT: text.pipe(z.enum(['json', 'pretty']).optional()),
-  METRICS_LISTEN: text,
+  METRICS_LISTEN: listenAddress('127.0.0.1:9464'),
   XDG_CACHE_HOME: text.transform((value) => value ?? `${homedir()}/.cache`),
 });
 
@@ -172,7 +175,8 @@ export interface Config {
     };
   };
   readonly log: { readonly level: string; readonly format: 'json' | 'pretty' | undefined };
-  readonly metricsListen: string | undefined;
+  /** Undefined: no metrics are served. */
+  readonly metricsListen: ListenAddress | undefined;
 }
 
 /** Where a server of ours listens. */

@@ -5,12 +5,14 @@ import { createCallActivities, createControlActivities } from '../activities/ind
 import type { Config, ServiceSettings } from './config.ts';
 import { callTaskQueue, controlTaskQueue } from './contract.ts';
 import { formatCredits } from './domain/decimal.ts';
+import { countCalls } from './enrichment/count-calls.ts';
 import { FailureStreak } from './enrichment/failure-streak.ts';
 import { CallQueue } from './limits/call-queue.ts';
 import { applyBudgetLimits } from './limits/credit-ledger.ts';
 import { recordReports } from './limits/rate-reports.ts';
 import { bulkMatchScope, freePlaces } from './limits/rate-windows.ts';
 import type { Logger } from './observe/log.ts';
+import type { ProcessMetrics } from './observe/process-metrics.ts';
 import { createServiceClient, type ServiceClient } from './service/client.ts';
 import { ServiceFailure } from './service/failure.ts';
 import { openWarehouse, type Warehouse } from './warehouse/database.ts';
@@ -23,6 +25,8 @@ export interface WorkerSettings {
   readonly temporal: { readonly connection: NativeConnection; readonly namespace: string };
   /** Address under which the service reaches the receiver; undefined: late results are polled only. */
   readonly webhookUrl: string | undefined;
+  /** Undefined: nothing is counted. */
+  readonly metrics: ProcessMetrics | undefined;
   readonly log: Logger;
 }
 
@@ -46,14 +50,18 @@ const patienceMilliseconds = 20_000;
  * Two task queues: paid calls have few slots and live long, and would starve ingest and page opening on one queue.
  */
 export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
-  const { config, log } = settings;
+  const { config, log, metrics } = settings;
   const warehouse = openWarehouse(settings.databaseUrl, {
     // One per call in the air, one more for each admission beside it, and some for the control queue.
     connections: 2 * config.callConcurrency + 6,
     applicationName: 'enrich worker',
     onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
-  const client = createServiceClient({ ...config.service, ...settings.service });
+  const client = createServiceClient({
+    ...config.service,
+    ...settings.service,
+    observe: metrics && countCalls(metrics),
+  });
   const budgets = { perDay: config.budgets.perDay, perMonth: config.budgets.perMonth };
   await applyBudgetLimits(warehouse.database, budgets);
   await learnRateWindows(warehouse, client, log);
@@ -75,7 +83,13 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     ...workflowCode(),
     taskQueue: controlTaskQueue,
     activities: createControlActivities(
-      { warehouse, rateLimits: config.rateLimits, budgets, callConcurrency: config.callConcurrency },
+      {
+        warehouse,
+        rateLimits: config.rateLimits,
+        budgets,
+        callConcurrency: config.callConcurrency,
+        onIngested: (rows) => metrics?.rowsIngested(rows),
+      },
       {
         warehouse,
         client,
@@ -160,7 +174,11 @@ async function learnRateWindows(warehouse: Warehouse, client: ServiceClient, log
   }
 }
 
-/** Sends the SDK's own log to ours; once per process, before the first worker. */
+/**
+ * Sends the SDK's own log to ours; once per process, before the first worker.
+ *
+ * @param metricsListen where the SDK serves its metrics; undefined: nowhere
+ */
 export function installRuntime(log: Logger, metricsListen: string | undefined): void {
   Runtime.install({
     // The command decides when to stop its worker: it has servers to stop afterwards.

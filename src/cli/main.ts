@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { exitCodes } from '../domain/problem.ts';
 import { reportFailure } from './output.ts';
+import { version } from './version.ts';
 
 /**
  * Each command's module, loaded when it is asked for: Temporal's worker alone takes half a second of processor time to load,
@@ -32,9 +32,6 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['sandbox', async () => (await import('./sandbox.ts')).sandboxCommand()],
   ['dev', async () => (await import('./dev.ts')).devCommand()],
 ]);
-
-const packageFile = new URL('../../../package.json', import.meta.url);
-const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
 
 const program = new Command('enrich')
   .description('Enriches CRM exports into a PostgreSQL warehouse, inside a call limit and a credit budget.')

@@ -23,9 +23,11 @@ Example:
       const config = settingsOf(options, { WEBHOOK_LISTEN: options.listen });
       await withSession(config, { temporal: true, service: false }, async (session) => {
         const { stack, log } = session;
+        const metrics = await session.metrics();
         const receiver = await runReceiver(config.webhook.listen ?? defaultListen, {
           databaseUrl: stack.databaseUrl,
           temporal: () => session.temporal(),
+          metrics: metrics?.process,
           log,
         });
         tell(`receiver on http://${receiver.host}:${receiver.port}; stop it with Ctrl-C or SIGTERM`);

@@ -6,6 +6,7 @@ import { mailSignalName } from '../contract.ts';
 import { choosePort } from '../dev/ports.ts';
 import { Problem } from '../domain/problem.ts';
 import type { Logger } from '../observe/log.ts';
+import type { ProcessMetrics } from '../observe/process-metrics.ts';
 import { openWarehouse } from '../warehouse/database.ts';
 import { startReceiver, type RunningReceiver } from '../webhook/receiver.ts';
 import { WakeUps } from '../webhook/wake-ups.ts';
@@ -18,6 +19,8 @@ const connections = 16;
 export interface ReceiverParts {
   readonly databaseUrl: string;
   readonly temporal: () => Promise<Client>;
+  /** Undefined: nothing is counted. */
+  readonly metrics: ProcessMetrics | undefined;
   readonly log: Logger;
 }
 
@@ -27,7 +30,7 @@ export interface ReceiverParts {
  * @throws Problem `port.taken`
  */
 export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): Promise<RunningReceiver> {
-  const { databaseUrl, temporal, log } = parts;
+  const { databaseUrl, temporal, metrics, log } = parts;
   const warehouse = openWarehouse(databaseUrl, {
     connections,
     connectMilliseconds,
@@ -49,6 +52,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
       warehouse,
       ...listen,
       onStored: (runId) => wakeUps.stored(runId),
+      count: (result) => metrics?.deliveryCame(result),
       log,
     });
     return {

@@ -8,6 +8,7 @@ import { migrate } from '../warehouse/migrate.ts';
 import type { RunningReceiver } from '../webhook/receiver.ts';
 import type { RunningWorker } from '../worker.ts';
 import { tell } from './output.ts';
+import type { ServedMetrics } from './serve-metrics.ts';
 
 /** What a command works with; parts are there as far as the command asked for them. */
 export interface Session {
@@ -19,6 +20,8 @@ export interface Session {
   temporal(): Promise<Client>;
   /** Starts a worker in this process, once; with embedded Temporal also the receiver that goes with it. */
   work(): Promise<RunningWorker>;
+  /** Serves metrics from this process, once, where METRICS_LISTEN is set; `work` does so by itself. */
+  metrics(): Promise<ServedMetrics | undefined>;
   /** Where this command receives deliveries; undefined before `work`, and where it receives none. */
   readonly receiver: () => { readonly host: string; readonly port: number } | undefined;
 }
@@ -56,6 +59,7 @@ export async function withSession<Result>(
     let client: Promise<Client> | undefined;
     let worker: Promise<RunningWorker> | undefined;
     let receiver: RunningReceiver | undefined;
+    let serving: Promise<ServedMetrics | undefined> | undefined;
     const session: Session = {
       config,
       stack,
@@ -84,10 +88,16 @@ export async function withSession<Result>(
           ]);
           const { connectWorker } = await import('./temporal.ts');
           const { ensureSweepSchedule } = await import('./sweep-schedule.ts');
-          installRuntime(log, config.metricsListen);
+          const metrics = await session.metrics();
+          installRuntime(log, metrics?.temporalListen);
           if (stack.temporal.embedded) {
             const { databaseUrl } = stack;
-            receiver = await runOwnReceiver(config, { databaseUrl, temporal: () => session.temporal(), log });
+            receiver = await runOwnReceiver(config, {
+              databaseUrl,
+              temporal: () => session.temporal(),
+              metrics: metrics?.process,
+              log,
+            });
             const own = receiver;
             if (own) closing.push(() => own.close());
           }
@@ -99,6 +109,7 @@ export async function withSession<Result>(
             service: stack.service,
             temporal: { connection, namespace: stack.temporal.namespace },
             webhookUrl: webhookUrlOf(config, stack.service.baseUrl, receiver),
+            metrics: metrics?.process,
             log,
           });
           closing.push(() => started.stop());
@@ -106,6 +117,21 @@ export async function withSession<Result>(
           return started;
         })();
         return worker;
+      },
+      metrics: () => {
+        serving ??= import('./serve-metrics.ts')
+          .then(({ serveMetrics }) => serveMetrics(config, stack.databaseUrl, log))
+          .then((served) => {
+            if (served) closing.push(() => served.close());
+            return served;
+          })
+          // Two commands on one machine may share the settings: for the second, metrics are no reason not to run.
+          .catch((error: unknown) => {
+            if (!stack.temporal.embedded || !(error instanceof Problem)) throw error;
+            log.warn({ err: error }, 'metrics are not served by this command');
+            return undefined;
+          });
+        return serving;
       },
       receiver: () => receiver,
     };

@@ -28,6 +28,8 @@ export interface RunDependencies {
   readonly rateLimits: readonly RateLimit[];
   readonly budgets: BudgetLimits;
   readonly callConcurrency: number;
+  /** Told how many more rows are staged. */
+  readonly onIngested?: ((rows: number) => void) | undefined;
 }
 
 /**
@@ -36,11 +38,12 @@ export interface RunDependencies {
  * @returns `refused` where the file is at fault: nothing was paid, and the same file will not do
  */
 export async function ingestRun(
-  { warehouse }: RunDependencies,
+  { warehouse, onIngested = () => {} }: RunDependencies,
   runId: string,
   options: { signal: AbortSignal; onProgress: (rowsStaged: number) => void },
 ): Promise<IngestOutcome> {
   const run = await getRun(warehouse, runId);
+  let counted = run.rowsStaged;
   try {
     const staged = await stageExport({
       pool: warehouse.pool,
@@ -50,6 +53,8 @@ export async function ingestRun(
       source: run.options.source ?? undefined,
       onProgress: (rows) => {
         options.onProgress(rows);
+        onIngested(rows - counted);
+        counted = rows;
         killPoint('chunk-staged');
       },
       signal: options.signal,

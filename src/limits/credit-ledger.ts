@@ -149,3 +149,29 @@ export async function tightestBudget(
   const row = result.rows[0];
   return row && { budgetId: row.budget_id, available: parseCredits(row.available) ?? 0n };
 }
+
+/** How the budgets of the current day and month stand, by the database's clock; one that nothing was asked of yet is empty. */
+export interface PeriodBudget {
+  readonly period: 'day' | 'month';
+  /** Decimals as text; null: no limit. */
+  readonly limit: string | null;
+  readonly reserved: string;
+  readonly settled: string;
+}
+
+/** @param limits of this process: they hold beside those that are stored, whichever is lower */
+export async function readPeriodBudgets(
+  database: Kysely<Tables>,
+  limits: BudgetLimits,
+): Promise<readonly PeriodBudget[]> {
+  const result = await sql<PeriodBudget>`
+    select period, trim_scale(least(credits_limit, own))::text as "limit",
+      trim_scale(coalesce(reserved, 0))::text as reserved, trim_scale(coalesce(settled, 0))::text as settled
+    from (values
+      ('day', to_char(clock_timestamp() at time zone 'UTC', '"day:"YYYY-MM-DD'), ${numeric(limits.perDay)}::numeric),
+      ('month', to_char(clock_timestamp() at time zone 'UTC', '"month:"YYYY-MM'), ${numeric(limits.perMonth)}::numeric)
+    ) as current (period, budget_id, own) left join budgets using (budget_id)
+    order by period
+  `.execute(database);
+  return result.rows;
+}

@@ -77,8 +77,16 @@ export async function freePlacesPerWindow(
   scope: string,
   limits: readonly RateLimit[],
 ): Promise<readonly (RateLimit & { readonly free: number })[]> {
-  const reported = await readReports(database, scope);
-  if (limits.length === 0) return reported;
+  return [...(await ownFreePlaces(database, scope, limits)), ...(await readReports(database, scope))];
+}
+
+/** Each window of `limits`, with the places that are free in it by our own count. */
+export async function ownFreePlaces(
+  database: Kysely<Tables>,
+  scope: string,
+  limits: readonly RateLimit[],
+): Promise<readonly (RateLimit & { readonly free: number })[]> {
+  if (limits.length === 0) return [];
   const used = await sql<RateLimit & { free: number }>`
     select w.calls, w.seconds, greatest(0, w.calls - count(c.call_id))::int as free
     from unnest(${limits.map((limit) => limit.calls)}::int[], ${limits.map((limit) => limit.seconds)}::int[]) as w (calls, seconds)
@@ -86,7 +94,7 @@ export async function freePlacesPerWindow(
       and c.counted_until > clock_timestamp() - make_interval(secs => w.seconds)
     group by w.calls, w.seconds
   `.execute(database);
-  return [...used.rows, ...reported];
+  return used.rows;
 }
 
 /**

@@ -25,7 +25,11 @@ export type { CreditUsage, OperationUsage } from './usage-answers.ts';
 
 export interface ServiceClientSettings extends ServiceSettings {
   readonly userAgent?: string;
+  /** Stands around every HTTP call, to count or trace it; must call it once and hand on how it ends. */
+  readonly observe?: CallObserver | undefined;
 }
+
+export type CallObserver = <Answer>(endpoint: Endpoint, call: () => Promise<Answer>) => Promise<Answer>;
 
 /** What is asked for beyond the record itself; applies to everybody in the call. */
 export interface Extras {
@@ -91,7 +95,7 @@ export function createServiceClient(
   transport: Transport = createTransport(),
   credential: CredentialSource = credentialSource(settings.credential),
 ): ServiceClient {
-  const { baseUrl } = settings;
+  const { baseUrl, observe = unobserved } = settings;
   if (baseUrl === undefined) {
     throw new Problem('setting.invalid', 'no address of the service is set', {
       where: 'ENRICHMENT_BASE_URL',
@@ -111,13 +115,15 @@ export function createServiceClient(
     request: Request,
   ): Promise<Answer> {
     const endsAt = performance.now() + settings.callTimeoutSeconds * 1_000;
+    const exchange = (authorization: CredentialHeader): Promise<Answer> =>
+      observe(operation, async () => read(await send(operation, request, authorization, endsAt), operation));
     const first = await credentialFor(operation);
     try {
-      return read(await send(operation, request, first, endsAt), operation);
+      return await exchange(first);
     } catch (error) {
       const renewed = isRefusedToken(error) ? await credentialFor(operation, first) : first;
       if (renewed === first) throw error;
-      return read(await send(operation, request, renewed, endsAt), operation);
+      return exchange(renewed);
     }
   }
 
@@ -183,6 +189,8 @@ export function createServiceClient(
     close: () => transport.close(),
   };
 }
+
+const unobserved: CallObserver = (_, call) => call();
 
 interface Request {
   readonly query?: Query;

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { killPoint } from '../observe/kill-point.ts';
 import type { Logger } from '../observe/log.ts';
+import type { DeliveryResult } from '../observe/process-metrics.ts';
 import { storeDelivery } from '../warehouse/deliveries.ts';
 import type { Warehouse } from '../warehouse/database.ts';
 import { isDatabaseAway } from '../warehouse/failure.ts';
@@ -16,6 +17,8 @@ export interface ReceiverSettings {
   readonly port: number;
   /** Told once a delivery is stored; never waited for. */
   readonly onStored: (runId: string) => void;
+  /** Counts what was done with each delivery. */
+  readonly count?: ((result: DeliveryResult) => void) | undefined;
   readonly log: Logger;
 }
 
@@ -52,7 +55,7 @@ export async function startReceiver(settings: ReceiverSettings): Promise<Running
   return { host: settings.host, port: address.port, close: () => drain(server) };
 }
 
-function createServer({ warehouse, onStored, log }: ReceiverSettings): FastifyInstance {
+function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSettings): FastifyInstance {
   const server = fastify({
     // Its own log has addresses in it, and with them tokens.
     logger: false,
@@ -90,7 +93,11 @@ function createServer({ warehouse, onStored, log }: ReceiverSettings): FastifyIn
         contentEncoding: request.headers['content-encoding']?.slice(0, 50),
       });
     });
-    if (!stored) return notFound(reply);
+    if (!stored) {
+      count('not-found');
+      return notFound(reply);
+    }
+    count('stored');
     killPoint('delivery-stored');
     // Also where nobody waits for the answer any more.
     onStored(stored.runId);
@@ -106,10 +113,12 @@ function createServer({ warehouse, onStored, log }: ReceiverSettings): FastifyIn
 
   server.setErrorHandler((error, request, reply) => {
     if (error instanceof BodyRefused) {
+      count(error.statusCode === 413 ? 'refused' : 'unavailable');
       return refuse(reply.header('connection', 'close'), error.statusCode, error.message);
     }
     const { statusCode } = error as { statusCode?: number };
     if (statusCode !== undefined && statusCode < 500) return notFound(reply);
+    count('unavailable');
     // Where the body is not complete, its sender broke off or was cut off, and waits for no answer.
     if (request.raw.complete && !isDatabaseAway(error)) {
       log.error({ err: error }, 'a delivery could not be stored');

@@ -18,7 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/contract.ts': [],
   'src/config.ts': ['src/domain'],
   'src/service': ['src/domain', 'src/config.ts'],
-  'src/observe': ['src/domain', 'src/contract.ts', 'src/config.ts', 'src/warehouse'],
+  'src/observe': ['src/domain', 'src/contract.ts', 'src/config.ts', 'src/warehouse', 'src/limits'],
   'src/warehouse': ['src/domain', 'src/contract.ts'],
   'src/limits': ['src/domain', 'src/contract.ts', 'src/warehouse'],
   'src/exports': ['src/domain', 'src/contract.ts', 'src/warehouse'],

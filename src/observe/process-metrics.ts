@@ -1,0 +1,97 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+/** How an exchange with the service ended: with an answer, or with what a failure asks for (`Disposition` of the service). */
+export type CallResult = 'answered' | 'retry' | 'wait' | 'pause' | 'reject' | 'unknown';
+const callResults: readonly CallResult[] = ['answered', 'retry', 'wait', 'pause', 'reject', 'unknown'];
+
+/** What the receiver did with a delivery. */
+export type DeliveryResult = 'stored' | 'not-found' | 'refused' | 'unavailable';
+const deliveryResults: readonly DeliveryResult[] = ['stored', 'not-found', 'refused', 'unavailable'];
+
+/** The operation that costs money: its series are there from the start, so that the first failure shows as an increase. */
+const paidEndpoint = 'POST /people/bulk_match';
+/** A call takes some hundred milliseconds; the longest that is waited for is CALL_TIMEOUT, 60 s where nothing is set. */
+const callSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
+
+/**
+ * What this process has counted since its start. Labels are names of operations, kinds and results, of which there are few:
+ * never an id, an address, or anything of a person.
+ */
+export class ProcessMetrics {
+  readonly registry = new Registry();
+  readonly #calls: Counter<'endpoint' | 'result'>;
+  readonly #failures: Counter<'endpoint' | 'type'>;
+  readonly #seconds: Histogram<'endpoint'>;
+  readonly #inTheAir: Gauge<'endpoint'>;
+  readonly #rows: Counter;
+  readonly #deliveries: Counter<'result'>;
+
+  constructor(version: string) {
+    const registers = [this.registry];
+    collectDefaultMetrics({ register: this.registry });
+    new Gauge({
+      name: 'enrich_build_info',
+      help: 'Always 1; the label says which release this process runs.',
+      labelNames: ['version'],
+      registers,
+    }).set({ version }, 1);
+    this.#calls = new Counter({
+      name: 'enrich_service_calls_total',
+      help: 'HTTP calls to the service, by how they ended: answered, or what the failure asks for.',
+      labelNames: ['endpoint', 'result'],
+      registers,
+    });
+    this.#failures = new Counter({
+      name: 'enrich_service_failures_total',
+      help: 'HTTP calls to the service without a usable answer, by type of failure.',
+      labelNames: ['endpoint', 'type'],
+      registers,
+    });
+    this.#seconds = new Histogram({
+      name: 'enrich_service_call_duration_seconds',
+      help: 'How long HTTP calls to the service took, failed ones included.',
+      labelNames: ['endpoint'],
+      buckets: callSeconds,
+      registers,
+    });
+    this.#inTheAir = new Gauge({
+      name: 'enrich_service_calls_in_the_air',
+      help: 'HTTP calls to the service that wait for their answer.',
+      labelNames: ['endpoint'],
+      registers,
+    });
+    this.#rows = new Counter({
+      name: 'enrich_ingested_rows_total',
+      help: 'Rows of exports that this process has staged.',
+      registers,
+    });
+    this.#deliveries = new Counter({
+      name: 'enrich_webhook_deliveries_total',
+      help: 'Deliveries at the receiver, by what was done: stored, not-found (no such token), refused (too large), unavailable.',
+      labelNames: ['result'],
+      registers,
+    });
+    for (const result of callResults) this.#calls.inc({ endpoint: paidEndpoint, result }, 0);
+    for (const result of deliveryResults) this.#deliveries.inc({ result }, 0);
+  }
+
+  /** A call has begun. The function that comes back is told, once, how it ended. */
+  callBegan(endpoint: string): (result: CallResult, failureType?: string) => void {
+    this.#inTheAir.inc({ endpoint });
+    const ended = this.#seconds.startTimer({ endpoint });
+    return (result, type) => {
+      ended();
+      this.#inTheAir.dec({ endpoint });
+      this.#calls.inc({ endpoint, result });
+      if (type !== undefined) this.#failures.inc({ endpoint, type });
+    };
+  }
+
+  rowsIngested(rows: number): void {
+    this.#rows.inc(rows);
+  }
+
+  deliveryCame(result: DeliveryResult): void {
+    this.#deliveries.inc({ result });
+  }
+}

@@ -1,0 +1,63 @@
+import { ProcessMetrics } from '../../src/observe/process-metrics.ts';
+import { createLogger } from '../../src/observe/log.ts';
+import { startMetricsEndpoint, type RunningMetrics } from '../../src/observe/metrics-endpoint.ts';
+import type { OwnLimits } from '../../src/observe/read-state.ts';
+import { WarehouseMetrics } from '../../src/observe/warehouse-metrics.ts';
+import { openWarehouse } from '../../src/warehouse/database.ts';
+
+/** The metrics of a process, served as a command serves them. */
+export interface MetricsHouse {
+  readonly process: ProcessMetrics;
+  scrape(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** @param temporal address of what stands in for the SDK's own exporter */
+export async function openMetricsHouse(
+  databaseUrl: string,
+  options: { limits?: Partial<OwnLimits>; temporal?: string } = {},
+): Promise<MetricsHouse> {
+  const warehouse = openWarehouse(databaseUrl, {
+    connections: 1,
+    connectMilliseconds: 2_000,
+    queryMilliseconds: 4_000,
+  });
+  const state = new WarehouseMetrics(warehouse, {
+    rateLimits: [],
+    budgets: { perDay: undefined, perMonth: undefined },
+    ...options.limits,
+  });
+  const process = new ProcessMetrics('1.2.3');
+  const endpoint: RunningMetrics = await startMetricsEndpoint(
+    { host: '127.0.0.1', port: 0 },
+    { process: process.registry, warehouse: () => state.read(), temporal: options.temporal },
+    createLogger({ level: 'silent', format: 'json' }),
+  );
+  return {
+    process,
+    scrape: async () => {
+      const answer = await fetch(`http://127.0.0.1:${endpoint.port}/metrics`);
+      return answer.text();
+    },
+    close: async () => {
+      await endpoint.close();
+      await warehouse.close();
+    },
+  };
+}
+
+/** The value of one series, written as it stands in a scrape: `name{label="value"}`; undefined where it is absent. */
+export function valueOf(scrape: string, series: string): number | undefined {
+  const line = scrape.split('\n').find((text) => text.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length));
+}
+
+/** Every metric of a scrape, with the series that a histogram is made of. */
+export function metricNames(scrape: string): Set<string> {
+  const names = new Set<string>();
+  for (const [, name = '', type = ''] of scrape.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+    names.add(name);
+    if (type === 'histogram') for (const suffix of ['bucket', 'sum', 'count']) names.add(`${name}_${suffix}`);
+  }
+  return names;
+}
