@@ -78,6 +78,7 @@ const schema = z.object({
   MAX_CREDITS_PER_RUN: credits,
   MAX_CREDITS_PER_DAY: credits,
   MAX_CREDITS_PER_MONTH: credits,
+  BUDGET_ALARMS: parsed('80%,100%', parsePercents),
   FRESHNESS: parsed('enriched=90d,not_found=30d', parseFreshness),
   LATE_RESULTS_POLL_AFTER: duration('LATE_RESULTS_POLL_AFTER', '15m'),
   LATE_RESULTS_DEADLINE: duration('LATE_RESULTS_DEADLINE', '24h'),
@@ -158,6 +159,8 @@ export interface Config {
     readonly perDay: Credits | undefined;
     readonly perMonth: Credits | undefined;
   };
+  /** At how many percent of a budget an alarm is raised, ascending. */
+  readonly budgetAlarms: readonly number[];
   readonly freshness: Freshness;
   readonly webhook: { readonly publicUrl: string | undefined; readonly listen: ListenAddress | undefined };
   readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
@@ -253,6 +256,7 @@ export function readConfig(
       perDay: values.MAX_CREDITS_PER_DAY,
       perMonth: values.MAX_CREDITS_PER_MONTH,
     },
+    budgetAlarms: values.BUDGET_ALARMS,
     freshness: values.FRESHNESS,
     webhook: { publicUrl: values.WEBHOOK_PUBLIC_URL?.replace(/\/$/, ''), listen: values.WEBHOOK_LISTEN },
     lateResults: {
@@ -300,6 +304,19 @@ export function parseFreshness(setting: string): Freshness {
     clocks.set(name, parseDuration(value, 'FRESHNESS'));
   }
   return { enrichedSeconds: clocks.get('enriched')!, notFoundSeconds: clocks.get('not_found')! };
+}
+
+/** Reads `BUDGET_ALARMS`: `50%,80%`; `none` raises no alarm. */
+function parsePercents(setting: string): readonly number[] {
+  if (setting === 'none') return [];
+  const percents = setting.split(',').map((part) => /^\s*(\d{1,3})\s*%\s*$/.exec(part)?.[1]);
+  const numbers = percents.map(Number).filter((percent) => percent >= 1 && percent <= 100);
+  if (numbers.length === percents.length) return [...new Set(numbers)].sort((one, other) => one - other);
+  throw new Problem('setting.invalid', 'not every part is a share of a budget', {
+    where: 'BUDGET_ALARMS',
+    next: 'write percents from 1% to 100%, such as 50%,80%, or none',
+    exitCode: exitCodes.usage,
+  });
 }
 
 /** At most one of the settings is there. */

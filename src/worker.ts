@@ -7,6 +7,7 @@ import { callTaskQueue, controlTaskQueue } from './contract.ts';
 import { formatCredits } from './domain/decimal.ts';
 import { countCalls } from './enrichment/count-calls.ts';
 import { FailureStreak } from './enrichment/failure-streak.ts';
+import { describeAlarm } from './limits/budget-alarms.ts';
 import { CallQueue } from './limits/call-queue.ts';
 import { applyBudgetLimits } from './limits/credit-ledger.ts';
 import { recordReports } from './limits/rate-reports.ts';
@@ -62,7 +63,11 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     ...settings.service,
     observe: metrics && countCalls(metrics),
   });
-  const budgets = { perDay: config.budgets.perDay, perMonth: config.budgets.perMonth };
+  const budgets = {
+    perDay: config.budgets.perDay,
+    perMonth: config.budgets.perMonth,
+    alarmsAt: config.budgetAlarms,
+  };
   await applyBudgetLimits(warehouse.database, budgets);
   await learnRateWindows(warehouse, client, log);
   const queue = new CallQueue({
@@ -107,7 +112,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
           freshness: config.freshness,
           lateDeadlineSeconds: config.lateResults.deadlineSeconds,
         },
-        hasPeriodBudget: Object.values(budgets).some((limit) => limit !== undefined),
+        hasPeriodBudget: budgets.perDay !== undefined || budgets.perMonth !== undefined,
       },
       log,
     ),
@@ -127,6 +132,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
         streak: new FailureStreak(),
         webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,
         pollAfterSeconds: config.lateResults.pollAfterSeconds,
+        onBudgetAlarm: (alarm) => log.warn({ alarm }, describeAlarm(alarm)),
       },
       log,
     ),

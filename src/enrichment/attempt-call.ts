@@ -4,6 +4,7 @@ import type { Credits } from '../domain/decimal.ts';
 import { askOf, worstCaseCredits } from '../domain/credit-rules.ts';
 import { lateKindsOf } from '../domain/late-results.ts';
 import { admit, type Admission, type AdmissionLimits } from '../limits/admit.ts';
+import type { BudgetAlarm } from '../limits/budget-alarms.ts';
 import type { CallQueue } from '../limits/call-queue.ts';
 import { bulkMatchScope, endCall, giveCallUp, pauseScope, returnPlace } from '../limits/rate-windows.ts';
 import { killPoint } from '../observe/kill-point.ts';
@@ -30,6 +31,8 @@ export interface AttemptDependencies {
   /** Where results that come later are to be sent, for the token of an attempt. */
   readonly webhookUrl: (token: string) => string;
   readonly pollAfterSeconds: number;
+  /** Told once for each threshold of a budget that is crossed. */
+  readonly onBudgetAlarm: (alarm: BudgetAlarm) => void;
 }
 
 export interface AttemptRequest {
@@ -174,6 +177,7 @@ async function admitWithPatience(
       },
       dependencies.limits,
     );
+    if ('alarms' in admission) admission.alarms.forEach(dependencies.onBudgetAlarm);
     if (admission.kind === 'wait' && performance.now() + admission.milliseconds <= patienceEnds) {
       await sleep(admission.milliseconds, undefined, { signal });
     } else if (admission.kind === 'over_budget' && admission.mayFreeCredits) {

@@ -87,7 +87,7 @@ async function admitMatch(
     if (shortBudget !== undefined) {
       throw new Problem('match.over-budget', `the budget ${shortBudget} holds less than the price`, {
         where: 'MAX_CREDITS_PER_DAY, MAX_CREDITS_PER_MONTH',
-        next: 'raise the limit, or wait for the next day or month; enrich budget show says what is left',
+        next: `raise it (enrich budget set ${shortBudget} N), or wait for the next one; enrich budget show says what is left`,
       });
     }
   });

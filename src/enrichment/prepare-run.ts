@@ -13,7 +13,7 @@ import { estimateSeconds } from '../domain/eta.ts';
 import { Problem } from '../domain/problem.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
 import { stageExport } from '../exports/stage.ts';
-import { budgetsOf, setRunBudget, tightestBudget, type BudgetLimits } from '../limits/credit-ledger.ts';
+import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '../limits/credit-ledger.ts';
 import { bulkMatchScope, forgetOldCalls, freePlacesPerWindow } from '../limits/rate-windows.ts';
 import { killPoint } from '../observe/kill-point.ts';
 import { withoutPersonalData } from '../observe/log.ts';
@@ -85,7 +85,7 @@ export async function planRun(dependencies: RunDependencies, runId: string): Pro
     };
   }
   await setRunStatus(warehouse, runId, 'planning', undefined);
-  await setRunBudget(database, runId, limitOf(run.options.maxCredits));
+  await openRunBudget(database, runId, limitOf(run.options.maxCredits));
   await forgetOldCalls(database, Math.max(86_400, ...rateLimits.map((limit) => limit.seconds)));
   const ask = askOf(run.options);
   const planned = await planRows(warehouse, runId, askedBy(run.options));
@@ -96,7 +96,7 @@ export async function planRun(dependencies: RunDependencies, runId: string): Pro
   const expectedPerPerson = history.creditsPerPerson ?? expectedCredits(ask);
   const expected = expectedPerPerson * people;
   const calls = Math.ceil(planned.people / peoplePerCall);
-  const short = await tightestBudget(database, await budgetsOf(database, runId, budgets), budgets);
+  const [short] = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
   const plan: PlanSummary = {
     planHash: planned.planHash,
     rows: planned.rows,

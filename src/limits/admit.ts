@@ -3,6 +3,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
 import type { Tables } from '../warehouse/tables.ts';
+import type { BudgetAlarm } from './budget-alarms.ts';
 import { budgetsOf, mayFreeCredits, reserve, type BudgetLimits } from './credit-ledger.ts';
 import { bulkMatchScope, takePlace, type Wait } from './rate-windows.ts';
 
@@ -32,9 +33,15 @@ export type Admission =
       readonly rowNumbers: readonly number[];
       /** Unguessable part of the webhook address; only its hash is stored. */
       readonly token: string | undefined;
+      readonly alarms: readonly BudgetAlarm[];
     }
   | ({ readonly kind: 'wait' } & Wait)
-  | { readonly kind: 'over_budget'; readonly budget: string; readonly mayFreeCredits: boolean }
+  | {
+      readonly kind: 'over_budget';
+      readonly budget: string;
+      readonly mayFreeCredits: boolean;
+      readonly alarms: readonly BudgetAlarm[];
+    }
   /** Some of the people have their outcome by now, or are being asked for by a worker that was thought to be dead. */
   | { readonly kind: 'taken' }
   /** The run is not running: it was paused, cancelled or has ended. */
@@ -82,7 +89,12 @@ export async function admit(
     if (affordable.people === 0) {
       const budget = affordable.shortBudget ?? 'none';
       await sql`delete from rate_calls where call_id = ${attemptId}`.execute(transaction);
-      return { kind: 'over_budget', budget, mayFreeCredits: await mayFreeCredits(transaction, budget) };
+      return {
+        kind: 'over_budget',
+        budget,
+        mayFreeCredits: await mayFreeCredits(transaction, budget),
+        alarms: affordable.alarms,
+      };
     }
     const rowNumbers = request.rowNumbers.slice(0, affordable.people);
     const token = request.lateResults ? randomBytes(32).toString('base64url') : undefined;
@@ -97,7 +109,7 @@ export async function admit(
       select ${attemptId}, place - 1, ${request.runId}, row_number
       from unnest(${rowNumbers}::int[]) with ordinality as asked (row_number, place)
     `.execute(transaction);
-    return { kind: 'admitted', attemptId, rowNumbers, token };
+    return { kind: 'admitted', attemptId, rowNumbers, token, alarms: affordable.alarms };
   });
 }
 

@@ -6,12 +6,14 @@ import { describeDatabaseFailure } from './failure.ts';
 import * as firstTables from './migrations/0001-first-tables.ts';
 import * as lateResults from './migrations/0002-late-results.ts';
 import * as rateReports from './migrations/0003-rate-reports.ts';
+import * as budgets from './migrations/0004-budgets.ts';
 
 /** Named here and not found by listing a folder: the order is part of the code, and bundling cannot lose one. */
 const migrations: Record<string, Migration> = {
   '0001-first-tables': firstTables,
   '0002-late-results': lateResults,
   '0003-rate-reports': rateReports,
+  '0004-budgets': budgets,
 };
 
 /**

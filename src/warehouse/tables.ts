@@ -155,6 +155,37 @@ export interface BudgetsTable {
   credits_limit: Decimal | null;
   reserved: Generated<Decimal>;
   settled: Generated<Decimal>;
+  /** The limit is a person's word: the settings of processes neither lower nor raise it. */
+  set_by_command: Generated<boolean>;
+}
+
+/** What a day or a month that begins may spend, by a person's word; without a row the settings of the processes say it. */
+export interface StandingBudgetsTable {
+  period: 'day' | 'month';
+  credits_limit: Decimal | null;
+}
+
+/** Every change of a limit: who, when, from what to what, and why. */
+export interface BudgetChangesTable {
+  change_id: Generated<string>;
+  changed_at: GeneratedTimestamp;
+  /** A budget, or `every-day` and `every-month`. */
+  budget_id: string;
+  old_limit: Decimal | null;
+  new_limit: Decimal | null;
+  /** A person, or `settings`. */
+  changed_by: string;
+  reason: string | null;
+}
+
+/** Thresholds that a budget has crossed: once for each, and once more where its limit was changed since. */
+export interface BudgetAlarmsTable {
+  budget_id: string;
+  percent: number;
+  credits_limit: Decimal;
+  /** Settled and reserved at that moment. */
+  used: Decimal;
+  crossed_at: GeneratedTimestamp;
 }
 
 export interface RateScopesTable {
@@ -297,6 +328,9 @@ export interface Tables {
   raw_answers: RawAnswersTable;
   quarantined_people: QuarantinedPeopleTable;
   budgets: BudgetsTable;
+  standing_budgets: StandingBudgetsTable;
+  budget_changes: BudgetChangesTable;
+  budget_alarms: BudgetAlarmsTable;
   rate_scopes: RateScopesTable;
   rate_calls: RateCallsTable;
   rate_reports: RateReportsTable;

@@ -142,7 +142,11 @@ describe('credits', () => {
     await emptyWindows();
     const runId = await runningRun(warehouse, '10');
     await ask(runId);
-    expect(await ask(runId)).toEqual({ kind: 'over_budget', budget: `run:${runId}`, mayFreeCredits: true });
+    expect(await ask(runId)).toMatchObject({
+      kind: 'over_budget',
+      budget: `run:${runId}`,
+      mayFreeCredits: true,
+    });
   });
 
   it('takes no place in a window for a call that the budget refuses', async () => {
