@@ -8,8 +8,10 @@ import {
 } from '../src/enrichment/late-results.ts';
 import { finishRun, ingestRun, planRun, type RunDependencies } from '../src/enrichment/prepare-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../src/enrichment/scheduled-run.ts';
+import type { Retention } from '../src/domain/retention.ts';
 import type { Logger } from '../src/observe/log.ts';
 import { killPoint } from '../src/observe/kill-point.ts';
+import { prune } from '../src/warehouse/prune.ts';
 import { askedBy, openPage } from '../src/warehouse/pages.ts';
 import { getRun, setRunStatus } from '../src/warehouse/runs.ts';
 import { mappingFailures } from './failure.ts';
@@ -20,6 +22,7 @@ export function createControlActivities(
   dependencies: RunDependencies,
   late: LateDependencies,
   schedules: ScheduleDependencies,
+  retention: Retention,
   log: Logger,
 ): ControlActivities {
   const { warehouse } = dependencies;
@@ -45,6 +48,11 @@ export function createControlActivities(
     settleLateResults: ({ runId }) => beating(log, (signal) => settleRunResults(late, runId, signal)),
     sweepLateResults: () =>
       beating(log, async (signal) => ({ applied: await settleLateResults(late, 'ended-runs', signal) })),
+    pruneWarehouse: () =>
+      beating(log, async (signal) => {
+        const { answers, deliveries, staging, kept } = await prune(warehouse, retention, signal);
+        return { answers: answers.count, deliveries: deliveries.count, rows: staging.rows, kept };
+      }),
     beginScheduledRuns: (request) => beating(log, (signal) => beginScheduledRuns(schedules, request, signal)),
     finishRun: ({ runId, ending }) => beating(log, () => finishRun(dependencies, runId, ending)),
   };

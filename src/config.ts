@@ -5,6 +5,7 @@ import { parseCredits, type Credits } from './domain/decimal.ts';
 import { parseDuration } from './domain/duration.ts';
 import { Problem, exitCodes } from './domain/problem.ts';
 import { parseRateLimits, type RateLimit } from './domain/rate-limit.ts';
+import { parseRetention, type Retention } from './domain/retention.ts';
 
 /** An empty variable means "not set": compose files and CI pass empty strings for what they leave out. */
 const text = z
@@ -80,6 +81,7 @@ const schema = z.object({
   MAX_CREDITS_PER_MONTH: credits,
   BUDGET_ALARMS: parsed('80%,100%', parsePercents),
   FRESHNESS: parsed('enriched=90d,not_found=30d', parseFreshness),
+  RETENTION: parsed('', parseRetention),
   LATE_RESULTS_POLL_AFTER: duration('LATE_RESULTS_POLL_AFTER', '15m'),
   LATE_RESULTS_DEADLINE: duration('LATE_RESULTS_DEADLINE', '24h'),
   POLL_PATH: text
@@ -162,6 +164,7 @@ export interface Config {
   /** At how many percent of a budget an alarm is raised, ascending. */
   readonly budgetAlarms: readonly number[];
   readonly freshness: Freshness;
+  readonly retention: Retention;
   readonly webhook: { readonly publicUrl: string | undefined; readonly listen: ListenAddress | undefined };
   readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
   readonly embedded: {
@@ -258,6 +261,7 @@ export function readConfig(
     },
     budgetAlarms: values.BUDGET_ALARMS,
     freshness: values.FRESHNESS,
+    retention: values.RETENTION,
     webhook: { publicUrl: values.WEBHOOK_PUBLIC_URL?.replace(/\/$/, ''), listen: values.WEBHOOK_LISTEN },
     lateResults: {
       pollAfterSeconds: values.LATE_RESULTS_POLL_AFTER,

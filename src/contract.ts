@@ -19,6 +19,7 @@ export const workflowTypes = {
   run: 'enrichmentRun',
   page: 'enrichmentPage',
   sweep: 'lateResultSweep',
+  prune: 'retentionPrune',
   scheduled: 'scheduledRun',
 } as const;
 
@@ -27,6 +28,9 @@ export const mailSignalName = 'mail';
 
 /** The schedule that looks after late results of runs that have ended. */
 export const sweepScheduleId = 'enrichment-late-results';
+
+/** The schedule that removes what was kept long enough. */
+export const pruneScheduleId = 'enrichment-retention';
 
 /** Typed search attributes that runs carry; the dev server registers them at its start. */
 export const searchAttributes = {
@@ -260,6 +264,18 @@ export interface RunFacts {
   };
 }
 
+/** What was kept long enough and is removed. */
+export interface Pruned {
+  /** Bodies of answers. */
+  readonly answers: number;
+  /** Bodies of deliveries. */
+  readonly deliveries: number;
+  /** Rows of exports that say nothing of people any more. */
+  readonly rows: number;
+  /** Older as well, and kept: calls or deliveries of theirs are still open. */
+  readonly kept: { readonly answers: number; readonly deliveries: number; readonly runs: number };
+}
+
 /** Activities of the control queue. Every one is idempotent: its truth is in the database. */
 export interface ControlActivities {
   ingestExport(request: RunRequest): Promise<IngestOutcome>;
@@ -270,6 +286,8 @@ export interface ControlActivities {
   settleLateResults(request: RunRequest): Promise<LateStanding>;
   /** The same for all runs that have ended; tells how many deliveries took effect. */
   sweepLateResults(): Promise<{ readonly applied: number }>;
+  /** Removes what is older than the worker's `RETENTION`, and says how much that was. */
+  pruneWarehouse(): Promise<Pruned>;
   /** Finds the export of a schedule, and begins its runs; those that were begun already are found again. */
   beginScheduledRuns(request: ScheduledRunInput & { readonly asOf: string }): Promise<ScheduledRuns>;
   finishRun(

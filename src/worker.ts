@@ -114,6 +114,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
         },
         hasPeriodBudget: budgets.perDay !== undefined || budgets.perMonth !== undefined,
       },
+      config.retention,
       log,
     ),
     maxConcurrentActivityTaskExecutions: 4,

@@ -87,7 +87,7 @@ export async function withSession<Result>(
             import('./run-receiver.ts'),
           ]);
           const { connectWorker } = await import('./temporal.ts');
-          const { ensureSweepSchedule } = await import('./sweep-schedule.ts');
+          const { ensurePruneSchedule, ensureSweepSchedule } = await import('./own-schedules.ts');
           const metrics = await session.metrics();
           installRuntime(log, metrics?.temporalListen);
           if (stack.temporal.embedded) {
@@ -113,7 +113,9 @@ export async function withSession<Result>(
             log,
           });
           closing.push(() => started.stop());
-          await ensureSweepSchedule(await session.temporal());
+          const connected = await session.temporal();
+          await ensureSweepSchedule(connected);
+          if (Object.keys(config.retention).length > 0) await ensurePruneSchedule(connected);
           return started;
         })();
         return worker;

@@ -28,6 +28,7 @@ export function withSettings(command: Command): Command {
 const furtherFlags: Partial<Record<Setting, string>> = {
   MAX_CREDITS_PER_RUN: '--max-credits',
   FRESHNESS: '--freshness',
+  RETENTION: '--retention',
   LATE_RESULTS_DEADLINE: '--late-deadline',
   WEBHOOK_LISTEN: '--listen',
 };

@@ -140,9 +140,14 @@ const meaningOf: Readonly<Record<string, string>> = {
 
 function coverageSection({ coverage }: RunReport): Section {
   const { contacts, fields } = coverage;
+  const title = 'Coverage before and after';
+  if (fields.length === 0) {
+    const lead = 'What the file held is not known any more: its rows were kept long enough (RETENTION).';
+    return { id: 'coverage', title, lead, tables: [] };
+  }
   return {
     id: 'coverage',
-    title: 'Coverage before and after',
+    title,
     lead: `Of ${counted(contacts, 'contact')} in the file (without duplicates and unreadable rows), how many have each field: in the export, and with what the warehouse holds now. A dash: the export has no column for it.`,
     tables: [
       {

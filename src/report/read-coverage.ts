@@ -58,6 +58,7 @@ const fields: readonly MeasuredField[] = [
  * were normalised; of the others a cell that is not blank counts, in a column whose name says what it is.
  *
  * @param run whose file is staged
+ * @returns no fields where the rows of the file are no longer kept
  */
 export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Promise<Coverage> {
   const known = new Set(Object.values(run.mapping ?? {}));
@@ -82,7 +83,7 @@ export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Pr
   const counts = found.rows[0]!;
   return {
     contacts: counts['contacts'] ?? 0,
-    fields: measured.map(({ field, before }, index): FieldCoverage => {
+    fields: (run.rowsPruned > 0 ? [] : measured).map(({ field, before }, index): FieldCoverage => {
       const filled = counts[`before_${index}`] ?? 0;
       const after = counts[`after_${index}`] ?? 0;
       return { field, before: before ? filled : null, after, gained: after - filled };

@@ -79,7 +79,7 @@ function chartsOf(report: RunReport, id: Section['id']): readonly Markup[] {
     case 'outcomes':
       return [outcomesChart(report)];
     case 'coverage':
-      return [coverageChart(report.coverage)];
+      return report.coverage.fields.length === 0 ? [] : [coverageChart(report.coverage)];
     case 'credits':
       return [creditsChart(report.credits)];
     case 'calls':

@@ -44,6 +44,7 @@ export interface ReportedRun {
 /** Contacts of the file (without its duplicates and unreadable rows), and how many of them have a value. */
 export interface Coverage {
   readonly contacts: number;
+  /** Empty where the rows of the file are no longer kept. */
   readonly fields: readonly FieldCoverage[];
 }
 

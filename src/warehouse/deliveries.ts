@@ -98,7 +98,8 @@ export interface DeliveryFacts {
   readonly status: DeliveryStatus;
   readonly late: boolean;
   readonly reason: string | null;
-  readonly bytes: number;
+  /** Null: its body is no longer kept. */
+  readonly bytes: number | null;
   readonly body_sha256: string;
   readonly people: number;
   readonly credits: string | null;
@@ -134,14 +135,18 @@ export async function getDelivery(warehouse: Warehouse, deliveryId: string): Pro
   });
 }
 
-/** The body as it came. */
+/** The body as it came. @throws Problem `delivery.pruned` */
 export async function readDeliveryBody(warehouse: Warehouse, deliveryId: string): Promise<Buffer> {
   const row = await warehouse.database
     .selectFrom('webhook_deliveries')
     .select('body')
     .where('delivery_id', '=', deliveryId)
     .executeTakeFirstOrThrow();
-  return row.body;
+  if (row.body) return row.body;
+  throw new Problem('delivery.pruned', `the body of delivery ${deliveryId} is no longer kept`, {
+    where: 'enrichment.webhook_deliveries',
+    next: 'nothing is left to do: it took effect before; RETENTION says how long bodies are kept',
+  });
 }
 
 /** Puts a delivery aside that cannot be applied, so that it stands in nobody's way. */
@@ -160,7 +165,7 @@ export async function quarantineDelivery(
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<boolean> {
   const reopened = await sql`
     update webhook_deliveries set status = 'received', reason = null, applied_at = null, subject = null, credits = null
-    where delivery_id = ${deliveryId} and status in ('quarantined', 'orphaned')
+    where delivery_id = ${deliveryId} and status in ('quarantined', 'orphaned') and body is not null
   `.execute(warehouse.database);
   return Number(reopened.numAffectedRows) > 0;
 }

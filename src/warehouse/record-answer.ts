@@ -170,7 +170,7 @@ function peopleFound(answer: AnswerToRecord, asked: number): number {
 async function lookAgain(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
     update webhook_deliveries set status = 'received', reason = null, applied_at = null, subject = null, credits = null
-    where attempt_id = ${attemptId} and status in ('orphaned', 'duplicate')
+    where attempt_id = ${attemptId} and status in ('orphaned', 'duplicate') and body is not null
   `.execute(transaction);
 }
 

@@ -18,6 +18,8 @@ export interface RunRecord {
   readonly mapping: Readonly<Record<string, unknown>> | null;
   readonly warnings: readonly string[];
   readonly rowsStaged: number;
+  /** Up to this row number the rows say nothing of people any more. */
+  readonly rowsPruned: number;
   readonly ingestedAt: Date | null;
   readonly plan: PlanSummary | null;
   readonly planHash: string | null;
@@ -147,6 +149,7 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     mapping: row.mapping,
     warnings: row.warnings,
     rowsStaged: row.rows_staged,
+    rowsPruned: row.rows_pruned,
     ingestedAt: row.ingested_at,
     plan: row.plan as PlanSummary | null,
     planHash: row.plan_hash,

@@ -25,6 +25,8 @@ export interface RunsTable {
   warnings: Generated<string[]>;
   /** Records staged so far; with `ingested_at` set, the rows of the file. */
   rows_staged: Generated<number>;
+  /** Up to this row number the rows say nothing of people any more: their retention has passed. */
+  rows_pruned: Generated<number>;
   ingested_at: Timestamp | null;
   plan: Json<Record<string, unknown>> | null;
   plan_hash: string | null;
@@ -279,8 +281,8 @@ export interface WebhookDeliveriesTable {
   run_id: string | null;
   /** `webhook`, or `poll` where we fetched it. */
   origin: Generated<'webhook' | 'poll'>;
-  /** As it came: not decompressed, not parsed. */
-  body: Buffer;
+  /** As it came: not decompressed, not parsed. Null: its retention has passed. */
+  body: Buffer | null;
   content_encoding: string | null;
   body_sha256: Buffer;
   received_at: GeneratedTimestamp;

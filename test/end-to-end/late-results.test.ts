@@ -101,6 +101,13 @@ describe('phones', () => {
     await reveal(file);
     const again = await reveal(file);
     expect(again.calls).toBe(0);
+
+    // Nor once all that could be removed of it is.
+    const retention = 'answers=0s,deliveries=0s,staging=0s';
+    const pruned = await house.enrich(['prune', '--retention', retention, '--yes', '--json']);
+    expect(JSON.parse(pruned.stdout)).toMatchObject({ removed: true, kept: { answers: 0, runs: 0 } });
+    await expectPromisesKept(house);
+    expect((await reveal(file)).calls).toBe(0);
   });
 
   it.each<[string, DeliveryRule, Partial<RunFacts['late_results']>]>([

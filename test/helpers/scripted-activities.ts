@@ -79,6 +79,13 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
 
   sweepLateResults: ControlActivities['sweepLateResults'] = async () => ({ applied: 0 });
 
+  pruneWarehouse: ControlActivities['pruneWarehouse'] = async () => ({
+    answers: 1,
+    deliveries: 2,
+    rows: 3,
+    kept: { answers: 0, deliveries: 0, runs: 0 },
+  });
+
   /** The runs that a schedule finds to do; none where nothing is said. */
   scheduled: ScheduledRuns = { runs: [], left: 0 };
   readonly scheduledFor: string[] = [];

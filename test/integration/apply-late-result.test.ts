@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { wholeCredits } from '../../src/domain/decimal.ts';
-import { drainInbox } from '../../src/enrichment/late-results.ts';
-import { admit } from '../../src/limits/admit.ts';
 import { decideAttempt } from '../../src/warehouse/attempts.ts';
 import { markUnknown } from '../../src/warehouse/close-attempt.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { storeDelivery, storePolled } from '../../src/warehouse/deliveries.ts';
-import { readOpenPeople, type OpenPerson } from '../../src/warehouse/open-people.ts';
-import { recordAnswer } from '../../src/warehouse/record-answer.ts';
-import { setRunStatus } from '../../src/warehouse/runs.ts';
-import { planRows } from '../../src/warehouse/plan.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
-import { asked, stagedRun } from '../helpers/rows.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  drainCall,
+  phonesBody as body,
+  recordPhonesAnswer,
+  type PhonesCall as Call,
+} from '../helpers/late-calls.ts';
 
 let database: TestDatabase;
 let warehouse: Warehouse;
@@ -27,104 +27,11 @@ afterAll(async () => {
   await database.drop();
 });
 
-let names = 0;
-const extras = { reveal: ['phone'] as const, waterfall: [] };
-
-interface Call {
-  readonly attemptId: string;
-  readonly token: string;
-  readonly people: readonly OpenPerson[];
-  readonly ids: readonly string[];
-}
-
-/** Three people are being asked for, with their phones. */
-async function callInTheAir(): Promise<Call> {
-  names += 1;
-  const people = ['a', 'b', 'c'].map((letter) => ({
-    keys: [`email:${letter}${names}@orbit.example`],
-    email: `${letter}${names}@orbit.example`,
-    firstName: 'Ada',
-    lastName: `Novak${letter}${names}`,
-    contactId: `${letter}-${names}`,
-  }));
-  const run = await stagedRun(warehouse, people);
-  await warehouse.pool.query(
-    `update runs set options = options || '{"reveal": ["phone"]}'::jsonb where run_id = $1`,
-    [run.runId],
-  );
-  await planRows(warehouse, run.runId, asked);
-  await setRunStatus(warehouse, run.runId, 'running', undefined);
-  const open = await readOpenPeople(warehouse.database, run.runId, 1);
-  const admission = await admit(
-    warehouse.database,
-    {
-      runId: run.runId,
-      batch: 1,
-      rowNumbers: open.map((person) => person.rowNumber),
-      creditsPerPerson: wholeCredits(9),
-      deadlineSeconds: 30,
-      lateResults: true,
-    },
-    { rateLimits: [], budgets: { perDay: undefined, perMonth: undefined } },
-  );
-  if (admission.kind !== 'admitted') throw new Error(admission.kind);
-  const ids = ['a', 'b', 'c'].map((letter) => `person-${letter}${names}`);
-  return { attemptId: admission.attemptId, token: admission.token!, people: open, ids };
-}
-
-async function answer(call: Call, matches: readonly (0 | 1)[] = [1, 1, 1], credits = 3): Promise<void> {
-  await recordAnswer(warehouse, {
-    attemptId: call.attemptId,
-    source: 'generic',
-    people: call.people,
-    asked: { ...extras, service: 'test' },
-    lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
-    answer: {
-      httpStatus: 200,
-      requestId: `-90071992547409${names}`,
-      matches: matches.map((found, index) => {
-        const { identity } = call.people[index]!;
-        return found
-          ? {
-              id: call.ids[index]!,
-              first_name: identity.firstName,
-              last_name: identity.lastName,
-              email: identity.email,
-            }
-          : null;
-      }),
-      unreadableMatches: [],
-      creditsConsumed: wholeCredits(credits),
-      creditsProblem: undefined,
-      raw: Buffer.from('{}'),
-      contentType: 'application/json',
-    },
-  });
-}
-
-function body(ids: readonly string[], credits: number | string, more: object = {}): Buffer {
-  const people = ids.map((id, index) => ({
-    id,
-    phone_numbers: [
-      { sanitized_number: `+1415555010${index}`, type_cd: 'mobile', status_cd: 'valid_number' },
-    ],
-  }));
-  const text = JSON.stringify({ ...more, credits_consumed: 'PRICE', people });
-  return Buffer.from(text.replace('"PRICE"', String(credits)));
-}
-
-async function deliver(call: Call, content: Buffer): Promise<void> {
-  await storeDelivery(warehouse, {
-    tokenHash: createHash('sha256').update(call.token).digest(),
-    body: content,
-    contentEncoding: undefined,
-  });
-  await drain(call);
-}
-
-async function drain(call: Call): Promise<void> {
-  await drainInbox(warehouse, { attemptId: call.attemptId }, new AbortController().signal);
-}
+const callInTheAir = (): Promise<Call> => callWithPhones(warehouse);
+const answer = (call: Call, matches?: readonly (0 | 1)[], credits?: number): Promise<void> =>
+  recordPhonesAnswer(warehouse, call, matches, credits);
+const deliver = (call: Call, content: Buffer): Promise<void> => deliverTo(warehouse, call, content);
+const drain = (call: Call): Promise<void> => drainCall(warehouse, call);
 
 async function books(call: Call): Promise<{ status: string; settled: number | null; reserved: number }> {
   const { rows } = await warehouse.pool.query<{ status: string; settled: number | null; reserved: number }>(

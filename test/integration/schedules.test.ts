@@ -4,10 +4,11 @@ import { Runtime, Worker, bundleWorkflowCode, type WorkflowBundle } from '@tempo
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ScheduleDefinition } from '../../src/cli/schedule-definition.ts';
 import { getSchedule, listSchedules, putSchedule, triggerSchedule } from '../../src/cli/schedule-server.ts';
-import { ensureSweepSchedule } from '../../src/cli/sweep-schedule.ts';
+import { ensurePruneSchedule, ensureSweepSchedule } from '../../src/cli/own-schedules.ts';
 import {
   callTaskQueue,
   controlTaskQueue,
+  pruneScheduleId,
   sweepScheduleId,
   workflowTypes,
   type RunInput,
@@ -137,11 +138,13 @@ describe('a schedule in Temporal', () => {
 
   it('is listed, and others that are none of ours are neither listed nor changed', async () => {
     await ensureSweepSchedule(temporal.client);
+    await ensurePruneSchedule(temporal.client);
     await putSchedule(temporal.client, definition());
     const names = async (): Promise<string[]> =>
       (await listSchedules(temporal.client)).map((known) => known.definition.name);
     await expect.poll(names).toContain(name);
     expect(await names()).not.toContain(sweepScheduleId);
+    expect(await names()).not.toContain(pruneScheduleId);
     await expect(putSchedule(temporal.client, definition({ name: sweepScheduleId }))).rejects.toMatchObject({
       type: 'schedule.foreign',
       exitCode: 2,
@@ -150,6 +153,31 @@ describe('a schedule in Temporal', () => {
 });
 
 describe('a schedule that fires', () => {
+  it.each([
+    [sweepScheduleId, ensureSweepSchedule, { applied: 0 }],
+    [pruneScheduleId, ensurePruneSchedule, { answers: 1, deliveries: 2, rows: 3 }],
+  ])('is %s as well, which a worker makes', async (scheduleId, ensure, expected) => {
+    const { client, workerConnection: connection, namespace } = temporal;
+    const activities = new ScriptedActivities();
+    await ensure(client);
+    await ensure(client);
+    const worker = await Worker.create({
+      connection,
+      namespace,
+      activities,
+      workflowBundle,
+      taskQueue: controlTaskQueue,
+    });
+    await worker.runUntil(async () => {
+      const schedule = client.schedule.getHandle(scheduleId);
+      await schedule.trigger();
+      const recent = async () => (await schedule.describe()).info.recentActions;
+      await expect.poll(recent).toHaveLength(1);
+      const { workflowId } = (await recent())[0]!.action.workflow;
+      expect(await client.workflow.getHandle(workflowId).result()).toMatchObject(expected);
+    });
+  });
+
   it('is not triggered while it is going on, where its policy is to skip', async () => {
     const { client } = temporal;
     await putSchedule(client, definition({ overlap: 'skip' }));

@@ -1,0 +1,88 @@
+import { Command } from 'commander';
+import { formatDuration } from '../domain/duration.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import { retained } from '../domain/retention.ts';
+import { measurePrune, prune, type PruneFigures } from '../warehouse/prune.ts';
+import { print, table, tell } from './output.ts';
+import { withSession } from './session.ts';
+import { settingsOf, withSettings } from './settings.ts';
+
+/** `enrich prune` */
+export function pruneCommand(): Command {
+  return withSettings(new Command('prune'))
+    .description('remove bodies of answers and deliveries, and staged rows, that were kept long enough')
+    .option('--retention <times>', 'how long each is kept (RETENTION), such as answers=90d,staging=30d')
+    .option('--yes', 'remove them; without it, it is only said what would be removed')
+    .option('--json', 'as a JSON object')
+    .addHelpText(
+      'after',
+      `
+answers: bodies of the service's answers. deliveries: bodies of webhooks and polls. staging: what the rows of exports that
+have ended say of people. Calls, credits, outcomes, contacts and the memory of who was asked are never removed, nor is what
+a call or delivery that is still open may need. It runs beside workers, and can be stopped at any time.
+With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
+
+Example:
+  enrich prune --retention answers=90d,deliveries=90d,staging=30d --yes`,
+    )
+    .action(async (options: { retention?: string; yes?: boolean; json?: boolean }) => {
+      const config = settingsOf(options, { RETENTION: options.retention });
+      const { retention } = config;
+      if (Object.keys(retention).length === 0) {
+        throw new Problem('setting.missing', 'nothing says how long things are kept', {
+          where: 'RETENTION or --retention',
+          next: 'write for example answers=90d,deliveries=90d,staging=30d; what is not named is kept for ever',
+          exitCode: exitCodes.usage,
+        });
+      }
+      const removed = options.yes === true;
+      const figures = await withSession(config, { temporal: false, service: false }, ({ warehouse }) =>
+        removed ? removeUntilStopped(warehouse, retention) : measurePrune(warehouse, retention),
+      );
+      if (options.json === true) return print(JSON.stringify({ removed, retention, ...figures }));
+      const kept = {
+        answers: figures.kept.answers,
+        deliveries: figures.kept.deliveries,
+        staging: figures.kept.runs,
+      };
+      print(
+        table([
+          ['what', 'kept for', removed ? 'removed' : 'would go', 'still needed'],
+          ...retained.flatMap((kind) => {
+            const seconds = retention[kind];
+            return seconds === undefined
+              ? [[kind, 'ever', '', '']]
+              : [[kind, formatDuration(seconds), amountOf(figures, kind), stillNeeded(kind, kept[kind])]];
+          }),
+        ]),
+      );
+      if (Object.values(kept).some((count) => count > 0))
+        tell(
+          'still needed: see enrich attempts list, and enrich inbox list --status orphaned (or quarantined)',
+        );
+      if (!removed) tell('nothing was removed; with --yes it is');
+    });
+}
+
+function removeUntilStopped(
+  ...[warehouse, retention]: Parameters<typeof measurePrune>
+): Promise<PruneFigures> {
+  const stopped = new AbortController();
+  const stop = (): void => {
+    tell('stopping after this batch');
+    stopped.abort();
+  };
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  return prune(warehouse, retention, stopped.signal);
+}
+
+function amountOf(figures: PruneFigures, kind: (typeof retained)[number]): string {
+  if (kind === 'staging') return `${figures.staging.rows} rows of ${figures.staging.runs} runs`;
+  const { count, bytes } = figures[kind];
+  return `${count} bodies, ${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+function stillNeeded(kind: (typeof retained)[number], count: number): string {
+  return kind === 'staging' ? `${count} runs` : `${count} bodies`;
+}

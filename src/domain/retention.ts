@@ -1,0 +1,31 @@
+import { parseDuration } from './duration.ts';
+import { Problem, exitCodes } from './problem.ts';
+
+/** What is only kept for a time: bodies of answers, bodies of deliveries, and the rows of exports as they were staged. */
+export const retained = ['answers', 'deliveries', 'staging'] as const;
+export type Retained = (typeof retained)[number];
+
+/** For how many seconds each is kept; what is not named is kept for ever. */
+export type Retention = { readonly [Kind in Retained]?: number };
+
+/**
+ * Reads `RETENTION`, such as `answers=90d,deliveries=90d,staging=30d`. Empty: everything is kept.
+ *
+ * @throws Problem `setting.invalid`
+ */
+export function parseRetention(setting: string): Retention {
+  const retention: { [Kind in Retained]?: number } = {};
+  for (const part of setting.split(',').filter((each) => each.trim() !== '')) {
+    const [name = '', value = ''] = part.split('=').map((word) => word.trim());
+    const kind = retained.find((known) => known === name);
+    if (kind === undefined) {
+      throw new Problem('setting.invalid', `RETENTION knows nothing named "${name}"`, {
+        where: 'RETENTION',
+        next: `write for example answers=90d,deliveries=90d,staging=30d`,
+        exitCode: exitCodes.usage,
+      });
+    }
+    retention[kind] = parseDuration(value, 'RETENTION');
+  }
+  return retention;
+}
