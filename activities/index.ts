@@ -1,4 +1,5 @@
 import type { CallActivities, ControlActivities } from '../src/contract.ts';
+import { checkRunService, type ServiceCheckDependencies } from '../src/enrichment/check-run-service.ts';
 import { enrichBatch } from '../src/enrichment/enrich-batch.ts';
 import type { AttemptDependencies } from '../src/enrichment/attempt-call.ts';
 import {
@@ -21,6 +22,7 @@ import { withHeartbeat } from './heartbeat.ts';
 export function createControlActivities(
   dependencies: RunDependencies,
   late: LateDependencies,
+  service: ServiceCheckDependencies,
   schedules: ScheduleDependencies,
   retention: Retention,
   log: Logger,
@@ -36,6 +38,7 @@ export function createControlActivities(
         );
       }),
     planRun: ({ runId }) => beating(log, () => planRun(dependencies, runId)),
+    checkService: ({ runId }) => beating(log, () => checkRunService(service, runId)),
     setRunStatus: ({ runId, status, stop }) =>
       beating(log, () => setRunStatus(warehouse, runId, status, stop)),
     openPage: ({ runId, page }) =>

@@ -71,6 +71,8 @@ export interface RunInput {
   readonly lanes: number;
   /** The namespace knows our search attributes. */
   readonly searchable: boolean;
+  /** Nobody has asked the service yet what it says of the credential that the run will call with. */
+  readonly checksService: boolean;
   /** Results are to come after the answers, and the run waits for them; absent where everything comes with the answer. */
   readonly lateResults?: { readonly pollAfterSeconds: number };
   /** Carried over continue-as-new: where to go on, and what was done. */
@@ -177,6 +179,8 @@ export interface PlanSummary {
   readonly credits: { readonly minimum: string; readonly expected: string; readonly worstCase: string };
   /** The tightest budget that applies, if the worst case does not fit it. */
   readonly shortBudget: { readonly budget: string; readonly available: string } | null;
+  /** What the calls are held to, by RATE_LIMITS and by what the service says: `20/minute, 600/hour`. */
+  readonly rateLimits: string;
   readonly etaSeconds: number;
 }
 
@@ -186,6 +190,10 @@ export type IngestOutcome =
 export type PlanOutcome =
   | { readonly kind: 'planned'; readonly plan: PlanSummary; readonly firstOpenPage: number }
   | { readonly kind: 'refused'; readonly stop: Stop };
+
+/** What the service says of the credential before the run spends anything, in words for a person. */
+export type ServiceCheck =
+  { readonly kind: 'ready'; readonly standing: string } | { readonly kind: 'refused'; readonly stop: Stop };
 
 export interface OpenPage {
   /** Numbers of the batches that still hold people to ask for. */
@@ -280,6 +288,8 @@ export interface Pruned {
 export interface ControlActivities {
   ingestExport(request: RunRequest): Promise<IngestOutcome>;
   planRun(request: RunRequest): Promise<PlanOutcome>;
+  /** Asks whether the service takes the credential, whom it acts as, and what is left of its limits. */
+  checkService(request: RunRequest): Promise<ServiceCheck>;
   setRunStatus(request: RunRequest & { readonly status: RunStatus; readonly stop?: Stop }): Promise<void>;
   openPage(request: PageRequest): Promise<OpenPage>;
   /** Applies what lies in the run's inbox, polls what is due, and says how its late results stand. */

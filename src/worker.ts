@@ -7,16 +7,15 @@ import { callTaskQueue, controlTaskQueue } from './contract.ts';
 import { formatCredits } from './domain/decimal.ts';
 import { countCalls } from './enrichment/count-calls.ts';
 import { FailureStreak } from './enrichment/failure-streak.ts';
+import { learnRateWindows } from './enrichment/rate-standing.ts';
 import { describeAlarm } from './limits/budget-alarms.ts';
 import { CallQueue } from './limits/call-queue.ts';
 import { applyBudgetLimits } from './limits/credit-ledger.ts';
-import { recordReports } from './limits/rate-reports.ts';
 import { bulkMatchScope, freePlaces } from './limits/rate-windows.ts';
 import type { Logger } from './observe/log.ts';
 import type { ProcessMetrics } from './observe/process-metrics.ts';
-import { createServiceClient, type ServiceClient } from './service/client.ts';
-import { ServiceFailure } from './service/failure.ts';
-import { openWarehouse, type Warehouse } from './warehouse/database.ts';
+import { createServiceClient } from './service/client.ts';
+import { openWarehouse } from './warehouse/database.ts';
 import { webhookPath } from './webhook/receiver.ts';
 
 export interface WorkerSettings {
@@ -69,7 +68,8 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     alarmsAt: config.budgetAlarms,
   };
   await applyBudgetLimits(warehouse.database, budgets);
-  await learnRateWindows(warehouse, client, log);
+  const unknown = await learnRateWindows(warehouse, client);
+  if (unknown) log.debug({ err: unknown }, 'the service does not tell what is used of its rate windows');
   const queue = new CallQueue({
     concurrency: config.callConcurrency,
     freePlaces: () => freePlaces(warehouse.database, bulkMatchScope, config.rateLimits),
@@ -83,6 +83,9 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
       shutdownGraceTime: `${config.service.callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
       shutdownForceTime: `${config.service.callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
     };
+  const { rateLimits } = config;
+  const { callTimeoutSeconds } = config.service;
+  const polling = { warehouse, client, rateLimits, callTimeoutSeconds };
   const control = await Worker.create({
     ...shared,
     ...workflowCode(),
@@ -95,13 +98,8 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
         callConcurrency: config.callConcurrency,
         onIngested: (rows) => metrics?.rowsIngested(rows),
       },
-      {
-        warehouse,
-        client,
-        rateLimits: config.rateLimits,
-        callTimeoutSeconds: config.service.callTimeoutSeconds,
-        pollAfterSeconds: config.lateResults.pollAfterSeconds,
-      },
+      { ...polling, pollAfterSeconds: config.lateResults.pollAfterSeconds },
+      { ...polling, isDeliveredTo: settings.webhookUrl !== undefined, log },
       {
         warehouse,
         callConcurrency: config.callConcurrency,
@@ -158,27 +156,6 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
       await ended;
     },
   };
-}
-
-/** Usage statistics are a convenience: a worker starts without them. */
-const usagePatienceMilliseconds = 5_000;
-
-/**
- * Asks what the team has used of its rate windows before the first call. Not every key may ask, and not every service
- * answers: then the headers of the first answer tell.
- */
-async function learnRateWindows(warehouse: Warehouse, client: ServiceClient, log: Logger): Promise<void> {
-  try {
-    const operations = await client.apiUsage(AbortSignal.timeout(usagePatienceMilliseconds));
-    const bulkMatch = operations.find(
-      ({ path, action }) => `${path}/${action}` === `api/v1/${bulkMatchScope}`,
-    );
-    if (bulkMatch)
-      await recordReports(warehouse.database, bulkMatchScope, undefined, { rateLimits: bulkMatch.windows });
-  } catch (error) {
-    if (!(error instanceof ServiceFailure)) throw error;
-    log.debug({ err: error }, 'the service does not tell what is used of its rate windows');
-  }
 }
 
 /**

@@ -64,6 +64,7 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
   const { runId } = input;
   let phase: RunProgress['phase'] = 'ingesting';
   let plan: PlanSummary | null = null;
+  let service: string | null = null;
   let stop: Stop | null = null;
   let approved = input.approved;
   let cancelling: string | undefined;
@@ -85,6 +86,7 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
     page,
     pages: plan?.pages ?? 0,
     plan,
+    service,
     stop,
     tally,
     late: late?.standing ?? null,
@@ -201,6 +203,27 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
     throw ApplicationFailure.nonRetryable(`${why.reason}\n  next:  ${why.next}`, why.type);
   };
 
+  const untilResumed = async (why: Stop): Promise<void> => {
+    stop = why;
+    enter('paused');
+    await condition(() => stop === null || cancelling !== undefined);
+  };
+  /** A schedule begins runs that nobody watches: with a credential that is refused they pause before they spend anything. */
+  const untilServiceIsReady = async (): Promise<void> => {
+    while (cancelling === undefined) {
+      const check = await quick.checkService.executeWithOptions(
+        { summary: 'whom the credential acts as, and what is left of the limits' },
+        [{ runId }],
+      );
+      if (check.kind === 'ready') {
+        service = check.standing;
+        return;
+      }
+      await setStatus('paused', check.stop);
+      await untilResumed(check.stop);
+    }
+  };
+
   const enrich = async (): Promise<RunFacts> => {
     enter('ingesting');
     const ingested = await long.ingestExport.executeWithOptions(
@@ -227,6 +250,7 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
       await condition(() => approved || cancelling !== undefined);
     }
 
+    if (input.checksService && plan.calls > 0) await untilServiceIsReady();
     page = Math.max(page, planned.firstOpenPage);
     for (;;) {
       const ending = await enrichPages(plan);
@@ -263,16 +287,19 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
       }
       // A page that was stopped may end after the run was resumed: then it is simply opened again.
       if (result.kind === 'stopped' && cancelling === undefined && resumes === resumesBefore) {
-        stop ??= result.stop;
-        enter('paused');
-        await condition(() => stop === null || cancelling !== undefined);
+        await untilResumed(stop ?? result.stop);
         continue;
       }
       if (result.kind === 'done') page += 1;
       if (workflowInfo().continueAsNewSuggested && page <= pages && cancelling === undefined) {
         await endWatch();
         await condition(allHandlersFinished);
-        await continueAsNew<typeof enrichmentRun>({ ...input, approved: true, carried: { page, tally } });
+        await continueAsNew<typeof enrichmentRun>({
+          ...input,
+          approved: true,
+          checksService: false,
+          carried: { page, tally },
+        });
       }
     }
     await endWatch();

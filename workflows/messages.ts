@@ -34,6 +34,8 @@ export interface RunProgress {
   readonly page: number;
   readonly pages: number;
   readonly plan: PlanSummary | null;
+  /** What the service says of the credential and of its limits; null where the command that began the run asked. */
+  readonly service: string | null;
   readonly stop: Stop | null;
   readonly tally: BatchTally;
   /** Null where everything comes with the answers. */

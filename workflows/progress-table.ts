@@ -1,7 +1,7 @@
 import type { RunProgress } from './messages.ts';
 
 /** The run in one Markdown table, for the page of the run in Temporal's UI: what, how far, how much, what it waits for. */
-export function progressTable({ phase, page, pages, plan, stop, tally, late }: RunProgress): string {
+export function progressTable({ phase, page, pages, plan, service, stop, tally, late }: RunProgress): string {
   const rows: [string, string | number][] = [['phase', phase]];
   if (plan) {
     const dropped = Object.entries(plan.dropped).map(([outcome, count]) => `${count} ${outcome}`);
@@ -19,6 +19,7 @@ export function progressTable({ phase, page, pages, plan, stop, tally, late }: R
       ['plan', plan.planHash],
     );
   }
+  if (service !== null) rows.push(['service', service]);
   if (late) {
     const until = late.until === null ? '' : `, until ${late.until}`;
     rows.push(

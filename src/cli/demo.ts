@@ -41,7 +41,7 @@ export function demoCommand(): Command {
       const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
         const planned = await planExport(session, order);
         tell(`\n${describeMapping(planned.run)}\n`);
-        tell(`${describePlan(planned.plan, config.rateLimits)}\n`);
+        tell(`${describePlan(planned.plan)}\n`);
         const ended = await enrichExport(session, order, { asks: false, showsPlan: false });
         tell('');
         await showContacts(session, ended.run_id);

@@ -1,7 +1,6 @@
 import type { PlanSummary, RunFacts } from '../contract.ts';
 import type { Config } from '../config.ts';
 import { formatCredits, parseCredits } from '../domain/decimal.ts';
-import { formatRateLimits, type RateLimit } from '../domain/rate-limit.ts';
 import { outcomesThatNeedAPerson } from '../domain/outcome.ts';
 import { exitCodes } from '../domain/problem.ts';
 import { describeService } from './describe-service.ts';
@@ -12,7 +11,7 @@ import { readableSeconds, table } from './output.ts';
  *
  * Bounds are exact; what is only expected is given to one decimal, which is more than it is known to.
  */
-export function describePlan(plan: PlanSummary, limits: readonly RateLimit[]): string {
+export function describePlan(plan: PlanSummary): string {
   const lines = [
     `plan ${plan.planHash}`,
     table([
@@ -28,7 +27,7 @@ export function describePlan(plan: PlanSummary, limits: readonly RateLimit[]): s
       ['credits, at least', plan.credits.minimum],
       ['credits, expected', toOneDecimal(plan.credits.expected)],
       ['credits, worst case', plan.credits.worstCase],
-      ['time', `about ${readableSeconds(plan.etaSeconds)} at ${formatRateLimits(limits)}`],
+      ['time', `about ${readableSeconds(plan.etaSeconds)} at ${plan.rateLimits}`],
     ]),
   ];
   if (plan.rows === 0) lines.push(noRows);

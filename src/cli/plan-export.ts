@@ -49,7 +49,7 @@ export async function planExport(session: Session, order: RunOrder): Promise<Pla
 }
 
 /** The plan, and the mapping that it rests on. */
-export function printPlan({ run, plan }: PlannedExport, session: Session, json: boolean): void {
+export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
   if (json) {
     print(
       JSON.stringify({
@@ -63,7 +63,7 @@ export function printPlan({ run, plan }: PlannedExport, session: Session, json: 
     return;
   }
   tell(describeMapping(run));
-  print(describePlan(plan, session.config.rateLimits));
+  print(describePlan(plan));
 }
 
 /** Which column of the file was taken for what, in the order of the file. */

@@ -35,7 +35,7 @@ Example:
       tell(describeService(config));
       const order = await orderRun(file, options, config);
       await withSession(config, { temporal: false, service: false }, async (session) => {
-        printPlan(await planExport(session, order), session, options.json === true);
+        printPlan(await planExport(session, order), options.json === true);
       });
     });
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { getRun, readRunFacts } from '../warehouse/runs.ts';
+import { checkService } from './check-service.ts';
 import { reportRun } from './run.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
@@ -17,6 +18,7 @@ export function resumeCommand(): Command {
       const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
         const run = await getRun(session.warehouse, runId);
         if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
+        await checkService(session, run.options);
         return waitForRun(session, run.runId, await resumeRun(session, run));
       });
       reportRun(facts, options.json === true, config);

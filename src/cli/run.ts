@@ -5,7 +5,7 @@ import type { RunFacts } from '../contract.ts';
 import { exitCodes } from '../domain/problem.ts';
 import { getRun, findOrBeginRun, type RunOrder } from '../warehouse/runs.ts';
 import type { RunPriority } from '../warehouse/tables.ts';
-import { checkCredential } from './check-credential.ts';
+import { checkService } from './check-service.ts';
 import { describeService } from './describe-service.ts';
 import { describePlan, describeRun, exitCodeOf } from './describe-run.ts';
 import { followRun } from './follow-run.ts';
@@ -15,7 +15,6 @@ import { orderRun, type RunFlags } from './run-order.ts';
 import { withSession, type Session } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from './steer-run.ts';
-import { withClient } from './with-service.ts';
 
 interface RunOptions extends RunFlags {
   readonly yes?: boolean;
@@ -68,7 +67,7 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
       if (asks && !process.stdin.isTTY) {
         await withSession(config, { temporal: false, service: false }, async (session) => {
           const planned = await planExport(session, order);
-          printPlan(planned, session, options.json === true);
+          printPlan(planned, options.json === true);
         });
         tell('nothing was spent: there is no terminal to ask; give the command with --yes to spend');
         process.exitCode = exitCodes.needsPerson;
@@ -123,7 +122,7 @@ export async function enrichExport(
   order: RunOrder,
   { asks, showsPlan }: { asks: boolean; showsPlan: boolean },
 ): Promise<RunFacts> {
-  await withClient({ ...session.config.service, ...session.stack.service }, checkCredential);
+  await checkService(session, order.options);
   const { run, found } = await findOrBeginRun(session.warehouse, order);
   tell(found ? `going on with ${run.runId}` : `run ${run.runId}`);
   const handle =
@@ -139,7 +138,7 @@ export async function enrichExport(
     onPlan: (planned, plan) => {
       if (!showsPlan) return;
       tell(describeMapping(planned));
-      tell(describePlan(plan, session.config.rateLimits));
+      tell(describePlan(plan));
     },
   });
 }
@@ -162,7 +161,7 @@ async function approve(
   const { plan } = await getRun(session.warehouse, runId);
   if (!plan) return false;
   tell(describeMapping(await getRun(session.warehouse, runId)));
-  tell(describePlan(plan, session.config.rateLimits));
+  tell(describePlan(plan));
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(`spend up to ${plan.credits.worstCase} credits? [y/N] `);
   terminal.close();

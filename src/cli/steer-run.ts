@@ -27,6 +27,8 @@ export async function startRunWorkflow(
     searchable,
     callConcurrency: session.config.callConcurrency,
     pollAfterSeconds: session.config.lateResults.pollAfterSeconds,
+    // A worker of this command calls with the credential that the command has tried; others have their own.
+    checksService: !session.stack.temporal.embedded,
   });
   return client.workflow.start(workflowTypes.run, {
     taskQueue: controlTaskQueue,

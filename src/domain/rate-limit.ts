@@ -37,6 +37,14 @@ export function formatRateLimits(limits: readonly RateLimit[]): string {
   return limits.map((limit) => `${limit.calls}/${windowName(limit.seconds)}`).join(', ');
 }
 
+/** The limits that count where several are known for one window: the lowest of each, shortest window first. */
+export function lowestLimits(limits: readonly RateLimit[]): RateLimit[] {
+  const lowest = new Map<number, number>();
+  for (const { calls, seconds } of limits)
+    lowest.set(seconds, Math.min(calls, lowest.get(seconds) ?? Number.POSITIVE_INFINITY));
+  return [...lowest].map(([seconds, calls]) => ({ calls, seconds })).sort((a, b) => a.seconds - b.seconds);
+}
+
 function windowName(seconds: number): string {
   return Object.keys(named).find((name) => named[name] === seconds) ?? formatDuration(seconds);
 }

@@ -1,17 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { LateStanding } from '../contract.ts';
-import type { RateLimit } from '../domain/rate-limit.ts';
-import {
-  endCall,
-  giveCallUp,
-  pauseScope,
-  returnPlace,
-  takePlace,
-  webhookResultScope,
-} from '../limits/rate-windows.ts';
 import { killPoint } from '../observe/kill-point.ts';
-import type { ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failure.ts';
 import { readLateResult } from '../service/late-result.ts';
 import { applyLateResult, type DeliveryEffect } from '../warehouse/apply-late-result.ts';
@@ -33,12 +23,9 @@ import {
   type DuePoll,
   type LateScope,
 } from '../warehouse/late-polls.ts';
+import { pollWithinLimits, type PollDependencies } from './poll-within-limits.ts';
 
-export interface LateDependencies {
-  readonly warehouse: Warehouse;
-  readonly client: ServiceClient;
-  readonly rateLimits: readonly RateLimit[];
-  readonly callTimeoutSeconds: number;
+export interface LateDependencies extends PollDependencies {
   /** From the answer to the first poll; further polls wait longer from one to the next. */
   readonly pollAfterSeconds: number;
 }
@@ -153,25 +140,16 @@ async function pollOnce(
   poll: DuePoll,
   signal: AbortSignal,
 ): Promise<'next' | 'stop'> {
-  const { warehouse, client, rateLimits, callTimeoutSeconds } = dependencies;
-  const callId = `poll:${poll.attemptId}:${poll.polls}`;
-  const place = await warehouse.database
-    .transaction()
-    .execute((transaction) =>
-      takePlace(
-        transaction,
-        { scope: webhookResultScope, callId, deadlineSeconds: callTimeoutSeconds },
-        rateLimits,
-      ),
-    );
-  if (place.kind === 'full') {
-    await postponePoll(warehouse, poll.attemptId, place.milliseconds / 1_000);
-    return 'stop';
-  }
+  const { warehouse } = dependencies;
   const later = pauseBetweenPolls(dependencies.pollAfterSeconds, poll.polls);
   try {
-    const answer = await client.poll(poll.requestId, signal);
-    await endCall(warehouse.database, webhookResultScope, callId, true);
+    const callId = `poll:${poll.attemptId}:${poll.polls}`;
+    const polled = await pollWithinLimits(dependencies, { callId, requestId: poll.requestId }, signal);
+    if (polled.kind === 'full') {
+      await postponePoll(warehouse, poll.attemptId, polled.milliseconds / 1_000);
+      return 'stop';
+    }
+    const { answer } = polled;
     switch (answer.state) {
       case 'pending':
         await postponePoll(warehouse, poll.attemptId, Math.max(1, answer.retryAfterSeconds ?? later));
@@ -195,11 +173,6 @@ async function pollOnce(
     return 'next';
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
-    if (error.disposition === 'wait')
-      await pauseScope(warehouse.database, webhookResultScope, callId, error.retryAfterSeconds);
-    if (error.type.startsWith('not-sent.')) await returnPlace(warehouse.database, callId);
-    else if (error.httpStatus === undefined) await giveCallUp(warehouse.database, callId, callTimeoutSeconds);
-    else await endCall(warehouse.database, webhookResultScope, callId, false, error);
     await postponePoll(warehouse, poll.attemptId, error.retryAfterSeconds ?? later);
     // A refused key or an absent service answers the next poll the same way; an answer that cannot be read is about this one.
     return error.type === 'unreadable-answer' || error.type === 'answer-too-large' ? 'next' : 'stop';

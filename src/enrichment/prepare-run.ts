@@ -11,7 +11,7 @@ import { askOf, expectedCredits, minimumCredits, worstCaseCredits } from '../dom
 import { formatCredits, parseCredits, type Credits } from '../domain/decimal.ts';
 import { estimateSeconds } from '../domain/eta.ts';
 import { Problem } from '../domain/problem.ts';
-import type { RateLimit } from '../domain/rate-limit.ts';
+import { formatRateLimits, lowestLimits, type RateLimit } from '../domain/rate-limit.ts';
 import { stageExport } from '../exports/stage.ts';
 import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '../limits/credit-ledger.ts';
 import { bulkMatchScope, forgetOldCalls, freePlacesPerWindow } from '../limits/rate-windows.ts';
@@ -96,6 +96,7 @@ export async function planRun(dependencies: RunDependencies, runId: string): Pro
   const expectedPerPerson = history.creditsPerPerson ?? expectedCredits(ask);
   const expected = expectedPerPerson * people;
   const calls = Math.ceil(planned.people / peoplePerCall);
+  const windows = await freePlacesPerWindow(database, bulkMatchScope, rateLimits);
   const [short] = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
   const plan: PlanSummary = {
     planHash: planned.planHash,
@@ -113,7 +114,8 @@ export async function planRun(dependencies: RunDependencies, runId: string): Pro
       short && short.available < worstCase
         ? { budget: short.budgetId, available: formatCredits(short.available) }
         : null,
-    etaSeconds: estimateSeconds(calls, await freePlacesPerWindow(database, bulkMatchScope, rateLimits), {
+    rateLimits: formatRateLimits(lowestLimits(windows)),
+    etaSeconds: estimateSeconds(calls, windows, {
       secondsPerCall: history.secondsPerCall ?? 1,
       concurrency: dependencies.callConcurrency,
     }),

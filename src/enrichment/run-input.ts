@@ -14,6 +14,7 @@ export function runInputOf(
     readonly searchable: boolean;
     readonly callConcurrency: number;
     readonly pollAfterSeconds: number;
+    readonly checksService: boolean;
   },
 ): RunInput {
   return {
@@ -23,6 +24,7 @@ export function runInputOf(
     approved: settings.approved,
     lanes: lanesPerCall * settings.callConcurrency,
     searchable: settings.searchable,
+    checksService: settings.checksService,
     ...(lateKindsOf(run.options).length > 0 && {
       lateResults: { pollAfterSeconds: settings.pollAfterSeconds },
     }),

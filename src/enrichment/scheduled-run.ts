@@ -57,7 +57,8 @@ export async function beginScheduledRuns(
       continue;
     }
     const { run } = await findOrBeginRun(warehouse, order);
-    const settings = { approved: true, searchable: input.searchable, callConcurrency, pollAfterSeconds };
+    const { searchable } = input;
+    const settings = { approved: true, searchable, callConcurrency, pollAfterSeconds, checksService: true };
     begun.set(run.runId, runInputOf(run, settings));
   }
   return { runs: [...begun.values()], left };

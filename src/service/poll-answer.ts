@@ -3,11 +3,14 @@ import { readAnswer } from './answer.ts';
 import { codeNaming } from './error-codes.ts';
 import type { Endpoint } from './failure.ts';
 import { mapFailure } from './map-failure.ts';
+import { readRateHeaders, type RateWindow } from './rate-headers.ts';
 import { text } from './schemas/field.ts';
 import type { HttpAnswer } from './transport.ts';
 
-/** Where the later results of a request stand. */
-export type PollAnswer =
+/** Where the later results of a request stand, and what is left of the windows that polls are counted in. */
+export type PollAnswer = PollState & { readonly rateLimits: readonly RateWindow[] };
+
+type PollState =
   | { readonly state: 'pending'; readonly retryAfterSeconds: number | undefined }
   /** `body` is what the webhook carries, byte for byte: ids and credits in it are still exact. */
   | { readonly state: 'result'; readonly body: Buffer; readonly deliveryStatus: string | undefined }
@@ -37,19 +40,21 @@ export function readPollAnswer(answer: HttpAnswer, endpoint: Endpoint): PollAnsw
   if (answer.status >= 400) return readRefusal(answer, endpoint);
   const { data, members } = readAnswer(answer, endpoint, schema);
   const deliveryStatus = data.webhook_status ?? undefined;
+  const rateLimits = readRateHeaders(answer.headers);
   if (data.webhook_result !== undefined && data.webhook_result !== null) {
-    return { state: 'result', body: Buffer.from(members.get('webhook_result') ?? ''), deliveryStatus };
+    const body = Buffer.from(members.get('webhook_result') ?? '');
+    return { state: 'result', body, deliveryStatus, rateLimits };
   }
   return deliveryStatus === 'failed' || deliveryStatus === 'success'
-    ? { state: 'no-result', deliveryStatus, reason: data.failure_reason ?? undefined }
-    : { state: 'pending', retryAfterSeconds: undefined };
+    ? { state: 'no-result', deliveryStatus, reason: data.failure_reason ?? undefined, rateLimits }
+    : { state: 'pending', retryAfterSeconds: undefined, rateLimits };
 }
 
 function readRefusal(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
   const failure = mapFailure(answer, endpoint);
-  const { codes, retryAfterSeconds } = failure;
-  if (codeNaming(codes, 'RESULT_PENDING')) return { state: 'pending', retryAfterSeconds };
+  const { codes, retryAfterSeconds, rateLimits } = failure;
+  if (codeNaming(codes, 'RESULT_PENDING')) return { state: 'pending', retryAfterSeconds, rateLimits };
   const gone = codeNaming(codes, 'REQUEST_ID_UNKNOWN', 'REQUEST_ID_EXPIRED', 'INVALID_REQUEST_ID');
-  if (gone !== undefined) return { state: 'gone', code: gone };
+  if (gone !== undefined) return { state: 'gone', code: gone, rateLimits };
   throw failure;
 }

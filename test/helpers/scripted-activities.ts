@@ -8,6 +8,7 @@ import type {
   PlanSummary,
   RunFacts,
   ScheduledRuns,
+  ServiceCheck,
 } from '../../src/contract.ts';
 
 export const tally: BatchTally = { calls: 1, enriched: 8, notFound: 2, other: 0, creditsSettled: '8' };
@@ -21,6 +22,7 @@ export const plan: PlanSummary = {
   pages: 2,
   credits: { minimum: '0', expected: '1200', worstCase: '1500' },
   shortBudget: null,
+  rateLimits: '600/hour',
   etaSeconds: 900,
 };
 
@@ -51,6 +53,15 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   ingestExport: ControlActivities['ingestExport'] = async () => this.ingested;
 
   planRun: ControlActivities['planRun'] = async () => ({ kind: 'planned', plan, firstOpenPage: 1 });
+
+  /** What the service says of the credential, each time that it is asked. */
+  service: (check: number) => ServiceCheck = () => ({ kind: 'ready', standing: 'acting as user user-7' });
+  checks = 0;
+
+  checkService: ControlActivities['checkService'] = async () => {
+    this.checks += 1;
+    return this.service(this.checks);
+  };
 
   setRunStatus: ControlActivities['setRunStatus'] = async ({ status }) => {
     this.statuses.push(status);

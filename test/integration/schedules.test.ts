@@ -72,6 +72,7 @@ function runInput(file: string): RunInput {
     approved: true,
     lanes: 2,
     searchable: true,
+    checksService: true,
   };
 }
 

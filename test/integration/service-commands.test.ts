@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it, vi } from 'vitest';
-import { checkCredential } from '../../src/cli/check-credential.ts';
 import { matchCommand } from '../../src/cli/match.ts';
 import { usageCommand } from '../../src/cli/usage.ts';
 import { whoamiCommand } from '../../src/cli/whoami.ts';
-import { withClient } from '../../src/cli/with-service.ts';
 import { Population } from '../../src/sandbox/population.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../src/sandbox/server.ts';
 import { openWarehouse } from '../../src/warehouse/database.ts';
@@ -145,55 +143,6 @@ describe('enrich whoami', () => {
       type: 'unauthorized',
       next: expect.stringContaining('ENRICHMENT_API_KEY'),
     });
-  });
-});
-
-describe('the check of the credential at the start of a run', () => {
-  /** What it comes to with a service whose health and profile answer so. */
-  async function check(health: Buffer, profile: Buffer): Promise<unknown> {
-    const server = await startScriptedServer((socket, request) =>
-      socket.write(request.includes('/auth/health') ? health : profile),
-    );
-    const credential = { kind: 'api-key', value: 'canary-key' } as const;
-    const settings = {
-      baseUrl: server.baseUrl,
-      credential,
-      callTimeoutSeconds: 5,
-      pollPath: '/{request_id}',
-    };
-    const outcome = await withClient(settings, checkCredential).catch((error: unknown) => error);
-    await server.close();
-    return outcome;
-  }
-  const healthy = httpAnswer(200, '{"is_logged_in":true}');
-  const user = httpAnswer(200, '{"id":"user-7","email":"canary@person.example"}');
-  const refusal = (status: number) => httpAnswer(status, '{"error_code":"API_INACCESSIBLE"}');
-
-  it('says which user it acts as, and no more of that user', async () => {
-    expect(await check(healthy, user)).toEqual({ userId: 'user-7' });
-    expect(told).toBe('acting as user user-7\n');
-  });
-
-  it.each([
-    ['health says 401', httpAnswer(401, 'Invalid access credentials.'), user],
-    ['health says 403', refusal(403), user],
-    ['health says that nobody is logged in', httpAnswer(200, '{"is_logged_in":false}'), user],
-    ['the profile says 401', healthy, refusal(401)],
-  ])('refuses where %s', async (_, health, profile) => {
-    expect(await check(health, profile)).toMatchObject({
-      type: 'service.credential-refused',
-      exitCode: 2,
-      next: expect.stringContaining('nothing spent'),
-    });
-  });
-
-  it.each([404, 429, 500, 503])('stops nobody where both say %d', async (status) => {
-    expect(await check(refusal(status), refusal(status))).toEqual({});
-    expect(told).toMatch(/^warning: whom the credential acts as is not known/);
-  });
-
-  it('stops nobody whose key lacks the scope of the profile alone', async () => {
-    expect(await check(healthy, refusal(403))).toEqual({});
   });
 });
 

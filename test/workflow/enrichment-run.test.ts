@@ -61,6 +61,7 @@ async function play(
         approved: true,
         lanes: 2,
         searchable: true,
+        checksService: false,
         ...input,
       } satisfies RunInput,
     ],
@@ -115,6 +116,26 @@ describe('a run', () => {
       await handle.result();
     });
     expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
+  });
+
+  it('that nobody has asked the service for pauses before it spends anything, and asks again when it is resumed', async () => {
+    const activities = new ScriptedActivities();
+    activities.service = (check) =>
+      check === 1 ? { kind: 'refused', stop } : { kind: 'ready', standing: 'acting as user user-7' };
+    let shown = '';
+    await play(
+      activities,
+      async (handle) => {
+        await expect.poll(async () => (await progress(handle)).phase, { timeout: 20_000 }).toBe('paused');
+        expect([activities.statuses.at(-1), activities.batches]).toEqual(['paused', []]);
+        await handle.executeUpdate('resume');
+        await handle.result();
+        shown = JSON.stringify(await progress(handle));
+      },
+      { checksService: true },
+    );
+    expect([activities.checks, activities.batches.length]).toEqual([2, 5]);
+    expect(shown).toContain('acting as user user-7');
   });
 
   it('is paused and resumed by hand', async () => {

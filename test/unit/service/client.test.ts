@@ -192,17 +192,19 @@ describe('poll', () => {
       },
     },
   ])('is pending with a 404 that says so: %o', async (body) => {
-    expect(await poll(body, 404)).toEqual({ state: 'pending', retryAfterSeconds: 30 });
+    expect(await poll(body, 404)).toMatchObject({ state: 'pending', retryAfterSeconds: 30 });
   });
 
   it('hands over the delivery byte for byte, though its delivery failed', async () => {
     const delivery = '{ "request_id": -9223372036854775807, "credits_consumed": 0.10 }';
     const answer = await poll(`{"webhook_status":"failed","webhook_result": ${delivery} }`);
-    expect(answer).toEqual({ state: 'result', body: Buffer.from(delivery), deliveryStatus: 'failed' });
+    expect(answer).toMatchObject({ state: 'result', body: Buffer.from(delivery), deliveryStatus: 'failed' });
   });
 
   it('says that there is nothing where a delivery ended without', async () => {
-    expect(await poll({ webhook_status: 'failed', failure_reason: 'no_url', webhook_result: null })).toEqual({
+    expect(
+      await poll({ webhook_status: 'failed', failure_reason: 'no_url', webhook_result: null }),
+    ).toMatchObject({
       state: 'no-result',
       deliveryStatus: 'failed',
       reason: 'no_url',
@@ -214,7 +216,7 @@ describe('poll', () => {
     [410, 'request_id_expired'],
     [400, 'invalid_request_id'],
   ])('is over with %d %s', async (status, code) => {
-    expect(await poll({ error_code: code }, status)).toEqual({ state: 'gone', code });
+    expect(await poll({ error_code: code }, status)).toMatchObject({ state: 'gone', code });
   });
 
   it.each([
