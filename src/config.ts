@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { parseCredits, type Credits } from './domain/decimal.ts';
 import { parseDuration } from './domain/duration.ts';
+import { notifiedEvents, type NotifiedEvent } from './domain/notified-event.ts';
 import { Problem, exitCodes } from './domain/problem.ts';
 import { parseRateLimits, type RateLimit } from './domain/rate-limit.ts';
 import { parseRetention, type Retention } from './domain/retention.ts';
@@ -102,6 +103,10 @@ const schema = z.object({
     .pipe(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])),
   LOG_FORMAT: text.pipe(z.enum(['json', 'pretty']).optional()),
   METRICS_LISTEN: listenAddress('127.0.0.1:9464'),
+  NOTIFY_URL: url('http:', 'https:'),
+  NOTIFY_SECRET: text,
+  NOTIFY_COMMAND: text,
+  NOTIFY_ON: parsed('paused,failed,finished,budget', parseNotifiedEvents),
   XDG_CACHE_HOME: text.transform((value) => value ?? `${homedir()}/.cache`),
 });
 
@@ -179,6 +184,14 @@ export interface Config {
       readonly postgres: number;
       readonly sandbox: number;
     };
+  };
+  readonly notify: {
+    readonly url: string | undefined;
+    /** Signs what is posted. */
+    readonly secret: string | undefined;
+    /** For the shell. */
+    readonly command: string | undefined;
+    readonly on: readonly NotifiedEvent[];
   };
   readonly log: { readonly level: string; readonly format: 'json' | 'pretty' | undefined };
   /** Undefined: no metrics are served. */
@@ -278,6 +291,12 @@ export function readConfig(
         sandbox: values.SANDBOX_PORT,
       },
     },
+    notify: {
+      url: values.NOTIFY_URL,
+      secret: values.NOTIFY_SECRET,
+      command: values.NOTIFY_COMMAND,
+      on: values.NOTIFY_ON,
+    },
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     metricsListen: values.METRICS_LISTEN,
   });
@@ -320,6 +339,19 @@ function parsePercents(setting: string): readonly number[] {
     where: 'BUDGET_ALARMS',
     next: 'write percents from 1% to 100%, such as 50%,80%, or none',
     exitCode: exitCodes.usage,
+  });
+}
+
+/** Reads `NOTIFY_ON`: names of events, joined by commas. */
+function parseNotifiedEvents(setting: string): NotifiedEvent[] {
+  return setting.split(',').map((part) => {
+    const event = notifiedEvents.find((name) => name === part.trim());
+    if (event !== undefined) return event;
+    throw new Problem('setting.invalid', `NOTIFY_ON knows no event named "${part.trim()}"`, {
+      where: 'NOTIFY_ON',
+      next: `write some of ${notifiedEvents.join(', ')}, joined by commas`,
+      exitCode: exitCodes.usage,
+    });
   });
 }
 

@@ -78,6 +78,7 @@ const partsOfSettings: readonly (readonly [prefix: string, part: string])[] = [
   ['RATE_LIMITS', 'rate limits'],
   ['MAX_CREDITS_', 'budgets'],
   ['FRESHNESS', 'freshness'],
+  ['NOTIFY_', 'notifications'],
 ];
 
 function partOf(setting: Setting): string {

@@ -101,6 +101,9 @@ export async function withSession<Result>(
             const own = receiver;
             if (own) closing.push(() => own.close());
           }
+          const { startNotifier } = await import('./start-notifier.ts');
+          const notifier = startNotifier(config, warehouse, log);
+          if (notifier) closing.push(() => notifier.close());
           const connection = await connectWorker(stack.temporal);
           closing.push(() => connection.close());
           const started = await startWorker({

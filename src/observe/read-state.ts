@@ -56,6 +56,8 @@ export interface State {
   readonly inbox: { readonly deliveries: number; readonly seconds: number };
   readonly deliveriesSetAside: readonly { readonly status: string; readonly deliveries: number }[];
   readonly runs: readonly { readonly status: string; readonly stop: string | null; readonly runs: number }[];
+  /** Of the last day: not taken by a channel, to be tried again or given up. */
+  readonly notificationsNotTaken: number;
   /** Since the epoch; null where no run has finished yet. */
   readonly lastFinished: number | null;
   /** The newest of those that have not ended. */
@@ -84,6 +86,7 @@ export function readState(warehouse: Warehouse, limits: OwnLimits): Promise<Stat
         openAttempts: await readOpenAttempts(transaction),
         ...(await readDeliveries(transaction)),
         ...(await readRuns(transaction)),
+        notificationsNotTaken: await readNotTaken(transaction),
         unfinished: await readUnfinished(transaction),
       };
     });
@@ -154,6 +157,14 @@ async function readRuns(transaction: Transaction<Tables>): Promise<Pick<State, '
     select extract(epoch from max(finished_at))::float8 as seconds from runs where status = 'finished'
   `.execute(transaction);
   return { runs: runs.rows, lastFinished: last.rows[0]!.seconds };
+}
+
+async function readNotTaken(transaction: Transaction<Tables>): Promise<number> {
+  const { rows } = await sql<{ notifications: number }>`
+    select count(*)::int as notifications from notifications
+    where failure is not null and occurred_at > clock_timestamp() - interval '1 day'
+  `.execute(transaction);
+  return rows[0]!.notifications;
 }
 
 async function readUnfinished(transaction: Transaction<Tables>): Promise<readonly StateOfRun[]> {

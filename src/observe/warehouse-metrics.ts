@@ -192,6 +192,11 @@ function renderRuns(state: State, gauge: MakeGauge): void {
   if (state.lastFinished === null) finished.remove();
   else finished.set(state.lastFinished);
 
+  gauge(
+    'enrich_notifications_not_taken',
+    'Notifications of the last day that a channel has not taken, to be tried again or given up.',
+  ).set(state.notificationsNotTaken);
+
   const staged = gauge(
     'enrich_run_rows_staged',
     'Rows of the file that are staged, of unfinished runs.',

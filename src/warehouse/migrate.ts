@@ -7,6 +7,7 @@ import * as firstTables from './migrations/0001-first-tables.ts';
 import * as lateResults from './migrations/0002-late-results.ts';
 import * as rateReports from './migrations/0003-rate-reports.ts';
 import * as budgets from './migrations/0004-budgets.ts';
+import * as notifications from './migrations/0006-notifications.ts';
 import * as retention from './migrations/0007-retention.ts';
 
 /** Named here and not found by listing a folder: the order is part of the code, and bundling cannot lose one. */
@@ -15,6 +16,7 @@ const migrations: Record<string, Migration> = {
   '0002-late-results': lateResults,
   '0003-rate-reports': rateReports,
   '0004-budgets': budgets,
+  '0006-notifications': notifications,
   '0007-retention': retention,
 };
 

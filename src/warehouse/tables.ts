@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { NotifiedEvent } from '../domain/notified-event.ts';
 
 /** PostgreSQL `numeric` and `bigint` travel as text: a float would round money and identifiers. */
 type Decimal = string;
@@ -320,6 +321,24 @@ export interface ContactPhonesTable {
   asked_at: Timestamp;
 }
 
+/** What somebody is to be told: a run's change of status, or a budget that has crossed a threshold. Filled by triggers. */
+export interface NotificationsTable {
+  notification_id: Generated<string>;
+  event: NotifiedEvent;
+  run_id: string | null;
+  /** Of a run, why it stopped; of a budget, which threshold was crossed. */
+  facts: Json<Record<string, unknown>> | null;
+  occurred_at: GeneratedTimestamp;
+  /** Channels that have taken it: `url`, `command`. */
+  told: Generated<string[]>;
+  tries: Generated<number>;
+  next_try_at: GeneratedTimestamp;
+  /** Why the last try failed; null where it did not. */
+  failure: string | null;
+  /** Told everywhere, or given up. */
+  closed_at: Timestamp | null;
+}
+
 /** The schema `enrichment`. */
 export interface Tables {
   runs: RunsTable;
@@ -341,4 +360,5 @@ export interface Tables {
   enriched_contacts: EnrichedContactsTable;
   webhook_deliveries: WebhookDeliveriesTable;
   contact_phones: ContactPhonesTable;
+  notifications: NotificationsTable;
 }

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+
+/** Somebody who is told: fails, with a reason that holds no address and no secret, where it was not taken. */
+export interface Channel {
+  readonly name: 'url' | 'command';
+  tell(body: string, signal: AbortSignal): Promise<void>;
+}
+
+const requestMilliseconds = 10_000;
+const commandMilliseconds = 30_000;
+
+/**
+ * Posts the event as JSON. 2xx takes it; a redirect does not, since it could lead anywhere.
+ *
+ * @param secret signs the body: `x-enrich-signature: sha256=<HMAC in hex>`; undefined: unsigned
+ */
+export function urlChannel(url: string, secret: string | undefined): Channel {
+  return {
+    name: 'url',
+    tell: async (body, signal) => {
+      const answer = await fetch(url, {
+        method: 'POST',
+        body,
+        redirect: 'manual',
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'enrich',
+          ...(secret !== undefined && { 'x-enrich-signature': signatureOf(body, secret) }),
+        },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(requestMilliseconds)]),
+      }).catch((error: unknown) => {
+        throw new Error(`no answer (${codeOf(error)})`);
+      });
+      await answer.body?.cancel();
+      if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+    },
+  };
+}
+
+/** What stands in `x-enrich-signature`. */
+export function signatureOf(body: string, secret: string): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+}
+
+/** Runs a command of the shell with the event as JSON on its standard input. Exit code 0 takes it; its output is not kept. */
+export function commandChannel(command: string): Channel {
+  return {
+    name: 'command',
+    tell: (body, signal) =>
+      new Promise((resolve, reject) => {
+        // A group of its own: what the shell has started ends with it.
+        const child = spawn(command, { shell: true, detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+        const end = (): void => {
+          try {
+            if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+          } catch {
+            // It has ended meanwhile.
+          }
+        };
+        const timer = setTimeout(end, commandMilliseconds);
+        signal.addEventListener('abort', end, { once: true });
+        const settled = (failure: string | undefined): void => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', end);
+          if (failure === undefined) resolve();
+          else reject(new Error(failure));
+        };
+        child.once('error', (error) => settled(codeOf(error)));
+        child.once('close', (code) =>
+          settled(code === 0 ? undefined : `exit code ${code ?? 'none: it was ended'}`),
+        );
+        // A command need not read what it is given.
+        child.stdin.on('error', () => {});
+        child.stdin.end(body);
+      }),
+  };
+}
+
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const { code, name } = cause as { code?: unknown; name?: unknown };
+  return typeof code === 'string' ? code : String(name);
+}
