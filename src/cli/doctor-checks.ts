@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { z } from 'zod';
 import type { Config, Setting, WrongSettings } from '../config.ts';
 import { formatCredits } from '../domain/decimal.ts';
 import { formatDuration } from '../domain/duration.ts';
@@ -13,21 +12,12 @@ import { runningRecord } from '../dev/server-record.ts';
 import { configuredTemporal, embeddedDirectories } from '../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../dev/temporal-cli.ts';
 import { serverAccount } from '../dev/unprivileged.ts';
-import { credentialSource } from '../service/credential.ts';
 import { schemaName } from '../warehouse/database.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../warehouse/failure.ts';
 import { pendingMigrations } from '../warehouse/migrate.ts';
+import { checkService } from './doctor-service.ts';
+import { attention, broken, ok, type Finding } from './finding.ts';
 import { connectClient } from './temporal.ts';
-
-/** What the doctor says of one part. */
-export interface Finding {
-  readonly part: string;
-  readonly state: 'ok' | 'attention' | 'broken';
-  /** What would be used, and how it is. */
-  readonly what: string;
-  /** What to do; only where something is to be done. */
-  readonly next?: string;
-}
 
 const answerMilliseconds = 10_000;
 
@@ -90,78 +80,6 @@ function checkNode(): Finding[] {
   const what = `Node ${process.versions.node}`;
   const enough = major > 20 || (major === 20 && minor >= 19);
   return [enough ? ok('node', what) : broken('node', `${what} is too old`, 'install Node 20.19 or later')];
-}
-
-/** Which user a credential acts as, by the two calls that consume no credits. */
-async function checkService(config: Config): Promise<Finding[]> {
-  const { baseUrl, credential } = config.service;
-  if (baseUrl === undefined) {
-    const what = 'the sandbox on this machine (ENRICHMENT_BASE_URL is not set): invented people, no cost';
-    if (!credential) return [ok('service', what)];
-    return [attention('service', what, 'set ENRICHMENT_BASE_URL: a credential is set, and is not used')];
-  }
-  const headers = await credentialSource(credential)();
-  const where = addressWithoutPassword(baseUrl);
-  const health = await ask(`${baseUrl}/auth/health`, headers);
-  if (typeof health === 'string') {
-    return [
-      broken('service', `${where} does not answer (${health})`, 'check ENRICHMENT_BASE_URL and the network'),
-    ];
-  }
-  if (health.status === 401 || health.status === 403) {
-    const setting = credential?.kind === 'access-token' ? 'ENRICHMENT_ACCESS_TOKEN' : 'ENRICHMENT_API_KEY';
-    const next = `correct ${setting}; a key belongs in ENRICHMENT_API_KEY, an OAuth token in ENRICHMENT_ACCESS_TOKEN`;
-    return [broken('service', `${where} refuses the credential (status ${health.status})`, next)];
-  }
-  if (!health.ok) {
-    return [
-      broken(
-        'service',
-        `${where} answers ${health.status} to /auth/health`,
-        'check ENRICHMENT_BASE_URL, or wait',
-      ),
-    ];
-  }
-  const profile = await ask(`${baseUrl}/users/api_profile`, headers);
-  const user = typeof profile === 'string' || !profile.ok ? undefined : await actingUser(profile);
-  if (user === undefined) {
-    return [
-      attention(
-        'service',
-        `${where} takes the credential; whom it acts as is not told`,
-        'nothing, if that is expected',
-      ),
-    ];
-  }
-  return [ok('service', `${where} takes the credential, acting as user ${user}`)];
-}
-
-/** The answer, or why there is none. */
-async function ask(address: string, headers: Readonly<Record<string, string>>): Promise<Response | string> {
-  try {
-    return await fetch(address, {
-      headers: { ...headers, 'content-type': 'application/json', 'cache-control': 'no-cache' },
-      redirect: 'manual',
-      signal: AbortSignal.timeout(answerMilliseconds),
-    });
-  } catch (error) {
-    if (error instanceof Error && error.name === 'TimeoutError')
-      return `no answer within ${answerMilliseconds / 1_000} s`;
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    if (!(cause instanceof Error)) return 'failed';
-    // Some causes have a code and an empty message, others a message alone ("bad port").
-    return 'code' in cause ? String(cause.code) : cause.message;
-  }
-}
-
-const profileShape = z.union([
-  z.object({ id: z.string() }).transform(({ id }) => id),
-  z.object({ user: z.object({ id: z.string() }) }).transform(({ user }) => user.id),
-]);
-
-async function actingUser(answer: Response): Promise<string | undefined> {
-  const body: unknown = await answer.json().catch(() => undefined);
-  return profileShape.safeParse(body).data;
 }
 
 function checkEmbeddedPostgres(config: Config): Finding[] {
@@ -271,13 +189,27 @@ async function checkReceiver(config: Config): Promise<Finding[]> {
   ) {
     return [attention('receiver', `${what}: a service elsewhere cannot reach that`, 'use a public address')];
   }
-  const answer = await ask(`${publicUrl}/healthz`, {});
+  const answer = await ask(`${publicUrl}/healthz`);
   if (typeof answer !== 'string' && answer.ok)
     return [ok('receiver', `${what}, reached through its public address`)];
   const said = typeof answer === 'string' ? answer : `status ${answer.status}`;
   const next =
     'start enrich receiver (with embedded Temporal a command starts its own), and let the proxy pass /webhooks/ and /healthz on';
   return [attention('receiver', `${what} does not answer (${said})`, next)];
+}
+
+/** The answer, or why there is none. */
+async function ask(address: string): Promise<Response | string> {
+  try {
+    return await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(answerMilliseconds) });
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError')
+      return `no answer within ${answerMilliseconds / 1_000} s`;
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    if (!(cause instanceof Error)) return 'failed';
+    // Some causes have a code and an empty message, others a message alone ("bad port").
+    return 'code' in cause ? String(cause.code) : cause.message;
+  }
 }
 
 function checkRateLimits(config: Config): Finding[] {
@@ -301,16 +233,4 @@ function checkFreshness(config: Config): Finding[] {
   const { enrichedSeconds, notFoundSeconds } = config.freshness;
   const what = `found people are not asked for again for ${formatDuration(enrichedSeconds)}, others for ${formatDuration(notFoundSeconds)}`;
   return [ok('freshness', what)];
-}
-
-function ok(part: string, what: string): Finding {
-  return { part, state: 'ok', what };
-}
-
-function attention(part: string, what: string, next: string): Finding {
-  return { part, state: 'attention', what, next };
-}
-
-function broken(part: string, what: string, next: string): Finding {
-  return { part, state: 'broken', what, next };
 }

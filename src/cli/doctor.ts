@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { exitCodes } from '../domain/problem.ts';
-import { examine, type Finding } from './doctor-checks.ts';
+import { examine } from './doctor-checks.ts';
+import type { Finding } from './finding.ts';
 import { print, table } from './output.ts';
 import { settingsThatAreRight, withSettings } from './settings.ts';
 

@@ -32,6 +32,11 @@ export async function learnRateWindows(
   }
 }
 
+/** What is used of the windows of bulk calls; undefined where the statistics say nothing of them. */
+export function bulkUsage(usages: readonly OperationUsage[]): OperationUsage | undefined {
+  return usages.find((usage) => scopeOf(usage) === bulkMatchScope);
+}
+
 /** `["api/v1/people", "bulk_match"]` is `people/bulk_match`; what follows the name of polls is not shown anywhere. */
 function scopeOf({ path, action }: OperationUsage): string | undefined {
   const name = `${path}/${action}`.replace(/^\/?api\/v1\//, '');

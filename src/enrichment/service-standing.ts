@@ -9,7 +9,8 @@ import { pollWithinLimits, type PollDependencies } from './poll-within-limits.ts
 import { learnRateWindows } from './rate-standing.ts';
 
 /** Who the service takes us for, or why that is not known. */
-export type ActingUser = { readonly userId: string } | { readonly unknown: ServiceFailure };
+export type ActingUser =
+  { readonly userId: string } | { readonly unknown: ServiceFailure; readonly credentialWorks: boolean };
 
 /** What the service says before a run spends anything. */
 export interface ServiceStanding {
@@ -56,26 +57,31 @@ export async function askActingUser(client: ServiceClient): Promise<ActingUser> 
     return { userId: (await client.profile(signal)).id };
   } catch (error) {
     // A 403 of the profile says only that its scope is missing.
-    const unknown = failureOf(error, 'unauthorized', 'not-sent.no-token');
-    if (unknown.httpStatus !== undefined) await askHealth(client, signal);
-    return { unknown };
+    const unknown = failureOf(client, error, 'unauthorized', 'not-sent.no-token');
+    const credentialWorks = unknown.httpStatus !== undefined && (await askHealth(client, signal));
+    return { unknown, credentialWorks };
   }
 }
 
-async function askHealth(client: ServiceClient, signal: AbortSignal): Promise<void> {
-  let works = true;
+/** @returns whether the service says that the credential works; it may say nothing */
+async function askHealth(client: ServiceClient, signal: AbortSignal): Promise<boolean> {
   try {
-    works = (await client.health(signal)).credentialWorks;
+    if ((await client.health(signal)).credentialWorks) return true;
   } catch (error) {
-    failureOf(error, 'unauthorized', 'forbidden', 'not-sent.no-token');
+    failureOf(client, error, 'unauthorized', 'forbidden', 'not-sent.no-token');
+    return false;
   }
-  if (!works) throw refused('the service says that the credential does not work', 'GET /auth/health');
+  throw refused(client, 'the service says that the credential does not work', 'GET /auth/health');
 }
 
 /** @throws Problem where the failure is the service's word on the credential */
-function failureOf(error: unknown, ...refusals: readonly FailureType[]): ServiceFailure {
+function failureOf(
+  client: ServiceClient,
+  error: unknown,
+  ...refusals: readonly FailureType[]
+): ServiceFailure {
   if (!(error instanceof ServiceFailure)) throw error;
-  if (refusals.includes(error.type)) throw refused(error.message, error.where, error);
+  if (refusals.includes(error.type)) throw refused(client, error.message, error.where, error);
   return error;
 }
 
@@ -101,37 +107,49 @@ async function tryPolling(dependencies: PollDependencies): Promise<void> {
 }
 
 /** The general advice for such a failure is about runs that it has paused, and does not fit here. */
-function refused(what: string, where: string | undefined, cause?: ServiceFailure): Problem {
+function refused(
+  { credentialSetting }: ServiceClient,
+  what: string,
+  where: string | undefined,
+  cause?: ServiceFailure,
+): Problem {
   return new Problem('service.credential-refused', `${what}; nothing was spent`, {
     ...(where !== undefined && { where }),
-    next: 'correct the credential (ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN…), or give the key its scopes; enrich whoami tries it',
+    next: `correct ${credentialSetting ?? 'the credential'}, or give the credential its scopes; a key belongs in ENRICHMENT_API_KEY, an OAuth token in ENRICHMENT_ACCESS_TOKEN (or …_FILE, …_COMMAND)`,
     exitCode: exitCodes.usage,
     cause,
   });
 }
-
-const windowNames: Readonly<Record<number, string>> = { 60: 'minute', 3_600: 'hour', 86_400: 'day' };
 
 /** In one line each: whom the credential acts as, and what is left of the limits. */
 export function describeStanding({
   user,
   windows,
   usageUnknown,
-}: ServiceStanding): readonly [string, string] {
-  const acting =
-    'userId' in user
-      ? `acting as user ${user.userId}`
-      : `whom the credential acts as is not known: ${user.unknown.message}`;
+}: ServiceStanding): readonly [acting: string, limits: string] {
+  return [describeUser(user), describeLimits(windows, usageUnknown)];
+}
+
+/** Whom the credential acts as, or why that is not known. */
+export function describeUser(user: ActingUser): string {
+  return 'userId' in user
+    ? `acting as user ${user.userId}`
+    : `whom the credential acts as is not known: ${user.unknown.message}`;
+}
+
+const windowNames: Readonly<Record<number, string>> = { 60: 'minute', 3_600: 'hour', 86_400: 'day' };
+
+/** What is left of the windows of bulk calls, or why that is not known. */
+export function describeLimits(
+  windows: readonly Pick<ServiceWindow, 'calls' | 'seconds' | 'free'>[],
+  unknown: ServiceFailure | undefined,
+): string {
   const left = windows.map(
     ({ calls, free, seconds }) =>
       `${free} of ${calls} this ${windowNames[seconds] ?? formatDuration(seconds)}`,
   );
-  if (left.length > 0)
-    return [acting, `calls that the service has left for bulk enrichment: ${left.join(', ')}`];
-  return [
-    acting,
-    usageUnknown === undefined
-      ? 'the service tells of no limit for bulk enrichment: RATE_LIMITS is held'
-      : `what is left of the service’s limits is not known yet: ${usageUnknown.message}; RATE_LIMITS is held, and its answers will tell`,
-  ];
+  if (left.length > 0) return `calls that the service has left for bulk enrichment: ${left.join(', ')}`;
+  return unknown === undefined
+    ? 'the service tells of no limit for bulk enrichment: RATE_LIMITS is held'
+    : `what is left of the service’s limits is not known yet: ${unknown.message}; RATE_LIMITS is held, and its answers will tell`;
 }

@@ -1,10 +1,15 @@
-import type { ServiceSettings } from '../config.ts';
+import type { ServiceSettings, Setting } from '../config.ts';
 import type { Identity } from '../domain/identity.ts';
 import type { Organization, Person } from '../domain/person.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { readHealth, readProfile, readUsers, type Page, type User } from './account-answers.ts';
 import { readBulkAnswer, type BulkAnswer } from './bulk-answer.ts';
-import { credentialSource, type CredentialHeader, type CredentialSource } from './credential.ts';
+import {
+  credentialSetting,
+  credentialSource,
+  type CredentialHeader,
+  type CredentialSource,
+} from './credential.ts';
 import { toDetail } from './details.ts';
 import { operations, pollOperation, type Operation } from './endpoints.ts';
 import { codeNaming } from './error-codes.ts';
@@ -76,6 +81,8 @@ export interface ServiceClient {
   searchPeople(filters: SearchFilters, signal?: AbortSignal): Promise<Page<Person>>;
   /** @param domain without `www.` or `@` */
   enrichOrganization(domain: string, signal?: AbortSignal): Promise<Organization | undefined>;
+  /** The setting that its credential comes from, for advice; undefined where none is set. */
+  readonly credentialSetting: Setting | undefined;
   /** Lets calls in the air end, then closes the connections. */
   close(): Promise<void>;
 }
@@ -186,6 +193,7 @@ export function createServiceClient(
     searchPeople: (body, signal) => call(operations.searchPeople, readPeople, { body, signal }),
     enrichOrganization: (domain, signal) =>
       call(operations.enrichOrganization, readOrganization, { query: { domain }, signal }),
+    credentialSetting: settings.credential && credentialSetting(settings.credential),
     close: () => transport.close(),
   };
 }

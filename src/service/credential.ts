@@ -1,4 +1,4 @@
-import type { Credential } from '../config.ts';
+import type { Credential, Setting } from '../config.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { fitsHeader, readToken } from './read-token.ts';
 
@@ -31,7 +31,7 @@ export function credentialSource(credential: Credential | undefined): Credential
   if (!('value' in credential)) return renewable(async () => bearer(await readToken(credential)));
   if (!fitsHeader(credential.value)) {
     throw new Problem('setting.invalid', 'the credential holds characters that no header can carry', {
-      where: credential.kind === 'api-key' ? 'ENRICHMENT_API_KEY' : 'ENRICHMENT_ACCESS_TOKEN',
+      where: credentialSetting(credential),
       next: 'copy it again, without line ends and spaces',
       exitCode: exitCodes.usage,
     });
@@ -54,6 +54,13 @@ function renewable(read: () => Promise<CredentialHeader>): CredentialSource {
     }
     return refused !== undefined && refused['authorization'] === kept['authorization'] ? refused : kept;
   };
+}
+
+/** The setting that a credential comes from, for advice. */
+export function credentialSetting(credential: Credential): Setting {
+  if (credential.kind === 'api-key') return 'ENRICHMENT_API_KEY';
+  if ('file' in credential) return 'ENRICHMENT_ACCESS_TOKEN_FILE';
+  return 'command' in credential ? 'ENRICHMENT_ACCESS_TOKEN_COMMAND' : 'ENRICHMENT_ACCESS_TOKEN';
 }
 
 function bearer(token: string): CredentialHeader {

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { examine, type Finding } from '../../src/cli/doctor-checks.ts';
+import { examine } from '../../src/cli/doctor-checks.ts';
+import type { Finding } from '../../src/cli/finding.ts';
 import { readConfig } from '../../src/config.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 
@@ -17,7 +18,8 @@ let baseUrl: string;
 /** Knows one key, and the two calls of the interface that cost nothing. */
 beforeAll(async () => {
   service = createServer((request, response) => {
-    if (request.headers['x-api-key'] !== key) response.writeHead(401).end('{}');
+    const isToken = request.headers.authorization === 'Bearer token-2';
+    if (request.headers['x-api-key'] !== key && !isToken) response.writeHead(401).end('{}');
     else if (request.url === '/api/v1/auth/health') response.end('{}');
     else if (request.url === '/api/v1/users/api_profile') response.end('{"id":"user-7"}');
     else response.writeHead(404).end();
@@ -69,6 +71,36 @@ describe('the doctor', () => {
   ])('finds %s', async (_, credential, next) => {
     const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ...credential });
     expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(next) as string });
+  });
+
+  it('says what is left of the limits, or why that is not known', async () => {
+    const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key });
+    expect(found.what).toContain('limits is not known yet: the service knows nothing at this address');
+  });
+
+  it('renews an access token that has expired, as runs do', async () => {
+    const file = join(home, 'tokens');
+    writeFileSync(file, 'token-1');
+    const command = `cat ${file} && printf token-2 > ${file}`;
+    const settings = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_ACCESS_TOKEN_COMMAND: command };
+    expect(await finding('service', settings)).toMatchObject({ state: 'ok' });
+  });
+
+  it.each([
+    ['ENRICHMENT_ACCESS_TOKEN_FILE', join(home, 'nowhere')],
+    ['ENRICHMENT_ACCESS_TOKEN_COMMAND', 'exit 3'],
+  ])('names %s where no token can be read', async (setting, value) => {
+    const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, [setting]: value });
+    expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(setting) as string });
+  });
+
+  it('finds an address at which there is no service', async () => {
+    const settings = { ENRICHMENT_BASE_URL: baseUrl.replace('/api/v1', '/other/api/v1') };
+    const found = await finding('service', { ...settings, ENRICHMENT_API_KEY: key });
+    expect(found).toMatchObject({
+      state: 'broken',
+      next: expect.stringContaining('ends in /api/v1') as string,
+    });
   });
 
   it('finds a service that does not answer', async () => {
