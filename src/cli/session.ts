@@ -50,7 +50,12 @@ export async function withSession<Result>(
   );
   const closing: (() => Promise<unknown>)[] = [() => stack.release()];
   try {
-    await migrate(stack.databaseUrl);
+    const { newer } = await migrate(stack.databaseUrl);
+    if (newer.length > 0)
+      log.warn(
+        { migrations: newer },
+        'the warehouse is of a newer release: this one goes on without what is new',
+      );
     const warehouse = openWarehouse(stack.databaseUrl, {
       connections: 4,
       onIdleError: (error) => log.debug({ err: error }, 'a database connection broke'),

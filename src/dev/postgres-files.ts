@@ -89,7 +89,7 @@ export async function createDataDirectory(
   if (!durable) parameters.push('--no-sync');
   await runToEnd(files, account.wrap(join(bin, 'initdb'), [...parameters, ...localeArguments]));
   await runSingleUser(files, account, draft, [
-    `CREATE ROLE ${ownerRole} LOGIN CREATEDB PASSWORD '${createPassword(files)}'`,
+    `CREATE ROLE ${ownerRole} LOGIN CREATEDB CREATEROLE PASSWORD '${createPassword(files)}'`,
     `CREATE DATABASE ${databaseName} OWNER ${ownerRole}`,
     'REVOKE CONNECT ON DATABASE postgres FROM PUBLIC',
   ]);

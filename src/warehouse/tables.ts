@@ -339,6 +339,11 @@ export interface NotificationsTable {
   closed_at: Timestamp | null;
 }
 
+/** Roles that may read what an analyst needs, and nothing else: their rights are renewed by every migration. */
+export interface AnalystRolesTable {
+  role_name: string;
+}
+
 /** The schema `enrichment`. */
 export interface Tables {
   runs: RunsTable;
@@ -361,4 +366,5 @@ export interface Tables {
   webhook_deliveries: WebhookDeliveriesTable;
   contact_phones: ContactPhonesTable;
   notifications: NotificationsTable;
+  analyst_roles: AnalystRolesTable;
 }

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 
-/** What is kept for a time only; `tables.ts` explains the columns. */
+/** What is kept for a time only, and who may read what is kept; `tables.ts` explains the columns. */
 export async function up(database: Kysely<never>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(database);
 }
@@ -12,4 +12,6 @@ const statements = [
   // Deliveries enter it when they have taken effect, so storing one costs no more than before.
   `create index webhook_deliveries_to_prune on enrichment.webhook_deliveries (received_at)
     where status in ('applied', 'duplicate') and body is not null`,
+
+  `create table enrichment.analyst_roles (role_name text primary key)`,
 ];
