@@ -98,6 +98,10 @@ const schema = z.object({
   TEMPORAL_UI_PORT: count(0, 0, 65_535),
   POSTGRES_PORT: count(0, 0, 65_535),
   SANDBOX_PORT: count(0, 0, 65_535),
+  SANDBOX_CLOCK: text.refine((value) => value === undefined || !Number.isNaN(Date.parse(value)), {
+    error: 'must be a time, such as 2027-03-01T00:00:00Z',
+  }),
+  SANDBOX_CREDENTIAL: text.transform((value) => value ?? 'key').pipe(z.enum(['key', 'token'])),
   LOG_LEVEL: text
     .transform((value) => value ?? 'info')
     .pipe(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])),
@@ -183,6 +187,13 @@ export interface Config {
       readonly temporalUi: number;
       readonly postgres: number;
       readonly sandbox: number;
+    };
+    /** Of a sandbox that is started. */
+    readonly sandbox: {
+      /** The time at which it starts, as it was written; undefined: now. */
+      readonly clock: string | undefined;
+      /** What it is called with. */
+      readonly credential: 'key' | 'token';
     };
   };
   readonly notify: {
@@ -290,6 +301,7 @@ export function readConfig(
         postgres: values.POSTGRES_PORT,
         sandbox: values.SANDBOX_PORT,
       },
+      sandbox: { clock: values.SANDBOX_CLOCK, credential: values.SANDBOX_CREDENTIAL },
     },
     notify: {
       url: values.NOTIFY_URL,

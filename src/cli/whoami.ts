@@ -19,7 +19,7 @@ export function whoamiCommand(): Command {
           service: service.baseUrl,
           sandbox: service.sandbox,
           // A key stands for a workspace and acts as its longest-standing active admin; a token for whoever granted it.
-          credential: service.sandbox ? 'api-key' : (config.service.credential?.kind ?? null),
+          credential: service.credential ?? null,
         };
         if (options.json === true) print(JSON.stringify(facts));
         else

@@ -1,4 +1,4 @@
-import type { Config, ServiceSettings } from '../config.ts';
+import type { Config, Credential, ServiceSettings } from '../config.ts';
 import { acquireStack } from '../dev/stack.ts';
 import { createServiceClient, type ServiceClient } from '../service/client.ts';
 import { tell } from './output.ts';
@@ -8,12 +8,17 @@ export async function withService<Result>(
   config: Config,
   use: (
     client: ServiceClient,
-    service: { readonly baseUrl: string; readonly sandbox: boolean },
+    service: {
+      readonly baseUrl: string;
+      readonly sandbox: boolean;
+      readonly credential: Credential['kind'] | undefined;
+    },
   ) => Promise<Result>,
 ): Promise<Result> {
   const stack = await acquireStack(config, { sandbox: true }, tell);
   try {
-    const service = { baseUrl: stack.service.baseUrl ?? '', sandbox: stack.embedded.sandbox };
+    const { baseUrl = '', credential } = stack.service;
+    const service = { baseUrl, sandbox: stack.embedded.sandbox, credential: credential?.kind };
     return await withClient({ ...config.service, ...stack.service }, (client) => use(client, service));
   } finally {
     await stack.release();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ServiceSettings } from '../config.ts';
+import type { Credential, ServiceSettings } from '../config.ts';
 import { Problem } from '../domain/problem.ts';
 import { findServer, startServer, stopServer, type ServerDefinition } from './detached-server.ts';
 import { choosePort } from './ports.ts';
@@ -14,6 +14,10 @@ export interface EmbeddedSandboxOptions {
   readonly port?: number;
   /** As `RATE_LIMITS` would be written: the plan that a new sandbox is on. */
   readonly rateLimits: string;
+  /** The time at which a new sandbox starts, as ISO 8601; undefined: now. */
+  readonly clock?: string | undefined;
+  /** What callers are given: its key (the default), or access tokens that expire and are read again. */
+  readonly credential?: 'key' | 'token';
   readonly onStep?: (text: string) => void;
 }
 
@@ -30,17 +34,27 @@ export async function startEmbeddedSandbox(
   options: EmbeddedSandboxOptions,
 ): Promise<Pick<ServiceSettings, 'baseUrl' | 'credential'>> {
   const { directory, onStep = () => undefined } = options;
-  const definition = defineServer(directory, options.port ?? 0, options.rateLimits);
+  const definition = defineServer(directory, options);
   const server = (await findServer(definition, onStep)) ?? (await startServer(definition));
-  return { baseUrl: baseUrlOf(server.port), credential: { kind: 'api-key', value: keyOf(directory) } };
+  const credential: Credential =
+    options.credential === 'token'
+      ? { kind: 'access-token', command: tokenCommand(server.port) }
+      : { kind: 'api-key', value: keyOf(directory) };
+  return { baseUrl: baseUrlOf(server.port), credential };
 }
 
 /** Stops the sandbox of a directory. Nothing happens where none runs. */
 export async function stopEmbeddedSandbox(directory: string): Promise<void> {
-  await stopServer(defineServer(directory, 0, ''));
+  await stopServer(defineServer(directory, { rateLimits: 'unlimited' }));
 }
 
-function defineServer(directory: string, fixedPort: number, rateLimits: string): ServerDefinition {
+/** Few enough that a run of some hundred people has to read its token again. */
+const callsPerToken = 20;
+
+function defineServer(
+  directory: string,
+  { port: fixedPort = 0, rateLimits, clock }: Omit<EmbeddedSandboxOptions, 'directory'>,
+): ServerDefinition {
   return {
     name: 'sandbox',
     directory,
@@ -60,6 +74,8 @@ function defineServer(directory: string, fixedPort: number, rateLimits: string):
         `--rate-limits=${rateLimits}`,
         `--state-directory=${join(directory, 'state')}`,
         `--api-key-file=${keyFile(directory)}`,
+        `--token-calls=${callsPerToken}`,
+        ...(clock === undefined ? [] : [`--clock=${clock}`]),
       ],
       environment: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
     }),
@@ -74,6 +90,13 @@ function program(): string {
   return existsSync(compiled)
     ? compiled
     : fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+}
+
+/** Gets a new access token, as a program of one's own would that refreshes it. */
+function tokenCommand(port: number): string {
+  const address = `http://127.0.0.1:${port}/sandbox/token`;
+  const script = `fetch('${address}', { method: 'POST' }).then(async (answer) => console.log(await answer.text()))`;
+  return `"${process.execPath}" -e "${script}"`;
 }
 
 function baseUrlOf(port: number): string {

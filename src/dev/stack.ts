@@ -155,6 +155,7 @@ async function startServers(
       directory: directories.sandbox,
       port: ports.sandbox,
       rateLimits: formatRateLimits(config.rateLimits),
+      ...config.embedded.sandbox,
       onStep,
     });
     starts.push(server.then((service) => ({ service })));

@@ -1,11 +1,21 @@
 import { expect } from 'vitest';
+import type { CallLog } from '../../src/sandbox/call-log.ts';
+import type { RunningSandbox } from '../../src/sandbox/server.ts';
 import type { TestHouse } from './command-line.ts';
+
+/** What a service knows of a pipeline that called it. */
+export interface Witness extends Pick<RunningSandbox, 'lateResults'> {
+  readonly log: Pick<CallLog, 'calls' | 'lateResults' | 'bill' | 'deliveries'>;
+}
 
 /**
  * The five promises held against the sandbox's own log of every call,
  * person and credit.
  */
-export async function expectPromisesKept({ warehouse, sandbox }: TestHouse): Promise<void> {
+export async function expectPromisesKept({
+  warehouse,
+  sandbox,
+}: Pick<TestHouse, 'warehouse'> & { readonly sandbox: Witness }): Promise<void> {
   const rowsOf = async <Row>(statement: string): Promise<Row[]> =>
     (await warehouse.pool.query(statement)).rows as Row[];
 

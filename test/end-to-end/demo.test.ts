@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { embeddedDirectories } from '../../src/dev/stack.ts';
+import { CallLog, type LoggedDelivery } from '../../src/sandbox/call-log.ts';
+import { LateStore } from '../../src/sandbox/late-store.ts';
+import { TestHouse } from '../helpers/command-line.ts';
+import { expectPromisesKept, type Witness } from '../helpers/promises.ts';
+
+let house: TestHouse;
+
+beforeAll(async () => {
+  house = await TestHouse.open();
+});
+
+afterAll(() => house.close());
+
+/** The sandbox that the demo has started itself: it runs on, because the house uses the same folder. */
+async function demoSandbox(): Promise<Witness & { readonly root: string }> {
+  const { sandbox: directory } = embeddedDirectories(join(house.directory, 'state'));
+  const { port } = JSON.parse(readFileSync(join(directory, 'server.json'), 'utf8')) as { port: number };
+  const root = `http://127.0.0.1:${port}`;
+  const deliveries = (await (await fetch(`${root}/sandbox/deliveries`)).json()) as LoggedDelivery[];
+  const log = new CallLog(join(directory, 'state'));
+  return {
+    root,
+    lateResults: () => new LateStore(join(directory, 'state')).results(),
+    log: {
+      calls: () => log.calls(),
+      lateResults: () => log.lateResults(),
+      bill: () => log.bill(),
+      deliveries: () => deliveries,
+    },
+  };
+}
+
+it('the whole demo runs after the cut-over, with error_details alone, and with OAuth instead of a key', async () => {
+  const ended = await house.enrich(['demo', '--people', '250', '--json'], {
+    SANDBOX_CLOCK: '2027-03-01T00:00:00Z',
+    SANDBOX_CREDENTIAL: 'token',
+  });
+  const facts = ended.facts();
+  expect(facts).toMatchObject({
+    status: 'finished',
+    rows: 250,
+    credits: { reserved: '0', unknown: '0' },
+    late_results: { awaited: 0, expired: 0 },
+  });
+
+  const sandbox = await demoSandbox();
+  const { calls, credits, billedAgain } = sandbox.log.bill();
+  expect(facts.credits.settled).toBe(credits);
+  expect([facts.calls, billedAgain]).toEqual([calls, {}]);
+  await expectPromisesKept({ warehouse: house.warehouse, sandbox });
+
+  // The user who granted the token is no admin: whom a key acts as is somebody else.
+  const token = await (await fetch(`${sandbox.root}/sandbox/token`, { method: 'POST' })).text();
+  const profile = await fetch(`${sandbox.root}/api/v1/users/api_profile`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(ended.stderr).toContain(`acting as user ${((await profile.json()) as { id: string }).id}`);
+  const refused = await fetch(`${sandbox.root}/api/v1/people/match`, { method: 'POST' });
+  expect(Object.keys((await refused.json()) as object)).toEqual(['error_details']);
+}, 120_000);
