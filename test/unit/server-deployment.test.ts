@@ -9,7 +9,7 @@ interface Service {
   readonly image?: string;
   readonly build?: string;
   readonly command?: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
@@ -40,6 +40,8 @@ const composeOnly = [
   'TEMPORAL_DATABASE_PASSWORD',
   'EXPORTS_DIRECTORY',
   'RECEIVER_PORT',
+  'PROMETHEUS_PORT',
+  'GRAFANA_PORT',
   'TEMPORAL_RETENTION',
 ];
 
@@ -68,7 +70,7 @@ describe('docker-compose.yml', () => {
   it('sets only what the settings know, for worker and receiver', () => {
     const known = new Set([...settings, 'TEMPORAL_NAMESPACE']);
     for (const name of ['worker', 'receiver']) {
-      const unknown = Object.keys(compose.services[name]!.environment).filter(
+      const unknown = Object.keys(compose.services[name]!.environment!).filter(
         (setting) => !known.has(setting),
       );
       expect(unknown).toEqual([]);
@@ -82,7 +84,7 @@ describe('docker-compose.yml', () => {
 
   it('holds no password', () => {
     const secrets = services.flatMap(([, service]) =>
-      Object.entries(service.environment).filter(([name]) => /PASSWORD|PWD|KEY|TOKEN/.test(name)),
+      Object.entries(service.environment ?? {}).filter(([name]) => /PASSWORD|PWD|KEY|TOKEN/.test(name)),
     );
     expect(secrets.length).toBeGreaterThan(0);
     for (const [, value] of secrets) expect(value).toMatch(/^\$\{[A-Z_]+:\?/);
@@ -113,7 +115,7 @@ describe('docker-compose.yml', () => {
     const images = services
       .filter(([, service]) => service.build === undefined)
       .map(([, { image }]) => image);
-    expect(images.filter((image) => !/:\d+\.\d+(\.\d+)?$/.test(image ?? ''))).toEqual([]);
+    expect(images.filter((image) => !/:v?\d+\.\d+(\.\d+)?$/.test(image ?? ''))).toEqual([]);
   });
 
   it('waits for health where a server is watched, and for the end of what only prepares', () => {
@@ -132,7 +134,7 @@ describe('docker-compose.yml', () => {
 
   it('registers the search attributes of the contract', () => {
     const pairs =
-      compose.services['temporal-namespace']!.environment['SEARCH_ATTRIBUTES']!.trim().split(/\s+/);
+      compose.services['temporal-namespace']!.environment!['SEARCH_ATTRIBUTES']!.trim().split(/\s+/);
     expect(Object.fromEntries(pairs.map((pair) => pair.split('=')))).toEqual(searchAttributes);
   });
 });

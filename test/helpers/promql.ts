@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+export interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+interface Panel {
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+
+/** The alerts that the product comes with. */
+export function readRules(): readonly Rule[] {
+  const { groups } = parse(read('deploy/prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] };
+  return groups.flatMap(({ rules }) => rules);
+}
+
+/** The panels of the dashboard that the product comes with. */
+export function readPanels(): readonly Panel[] {
+  return (JSON.parse(read('deploy/grafana/enrich.json')) as { panels: Panel[] }).panels;
+}
+
+const words = new Set(['and', 'or', 'unless', 'bool', 'offset']);
+
+/** Names of metrics in an expression: what is neither a function, nor a label, nor a word of the language. */
+export function metricsOf(expression: string): string[] {
+  const bare = expression
+    .replace(/"[^"]*"|'[^']*'/g, '')
+    .replace(/\{[^}]*\}|\[[^\]]*\]/g, ' ')
+    .replace(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ');
+  return [...bare.matchAll(/[a-zA-Z_:][\w:]*(?!\w)(?!\s*\()/g)]
+    .map(([name]) => name)
+    .filter((name) => !words.has(name));
+}

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { metricNames, openMetricsHouse } from '../helpers/metrics.ts';
+import { metricsOf, readPanels, readRules } from '../helpers/promql.ts';
+
+let database: TestDatabase;
+let served: Set<string>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const house = await openMetricsHouse(database.databaseUrl);
+  served = metricNames(await house.scrape());
+  await house.close();
+});
+
+afterAll(() => database.drop());
+
+/** Prometheus makes `up` itself; what Temporal's SDK serves is held against a real worker, end to end. */
+const isServed = (name: string) => served.has(name) || name === 'up' || name.startsWith('temporal_');
+
+describe('names of metrics in an expression', () => {
+  it('are told from functions, labels, durations and words', () => {
+    const expression = `sum by (le) (rate(one_bucket{job=~"a.*"}[15m])) / on (le) max(two) > 0.2 and three`;
+    expect(metricsOf(expression)).toEqual(['one_bucket', 'two', 'three']);
+  });
+});
+
+describe('the alerts', () => {
+  it.each(readRules())('$alert asks for metrics that are served', ({ expr }) => {
+    const names = metricsOf(expr);
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => !isServed(name))).toEqual([]);
+  });
+
+  const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
+  it.each(readRules())('$alert has a chapter of the runbook, a summary and a severity', (rule) => {
+    const { alert, labels, annotations } = rule;
+    expect(annotations['runbook_url']).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+    expect(runbook.split('\n')).toContain(`### ${alert}`);
+    expect(annotations['summary']).toMatch(/\S/);
+    expect(['page', 'ticket']).toContain(labels['severity']);
+  });
+
+  it('of the runbook are all there', () => {
+    const chapters = [...runbook.matchAll(/^### (Enrich\w+)$/gm)].map((match) => match[1]);
+    expect(chapters.sort()).toEqual(
+      readRules()
+        .map(({ alert }) => alert)
+        .sort(),
+    );
+  });
+});
+
+describe('the dashboard', () => {
+  const panels = readPanels().filter(({ targets }) => targets !== undefined);
+
+  it.each(panels)('$title asks for metrics that are served', ({ targets }) => {
+    const names = targets!.flatMap(({ expr }) => metricsOf(expr));
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => !isServed(name))).toEqual([]);
+  });
+
+  it('leaves out no metric of ours', () => {
+    const shown = new Set(panels.flatMap(({ targets }) => targets!.flatMap(({ expr }) => metricsOf(expr))));
+    const ours = [...served].filter((name) => name.startsWith('enrich_') && !/_(?:sum|count)$/.test(name));
+    const hidden = ours.filter((name) => !shown.has(name) && !shown.has(`${name}_bucket`));
+    expect(hidden).toEqual([]);
+  });
+});
