@@ -34,6 +34,13 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['dev', async () => (await import('./dev.ts')).devCommand()],
 ]);
 
+/** Whoever reads the output may have read enough (`enrich status | head -3`): that is no reason for a run to die. */
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
 const program = new Command('enrich')
   .description('Enriches CRM exports into a PostgreSQL warehouse, inside a call limit and a credit budget.')
   .addHelpText(
