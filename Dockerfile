@@ -18,6 +18,8 @@ RUN apt-get update && apt-get install --yes --no-install-recommends ca-certifica
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
+# A volume that is mounted here takes its owner over.
+RUN mkdir /var/lib/enrich && chown node:node /var/lib/enrich
 USER node
 ENTRYPOINT ["node", "--enable-source-maps", "/app/dist/src/cli/main.js"]
 CMD ["--help"]

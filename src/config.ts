@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { parseCredits, type Credits } from './domain/decimal.ts';
+import { formatCredits, parseCredits, type Credits } from './domain/decimal.ts';
 import { parseDuration } from './domain/duration.ts';
 import { notifiedEvents, type NotifiedEvent } from './domain/notified-event.ts';
 import { Problem, exitCodes } from './domain/problem.ts';
@@ -91,6 +91,9 @@ const schema = z.object({
       error: 'must be a path that begins with / and holds {request_id}',
     }),
   ENRICH_DATA_DIR: text.transform((value) => resolve(value ?? '.enrich')),
+  AWS_ENDPOINT_URL: url('http:', 'https:'),
+  AWS_ENDPOINT_URL_S3: url('http:', 'https:'),
+  NETRC: text.transform((value) => value ?? `${homedir()}/.netrc`),
   CALL_CONCURRENCY: count(4, 1, 100),
   CALL_TIMEOUT: duration('CALL_TIMEOUT', '60s'),
   TEMPORAL_CLI_PATH: text,
@@ -176,6 +179,13 @@ export interface Config {
   readonly retention: Retention;
   readonly webhook: { readonly publicUrl: string | undefined; readonly listen: ListenAddress | undefined };
   readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
+  /** How exports are reached that are no files of this machine. */
+  readonly exportAccess: {
+    /** Absolute. */
+    readonly spoolFolder: string;
+    readonly netrcFile: string;
+    readonly s3: { readonly endpoint: string | undefined };
+  };
   readonly embedded: {
     /** Absolute. */
     readonly dataDirectory: string;
@@ -291,6 +301,11 @@ export function readConfig(
       pollAfterSeconds: values.LATE_RESULTS_POLL_AFTER,
       deadlineSeconds: values.LATE_RESULTS_DEADLINE,
     },
+    exportAccess: {
+      spoolFolder: join(values.ENRICH_DATA_DIR, 'spool'),
+      netrcFile: values.NETRC,
+      s3: { endpoint: values.AWS_ENDPOINT_URL_S3 ?? values.AWS_ENDPOINT_URL },
+    },
     embedded: {
       dataDirectory: values.ENRICH_DATA_DIR,
       cacheDirectory: resolve(values.XDG_CACHE_HOME, 'enrich'),
@@ -312,6 +327,22 @@ export function readConfig(
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     metricsListen: values.METRICS_LISTEN,
   });
+}
+
+/** What counts for a run where nothing else is said; credits are a decimal as text. */
+export function runDefaults(config: Config): {
+  readonly service: string;
+  readonly maxCredits: string | null;
+  readonly freshness: Freshness;
+  readonly lateDeadlineSeconds: number;
+} {
+  const { service, budgets, freshness, lateResults } = config;
+  return {
+    service: service.baseUrl ?? 'sandbox',
+    maxCredits: budgets.perRun === undefined ? null : formatCredits(budgets.perRun),
+    freshness,
+    lateDeadlineSeconds: lateResults.deadlineSeconds,
+  };
 }
 
 /**

@@ -80,13 +80,13 @@ export interface RunInput {
 }
 
 /**
- * Where a schedule finds its export, each time anew. The path is that of the worker; `*` and `?` stand in the name of the
- * file, and `{date}` anywhere for the as-of date in the schedule's time zone, as 2026-11-21.
+ * Where a schedule finds its export, each time anew: a path as the worker sees it, an address, a pattern of either, a table, or
+ * a query. `*` and `?` stand in the name of a file, and `{date}` anywhere for the as-of date in the schedule's time zone, as
+ * 2026-11-21.
  */
 export type ExportChoice =
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'newest'; readonly path: string; readonly by: 'name' | 'time' }
-  | { readonly kind: 'every-new'; readonly path: string };
+  | { readonly kind: 'file' | 'every-new' | 'from-table' | 'query'; readonly from: string }
+  | { readonly kind: 'newest'; readonly from: string; readonly by: 'name' | 'time' };
 
 /** What a schedule starts each time. What is null is a setting of the worker. */
 export interface ScheduledRunInput {

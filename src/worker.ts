@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Runtime, Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
-import type { Config, ServiceSettings } from './config.ts';
+import { runDefaults, type Config, type ServiceSettings } from './config.ts';
 import { callTaskQueue, controlTaskQueue } from './contract.ts';
-import { formatCredits } from './domain/decimal.ts';
 import { countCalls } from './enrichment/count-calls.ts';
 import { FailureStreak } from './enrichment/failure-streak.ts';
 import { learnRateWindows } from './enrichment/rate-standing.ts';
@@ -67,6 +66,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     perMonth: config.budgets.perMonth,
     alarmsAt: config.budgetAlarms,
   };
+  const exportAccess = { ...config.exportAccess, pool: warehouse.pool };
   await applyBudgetLimits(warehouse.database, budgets);
   const unknown = await learnRateWindows(warehouse, client);
   if (unknown) log.debug({ err: unknown }, 'the service does not tell what is used of its rate windows');
@@ -97,19 +97,16 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
         budgets,
         callConcurrency: config.callConcurrency,
         onIngested: (rows) => metrics?.rowsIngested(rows),
+        exportAccess,
       },
       { ...polling, pollAfterSeconds: config.lateResults.pollAfterSeconds },
       { ...polling, isDeliveredTo: settings.webhookUrl !== undefined, log },
       {
         warehouse,
+        exportAccess,
         callConcurrency: config.callConcurrency,
         pollAfterSeconds: config.lateResults.pollAfterSeconds,
-        defaults: {
-          service: config.service.baseUrl ?? 'sandbox',
-          maxCredits: config.budgets.perRun === undefined ? null : formatCredits(config.budgets.perRun),
-          freshness: config.freshness,
-          lateDeadlineSeconds: config.lateResults.deadlineSeconds,
-        },
+        defaults: runDefaults(config),
         hasPeriodBudget: budgets.perDay !== undefined || budgets.perMonth !== undefined,
       },
       config.retention,

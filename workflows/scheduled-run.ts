@@ -36,7 +36,7 @@ type EndedRun = ScheduledRunResult['runs'][number];
 export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledRunResult> {
   const asOf = scheduledTime();
   const { runs, left } = await beginScheduledRuns.executeWithOptions(
-    { summary: `look for ${input.export.path}`.slice(0, 180) },
+    { summary: `look for ${input.export.from}`.slice(0, 180) },
     [{ ...input, asOf: asOf.toISOString() }],
   );
   const ended: EndedRun[] = [];
@@ -99,8 +99,8 @@ function failureOf(run: RunInput, error: unknown): ApplicationFailure {
 function summaryOf(input: ScheduledRunInput, runs: readonly EndedRun[], left: number): string {
   if (runs.length === 0) {
     return input.export.kind === 'every-new'
-      ? `no new file at ${input.export.path}: nothing was asked for`
-      : `no file at ${input.export.path}: nothing was asked for`;
+      ? `no new file at ${input.export.from}: nothing was asked for`
+      : `no file at ${input.export.from}: nothing was asked for`;
   }
   const files = runs.map(({ file, status }) => `${file} ${status}`).join(', ');
   return left === 0 ? files : `${files}; ${left} new files are left for the next time`;

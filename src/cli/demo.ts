@@ -37,7 +37,7 @@ export function demoCommand(): Command {
       });
       tell(describeService(config));
       const file = await writeSample(config, options.people, options.seed);
-      const order = await orderRun(file, { reveal: 'phone' }, config);
+      const order = await orderRun({ kind: 'file', path: file }, { reveal: 'phone' }, config);
       const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
         const planned = await planExport(session, order);
         tell(`\n${describeMapping(planned.run)}\n`);

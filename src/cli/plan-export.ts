@@ -31,14 +31,10 @@ export async function planExport(session: Session, order: RunOrder): Promise<Pla
     rateLimits: config.rateLimits,
     budgets: { perDay: config.budgets.perDay, perMonth: config.budgets.perMonth },
     callConcurrency: config.callConcurrency,
+    exportAccess: { ...config.exportAccess, pool: warehouse.pool },
   };
   try {
-    const ingested = await ingestRun(dependencies, run.runId, {
-      signal: new AbortController().signal,
-      onProgress: (rows) => process.stderr.isTTY && process.stderr.write(`\rread ${rows} rows`),
-    });
-    if (process.stderr.isTTY) process.stderr.write('\n');
-    if (ingested.kind === 'refused') throw refusal(ingested.stop);
+    await ingestHere(session, run.runId);
     const planned = await planRun(dependencies, run.runId);
     if (planned.kind === 'refused') throw refusal(planned.stop);
     return { run: await getRun(warehouse, run.runId), plan: planned.plan };
@@ -46,6 +42,21 @@ export async function planExport(session: Session, order: RunOrder): Promise<Pla
     await discardStagedRows(warehouse, run.runId);
     await setRunStatus(warehouse, run.runId, 'planned', undefined);
   }
+}
+
+/**
+ * Stages a run in this process: what only this command can read, or has fetched already.
+ *
+ * @throws Problem where the export is refused
+ */
+export async function ingestHere({ warehouse, config }: Session, runId: string): Promise<void> {
+  const exportAccess = { ...config.exportAccess, pool: warehouse.pool };
+  const ingested = await ingestRun({ warehouse, exportAccess }, runId, {
+    signal: new AbortController().signal,
+    onProgress: (rows) => process.stderr.isTTY && process.stderr.write(`\rread ${rows} rows`),
+  });
+  if (process.stderr.isTTY) process.stderr.write('\n');
+  if (ingested.kind === 'refused') throw refusal(ingested.stop);
 }
 
 /** The plan, and the mapping that it rests on. */
@@ -95,7 +106,7 @@ function wirePlan(plan: PlanSummary): Record<string, unknown> {
   };
 }
 
-/** Of a plan alone nothing has begun that could fail: what was given is at fault. */
+/** Nothing has begun that could fail: what was given is at fault. */
 function refusal(stop: { type: string; reason: string; next: string }): Problem {
   return new Problem(stop.type, stop.reason, { next: stop.next, exitCode: exitCodes.usage });
 }

@@ -1,12 +1,23 @@
 import { readFile } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
 import { parse } from 'yaml';
-import type { Config } from '../config.ts';
+import { runDefaults, type Config } from '../config.ts';
 import { formatCredits, parseCredits } from '../domain/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
-import { openExport } from '../exports/open-export.ts';
+import {
+  addressName,
+  addressText,
+  parseAddress,
+  shownAddress,
+  tableAddress,
+  type ExportAddress,
+} from '../exports/export-address.ts';
+import { isElsewhere, obtainExport, type ObtainedExport } from '../exports/obtain-export.ts';
+import { namingExport, openExport } from '../exports/open-export.ts';
+import { Spool } from '../exports/spool.ts';
 import type { RunOrder } from '../warehouse/runs.ts';
 import type { RunOptions, RunPriority } from '../warehouse/tables.ts';
+import { tell } from './output.ts';
+import { withSession } from './session.ts';
 
 /** Flags that say what a run asks for, and of which columns. */
 export interface WishFlags {
@@ -19,51 +30,94 @@ export interface WishFlags {
 
 export interface RunFlags extends WishFlags {
   readonly plan?: string;
+  readonly fromTable?: string;
+  readonly query?: string;
 }
 
 /** What is asked for, whatever the file and whenever. */
 export type RunWish = Pick<RunOptions, 'source' | 'mapping' | 'reveal' | 'waterfall' | 'maxCreditsPerPerson'>;
 
 /**
- * What a run is asked to do, from the command line: the file's content and every option that decides what is asked for.
- * The same order again finds the unfinished run instead of starting a second one.
+ * Where a command takes its export from: a file, an address, standard input, or rows of the database.
  *
- * The file is read once for its hash; that it is an export, and that the mapping fits it, is found on the way, so that a
- * wrong file begins no run.
+ * @throws Problem `export.address`
+ */
+export function addressOf(file: string | undefined, flags: RunFlags): ExportAddress {
+  const given = [file, flags.fromTable, flags.query].filter((source) => source !== undefined);
+  if (given.length !== 1) {
+    throw new Problem(
+      'export.address',
+      given.length === 0 ? 'no export is named' : 'an export is taken from one place',
+      {
+        where: 'FILE, --from-table, --query',
+        next: 'give one of them: a file, https://…, s3://bucket/key, - for standard input, a table, or a query',
+        exitCode: exitCodes.usage,
+      },
+    );
+  }
+  if (flags.query !== undefined) return { kind: 'query', sql: flags.query };
+  if (flags.fromTable !== undefined) return tableAddress(flags.fromTable);
+  const address = parseAddress(file!, process.cwd());
+  if (address.kind !== 'standard-input' || !process.stdin.isTTY) return address;
+  throw new Problem('export.address', 'nothing is written to standard input: it is the terminal', {
+    where: '-',
+    next: 'pipe an export into the command, such as: gzip -dc contacts.csv.gz | enrich plan -',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/**
+ * What a run is asked to do, from the command line: the content of the export and every option that decides what is asked
+ * for. The same order again finds the unfinished run instead of starting a second one.
+ *
+ * The export is brought to this machine and read once; that it is an export, and that the mapping fits it, is found on the
+ * way, so that a wrong one begins no run.
  *
  * @throws Problem `export.*`, `mapping.*`, `setting.invalid`, `credits.no-ceiling`
  */
 export async function orderRun(
-  file: string,
+  address: ExportAddress,
   flags: RunFlags,
   config: Config,
   priority: RunPriority = 'ad-hoc',
 ): Promise<RunOrder> {
-  const filePath = resolve(file);
   const expectedPlanHash = planHashOf(flags.plan);
   const wish = await wishOf(flags);
-  const { survey } = await openExport(filePath, {
-    mapping: wish.mapping ?? undefined,
-    source: flags.source,
-  });
+  const reading = { mapping: wish.mapping ?? undefined, source: flags.source };
   return {
-    filePath,
-    fileName: basename(filePath),
-    fileSha256: survey.sha256,
-    options: {
-      service: config.service.baseUrl ?? 'sandbox',
-      source: wish.source,
-      mapping: wish.mapping,
-      maxCredits: config.budgets.perRun === undefined ? null : formatCredits(config.budgets.perRun),
-      reveal: wish.reveal,
-      waterfall: wish.waterfall,
-      maxCreditsPerPerson: wish.maxCreditsPerPerson,
-      lateDeadlineSeconds: config.lateResults.deadlineSeconds,
-      freshness: config.freshness,
-      priority,
-    },
+    filePath: addressText(address),
+    fileName: addressName(address),
+    fileSha256: await checkedContent(address, reading, config),
+    options: { ...runDefaults(config), ...wish, priority },
     expectedPlanHash,
   };
+}
+
+/** Fetches what lies elsewhere, and looks whether it is an export; what is none is not kept. */
+async function checkedContent(
+  address: ExportAddress,
+  reading: Parameters<typeof openExport>[1],
+  config: Config,
+): Promise<string> {
+  if (!isElsewhere(address)) return (await openExport(addressText(address), reading)).survey.sha256;
+  const shown = shownAddress(address);
+  tell(`${address.kind === 'http' || address.kind === 's3' ? 'fetching' : 'reading'} ${shown}`);
+  const { path, sha256 } = await obtain(address, config);
+  try {
+    await namingExport(path, shown, () => openExport(path, reading));
+  } catch (error) {
+    await new Spool(config.exportAccess.spoolFolder).remove(sha256);
+    throw error;
+  }
+  return sha256;
+}
+
+function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport> {
+  const access = { ...config.exportAccess, standardInput: process.stdin };
+  if (address.kind !== 'table' && address.kind !== 'query') return obtainExport(address, access);
+  return withSession(config, { temporal: false, service: false }, ({ warehouse: { pool } }) =>
+    obtainExport(address, { ...access, pool }),
+  );
 }
 
 /**

@@ -2,16 +2,18 @@ import { createInterface } from 'node:readline/promises';
 import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
 import type { RunFacts } from '../contract.ts';
-import { exitCodes } from '../domain/problem.ts';
-import { getRun, findOrBeginRun, type RunOrder } from '../warehouse/runs.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import { parseAddress } from '../exports/export-address.ts';
+import { isElsewhere } from '../exports/obtain-export.ts';
+import { findOrBeginRun, getRun, setRunStatus, type RunOrder, type RunRecord } from '../warehouse/runs.ts';
 import type { RunPriority } from '../warehouse/tables.ts';
 import { checkService } from './check-service.ts';
 import { describeService } from './describe-service.ts';
 import { describePlan, describeRun, exitCodeOf } from './describe-run.ts';
 import { followRun } from './follow-run.ts';
 import { print, tell } from './output.ts';
-import { describeMapping, planExport, printPlan } from './plan-export.ts';
-import { orderRun, type RunFlags } from './run-order.ts';
+import { describeMapping, ingestHere, planExport, printPlan } from './plan-export.ts';
+import { addressOf, orderRun, type RunFlags } from './run-order.ts';
 import { withSession, type Session } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from './steer-run.ts';
@@ -41,6 +43,8 @@ Examples:
   enrich run contacts.csv --yes --json --max-credits 500 > run.json
   enrich run contacts.csv --plan 3f9c2a…        only if the plan is still that one
   enrich run contacts.csv --reveal phone        phones come later, by webhook or poll; the run waits for them
+  enrich run s3://crm-exports/contacts.csv.gz --yes --max-credits 500
+  enrich run --from-table crm.contacts --yes --max-credits 500
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.`,
     );
@@ -53,15 +57,14 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that 
  */
 export function enrichingCommand(name: string, priority: RunPriority): Command {
   return withRunOptions(withSettings(new Command(name)))
-    .argument('<file>', 'CSV export of a CRM (plain or gzip)')
     .option('--yes', 'do not ask: spend what the plan says')
-    .action(async (file: string, options: RunOptions) => {
+    .action(async (file: string | undefined, options: RunOptions) => {
       const config = settingsOf(options, {
         MAX_CREDITS_PER_RUN: options.maxCredits,
         FRESHNESS: options.freshness,
         LATE_RESULTS_DEADLINE: options.lateDeadline,
       });
-      const order = await orderRun(file, options, config, priority);
+      const order = await orderRun(addressOf(file, options), options, config, priority);
       tell(describeService(config));
       const asks = options.yes !== true;
       if (asks && !process.stdin.isTTY) {
@@ -80,9 +83,15 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
     });
 }
 
-/** Options that `run`, `backfill` and `plan` share. */
+/** The export and the options that `run`, `backfill` and `plan` share. */
 export function withRunOptions(command: Command): Command {
   return withWishOptions(command)
+    .argument(
+      '[file]',
+      'CSV export of a CRM (plain or gzip): a file, https://…, s3://bucket/key, or - for standard input',
+    )
+    .option('--from-table <name>', 'take the rows of a table of the warehouse, such as crm.contacts')
+    .option('--query <sql>', 'take the rows of a SELECT on the warehouse; it cannot write')
     .addOption(new Option('--plan <hash>', 'run only if the plan has this hash (enrich plan prints it)'))
     .option(
       '--json',
@@ -125,6 +134,7 @@ export async function enrichExport(
   await checkService(session, order.options);
   const { run, found } = await findOrBeginRun(session.warehouse, order);
   tell(found ? `going on with ${run.runId}` : `run ${run.runId}`);
+  if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run);
   const handle =
     found && run.planHash !== null && (run.status !== 'awaiting_approval' || !asks)
       ? await resumeRun(session, run)
@@ -140,6 +150,17 @@ export async function enrichExport(
       tell(describeMapping(planned));
       tell(describePlan(plan));
     },
+  });
+}
+
+/** What this command has fetched is staged by it: the workers need neither see it nor fetch it again. */
+async function stageHere(session: Session, run: RunRecord): Promise<void> {
+  await ingestHere(session, run.runId).catch(async (error: unknown) => {
+    if (error instanceof Problem && !error.type.startsWith('database.')) {
+      const { type, message: reason, next } = error;
+      await setRunStatus(session.warehouse, run.runId, 'failed', { type, reason, next });
+    }
+    throw error;
   });
 }
 

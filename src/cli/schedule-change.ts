@@ -3,12 +3,11 @@ import type { Client } from '@temporalio/client';
 import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
-import { fileState } from '../exports/file-bytes.ts';
-import { findExports } from '../exports/find-export.ts';
 import { print, tell } from './output.ts';
 import { withWishOptions } from './run.ts';
 import { defineSchedule, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';
 import { changesTo, describeChanges, differences, readScheduleFile } from './schedule-file.ts';
+import { tellOutlook } from './schedule-outlook.ts';
 import { getSchedule, listSchedules, putSchedule } from './schedule-server.ts';
 import { tellWhoFires, whoFires, withSchedules } from './schedule-session.ts';
 import { describeSchedule, factsOf } from './schedule-view.ts';
@@ -19,12 +18,20 @@ export function setCommand(): Command {
   return withWishOptions(withSettings(new Command('set')))
     .description('make a schedule, or make it anew with these flags; whether it is paused stays')
     .argument('<name>', 'name of the schedule')
-    .argument('[file]', 'the export, at a path that the workers see; {date} in it becomes the date')
+    .argument(
+      '[file]',
+      'the export: a path that the workers see, https://… or s3://bucket/key; {date} in it becomes the date',
+    )
     .requiredOption('--cron <line>', 'when: minute, hour, day of the month, month, day of the week')
     .option('--timezone <name>', 'the clock that --cron and {date} mean (default: UTC)')
-    .option('--newest <pattern>', 'the newest file whose name fits, such as "/exports/hubspot-*.csv"')
+    .option(
+      '--newest <pattern>',
+      'the newest file whose name fits, such as "/exports/hubspot-*.csv" or "s3://crm/*.csv"',
+    )
     .option('--newest-by <what>', 'newest by time of change or by name: time, name (default: time)')
     .option('--every-new <pattern>', 'every file whose content was not enriched before, oldest first')
+    .option('--from-table <name>', 'the rows of a table of the warehouse, such as crm.contacts')
+    .option('--query <sql>', 'the rows of a SELECT on the warehouse; {date} in it becomes the date')
     .option('--no-budget', 'let it run where nothing limits what it may spend')
     .option('--overlap <policy>', 'while the time before goes on: skip, buffer-one (default: skip)')
     .option('--catch-up <duration>', 'how late a missed time is made up for (default: 1h)')
@@ -38,6 +45,7 @@ ${whoFires}
 Examples:
   enrich schedule set nightly --cron "0 2 * * *" --timezone Europe/Berlin --newest "/exports/hubspot-*.csv" --max-credits 500
   enrich schedule set inbox --cron "*/15 * * * *" --every-new "/exports/inbox/*.csv" --max-credits 100
+  enrich schedule set synced --cron "0 3 * * *" --from-table crm.contacts --max-credits 500
   enrich schedule set daily "/exports/{date}/contacts.csv" --cron @daily --max-credits 500 --overlap buffer-one`,
     )
     .action(async (name: string, file: string | undefined, options: Readonly<Record<string, unknown>>) => {
@@ -59,9 +67,10 @@ Examples:
             ? `made ${name}`
             : [`${name} ${changes.length === 0 ? 'is as it was' : 'is changed'}`, ...changes].join('\n  '),
         );
-        await tellWhatItFinds(definition);
+        const made = await getSchedule(client, name);
+        await tellOutlook(session, made);
         await tellWhoFires(session);
-        print(describeSchedule(await factsOf(session, await getSchedule(client, name))));
+        print(describeSchedule(await factsOf(session, made)));
       });
     });
 }
@@ -105,7 +114,7 @@ Example, schedules.yaml:
         }
         for (const definition of due) {
           await putSchedule(client, definition);
-          await tellWhatItFinds(definition);
+          await tellOutlook(session, await getSchedule(client, definition.name));
         }
         for (const name of changes.delete) await client.schedule.getHandle(name).delete();
         await tellWhoFires(session);
@@ -150,24 +159,6 @@ function ifUnknown(error: unknown): undefined {
 
 function hasBudget({ budgets }: Config): boolean {
   return Object.values(budgets).some((limit) => limit !== undefined);
-}
-
-/** A path that is wrong should be seen today, and not at night. */
-async function tellWhatItFinds({ name, timezone, work }: ScheduleDefinition): Promise<void> {
-  try {
-    const paths = await findExports(work.export, new Date(), timezone);
-    for (const path of paths) await fileState(path);
-    if (work.export.kind === 'file') return;
-    const latest = paths.at(-1);
-    tell(
-      `${name} would find now: ${latest === undefined ? 'no file' : `${latest}${paths.length > 1 ? ` and ${paths.length - 1} more` : ''}`}`,
-    );
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    tell(
-      `note: ${name}: ${error.message} (${error.where ?? ''}), as seen from here; a worker looks for it at its time`,
-    );
-  }
 }
 
 async function saysYes(): Promise<boolean> {

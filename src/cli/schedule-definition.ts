@@ -7,6 +7,7 @@ import { formatCredits, parseCredits } from '../domain/decimal.ts';
 import { formatDuration, parseDuration } from '../domain/duration.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { isTimeZone } from '../domain/time-zone.ts';
+import { canBeFetchedAgain, parseAddress, tableAddress } from '../exports/export-address.ts';
 import { checkPattern } from '../exports/find-export.ts';
 import { withoutPersonalData } from '../observe/log.ts';
 import { wishOf } from './run-order.ts';
@@ -36,6 +37,8 @@ export const scheduleFields = z.strictObject({
   newest: text.optional(),
   'newest-by': z.enum(['name', 'time'], { error: 'must be name or time' }).optional(),
   'every-new': text.optional(),
+  'from-table': text.optional(),
+  query: text.optional(),
   cron: text,
   timezone: text.optional(),
   overlap: z.enum(['skip', 'buffer-one'], { error: 'must be skip or buffer-one' }).optional(),
@@ -125,7 +128,7 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyM
   const fields: readonly (readonly [string, string | null | false])[] = [
     ['cron', definition.cron],
     ['timezone', definition.timezone],
-    [work.export.kind, work.export.path],
+    [work.export.kind, work.export.from],
     ['newest-by', work.export.kind === 'newest' && work.export.by],
     ['max-credits', work.maxCredits],
     ['no-budget', work.noBudget && 'yes'],
@@ -149,23 +152,55 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyM
   return new Map(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
 }
 
+const choiceKinds = ['file', 'newest', 'every-new', 'from-table', 'query'] as const;
+
 function choiceOf(fields: ScheduleFields, folder: string): ExportChoice {
-  const { file, newest, 'newest-by': by, 'every-new': everyNew } = fields;
-  if ([file, newest, everyNew].filter((path) => path !== undefined).length !== 1)
-    throw wrong('file', 'a schedule takes its export from one place', 'give FILE, --newest or --every-new');
-  if (by !== undefined && newest === undefined)
+  const [kind, ...others] = choiceKinds.filter((each) => fields[each] !== undefined);
+  if (kind === undefined || others.length > 0) {
+    throw wrong(
+      'file',
+      'a schedule takes its export from one place',
+      'give FILE, --newest, --every-new, --from-table or --query',
+    );
+  }
+  const by = fields['newest-by'];
+  if (by !== undefined && kind !== 'newest')
     throw wrong('newest-by', 'only --newest chooses by it', 'leave it out, or say --newest');
-  if (file !== undefined) return { kind: 'file', path: pathOf(file, folder) };
-  const path = pathOf(newest ?? everyNew ?? '', folder);
-  checkPattern(path);
-  return newest === undefined ? { kind: 'every-new', path } : { kind: 'newest', path, by: by ?? 'time' };
+  const from = placeOf(kind, fields[kind]!, folder);
+  return kind === 'newest' ? { kind, from, by: by ?? 'time' } : { kind, from };
 }
 
-/** The path ends up in Temporal, where nothing personal may stand. */
-function pathOf(path: string, folder: string): string {
-  const whole = resolve(folder, path);
-  if (withoutPersonalData(whole) === whole) return whole;
-  throw wrong('file', 'the path looks like it names a person', 'rename the file: Temporal shows its path');
+/** It ends up in Temporal, where neither secrets nor anything personal may stand. */
+function placeOf(kind: ExportChoice['kind'], given: string, folder: string): string {
+  const from = kind === 'query' ? given : checkedAddress(kind, given, folder);
+  if (withoutPersonalData(from) === from) return from;
+  throw wrong(kind, 'this looks like it names a person', 'say it otherwise: Temporal shows it');
+}
+
+function checkedAddress(kind: ExportChoice['kind'], given: string, folder: string): string {
+  if (kind === 'from-table') {
+    tableAddress(given);
+    return given;
+  }
+  const address = parseAddress(given, folder);
+  if (address.kind === 'file') {
+    if (kind !== 'file') checkPattern(address);
+    return address.path;
+  }
+  checkPattern(address);
+  if (address.kind === 's3' || (address.kind === 'http' && canBeFetchedByAll(given))) return given;
+  throw address.kind === 'http'
+    ? wrong(
+        kind,
+        'the address holds a login, or what may be a signature, and a schedule is kept where many may read it',
+        'write the login into .netrc of the workers, or use an s3:// address',
+      )
+    : wrong(kind, 'a schedule cannot take this', 'name a file, https://… or s3://bucket/key');
+}
+
+/** What stands for the date is no secret. */
+function canBeFetchedByAll(address: string): boolean {
+  return canBeFetchedAgain(parseAddress(address.replaceAll('{date}', '2026-11-21'), '/'));
 }
 
 function cronOf(line: string): string {

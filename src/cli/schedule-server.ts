@@ -128,7 +128,7 @@ function optionsOf(definition: ScheduleDefinition, searchable: boolean): Schedul
       workflowId: name,
       taskQueue: controlTaskQueue,
       args: [input],
-      staticSummary: `${work.export.kind} ${work.export.path}`.slice(0, 180),
+      staticSummary: `${work.export.kind} ${work.export.from}`.slice(0, 180),
     },
   };
 }

@@ -3,8 +3,9 @@ import type { ScheduledRunResult } from '../contract.ts';
 import { Problem } from '../domain/problem.ts';
 import { clockIn } from '../domain/time-zone.ts';
 import { getRun } from '../warehouse/runs.ts';
-import { readableSeconds, table } from './output.ts';
+import { table } from './output.ts';
 import { fieldsOf } from './schedule-definition.ts';
+import { overrunWarning } from './schedule-outlook.ts';
 import type { KnownSchedule } from './schedule-server.ts';
 import type { Session } from './session.ts';
 import { isWorkflowGone } from './temporal.ts';
@@ -29,7 +30,7 @@ export function describeList(schedules: readonly KnownSchedule[]): string {
       definition.name,
       definition.cron,
       definition.timezone,
-      `${definition.work.export.kind} ${definition.work.export.path}`,
+      `${definition.work.export.kind} ${definition.work.export.from}`,
       state.paused ? 'paused' : shown(definition.timezone, info.nextActionTimes[0]),
       shown(definition.timezone, info.recentActions.at(-1)?.takenAt),
     ]),
@@ -110,17 +111,12 @@ async function pastTime(
 async function warningsOf(
   { warehouse }: Session,
   recent: readonly PastTime[],
-  { nextActionTimes: [next, afterNext] }: ScheduleDescription['info'],
+  { nextActionTimes }: ScheduleDescription['info'],
 ): Promise<string[]> {
-  const runs = recent.at(-1)?.runs ?? [];
-  if (!next || !afterNext) return [];
-  const interval = (afterNext.getTime() - next.getTime()) / 1_000;
   let seconds = 0;
-  for (const runId of runs) seconds += await plannedSeconds(warehouse, runId);
-  if (seconds <= interval) return [];
-  return [
-    `the plan of the last time takes about ${readableSeconds(seconds)} at the call limit, and the next is ${readableSeconds(interval)} after: it overruns`,
-  ];
+  for (const runId of recent.at(-1)?.runs ?? []) seconds += await plannedSeconds(warehouse, runId);
+  const warning = overrunWarning(seconds, nextActionTimes);
+  return warning === undefined ? [] : [`the plan of the last time ${warning}`];
 }
 
 /** 0 where the run has no plan yet, or where the warehouse was begun anew since. */

@@ -12,6 +12,10 @@ import { formatCredits, parseCredits, type Credits } from '../domain/decimal.ts'
 import { estimateSeconds } from '../domain/eta.ts';
 import { Problem } from '../domain/problem.ts';
 import { formatRateLimits, lowestLimits, type RateLimit } from '../domain/rate-limit.ts';
+import { parseAddress, shownAddress } from '../exports/export-address.ts';
+import { findContent, isElsewhere, type ExportAccess } from '../exports/obtain-export.ts';
+import { namingExport } from '../exports/open-export.ts';
+import { Spool } from '../exports/spool.ts';
 import { stageExport } from '../exports/stage.ts';
 import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '../limits/credit-ledger.ts';
 import { bulkMatchScope, forgetOldCalls, freePlacesPerWindow } from '../limits/rate-windows.ts';
@@ -21,50 +25,107 @@ import type { Warehouse } from '../warehouse/database.ts';
 import { readCallHistory } from '../warehouse/call-history.ts';
 import { askedBy, firstOpenPage } from '../warehouse/pages.ts';
 import { planRows } from '../warehouse/plan.ts';
-import { endRun, getRun, readRunFacts, savePlan, saveWarnings, setRunStatus } from '../warehouse/runs.ts';
+import {
+  countMalformedRows,
+  endRun,
+  getRun,
+  isContentAwaited,
+  readRunFacts,
+  savePlan,
+  saveWarnings,
+  setRunStatus,
+  type RunRecord,
+} from '../warehouse/runs.ts';
 
 export interface RunDependencies {
   readonly warehouse: Warehouse;
   readonly rateLimits: readonly RateLimit[];
   readonly budgets: BudgetLimits;
   readonly callConcurrency: number;
+  readonly exportAccess: ExportAccess;
   /** Told how many more rows are staged. */
   readonly onIngested?: ((rows: number) => void) | undefined;
 }
 
+/** What ingest needs of what a run is prepared with. */
+export type IngestDependencies = Pick<RunDependencies, 'warehouse' | 'exportAccess' | 'onIngested'>;
+
+export interface IngestOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (rowsStaged: number) => void;
+}
+
 /**
- * Stages the file of a run; goes on where an earlier try stopped, and does nothing where the file is staged.
+ * Stages the export of a run; goes on where an earlier try stopped, and reads nothing where it is staged. What was fetched
+ * for it is removed: the rows are in the warehouse, or the export is refused.
  *
- * @returns `refused` where the file is at fault: nothing was paid, and the same file will not do
+ * @returns `refused` where the export is at fault: nothing was paid, and the same will not do
  */
 export async function ingestRun(
-  { warehouse, onIngested = () => {} }: RunDependencies,
+  dependencies: IngestDependencies,
   runId: string,
-  options: { signal: AbortSignal; onProgress: (rowsStaged: number) => void },
+  options: IngestOptions,
+): Promise<IngestOutcome> {
+  const outcome = await stageRun(dependencies, runId, options);
+  const { filePath, fileSha256 } = await getRun(dependencies.warehouse, runId);
+  if (isElsewhere(parseAddress(filePath, '/'))) await tidySpool(dependencies, fileSha256, runId);
+  return outcome;
+}
+
+/** As `ingestRun`, but what was fetched stays where the export is refused: whoever ends the run looks at it again. */
+export async function stageRun(
+  { warehouse, exportAccess, onIngested = () => {} }: IngestDependencies,
+  runId: string,
+  options: IngestOptions,
 ): Promise<IngestOutcome> {
   const run = await getRun(warehouse, runId);
+  if (run.ingestedAt !== null) return ingested(warehouse, run);
   let counted = run.rowsStaged;
   try {
-    const staged = await stageExport({
-      pool: warehouse.pool,
-      runId,
-      path: run.filePath,
-      mapping: run.options.mapping ?? undefined,
-      source: run.options.source ?? undefined,
-      onProgress: (rows) => {
-        options.onProgress(rows);
-        onIngested(rows - counted);
-        counted = rows;
-        killPoint('chunk-staged');
-      },
-      signal: options.signal,
-    });
+    const path = await findContent(run.filePath, run.fileSha256, exportAccess, options.signal);
+    const staged = await namingExport(path, shownAddress(parseAddress(run.filePath, '/')), () =>
+      stageExport({
+        pool: warehouse.pool,
+        runId,
+        path,
+        mapping: run.options.mapping ?? undefined,
+        source: run.options.source ?? undefined,
+        onProgress: (rows) => {
+          options.onProgress(rows);
+          onIngested(rows - counted);
+          counted = rows;
+          killPoint('chunk-staged');
+        },
+        signal: options.signal,
+      }),
+    );
     if (staged.warnings.length > 0) await saveWarnings(warehouse, runId, staged.warnings);
     return { kind: 'ingested', rows: staged.rows, malformed: staged.malformed, source: staged.source };
   } catch (error) {
-    if (error instanceof Problem && !error.type.startsWith('database.'))
-      return { kind: 'refused', stop: asStop(error) };
-    throw error;
+    if (!(error instanceof Problem) || error.type.startsWith('database.')) throw error;
+    // Another process may have staged it meanwhile, and removed what it had fetched.
+    const now = await getRun(warehouse, runId);
+    return now.ingestedAt === null ? { kind: 'refused', stop: asStop(error) } : ingested(warehouse, now);
+  }
+}
+
+async function ingested(warehouse: Warehouse, run: RunRecord): Promise<IngestOutcome> {
+  const malformed = await countMalformedRows(warehouse, run.runId);
+  return { kind: 'ingested', rows: run.rowsStaged, malformed, source: run.source ?? 'generic' };
+}
+
+/**
+ * Removes what was fetched, and what processes left that were killed; but for what another run than this
+ * has still to be staged from.
+ */
+export async function tidySpool(
+  { warehouse, exportAccess }: IngestDependencies,
+  sha256: string,
+  runId: string | null,
+): Promise<void> {
+  const spool = new Spool(exportAccess.spoolFolder);
+  for (const name of new Set([sha256, ...(await spool.abandoned())])) {
+    if (!(await isContentAwaited(warehouse, name, runId))) await spool.remove(name);
   }
 }
 

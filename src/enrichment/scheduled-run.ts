@@ -1,15 +1,19 @@
-import { basename } from 'node:path';
 import type { RunInput, ScheduledRunInput, ScheduledRuns } from '../contract.ts';
 import { Problem } from '../domain/problem.ts';
-import { findExports } from '../exports/find-export.ts';
-import { hashExport } from '../exports/hash-export.ts';
+import { addressName, addressText } from '../exports/export-address.ts';
+import { findExports, type FoundExport } from '../exports/find-export.ts';
+import { isStillAt } from '../exports/http-export.ts';
+import { isElsewhere, obtainExport, type ExportAccess } from '../exports/obtain-export.ts';
 import type { Warehouse } from '../warehouse/database.ts';
+import { recallContent, recallEtag, rememberContent } from '../warehouse/fetched-exports.ts';
 import { findOrBeginRun, wasRunBefore, type RunOrder } from '../warehouse/runs.ts';
 import type { RunOptions } from '../warehouse/tables.ts';
+import { stageRun, tidySpool } from './prepare-run.ts';
 import { runInputOf } from './run-input.ts';
 
 export interface ScheduleDependencies {
   readonly warehouse: Warehouse;
+  readonly exportAccess: ExportAccess;
   readonly callConcurrency: number;
   readonly pollAfterSeconds: number;
   /** What counts where a schedule says nothing. */
@@ -25,6 +29,9 @@ const mostRuns = 200;
  * Finds what a schedule has to enrich at a time, and begins the runs: with the schedule's own budget, approved, behind ad
  * hoc runs and before backfills. Spends nothing. Given again it finds the same runs, as far as they are unfinished.
  *
+ * What lies elsewhere is staged here as well, by the worker that has fetched it: it is fetched once, takes the disk of one
+ * export at a time, and is what it was at that moment.
+ *
  * @param asOf the time that the schedule stands for, as ISO 8601
  * @throws Problem `credits.no-ceiling`, `export.*`
  */
@@ -36,27 +43,45 @@ export async function beginScheduledRuns(
   const options = optionsOf(dependencies, input);
   if (options.maxCredits === null && !dependencies.hasPeriodBudget && !input.noBudget)
     throw noBudget(input.schedule);
-  const { warehouse, callConcurrency, pollAfterSeconds } = dependencies;
+  const { warehouse, exportAccess, callConcurrency, pollAfterSeconds } = dependencies;
   const asOf = new Date(input.asOf);
+  const onlyNew = input.export.kind === 'every-new';
   // Two files with the same content are one run.
   const begun = new Map<string, RunInput>();
   let left = 0;
-  for (const filePath of await findExports(input.export, asOf, input.timezone)) {
-    const { sha256 } = await hashExport(filePath, signal);
+  for (const found of await findExports(input.export, asOf, input.timezone, exportAccess)) {
+    const { address } = found;
+    const known = onlyNew ? await knownContent(dependencies, found, signal) : undefined;
+    if (known !== undefined && (await wasRunBefore(warehouse, { fileSha256: known, options }))) continue;
+    // Fetching it only to see whether it is new would be for the next time as well.
+    if (begun.size === mostRuns && isElsewhere(address)) {
+      left += 1;
+      continue;
+    }
+    const { sha256, etag } = await obtainExport(address, exportAccess, signal);
+    if (etag !== undefined) await rememberContent(warehouse, { address: addressText(address), etag, sha256 });
     const order: RunOrder = {
-      filePath,
-      fileName: basename(filePath),
+      filePath: addressText(address),
+      fileName: addressName(address),
       fileSha256: sha256,
       options,
       expectedPlanHash: null,
       asOf,
     };
-    if (input.export.kind === 'every-new' && (await wasRunBefore(warehouse, order))) continue;
+    if (onlyNew && (await wasRunBefore(warehouse, order))) {
+      if (isElsewhere(address)) await tidySpool(dependencies, sha256, null);
+      continue;
+    }
     if (begun.size === mostRuns) {
       left += 1;
       continue;
     }
     const { run } = await findOrBeginRun(warehouse, order);
+    // Where it is refused, the run's own workflow finds the same, and is the one that fails.
+    if (isElsewhere(address)) {
+      const { kind } = await stageRun(dependencies, run.runId, { signal, onProgress: () => {} });
+      if (kind === 'ingested') await tidySpool(dependencies, sha256, run.runId);
+    }
     const { searchable } = input;
     const settings = { approved: true, searchable, callConcurrency, pollAfterSeconds, checksService: true };
     begun.set(run.runId, runInputOf(run, settings));
@@ -64,7 +89,25 @@ export async function beginScheduledRuns(
   return { runs: [...begun.values()], left };
 }
 
-function optionsOf({ defaults }: ScheduleDependencies, input: ScheduledRunInput): RunOptions {
+/** The hash of an export, where its version says that it is what was fetched before. */
+async function knownContent(
+  { warehouse, exportAccess }: ScheduleDependencies,
+  { address, etag }: FoundExport,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const text = addressText(address);
+  if (etag !== undefined) return recallContent(warehouse, text, etag);
+  if (address.kind !== 'http') return undefined;
+  const before = await recallEtag(warehouse, text);
+  if (before === undefined || !(await isStillAt(address, before, exportAccess, signal))) return undefined;
+  return recallContent(warehouse, text, before);
+}
+
+/** What the runs of a schedule ask for, and in which manner. */
+export function optionsOf(
+  { defaults }: Pick<ScheduleDependencies, 'defaults'>,
+  input: Omit<ScheduledRunInput, 'schedule' | 'timezone' | 'searchable' | 'export'>,
+): RunOptions {
   return {
     service: defaults.service,
     source: input.source,

@@ -1,3 +1,4 @@
+import { Problem } from '../domain/problem.ts';
 import { mapColumns, type ColumnMap } from './column-map.ts';
 import { findLayout, type Layout } from './layout.ts';
 import { checkedMapping } from './mapping-file.ts';
@@ -47,4 +48,29 @@ async function readSample(
     if (sample.length >= sampleCharacters) return { sample, whole: false };
   }
   return { sample, whole: true };
+}
+
+/**
+ * Lets problems name an export as a person knows it, where it was fetched to a place that means nothing to anybody.
+ *
+ * @param path what is read
+ * @param shown where it came from
+ */
+export async function namingExport<Result>(
+  path: string,
+  shown: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Problem) || !error.where?.startsWith(path) || path === shown) throw error;
+    const { type, message, where, next, exitCode } = error;
+    throw new Problem(type, message, {
+      where: shown + where.slice(path.length),
+      next,
+      exitCode,
+      cause: error,
+    });
+  }
 }

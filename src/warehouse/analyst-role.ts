@@ -85,6 +85,7 @@ export const analystColumns: {
   identity_memory: 'none',
   notifications: 'none',
   analyst_roles: 'none',
+  fetched_exports: 'none',
 };
 
 /** Any number that nobody else locks: rights are given by one at a time, or PostgreSQL refuses ("concurrently updated"). */

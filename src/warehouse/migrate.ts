@@ -9,6 +9,7 @@ import * as firstTables from './migrations/0001-first-tables.ts';
 import * as lateResults from './migrations/0002-late-results.ts';
 import * as rateReports from './migrations/0003-rate-reports.ts';
 import * as budgets from './migrations/0004-budgets.ts';
+import * as fetchedExports from './migrations/0005-fetched-exports.ts';
 import * as notifications from './migrations/0006-notifications.ts';
 import * as operations from './migrations/0007-operations.ts';
 
@@ -18,6 +19,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0002-late-results': lateResults,
   '0003-rate-reports': rateReports,
   '0004-budgets': budgets,
+  '0005-fetched-exports': fetchedExports,
   '0006-notifications': notifications,
   '0007-operations': operations,
 };

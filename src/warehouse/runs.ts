@@ -187,6 +187,26 @@ export async function setRunStatus(
   `.execute(warehouse.database);
 }
 
+/** Whether another run that goes on has still to be staged from this content. */
+export async function isContentAwaited(
+  warehouse: Warehouse,
+  fileSha256: string,
+  exceptRunId: string | null,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from runs where file_sha256 = ${fileSha256} and ingested_at is null and run_id is distinct from ${exceptRunId}
+      and status not in ('planned', 'finished', 'cancelled', 'failed') limit 1
+  `.execute(warehouse.database);
+  return rows.length > 0;
+}
+
+export async function countMalformedRows(warehouse: Warehouse, runId: string): Promise<number> {
+  const { rows } = await sql<{ rows: number }>`
+    select count(*)::int as rows from run_rows where run_id = ${runId} and outcome = 'malformed'
+  `.execute(warehouse.database);
+  return rows[0]!.rows;
+}
+
 /** Keeps what was odd about the file with the run. */
 export async function saveWarnings(
   warehouse: Warehouse,

@@ -344,6 +344,15 @@ export interface AnalystRolesTable {
   role_name: string;
 }
 
+/** What lay where in which version, of exports that are fetched. */
+export interface FetchedExportsTable {
+  /** Without secrets. */
+  address: string;
+  etag: string;
+  sha256: string;
+  fetched_at: Generated<Timestamp>;
+}
+
 /** The schema `enrichment`. */
 export interface Tables {
   runs: RunsTable;
@@ -367,4 +376,5 @@ export interface Tables {
   contact_phones: ContactPhonesTable;
   notifications: NotificationsTable;
   analyst_roles: AnalystRolesTable;
+  fetched_exports: FetchedExportsTable;
 }

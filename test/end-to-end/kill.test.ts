@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
@@ -6,9 +6,11 @@ import { TestHouse } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 let house: TestHouse;
+let spool: string;
 
 beforeAll(async () => {
   house = await TestHouse.open({ latency: 30 });
+  spool = join(house.directory, 'state', 'spool');
 });
 
 afterAll(() => house.close());
@@ -43,4 +45,18 @@ describe('a command that is killed', () => {
       await expectPromisesKept(house);
     },
   );
+
+  it('and reads standard input goes on with the rows that were written to it', async () => {
+    const rows = [...sampleExport({ people: 100, seed: 99 })].join('');
+    const run = (environment: Record<string, string>) =>
+      house.enrich(['run', '-', '--yes', '--json'], environment, rows);
+    expect((await run({ ENRICH_KILL_AT: 'chunk-staged' })).code).toBeNull();
+    expect(readdirSync(spool)).toHaveLength(1);
+    const again = (await run({})).facts();
+    expect(again).toMatchObject({ status: 'finished', file: 'standard input', rows: 100 });
+    const runs = await house.warehouse.pool.query(`select run_id from enrichment.runs where file_path = '-'`);
+    expect(runs.rows).toEqual([{ run_id: again.run_id }]);
+    expect(readdirSync(spool)).toEqual([]);
+    await expectPromisesKept(house);
+  });
 });

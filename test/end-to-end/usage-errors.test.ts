@@ -79,7 +79,8 @@ describe.concurrent('a flag that cannot be read', () => {
     ['--rate-limits', ['plan', 'good.csv', '--rate-limits', '20/q']],
     ['--plan', ['run', 'good.csv', '--plan', 'the-last-one']],
     ['--bogus', ['attempts', 'list', '--bogus']],
-    ["'file'", ['run']],
+    ['FILE', ['run']],
+    ['FILE', ['plan', 'good.csv', '--from-table', 'crm.contacts']],
   ])('is usage, and named: %s of %j', async (flag, parameters) => {
     const ended = await house.enrich(parameters);
     const [what = '', where = ''] = ended.stderr.split('\n');

@@ -69,14 +69,20 @@ export class TestHouse {
     return house;
   }
 
-  /** Runs `enrich` to its end. Standard input is no terminal. */
-  enrich(parameters: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+  /** Runs `enrich` to its end. Standard input is no terminal: it holds what is given, or nothing. */
+  enrich(
+    parameters: readonly string[],
+    environment: Record<string, string> = {},
+    input = '',
+  ): Promise<Ended> {
     return new Promise((resolve, reject) => {
       const child = spawn(process.execPath, [main, ...parameters], {
         cwd: this.directory,
         env: { ...this.#environment, ...environment },
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: ['pipe', 'pipe', 'pipe'],
       });
+      // A command that ends without having read it is none of our business.
+      child.stdin.on('error', () => {}).end(input);
       let stdout = '';
       let stderr = '';
       child.stdout.on('data', (text) => (stdout += String(text)));

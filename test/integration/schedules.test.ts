@@ -49,7 +49,7 @@ function definition(changes: Partial<ScheduleDefinition> = {}): ScheduleDefiniti
     pauseOnFailure: true,
     work: {
       group: 'crm',
-      export: { kind: 'every-new', path: '/exports/*.csv' },
+      export: { kind: 'every-new', from: '/exports/*.csv' },
       source: 'hubspot',
       mapping: { columns: { email: 'E-mail' } },
       reveal: ['phone'],

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ExportChoice } from '../../src/contract.ts';
+import { addressText } from '../../src/exports/export-address.ts';
 import { findExports } from '../../src/exports/find-export.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'enrich-find-'));
@@ -28,36 +29,38 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function find(choice: ExportChoice): Promise<string[]> {
-  const paths = await findExports({ ...choice, path: join(folder, choice.path) }, night, 'Europe/Berlin');
-  return paths.map((path) => path.slice(folder.length + 1));
+  const found = await findExports({ ...choice, from: join(folder, choice.from) }, night, 'Europe/Berlin', {
+    s3: { endpoint: undefined },
+  });
+  return found.map(({ address }) => addressText(address).slice(folder.length + 1));
 }
 
 describe('the export of a schedule', () => {
   it('is the newest file by its time, or by its name', async () => {
-    expect(await find({ kind: 'newest', path: 'crm-2*.csv', by: 'time' })).toEqual(['crm-2026-11-19.csv']);
-    expect(await find({ kind: 'newest', path: 'crm-2*.csv', by: 'name' })).toEqual(['crm-2026-11-20.csv']);
+    expect(await find({ kind: 'newest', from: 'crm-2*.csv', by: 'time' })).toEqual(['crm-2026-11-19.csv']);
+    expect(await find({ kind: 'newest', from: 'crm-2*.csv', by: 'name' })).toEqual(['crm-2026-11-20.csv']);
   });
 
   it('is every whole file that fits, oldest first: no folder, nothing hidden, nothing that is being written', async () =>
-    expect(await find({ kind: 'every-new', path: 'crm*' })).toEqual([
+    expect(await find({ kind: 'every-new', from: 'crm*' })).toEqual([
       'crm-2026-11-20.csv',
       'crm-2026-11-19.csv',
       'crm+1.csv',
     ]));
 
   it('takes only * and ? for more than themselves', async () => {
-    expect(await find({ kind: 'every-new', path: 'crm+?.csv' })).toEqual(['crm+1.csv']);
-    expect(await find({ kind: 'every-new', path: 'crm.1.csv' })).toEqual([]);
+    expect(await find({ kind: 'every-new', from: 'crm+?.csv' })).toEqual(['crm+1.csv']);
+    expect(await find({ kind: 'every-new', from: 'crm.1.csv' })).toEqual([]);
   });
 
   it('is one file that is named, with the date that it is in the time zone of the schedule', async () =>
-    expect(await find({ kind: 'file', path: 'crm-{date}.csv' })).toEqual(['crm-2026-11-21.csv']));
+    expect(await find({ kind: 'file', from: 'crm-{date}.csv' })).toEqual(['crm-2026-11-21.csv']));
 
   it('is refused where the folder is not there, and where a pattern stands for folders', async () => {
-    await expect(find({ kind: 'newest', path: 'nowhere/*.csv', by: 'time' })).rejects.toMatchObject({
+    await expect(find({ kind: 'newest', from: 'nowhere/*.csv', by: 'time' })).rejects.toMatchObject({
       type: 'export.folder-unreadable',
     });
-    await expect(find({ kind: 'every-new', path: '*/crm.csv' })).rejects.toMatchObject({
+    await expect(find({ kind: 'every-new', from: '*/crm.csv' })).rejects.toMatchObject({
       type: 'export.pattern',
     });
   });

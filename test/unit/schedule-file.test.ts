@@ -49,7 +49,7 @@ schedules:
         pauseOnFailure: true,
         work: {
           group: 'crm',
-          export: { kind: 'newest', path: join(folder, 'exports/hubspot-*.csv'), by: 'name' },
+          export: { kind: 'newest', from: join(folder, 'exports/hubspot-*.csv'), by: 'name' },
           source: null,
           mapping: null,
           reveal: ['phone'],

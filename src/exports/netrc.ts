@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+
+/**
+ * The login for a host in a `.netrc` file, as curl and git read it: so that no password stands in an address.
+ *
+ * @returns the value of an Authorization header; undefined where the file is not there or does not name the host
+ */
+export async function basicAuthorization(netrcFile: string, host: string): Promise<string | undefined> {
+  const text = await readFile(netrcFile, 'utf8').catch(() => '');
+  // Macros for FTP run to the next blank line.
+  const words = text.replaceAll(/^macdef[^]*?(?:\n\s*\n|$)/gm, '').match(/\S+/g) ?? [];
+  let matches = false;
+  let login: string | undefined;
+  let password: string | undefined;
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index]!;
+    if (word === 'machine' || word === 'default') {
+      if (login !== undefined && password !== undefined) break;
+      matches = word === 'default' || words[(index += 1)] === host;
+    } else if (word === 'login' || word === 'password' || word === 'account') {
+      const value = words[(index += 1)];
+      if (matches && word === 'login') login = value;
+      if (matches && word === 'password') password = value;
+    }
+  }
+  return login === undefined || password === undefined ? undefined : basic(login, password);
+}
+
+/** The value of an Authorization header. */
+export function basic(login: string, password: string): string {
+  return `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}`;
+}

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+interface StoredObject {
+  readonly body: Buffer;
+  readonly modified: Date;
+}
+
+/** What a test may do to an answer before it goes out. */
+export interface Interference {
+  /** Bytes of the next answer with a body, after which the connection is cut. */
+  cutAfter: number | undefined;
+  /** Status of the next answers, in their order. */
+  readonly statuses: number[];
+}
+
+/**
+ * As much of S3 as exports need, over HTTP: GetObject with ranges and conditions, ListObjectsV2 in pages of two. The same
+ * server stands for any web server: without `list-type` it only knows paths.
+ */
+export class S3Store {
+  readonly objects = new Map<string, StoredObject>();
+  readonly interference: Interference = { cutAfter: undefined, statuses: [] };
+  /** Method, path and the headers that matter, of every request. */
+  readonly requests: { readonly path: string; readonly headers: IncomingMessage['headers'] }[] = [];
+  /** Paths that only this login may fetch. */
+  login: string | undefined;
+  /** Where a path leads on to. */
+  readonly redirects = new Map<string, string>();
+  readonly #server: Server;
+
+  constructor() {
+    this.#server = createServer((request, answer) => this.#answer(request, answer));
+  }
+
+  static async open(): Promise<S3Store> {
+    const store = new S3Store();
+    await new Promise<void>((resolve) => store.#server.listen(0, '127.0.0.1', resolve));
+    return store;
+  }
+
+  get endpoint(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** @param path `bucket/key` */
+  put(path: string, content: string | Buffer, modified = new Date('2026-11-20T01:00:00Z')): void {
+    this.objects.set(`/${path}`, { body: Buffer.from(content), modified });
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #answer(request: IncomingMessage, answer: ServerResponse): void {
+    const url = new URL(request.url ?? '/', this.endpoint);
+    const path = decodeURIComponent(url.pathname);
+    this.requests.push({ path: request.url ?? '', headers: request.headers });
+    const status = this.interference.statuses.shift();
+    if (status !== undefined) return void answer.writeHead(status).end();
+    const leadsTo = this.redirects.get(path);
+    if (leadsTo !== undefined) return void answer.writeHead(302, { location: leadsTo }).end();
+    if (this.login !== undefined && request.headers.authorization !== this.login)
+      return void answer.writeHead(401).end();
+    if (url.searchParams.get('list-type') === '2') return this.#list(path, url.searchParams, answer);
+    const found = this.objects.get(path);
+    if (!found) return refuse(answer, 404, 'NoSuchKey');
+    const etag = `"${createHash('md5').update(found.body).digest('hex')}"`;
+    if (request.headers['if-none-match'] === etag) return void answer.writeHead(304, { etag }).end();
+    const match = request.headers['if-match'];
+    if (match !== undefined && match !== etag) return refuse(answer, 412, 'PreconditionFailed');
+    const condition = request.headers['if-range'];
+    const [, start] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];
+    const from = start === undefined || (condition !== undefined && condition !== etag) ? 0 : Number(start);
+    const body = found.body.subarray(from);
+    answer.writeHead(from > 0 ? 206 : 200, {
+      etag,
+      'content-length': body.length,
+      'last-modified': found.modified.toUTCString(),
+      ...(from > 0 && {
+        'content-range': `bytes ${from}-${found.body.length - 1}/${found.body.length}`,
+      }),
+    });
+    const { cutAfter } = this.interference;
+    if (cutAfter === undefined) return void answer.end(body);
+    this.interference.cutAfter = undefined;
+    answer.write(body.subarray(0, cutAfter), () => answer.destroy());
+  }
+
+  #list(path: string, parameters: URLSearchParams, answer: ServerResponse): void {
+    const bucket = path.replace(/\/$/, '');
+    const prefix = `${bucket}/${parameters.get('prefix') ?? ''}`;
+    const after = Number(parameters.get('continuation-token') ?? 0);
+    const all = [...this.objects].filter(([name]) => name.startsWith(prefix)).sort();
+    const page = all.slice(after, after + 2);
+    const more = after + 2 < all.length;
+    const contents = page.map(
+      ([name, { body, modified }]) =>
+        `<Contents><Key>${name.slice(bucket.length + 1)}</Key><Size>${body.length}</Size>` +
+        `<ETag>&quot;${createHash('md5').update(body).digest('hex')}&quot;</ETag>` +
+        `<LastModified>${modified.toISOString()}</LastModified></Contents>`,
+    );
+    answer.writeHead(200, { 'content-type': 'application/xml' });
+    answer.end(
+      `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>` +
+        `${more ? `<NextContinuationToken>${after + 2}</NextContinuationToken>` : ''}${contents.join('')}</ListBucketResult>`,
+    );
+  }
+}
+
+function refuse(answer: ServerResponse, status: number, code: string): void {
+  answer.writeHead(status, { 'content-type': 'application/xml' });
+  answer.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`);
+}
