@@ -74,6 +74,15 @@ const schema = z.object({
   ENRICHMENT_ACCESS_TOKEN_COMMAND: text,
   DATABASE_URL: url('postgres:', 'postgresql:'),
   TEMPORAL_ADDRESS: text,
+  TEMPORAL_CODEC_KEYS: text,
+  TEMPORAL_CODEC_KEYS_FILE: text,
+  CODEC_SERVER_LISTEN: listenAddress('127.0.0.1:8081'),
+  CODEC_SERVER_UI_ORIGINS: text.transform((value) =>
+    (value ?? 'http://127.0.0.1:8233,http://localhost:8233')
+      .split(',')
+      .map((origin) => origin.trim().replace(/\/$/, '')),
+  ),
+  CODEC_SERVER_TOKEN: text,
   WEBHOOK_PUBLIC_URL: url('http:', 'https:'),
   WEBHOOK_LISTEN: listenAddress('127.0.0.1:8080'),
   RATE_LIMITS: parsed('600/hour', parseRateLimits),
@@ -125,6 +134,13 @@ const credentialSettings = [
 ] as const;
 
 const schemaOfAll = schema.superRefine((values, context) => {
+  if (values.TEMPORAL_CODEC_KEYS !== undefined && values.TEMPORAL_CODEC_KEYS_FILE !== undefined) {
+    context.addIssue({
+      code: 'custom',
+      path: ['TEMPORAL_CODEC_KEYS_FILE'],
+      message: 'is set beside TEMPORAL_CODEC_KEYS: unset one',
+    });
+  }
   const [first, ...others] = credentialSettings.filter((name) => values[name] !== undefined);
   for (const name of others) {
     context.addIssue({
@@ -151,6 +167,9 @@ export type Credential =
   | { readonly kind: 'access-token'; readonly value: string }
   | TokenOrigin;
 
+/** Where the keys for Temporal's payloads are: set, or in a file (absolute). */
+export type CodecKeysOrigin = { readonly text: string } | { readonly file: string };
+
 /** Where an access token is kept fresh by somebody else: it is read when it is needed, and again when it was refused. */
 export type TokenOrigin =
   /** Absolute. */
@@ -165,6 +184,13 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** Undefined: the Temporal dev server. */
   readonly temporalAddress: string | undefined;
+  /** Undefined: payloads are not encrypted. */
+  readonly temporalCodec: CodecKeysOrigin | undefined;
+  readonly codecServer: {
+    readonly listen: ListenAddress | undefined;
+    readonly uiOrigins: readonly string[];
+    readonly token: string | undefined;
+  };
   readonly rateLimits: readonly RateLimit[];
   /** Calls that one worker keeps in the air at once. */
   readonly callConcurrency: number;
@@ -286,6 +312,17 @@ export function readConfig(
     },
     databaseUrl: values.DATABASE_URL,
     temporalAddress: values.TEMPORAL_ADDRESS,
+    temporalCodec:
+      values.TEMPORAL_CODEC_KEYS !== undefined
+        ? { text: values.TEMPORAL_CODEC_KEYS }
+        : values.TEMPORAL_CODEC_KEYS_FILE !== undefined
+          ? { file: resolve(values.TEMPORAL_CODEC_KEYS_FILE) }
+          : undefined,
+    codecServer: {
+      listen: values.CODEC_SERVER_LISTEN,
+      uiOrigins: values.CODEC_SERVER_UI_ORIGINS,
+      token: values.CODEC_SERVER_TOKEN,
+    },
     rateLimits: values.RATE_LIMITS,
     callConcurrency: values.CALL_CONCURRENCY,
     budgets: {

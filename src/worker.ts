@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Runtime, Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import type { PayloadCodec } from '@temporalio/common';
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
 import { runDefaults, type Config, type ServiceSettings } from './config.ts';
 import { callTaskQueue, controlTaskQueue } from './contract.ts';
@@ -21,7 +22,12 @@ export interface WorkerSettings {
   readonly config: Config;
   readonly databaseUrl: string;
   readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
-  readonly temporal: { readonly connection: NativeConnection; readonly namespace: string };
+  readonly temporal: {
+    readonly connection: NativeConnection;
+    readonly namespace: string;
+    /** What payloads are encrypted with. */
+    readonly codec: PayloadCodec;
+  };
   /** Address under which the service reaches the receiver; undefined: late results are polled only. */
   readonly webhookUrl: string | undefined;
   /** Undefined: nothing is counted. */
@@ -76,13 +82,16 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     patienceMilliseconds,
   });
 
-  const shared: Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'shutdownForceTime'> =
-    {
-      connection: settings.temporal.connection,
-      namespace: settings.temporal.namespace,
-      shutdownGraceTime: `${config.service.callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
-      shutdownForceTime: `${config.service.callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
-    };
+  const shared: Pick<
+    WorkerOptions,
+    'connection' | 'namespace' | 'dataConverter' | 'shutdownGraceTime' | 'shutdownForceTime'
+  > = {
+    connection: settings.temporal.connection,
+    namespace: settings.temporal.namespace,
+    dataConverter: { payloadCodecs: [settings.temporal.codec] },
+    shutdownGraceTime: `${config.service.callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
+    shutdownForceTime: `${config.service.callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
+  };
   const { rateLimits } = config;
   const { callTimeoutSeconds } = config.service;
   const polling = { warehouse, client, rateLimits, callTimeoutSeconds };

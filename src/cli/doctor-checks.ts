@@ -17,6 +17,7 @@ import { addressWithoutPassword, describeDatabaseFailure } from '../warehouse/fa
 import { pendingMigrations } from '../warehouse/migrate.ts';
 import { checkService } from './doctor-service.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
+import { payloadCodec } from './payload-codec.ts';
 import { connectClient } from './temporal.ts';
 
 const answerMilliseconds = 10_000;
@@ -141,7 +142,7 @@ async function readRights(databaseUrl: string): Promise<{ version: number; mayCr
 async function checkTemporal(config: Config): Promise<Finding[]> {
   if (config.temporalAddress === undefined) return checkEmbeddedTemporal(config);
   const temporal = configuredTemporal(config.temporalAddress);
-  const client = await connectClient(temporal);
+  const client = await connectClient(temporal, payloadCodec(config.temporalCodec));
   try {
     await client.connection.workflowService.describeNamespace({ namespace: temporal.namespace });
     return [ok('temporal', `${temporal.address}, namespace ${temporal.namespace}`)];

@@ -30,6 +30,7 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['prune', async () => (await import('./prune.ts')).pruneCommand()],
   ['worker', async () => (await import('./worker.ts')).workerCommand()],
   ['receiver', async () => (await import('./receiver.ts')).receiverCommand()],
+  ['codec-server', async () => (await import('./codec-server.ts')).codecServerCommand()],
   ['sandbox', async () => (await import('./sandbox.ts')).sandboxCommand()],
   ['dev', async () => (await import('./dev.ts')).devCommand()],
 ]);

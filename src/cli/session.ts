@@ -8,6 +8,7 @@ import { migrate } from '../warehouse/migrate.ts';
 import type { RunningReceiver } from '../webhook/receiver.ts';
 import type { RunningWorker } from '../worker.ts';
 import { tell } from './output.ts';
+import type { EncryptingCodec } from './payload-codec.ts';
 import type { ServedMetrics } from './serve-metrics.ts';
 
 /** What a command works with; parts are there as far as the command asked for them. */
@@ -65,6 +66,10 @@ export async function withSession<Result>(
     let worker: Promise<RunningWorker> | undefined;
     let receiver: RunningReceiver | undefined;
     let serving: Promise<ServedMetrics | undefined> | undefined;
+    const codec = async (): Promise<EncryptingCodec> => {
+      const { payloadCodec } = await import('./payload-codec.ts');
+      return payloadCodec(config.temporalCodec);
+    };
     const session: Session = {
       config,
       stack,
@@ -72,7 +77,7 @@ export async function withSession<Result>(
       log,
       temporal: () => {
         client ??= import('./temporal.ts')
-          .then(({ connectClient }) => connectClient(stack.temporal))
+          .then(async ({ connectClient }) => connectClient(stack.temporal, await codec()))
           .then((connected) => {
             closing.push(() => connected.connection.close());
             return connected;
@@ -115,7 +120,7 @@ export async function withSession<Result>(
             config,
             databaseUrl: stack.databaseUrl,
             service: stack.service,
-            temporal: { connection, namespace: stack.temporal.namespace },
+            temporal: { connection, namespace: stack.temporal.namespace, codec: await codec() },
             webhookUrl: webhookUrlOf(config, stack.service.baseUrl, receiver),
             metrics: metrics?.process,
             log,

@@ -31,6 +31,8 @@ const furtherFlags: Partial<Record<Setting, string>> = {
   RETENTION: '--retention',
   LATE_RESULTS_DEADLINE: '--late-deadline',
   WEBHOOK_LISTEN: '--listen',
+  CODEC_SERVER_LISTEN: '--listen',
+  CODEC_SERVER_UI_ORIGINS: '--ui-origin',
 };
 
 /**

@@ -10,6 +10,7 @@ import type { NativeConnection, NativeConnectionOptions } from '@temporalio/work
 import { searchAttributes } from '../contract.ts';
 import { addSearchAttributes } from '../dev/temporal-namespace.ts';
 import { Problem } from '../domain/problem.ts';
+import type { EncryptingCodec } from './payload-codec.ts';
 
 /** Where Temporal is: embedded, or as Temporal's own environment configuration says. */
 export interface TemporalAddress {
@@ -34,15 +35,20 @@ function connectionOptions(temporal: TemporalAddress): ConnectionOptions & Nativ
 /**
  * Connects a client.
  *
+ * @param codec as the workers have it
  * @throws Problem `temporal.unreachable`
  */
-export async function connectClient(temporal: TemporalAddress): Promise<Client> {
+export async function connectClient(temporal: TemporalAddress, codec: EncryptingCodec): Promise<Client> {
   try {
     const connection = await Connection.connect({
       ...connectionOptions(temporal),
       connectTimeout: '10 seconds',
     });
-    return new Client({ connection, namespace: temporal.namespace });
+    return new Client({
+      connection,
+      namespace: temporal.namespace,
+      dataConverter: { payloadCodecs: [codec] },
+    });
   } catch (error) {
     throw unreachable(temporal, error);
   }

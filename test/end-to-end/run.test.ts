@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -185,6 +186,20 @@ describe('what the service does wrong', () => {
     const ended = await house.enrich(['run', sample(60), '--yes', '--json']);
     expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
     expect(house.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(house);
+  });
+});
+
+describe('payloads that are encrypted', () => {
+  it('take a run to its end, and are read by commands that have the key', async () => {
+    const settings = { TEMPORAL_CODEC_KEYS: `2026-11:${randomBytes(32).toString('base64')}` };
+    const ended = await house.enrich(['run', sample(30), '--yes', '--json'], settings);
+    expect(ended.code).toBe(0);
+    const { run_id: runId, calls } = ended.facts();
+    expect(calls).toBeGreaterThan(0);
+    const stored = await house.storedPayloads(runId);
+    expect(stored.length).toBeGreaterThan(5);
+    expect(new Set(stored)).toEqual(new Set(['binary/encrypted']));
     await expectPromisesKept(house);
   });
 });

@@ -138,6 +138,19 @@ export class TestHouse {
     return count;
   }
 
+  /** How the payloads in a workflow's history are encoded, one by one; search attributes left out. */
+  async storedPayloads(workflowId: string): Promise<string[]> {
+    const connection = await Connection.connect({ address: this.#stack!.temporal.address });
+    const { events } = await new Client({ connection }).workflow.getHandle(workflowId).fetchHistory();
+    await connection.close();
+    const history = JSON.stringify(events, (name, value: unknown) =>
+      name === 'searchAttributes' ? undefined : value,
+    );
+    return [...history.matchAll(/"encoding":"([^"]*)"/g)].map(([, base64]) =>
+      Buffer.from(base64!, 'base64').toString(),
+    );
+  }
+
   /** Ends a workflow behind the product's back, as by hand in the Temporal UI. */
   async terminateWorkflow(workflowId: string): Promise<void> {
     const connection = await Connection.connect({ address: this.#stack!.temporal.address });
