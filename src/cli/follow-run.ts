@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { callTaskQueue, mailSignalName, type PlanSummary, type RunStatus } from '../contract.ts';
 import { bulkMatchScope, freePlaces } from '../limits/rate-windows.ts';
+import { isDatabaseAway } from '../warehouse/failure.ts';
 import { readLateStanding } from '../warehouse/late-polls.ts';
 import { getRun, readRunMoney, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
 import { readableSeconds, tell } from './output.ts';
@@ -13,6 +14,7 @@ const pollMilliseconds = 250;
 /** The database tells how a run is; its workflow is only looked at in case it has ended without a word. */
 const pollsPerLookAtWorkflow = 8;
 const longestWaitForCallsMilliseconds = 10_000;
+const patienceWithDatabaseMilliseconds = 120_000;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
 const phases: Partial<Record<RunStatus, string>> = {
   ingesting: 'reading the file',
@@ -40,36 +42,55 @@ export async function followRun(
 ): Promise<RunStatus> {
   let isPlanned = false;
   const progress = new Progress();
+  const look = async (poll: number): Promise<RunStatus | undefined> => {
+    const run = await getRun(session.warehouse, runId);
+    const money = await readRunMoney(session.warehouse, runId);
+    const ended = statusesThatEndTheWait.includes(run.status);
+    if (run.plan && !isPlanned) {
+      isPlanned = true;
+      progress.end();
+      onPlan?.(run, run.plan);
+    }
+    progress.show({
+      phase: phases[run.status] ?? run.status,
+      done: run.status === 'finished' ? (run.plan?.people ?? 0) : money.people,
+      total: ended || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
+      calls: money.calls,
+      credits: money.settled,
+      waiting: await waitingFor(session, runId, run.status, money.people >= (run.plan?.people ?? 0)),
+    });
+    if (run.status === 'paused') await untilCallsAreRecorded(session, runId, signal);
+    if (ended || run.status === 'awaiting_approval' || signal.aborted) return run.status;
+    if (poll % pollsPerLookAtWorkflow !== 0) return undefined;
+    await wakeForMail(session, runId, handle);
+    const end = await endOfWorkflow(handle);
+    return end === undefined ? undefined : settleEnded(session, runId, end);
+  };
   try {
     for (let poll = 1; ; poll += 1) {
-      const run = await getRun(session.warehouse, runId);
-      const money = await readRunMoney(session.warehouse, runId);
-      const ended = statusesThatEndTheWait.includes(run.status);
-      if (run.plan && !isPlanned) {
-        isPlanned = true;
-        progress.end();
-        onPlan?.(run, run.plan);
-      }
-      progress.show({
-        phase: phases[run.status] ?? run.status,
-        done: run.status === 'finished' ? (run.plan?.people ?? 0) : money.people,
-        total: ended || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
-        calls: money.calls,
-        credits: money.settled,
-        waiting: await waitingFor(session, runId, run.status, money.people >= (run.plan?.people ?? 0)),
-      });
-      if (run.status === 'paused') await untilCallsAreRecorded(session, runId, signal);
-      if (ended || run.status === 'awaiting_approval') return run.status;
-      if (poll % pollsPerLookAtWorkflow === 0) {
-        await wakeForMail(session, runId, handle);
-        const end = await endOfWorkflow(handle);
-        if (end !== undefined) return await settleEnded(session, runId, end);
-      }
-      if (signal.aborted) return run.status;
+      const status = await ridingOutAbsence(() => look(poll), signal);
+      if (status !== undefined) return status;
       await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
     }
   } finally {
     progress.end();
+  }
+}
+
+/**
+ * Tries a look again while the database is away: a failover or a restart ends in a minute, and the run goes on by itself
+ * then, so whoever waits for it need not start anew.
+ */
+async function ridingOutAbsence<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const until = Date.now() + patienceWithDatabaseMilliseconds;
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDatabaseAway(error) || signal.aborted || Date.now() > until) throw error;
+      if (!isTold) tell('the database does not answer; waiting for it');
+      await sleep(1_000, undefined, { signal }).catch(() => {});
+    }
   }
 }
 

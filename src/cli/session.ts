@@ -4,6 +4,7 @@ import { acquireStack, type Stack } from '../dev/stack.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
 import { openWarehouse, type Warehouse } from '../warehouse/database.ts';
+import { describeDatabaseFailure, isDatabaseAway } from '../warehouse/failure.ts';
 import { migrate } from '../warehouse/migrate.ts';
 import type { RunningReceiver } from '../webhook/receiver.ts';
 import type { RunningWorker } from '../worker.ts';
@@ -151,6 +152,8 @@ export async function withSession<Result>(
       receiver: () => receiver,
     };
     return await use(session);
+  } catch (error) {
+    throw isDatabaseAway(error) ? describeDatabaseFailure(error, stack.databaseUrl) : error;
   } finally {
     for (const close of closing.reverse())
       await close().catch((error: unknown) => log.debug({ err: error }, 'closing'));

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { readConfig } from '../../src/config.ts';
 import type { RunFacts } from '../../src/contract.ts';
+import { identityOf } from '../../src/dev/processes.ts';
 import { acquireStack, type Stack } from '../../src/dev/stack.ts';
 import {
   defaultApiKey,
@@ -118,10 +119,21 @@ export class TestHouse {
     return { kill: (signal) => child.kill(signal), ended, output: () => output };
   }
 
-  /** Stops or continues the Temporal server of this house. */
-  signalTemporal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+  /** Stops, continues or kills the Temporal server of this house. @returns its process id */
+  signalTemporal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): number {
     const record = readFileSync(join(this.directory, 'state', 'temporal', 'server.json'), 'utf8');
-    process.kill((JSON.parse(record) as { pid: number }).pid, signal);
+    const { pid } = JSON.parse(record) as { pid: number };
+    process.kill(pid, signal);
+    return pid;
+  }
+
+  /** Kills the Temporal server of this house and starts it again, with its data and its address. */
+  async restartTemporal(): Promise<void> {
+    const pid = this.signalTemporal('SIGKILL');
+    while (identityOf(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+    const stack = await acquireStack(readConfig(this.#environment), { temporal: true }, () => {});
+    await this.#stack?.release();
+    this.#stack = stack;
   }
 
   /** Everything that Temporal has written: its database and its log, as text. */
