@@ -7,6 +7,8 @@ import {
   settleRunResults,
   type LateDependencies,
 } from '../src/enrichment/late-results.ts';
+import { changeRunBudget, meetBudget } from '../src/enrichment/meet-budget.ts';
+import { skipWhenLanded } from '../src/enrichment/skip-when-landed.ts';
 import { finishRun, ingestRun, planRun, type RunDependencies } from '../src/enrichment/prepare-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../src/enrichment/scheduled-run.ts';
 import type { Retention } from '../src/domain/retention.ts';
@@ -14,7 +16,7 @@ import type { Logger } from '../src/observe/log.ts';
 import { killPoint } from '../src/observe/kill-point.ts';
 import { prune } from '../src/warehouse/prune.ts';
 import { askedBy, openPage } from '../src/warehouse/pages.ts';
-import { getRun, setRunStatus } from '../src/warehouse/runs.ts';
+import { getRun, setRunPriority, setRunStatus } from '../src/warehouse/runs.ts';
 import { mappingFailures } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
@@ -57,7 +59,12 @@ export function createControlActivities(
         return { answers: answers.count, deliveries: deliveries.count, rows: staging.rows, kept };
       }),
     beginScheduledRuns: (request) => beating(log, (signal) => beginScheduledRuns(schedules, request, signal)),
-    finishRun: ({ runId, ending }) => beating(log, () => finishRun(dependencies, runId, ending)),
+    meetBudget: ({ runId }) => beating(log, () => meetBudget(dependencies, runId)),
+    changeRunBudget: (request) => beating(log, () => changeRunBudget(dependencies, request)),
+    changePriority: ({ runId, priority }) => beating(log, () => setRunPriority(warehouse, runId, priority)),
+    skipPage: (request) => beating(log, (signal) => skipWhenLanded(warehouse, request, signal)),
+    finishRun: ({ runId, ending, budget }) =>
+      beating(log, () => finishRun(dependencies, runId, ending, budget)),
   };
 }
 

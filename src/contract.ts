@@ -15,6 +15,9 @@ export const callTaskQueue = 'enrichment-calls';
  */
 export const taskPriorities = { 'ad-hoc': 2, nightly: 3, backfill: 4 } as const;
 
+/** Whose calls go first where several runs have some to make: in this order. */
+export type RunPriority = keyof typeof taskPriorities;
+
 export const workflowTypes = {
   run: 'enrichmentRun',
   page: 'enrichmentPage',
@@ -25,6 +28,9 @@ export const workflowTypes = {
 
 /** From the receiver to a run: something lies in its inbox. Coalesced; lost or repeated ones change nothing. */
 export const mailSignalName = 'mail';
+
+/** From a command to a run: a budget that it waits for was changed. Repeated ones change nothing. */
+export const budgetChangedSignalName = 'budgetChanged';
 
 /** The schedule that looks after late results of runs that have ended. */
 export const sweepScheduleId = 'enrichment-late-results';
@@ -69,6 +75,7 @@ export interface RunInput {
   readonly approved: boolean;
   /** Batches of a page that are under way at once. */
   readonly lanes: number;
+  readonly priority: RunPriority;
   /** The namespace knows our search attributes. */
   readonly searchable: boolean;
   /** Nobody has asked the service yet what it says of the credential that the run will call with. */
@@ -103,6 +110,8 @@ export interface ScheduledRunInput {
   /** Credits are decimals as text. */
   readonly maxCreditsPerPerson: string | null;
   readonly maxCredits: string | null;
+  /** What a run does where any of its budgets is empty; null: it ends, and the next time takes the rest. */
+  readonly onBudget: 'finish' | 'pause' | null;
   /** Its owner said that it may run without any budget. */
   readonly noBudget: boolean;
   readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number } | null;
@@ -138,6 +147,7 @@ export interface PageInput {
   /** From 1. */
   readonly page: number;
   readonly lanes: number;
+  readonly priority: RunPriority;
 }
 
 export interface RunRequest {
@@ -164,7 +174,18 @@ export interface Stop {
   readonly type: string;
   readonly reason: string;
   readonly next: string;
+  /** The budgets that it waits for, where that is why: raising them lets it go on. */
+  readonly budgets?: readonly string[];
 }
+
+/** What a run does that met a limit. */
+export type BudgetMeeting =
+  /** There are credits, by now. */
+  | { readonly kind: 'open' }
+  /** It ends; who was not asked for is over budget. */
+  | { readonly kind: 'finish'; readonly budget: string }
+  /** It waits for a person, or for the next day or month as well. */
+  | { readonly kind: 'wait'; readonly stop: Stop; readonly milliseconds: number | null };
 
 /** A plan in figures; credits are decimals as text. */
 export interface PlanSummary {
@@ -246,6 +267,8 @@ export interface LateStanding {
 
 export type PageResult =
   | { readonly kind: 'done'; readonly tally: BatchTally }
+  /** A person wants no more of it. Its open people have no outcome yet. */
+  | { readonly kind: 'skipped'; readonly tally: BatchTally }
   | { readonly kind: 'over_budget'; readonly tally: BatchTally; readonly budget: string }
   | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly stop: Stop };
 
@@ -300,8 +323,19 @@ export interface ControlActivities {
   pruneWarehouse(): Promise<Pruned>;
   /** Finds the export of a schedule, and begins its runs; those that were begun already are found again. */
   beginScheduledRuns(request: ScheduledRunInput & { readonly asOf: string }): Promise<ScheduledRuns>;
+  /** What the run does, whose page found no credits. */
+  meetBudget(request: RunRequest): Promise<BudgetMeeting>;
+  /** @param request.limit credits as text, or `none` */
+  changeRunBudget(request: RunRequest & { readonly limit: string; readonly reason: string }): Promise<void>;
+  changePriority(request: RunRequest & { readonly priority: RunPriority }): Promise<void>;
+  /** Waits for the calls of the page that are in the air; tells how many people will not be asked for. */
+  skipPage(request: PageRequest & { readonly reason: string }): Promise<{ readonly people: number }>;
   finishRun(
-    request: RunRequest & { readonly ending: 'finished' | 'over_budget' | 'cancelled' },
+    request: RunRequest & {
+      readonly ending: 'finished' | 'over_budget' | 'cancelled';
+      /** The budget that ended it. */
+      readonly budget?: string;
+    },
   ): Promise<RunFacts>;
 }
 

@@ -2,12 +2,13 @@ import { condition, proxyActivities, setCurrentDetails, setHandler } from '@temp
 import {
   callTaskQueue,
   controlTaskQueue,
+  taskPriorities,
   type CallActivities,
   type ControlActivities,
   type PageInput,
   type PageResult,
 } from '../src/contract.ts';
-import { wakeSignal } from './messages.ts';
+import { pagePrioritySignal, skipSignal, wakeSignal } from './messages.ts';
 import { add, nothing } from './tally.ts';
 
 const { openPage } = proxyActivities<ControlActivities>({
@@ -36,6 +37,20 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
     description:
       'Look again at what this page waits for: sent by its run after a pause, a cancellation or a resume.',
   });
+
+  let { priority } = input;
+  setHandler(pagePrioritySignal, (next) => void (priority = next), {
+    description: 'Whose calls go first, for the batches that begin from now on: sent by the run.',
+  });
+  let skipped = false;
+  setHandler(
+    skipSignal,
+    () => {
+      skipped = true;
+      woken = true;
+    },
+    { description: 'Begin no further batch, and end: sent by the run, which then skips the page.' },
+  );
 
   const { runId, page } = input;
   const opened = await openPage.executeWithOptions({ summary: `claim the people of page ${page}` }, [
@@ -75,11 +90,12 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   const lane = async (): Promise<void> => {
     for (;;) {
       if (gate) await gate;
-      const batch = ended ? undefined : waiting.shift();
+      const batch = ended || skipped ? undefined : waiting.shift();
       if (batch === undefined) return;
-      const result = await enrichBatch.executeWithOptions({ summary: `batch ${batch}` }, [
-        { runId, page, batch },
-      ]);
+      const result = await enrichBatch.executeWithOptions(
+        { summary: `batch ${batch}`, priority: { priorityKey: taskPriorities[priority] } },
+        [{ runId, page, batch }],
+      );
       tally = add(tally, result.tally);
       if (result.kind === 'wait') {
         waiting.unshift(batch);
@@ -94,5 +110,5 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
 
   show();
   await Promise.all(Array.from({ length: Math.min(input.lanes, total) }, lane));
-  return { ...(ended ?? { kind: 'done' }), tally };
+  return { ...(ended ?? { kind: skipped ? 'skipped' : 'done' }), tally };
 }

@@ -1,9 +1,11 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import {
+  budgetChangedSignalName,
   mailSignalName,
   type BatchTally,
   type LateStanding,
   type PlanSummary,
+  type RunPriority,
   type Stop,
 } from '../src/contract.ts';
 
@@ -13,8 +15,21 @@ export const pauseUpdate = defineUpdate<void, [reason: string]>('pause');
 export const resumeUpdate = defineUpdate<void>('resume');
 export const cancelUpdate = defineUpdate<void, [reason: string]>('cancel');
 
+/** Credits, as text where a float would round them; `none` lifts the limit. */
+export const raiseBudgetUpdate = defineUpdate<void, [limit: string | number, reason?: string]>('raiseBudget');
+export const changePriorityUpdate = defineUpdate<void, [priority: RunPriority]>('changePriority');
+/** Answers with the number of people who will not be asked for. */
+export const skipPageUpdate = defineUpdate<number, [page: number, reason?: string]>('skipPage');
+
+/** From a command to a run that waits for a budget: it was changed. */
+export const budgetChangedSignal = defineSignal(budgetChangedSignalName);
+
 /** From the run to its page: something that it waits for may have changed. */
 export const wakeSignal = defineSignal('wake');
+/** From the run to its page: begin no further call, and end. */
+export const skipSignal = defineSignal('skip');
+/** From the run to its page: the priority of the batches that begin from now on. */
+export const pagePrioritySignal = defineSignal<[priority: RunPriority]>('priority');
 
 /** From the receiver to a run: a delivery lies in the inbox. It says nothing more, so it may be lost or repeated. */
 export const mailSignal = defineSignal(mailSignalName);
@@ -38,6 +53,7 @@ export interface RunProgress {
   readonly service: string | null;
   readonly stop: Stop | null;
   readonly tally: BatchTally;
+  readonly priority: RunPriority;
   /** Null where everything comes with the answers. */
   readonly late: LateStanding | null;
 }

@@ -1,7 +1,17 @@
 import type { RunProgress } from './messages.ts';
 
 /** The run in one Markdown table, for the page of the run in Temporal's UI: what, how far, how much, what it waits for. */
-export function progressTable({ phase, page, pages, plan, service, stop, tally, late }: RunProgress): string {
+export function progressTable({
+  phase,
+  page,
+  pages,
+  plan,
+  service,
+  stop,
+  tally,
+  late,
+  priority,
+}: RunProgress): string {
   const rows: [string, string | number][] = [['phase', phase]];
   if (plan) {
     const dropped = Object.entries(plan.dropped).map(([outcome, count]) => `${count} ${outcome}`);
@@ -16,6 +26,7 @@ export function progressTable({ phase, page, pages, plan, service, stop, tally, 
         'credits settled',
         `${tally.creditsSettled} (plan: ${plan.credits.expected}, at most ${plan.credits.worstCase})`,
       ],
+      ['priority', priority],
       ['plan', plan.planHash],
     );
   }

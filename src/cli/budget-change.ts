@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import type { Config } from '../config.ts';
+import { budgetChangedSignalName } from '../contract.ts';
 import { parseBudgetName, type BudgetName } from '../domain/budget-name.ts';
 import { parseCredits, type Credits } from '../domain/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
@@ -12,10 +13,11 @@ import {
   type WantedLimit,
 } from '../limits/budget-limits.ts';
 import type { Warehouse } from '../warehouse/database.ts';
-import { getRun } from '../warehouse/runs.ts';
+import { getRun, runsWaitingFor } from '../warehouse/runs.ts';
 import { print } from './output.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
+import { isWorkflowGone } from './temporal.ts';
 
 interface SetOptions {
   readonly fromNowOn?: boolean;
@@ -51,24 +53,51 @@ Examples:
       const budget = budgetOf(name, options.fromNowOn === true);
       const wanted = limitOf(limit, options.fromNowOn === true);
       const note = { by: options.by ?? userInfo().username, reason: options.reason };
-      await withSession(config, { temporal: false, service: false }, async ({ warehouse }) => {
-        if (options.fromNowOn === true && budget.kind !== 'run' && wanted !== 'used') {
-          const { kind } = budget;
-          const change = await setStandingBudget(
-            warehouse.database,
-            kind,
-            wanted,
-            settingOf(config, kind),
-            note,
-          );
-          print(`every ${kind} from now on: ${limit}`);
-          print(describeChange(change));
-          return;
-        }
-        const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
-        print(describeChange(await setBudget(warehouse.database, budgetId, wanted, ownDefault, note)));
-      });
+      const waiting = await withSession(
+        config,
+        { temporal: false, service: false },
+        async ({ warehouse }) => {
+          if (options.fromNowOn === true && budget.kind !== 'run' && wanted !== 'used') {
+            const { kind } = budget;
+            const change = await setStandingBudget(
+              warehouse.database,
+              kind,
+              wanted,
+              settingOf(config, kind),
+              note,
+            );
+            print(`every ${kind} from now on: ${limit}`);
+            print(describeChange(change));
+            return runsWaitingFor(warehouse, change.budgetId);
+          }
+          const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
+          print(describeChange(await setBudget(warehouse.database, budgetId, wanted, ownDefault, note)));
+          return runsWaitingFor(warehouse, budgetId);
+        },
+      );
+      if (waiting.length > 0) await wake(config, waiting);
     });
+}
+
+/** Tells runs that wait for a budget: they look at it, and go on where it is enough now. */
+async function wake(config: Config, runIds: readonly string[]): Promise<void> {
+  await withSession(config, { temporal: true, service: false }, async (session) => {
+    const { workflow } = await session.temporal();
+    for (const runId of runIds) {
+      try {
+        await workflow.getHandle(runId).signal(budgetChangedSignalName);
+        // An embedded run has its worker only as long as a command waits for it, or enrich dev runs.
+        print(
+          session.stack.temporal.embedded
+            ? `${runId} waits for it; go on with: enrich resume ${runId}`
+            : `${runId} waits for it, and goes on if it is enough`,
+        );
+      } catch (error) {
+        if (!isWorkflowGone(error)) throw error;
+        print(`${runId} waits for it; go on with: enrich resume ${runId}`);
+      }
+    }
+  });
 }
 
 /** The budget's row, and what its limit would be without a command. */

@@ -18,6 +18,8 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['pause', async () => (await import('./pause.ts')).pauseCommand()],
   ['resume', async () => (await import('./resume.ts')).resumeCommand()],
   ['cancel', async () => (await import('./cancel.ts')).cancelCommand()],
+  ['priority', async () => (await import('./priority.ts')).priorityCommand()],
+  ['skip', async () => (await import('./skip.ts')).skipCommand()],
   ['attempts', async () => (await import('./attempts.ts')).attemptsCommand()],
   ['inbox', async () => (await import('./inbox.ts')).inboxCommand()],
   ['budget', async () => (await import('./budget.ts')).budgetCommand()],

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { runDefaults, type Config } from '../config.ts';
+import type { RunPriority } from '../contract.ts';
+import type { BudgetPolicy } from '../domain/budget-policy.ts';
 import { formatCredits, parseCredits } from '../domain/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import {
@@ -15,7 +17,7 @@ import { isElsewhere, obtainExport, type ObtainedExport } from '../exports/obtai
 import { namingExport, openExport } from '../exports/open-export.ts';
 import { Spool } from '../exports/spool.ts';
 import type { RunOrder } from '../warehouse/runs.ts';
-import type { RunOptions, RunPriority } from '../warehouse/tables.ts';
+import type { RunOptions } from '../warehouse/tables.ts';
 import { tell } from './output.ts';
 import { withSession } from './session.ts';
 
@@ -26,6 +28,7 @@ export interface WishFlags {
   readonly reveal?: string | undefined;
   readonly waterfall?: string | undefined;
   readonly maxCreditsPerPerson?: string | undefined;
+  readonly onBudget?: BudgetPolicy | undefined;
 }
 
 export interface RunFlags extends WishFlags {
@@ -35,7 +38,10 @@ export interface RunFlags extends WishFlags {
 }
 
 /** What is asked for, whatever the file and whenever. */
-export type RunWish = Pick<RunOptions, 'source' | 'mapping' | 'reveal' | 'waterfall' | 'maxCreditsPerPerson'>;
+export type RunWish = Pick<
+  RunOptions,
+  'source' | 'mapping' | 'reveal' | 'waterfall' | 'maxCreditsPerPerson' | 'onBudget'
+>;
 
 /**
  * Where a command takes its export from: a file, an address, standard input, or rows of the database.
@@ -134,6 +140,7 @@ export async function wishOf(flags: WishFlags): Promise<RunWish> {
     reveal,
     waterfall,
     maxCreditsPerPerson: ceilingOf(flags.maxCreditsPerPerson, waterfall.length > 0),
+    onBudget: flags.onBudget ?? null,
   };
 }
 

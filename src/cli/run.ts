@@ -1,12 +1,11 @@
 import { createInterface } from 'node:readline/promises';
 import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
-import type { RunFacts } from '../contract.ts';
+import type { RunFacts, RunPriority } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { parseAddress } from '../exports/export-address.ts';
 import { isElsewhere } from '../exports/obtain-export.ts';
 import { findOrBeginRun, getRun, setRunStatus, type RunOrder, type RunRecord } from '../warehouse/runs.ts';
-import type { RunPriority } from '../warehouse/tables.ts';
 import { checkService } from './check-service.ts';
 import { describeService } from './describe-service.ts';
 import { describePlan, describeRun, exitCodeOf } from './describe-run.ts';
@@ -108,6 +107,12 @@ export function withWishOptions(command: Command): Command {
     )
     .option('--mapping <file>', 'JSON or YAML file that says which column is what')
     .option('--max-credits <n>', 'the most that one run may spend (MAX_CREDITS_PER_RUN)')
+    .addOption(
+      new Option(
+        '--on-budget <what>',
+        'where a budget is empty: finish, with the rest over budget, or pause until it is raised, or the next day or month begins (default: finish for --max-credits; pause for the day and the month, but finish in a schedule)',
+      ).choices(['finish', 'pause']),
+    )
     .option(
       '--freshness <clocks>',
       'whom not to ask again, such as 90d or enriched=90d,not_found=30d (FRESHNESS)',
@@ -187,7 +192,7 @@ async function approve(
   const answer = await terminal.question(`spend up to ${plan.credits.worstCase} credits? [y/N] `);
   terminal.close();
   const yes = /^y(es)?$/i.test(answer.trim());
-  if (yes) await sendUpdate(session, runId, 'approve', plan.planHash);
+  if (yes) await sendUpdate(session, runId, 'approve', [plan.planHash]);
   else await cancelRun(session, await getRun(session.warehouse, runId), 'the plan was not approved');
   return yes;
 }

@@ -46,6 +46,7 @@ export const scheduleFields = z.strictObject({
   jitter: text.optional(),
   'pause-on-failure': z.boolean().optional(),
   'max-credits': text.optional(),
+  'on-budget': z.enum(['finish', 'pause'], { error: 'must be finish or pause' }).optional(),
   'no-budget': z.boolean().optional(),
   source: text.optional(),
   mapping: text.optional(),
@@ -89,6 +90,7 @@ export async function defineSchedule(
     reveal: flags.reveal,
     waterfall: flags.waterfall,
     maxCreditsPerPerson: flags['max-credits-per-person'],
+    onBudget: flags['on-budget'],
   });
   const maxCredits = creditsOf(fields['max-credits']);
   const noBudget = fields['no-budget'] === true;
@@ -131,6 +133,7 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyM
     [work.export.kind, work.export.from],
     ['newest-by', work.export.kind === 'newest' && work.export.by],
     ['max-credits', work.maxCredits],
+    ['on-budget', work.onBudget],
     ['no-budget', work.noBudget && 'yes'],
     ['source', work.source],
     ['mapping', work.mapping && JSON.stringify(work.mapping)],

@@ -44,7 +44,7 @@ export async function startRunWorkflow(
       `| file | ${shownName(run)} |`,
       `| content | sha256 ${run.fileSha256.slice(0, 16)}… |`,
       `| credits, at most | ${run.options.maxCredits ?? 'no limit of its own'} |`,
-      `| steer | updates approve, pause, resume, cancel; or \`enrich pause ${run.runId}\` … |`,
+      `| steer | updates approve, pause, resume, cancel, raiseBudget, changePriority, skipPage; or \`enrich pause ${run.runId}\` … |`,
     ].join('\n'),
     ...(searchable && { typedSearchAttributes: attributesOf(run) }),
   });
@@ -56,7 +56,7 @@ export async function resumeRun(session: Session, run: RunRecord): Promise<Workf
   const handle = client.workflow.getHandle(run.runId);
   if (run.status === 'awaiting_approval' && run.planHash !== null) {
     if (session.stack.temporal.embedded) await session.work();
-    if (await sendUpdate(session, run.runId, 'approve', run.planHash)) return handle;
+    if (await sendUpdate(session, run.runId, 'approve', [run.planHash])) return handle;
     // Its workflow was lost with the server's data: the tables have the plan, and the yes is given with the new start.
     await setRunStatus(session.warehouse, run.runId, 'running', undefined);
     return startRunWorkflow(session, run, true);
@@ -136,12 +136,12 @@ async function leaveRun(session: Session, runId: string): Promise<void> {
 export async function sendUpdate(
   session: Session,
   runId: string,
-  update: 'pause' | 'cancel' | 'approve',
-  argument: string,
+  update: 'pause' | 'cancel' | 'approve' | 'changePriority' | 'skipPage',
+  args: [string | number, ...(string | number)[]],
 ): Promise<boolean> {
   const client = await session.temporal();
   try {
-    await client.workflow.getHandle(runId).executeUpdate(update, { args: [argument] });
+    await client.workflow.getHandle(runId).executeUpdate(update, { args });
     return true;
   } catch (error) {
     if (isWorkflowGone(error)) return false;
@@ -165,7 +165,7 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
   if (paused) await setRunStatus(session.warehouse, run.runId, 'paused', stop);
   try {
     if (session.stack.temporal.embedded) await session.work();
-    await sendUpdate(session, run.runId, 'pause', reason);
+    await sendUpdate(session, run.runId, 'pause', [reason]);
   } catch (error) {
     // A run that has no call left to make cannot be paused, and goes on waiting for its late results.
     if (paused) await setRunStatus(session.warehouse, run.runId, 'running', undefined);
@@ -186,7 +186,7 @@ export async function cancelRun(session: Session, run: RunRecord, reason: string
     next: 'start the file again',
   });
   if (session.stack.temporal.embedded) await session.work();
-  if (await sendUpdate(session, run.runId, 'cancel', reason)) {
+  if (await sendUpdate(session, run.runId, 'cancel', [reason])) {
     const handle = (await session.temporal()).workflow.getHandle(run.runId);
     await handle.result().catch(() => {});
   }
@@ -194,7 +194,8 @@ export async function cancelRun(session: Session, run: RunRecord, reason: string
   if (finishedAt === null) await endAbandonedRun(warehouse, run.runId);
 }
 
-function requireUnfinished(run: RunRecord): void {
+/** @throws Problem `run.ended` */
+export function requireUnfinished(run: RunRecord): void {
   if (run.finishedAt === null) return;
   throw new Problem('run.ended', `run ${run.runId} has ended: it is ${run.status}`, {
     where: run.runId,

@@ -94,7 +94,14 @@ export async function enrichBatch(
         groups.unshift(rest);
         break;
       }
-      case 'taken':
+      case 'taken': {
+        const open = await readOpenPeople(warehouse.database, request.runId, request.batch);
+        const left = group.filter(({ rowNumber }) => open.some((person) => person.rowNumber === rowNumber));
+        // Their page was skipped, or a call that was given up has brought their outcome.
+        if (left.length < group.length) {
+          groups.unshift(left);
+          break;
+        }
         // Whoever asks for them has at most a call's time left; then this batch is looked at again.
         return {
           kind: 'wait',
@@ -102,6 +109,7 @@ export async function enrichBatch(
           reason: 'people of this batch are being asked for by a worker that was given up',
           tally: tally.read(),
         };
+      }
       case 'wait':
         return {
           kind: 'wait',

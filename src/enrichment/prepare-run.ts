@@ -194,6 +194,7 @@ export async function finishRun(
   { warehouse }: RunDependencies,
   runId: string,
   ending: 'finished' | 'over_budget' | 'cancelled',
+  budget: string | undefined,
 ): Promise<RunFacts> {
   switch (ending) {
     case 'finished':
@@ -202,7 +203,7 @@ export async function finishRun(
     case 'over_budget':
       await endRun(warehouse, runId, 'finished', {
         outcome: 'over_budget',
-        reason: 'no credits were left in a budget',
+        reason: `no credits were left in ${budget ?? 'a budget'}`,
       });
       break;
     case 'cancelled':

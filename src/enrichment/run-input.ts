@@ -23,6 +23,7 @@ export function runInputOf(
     maxCredits: run.options.maxCredits,
     approved: settings.approved,
     lanes: lanesPerCall * settings.callConcurrency,
+    priority: run.options.priority,
     searchable: settings.searchable,
     checksService: settings.checksService,
     ...(lateKindsOf(run.options).length > 0 && {

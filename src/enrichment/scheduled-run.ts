@@ -119,6 +119,8 @@ export function optionsOf(
     lateDeadlineSeconds: input.lateDeadlineSeconds ?? defaults.lateDeadlineSeconds,
     freshness: input.freshness ?? defaults.freshness,
     priority: 'nightly',
+    // A run that waited would keep the next nights from beginning, and those take the rest.
+    onBudget: input.onBudget ?? 'finish',
   };
 }
 

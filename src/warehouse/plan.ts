@@ -3,6 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from './database.ts';
 import type { Asked } from './pages.ts';
+import { optionsThatMayChange } from './runs.ts';
 import type { Tables } from './tables.ts';
 
 /** What a plan says of the rows, before prices and times. */
@@ -34,7 +35,8 @@ export async function planRows(warehouse: Warehouse, runId: string, asked: Asked
       file_sha256: string;
       terms: string;
     }>`
-      select rows_staged, plan_hash, file_sha256, options::text || coalesce(mapping::text, '') as terms
+      select rows_staged, plan_hash, file_sha256,
+        (options - ${[...optionsThatMayChange]}::text[])::text || coalesce(mapping::text, '') as terms
       from runs where run_id = ${runId} for update
     `.execute(transaction);
     const run = locked.rows[0];

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import type { PlanSummary, RunFacts, RunStatus, Stop } from '../contract.ts';
+import type { PlanSummary, RunFacts, RunPriority, RunStatus, Stop } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from './database.ts';
 import { readLateStanding } from './late-polls.ts';
@@ -63,7 +63,8 @@ export async function findOrBeginRun(
   `.execute(warehouse.database);
   if (inserted.rows.length > 0) return { run: await getRun(warehouse, runId), found: false };
   const existing = await sql<{ run_id: string }>`
-    update runs set file_path = ${order.filePath}
+    update runs set file_path = ${order.filePath},
+      options = options || ${JSON.stringify(pick(order.options, optionsThatMayChange))}::jsonb
     where run_key = ${runKey} and status not in ('planned', 'finished', 'cancelled', 'failed') returning run_id
   `.execute(warehouse.database);
   const found = existing.rows[0];
@@ -74,15 +75,19 @@ export async function findOrBeginRun(
 }
 
 /**
- * What makes two orders the same: the file's content, and every option that decides what is asked for. For how long a run
- * waits for late results does not: another deadline must not start a second run of a file.
+ * What makes two orders the same: the file's content, and every option that decides what is asked for and what it may cost. For
+ * how long a run waits, and for what, does not: another deadline must not start a second run of a file.
  */
 function keyOf(order: RunOrder): string {
-  const { lateDeadlineSeconds: _, ...asked } = order.options;
+  const { lateDeadlineSeconds: _, ...options } = order.options;
+  const asked = omit(options, optionsThatMayChange);
   return createHash('sha256')
     .update(JSON.stringify([order.fileSha256, asked]))
     .digest('hex');
 }
+
+/** Options that a run takes over from the command that goes on with it, and that are no part of its plan. */
+export const optionsThatMayChange = ['onBudget'] as const satisfies readonly (keyof RunOptions)[];
 
 /** Options that decide how a run is carried out, and not whom it asks for what. */
 const optionsOfManner = [
@@ -91,7 +96,16 @@ const optionsOfManner = [
   'freshness',
   'lateDeadlineSeconds',
   'priority',
+  ...optionsThatMayChange,
 ] as const satisfies readonly (keyof RunOptions)[];
+
+function pick(options: RunOptions, names: readonly (keyof RunOptions)[]): Partial<RunOptions> {
+  return Object.fromEntries(names.map((name) => [name, options[name]]));
+}
+
+function omit(options: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));
+}
 
 /**
  * Whether a file with this content was enriched before, by whatever run that asked for the same: then it is not new. A run
@@ -205,6 +219,26 @@ export async function countMalformedRows(warehouse: Warehouse, runId: string): P
     select count(*)::int as rows from run_rows where run_id = ${runId} and outcome = 'malformed'
   `.execute(warehouse.database);
   return rows[0]!.rows;
+}
+
+/** Changes whose calls go first: what a run says of itself from now on. */
+export async function setRunPriority(
+  warehouse: Warehouse,
+  runId: string,
+  priority: RunPriority,
+): Promise<void> {
+  await sql`
+    update runs set options = jsonb_set(options, '{priority}', to_jsonb(${priority}::text)) where run_id = ${runId}
+  `.execute(warehouse.database);
+}
+
+/** Runs that wait for a budget. */
+export async function runsWaitingFor(warehouse: Warehouse, budgetId: string): Promise<string[]> {
+  const waiting = await sql<{ run_id: string }>`
+    select run_id from runs
+    where status = 'paused' and stop -> 'budgets' @> to_jsonb(${budgetId}::text) order by created_at
+  `.execute(warehouse.database);
+  return waiting.rows.map((row) => row.run_id);
 }
 
 /** Keeps what was odd about the file with the run. */

@@ -1,4 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { RunPriority, Stop } from '../contract.ts';
+import type { BudgetPolicy } from '../domain/budget-policy.ts';
 import type { NotifiedEvent } from '../domain/notified-event.ts';
 
 /** PostgreSQL `numeric` and `bigint` travel as text: a float would round money and identifiers. */
@@ -13,7 +15,7 @@ export interface RunsTable {
   run_key: string;
   workflow_id: string;
   status: string;
-  stop: Json<{ type: string; reason: string; next: string }> | null;
+  stop: Json<Stop> | null;
   source: string | null;
   file_path: string;
   file_name: string;
@@ -55,10 +57,9 @@ export interface RunOptions {
   readonly lateDeadlineSeconds: number;
   readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number };
   readonly priority: RunPriority;
+  /** What the run does where a budget is empty; null: what suits the budget (`policyOf`). */
+  readonly onBudget: BudgetPolicy | null;
 }
-
-/** Whose calls go first where several runs have some to make: in this order. */
-export type RunPriority = 'ad-hoc' | 'nightly' | 'backfill';
 
 export interface RunRowsTable {
   run_id: string;

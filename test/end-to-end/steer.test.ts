@@ -64,11 +64,45 @@ describe('pausing', () => {
   it('a run that was killed makes no further call; resuming goes on', async () => {
     const runId = await killedRun();
     const calls = house.sandbox.log.bill().calls;
-    expect((await house.enrich(['pause', runId])).code).toBe(0);
+    expect(await house.enrich(['pause', runId])).toMatchObject({ code: 0 });
     expect(house.sandbox.log.bill().calls).toBe(calls);
     expect(await statusOf(runId)).toMatchObject({ status: 'paused' });
     const resumed = await house.enrich(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
+    await expectPromisesKept(house);
+  });
+});
+
+describe('a day without credits', () => {
+  it('pauses a run until its budget is raised by command', async () => {
+    const calls = house.sandbox.log.bill().calls;
+    expect((await house.enrich(['budget', 'set', 'day', 'used'])).code).toBe(0);
+    const paused = await house.enrich(['run', sample(30), '--yes', '--json']);
+    expect(paused.code).toBe(3);
+    expect(paused.facts()).toMatchObject({
+      status: 'paused',
+      next: expect.stringContaining('enrich budget set day:'),
+    });
+    expect(house.sandbox.log.bill().calls).toBe(calls);
+    const runId = paused.facts().run_id;
+    const raised = await house.enrich(['budget', 'set', 'day', 'none', '--reason', 'trade fair']);
+    expect(raised.stdout).toContain(`enrich resume ${runId}`);
+    const resumed = await house.enrich(['resume', runId, '--json']);
+    expect(resumed.facts()).toMatchObject({ status: 'finished' });
+    await expectPromisesKept(house);
+  });
+});
+
+describe('skipping a page', () => {
+  it('gives its people their outcome without another call', async () => {
+    const runId = await killedRun();
+    await house.enrich(['pause', runId]);
+    const calls = house.sandbox.log.bill().calls;
+    const skipped = await house.enrich(['skip', runId, '--page', '1', '--reason', 'wrong region']);
+    expect(skipped.stdout).toMatch(/page 1 of .*: \d+ people will not be asked for/);
+    const resumed = await house.enrich(['resume', runId, '--json']);
+    expect(resumed.facts().outcomes['cancelled']).toBeGreaterThan(0);
+    expect(house.sandbox.log.bill().calls).toBe(calls);
     await expectPromisesKept(house);
   });
 });

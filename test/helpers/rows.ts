@@ -42,6 +42,7 @@ export async function stagedRun(warehouse: Warehouse, rows: readonly StagedRow[]
       lateDeadlineSeconds: 86_400,
       freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
       priority: 'ad-hoc',
+      onBudget: null,
     },
     expectedPlanHash: null,
   });

@@ -1,6 +1,7 @@
 import type {
   BatchResult,
   BatchTally,
+  BudgetMeeting,
   CallActivities,
   ControlActivities,
   IngestOutcome,
@@ -104,6 +105,34 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   beginScheduledRuns: ControlActivities['beginScheduledRuns'] = async ({ asOf }) => {
     this.scheduledFor.push(asOf);
     return this.scheduled;
+  };
+
+  /** What the nth meeting with an empty budget comes to; the run ends where nothing is said. */
+  meeting: (number: number) => BudgetMeeting = () => ({ kind: 'finish', budget: 'run:x' });
+  meetings = 0;
+
+  meetBudget: ControlActivities['meetBudget'] = async () => {
+    this.meetings += 1;
+    return this.meeting(this.meetings);
+  };
+
+  readonly limits: string[] = [];
+
+  changeRunBudget: ControlActivities['changeRunBudget'] = async ({ limit }) => {
+    this.limits.push(limit);
+  };
+
+  readonly priorities: string[] = [];
+
+  changePriority: ControlActivities['changePriority'] = async ({ priority }) => {
+    this.priorities.push(priority);
+  };
+
+  readonly skipped: number[] = [];
+
+  skipPage: ControlActivities['skipPage'] = async ({ page }) => {
+    this.skipped.push(page);
+    return { people: 10 };
   };
 
   finishRun: ControlActivities['finishRun'] = async ({ runId, ending }): Promise<RunFacts> => {

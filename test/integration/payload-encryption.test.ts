@@ -41,6 +41,7 @@ async function start(codec: EncryptingCodec): Promise<string> {
     maxCredits: '500',
     approved: true,
     lanes: 2,
+    priority: 'ad-hoc',
     searchable: false,
     checksService: false,
   };

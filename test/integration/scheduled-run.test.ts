@@ -82,6 +82,7 @@ async function begin(
     waterfall: [],
     maxCreditsPerPerson: null,
     maxCredits: '500',
+    onBudget: null,
     noBudget: false,
     freshness: null,
     lateDeadlineSeconds: null,

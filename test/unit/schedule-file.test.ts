@@ -56,6 +56,7 @@ schedules:
           waterfall: [],
           maxCreditsPerPerson: null,
           maxCredits: '500',
+          onBudget: null,
           noBudget: false,
           freshness: { enrichedSeconds: 2_592_000, notFoundSeconds: 2_592_000 },
           lateDeadlineSeconds: null,

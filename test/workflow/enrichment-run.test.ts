@@ -1,87 +1,24 @@
-import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { Context } from '@temporalio/activity';
-import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
-import { Runtime, Worker, bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  callTaskQueue,
-  controlTaskQueue,
-  workflowTypes,
-  type LateStanding,
-  type RunFacts,
-  type RunInput,
-  type Stop,
-} from '../../src/contract.ts';
-import { recordHistories } from '../helpers/histories.ts';
+import type { LateStanding, RunFacts, Stop } from '../../src/contract.ts';
+import { Stage, phaseOf } from '../helpers/play-run.ts';
 import { ScriptedActivities, nothingAwaited, plan, tally } from '../helpers/scripted-activities.ts';
-import { startTestTemporal, type TestTemporal } from '../helpers/temporal.ts';
 
-const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 const stop: Stop = { type: 'service.unauthorized', reason: 'the key was refused', next: 'set another key' };
 
-let temporal: TestTemporal;
-let workflowBundle: WorkflowBundle;
+let stage: Stage;
 
 beforeAll(async () => {
-  Runtime.install({ logger: silent });
-  temporal = await startTestTemporal();
-  workflowBundle = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
-    logger: silent,
-  });
+  stage = await Stage.open();
 });
 
-afterAll(() => temporal.stop());
-
-/** Plays a run against scripted activities, with real workers and a real server. */
-async function play(
-  activities: ScriptedActivities,
-  act: (handle: WorkflowHandle) => Promise<unknown>,
-  input: Partial<RunInput> = {},
-): Promise<void> {
-  const { client, workerConnection: connection, namespace } = temporal;
-  const control = await Worker.create({
-    connection,
-    namespace,
-    workflowBundle,
-    taskQueue: controlTaskQueue,
-    activities,
-  });
-  const calls = await Worker.create({ connection, namespace, taskQueue: callTaskQueue, activities });
-  const runId = `run-${randomUUID()}`;
-  const handle = await client.workflow.start(workflowTypes.run, {
-    taskQueue: controlTaskQueue,
-    workflowId: runId,
-    args: [
-      {
-        runId,
-        file: 'contacts.csv',
-        maxCredits: null,
-        approved: true,
-        lanes: 2,
-        searchable: true,
-        checksService: false,
-        ...input,
-      } satisfies RunInput,
-    ],
-  });
-  await control.runUntil(
-    calls.runUntil(async () => {
-      await act(handle);
-      await recordHistories(temporal.client, handle.workflowId);
-    }),
-  );
-}
-
-async function progress(handle: WorkflowHandle): Promise<{ phase: string }> {
-  return handle.query('progress');
-}
+afterAll(() => stage.close());
 
 describe('a run', () => {
   it('asks for every batch of every page, one page after another', async () => {
     const activities = new ScriptedActivities();
-    await play(activities, (handle) => handle.result());
+    await stage.play(activities, (handle) => handle.result());
     expect(activities.batches.slice(0, 3).sort()).toEqual([1, 2, 3]);
     expect(activities.batches.slice(3).sort()).toEqual([101, 102]);
     expect(activities.ending).toBe('finished');
@@ -89,12 +26,10 @@ describe('a run', () => {
 
   it('spends nothing before it is approved, and refuses the hash of another plan', async () => {
     const activities = new ScriptedActivities();
-    await play(
+    await stage.play(
       activities,
       async (handle) => {
-        await expect
-          .poll(async () => (await progress(handle)).phase, { timeout: 20_000 })
-          .toBe('awaiting approval');
+        await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('awaiting approval');
         await expect(handle.executeUpdate('approve', { args: ['another'] })).rejects.toThrow();
         expect(activities.batches).toEqual([]);
         await handle.executeUpdate('approve', { args: [plan.planHash] });
@@ -109,8 +44,8 @@ describe('a run', () => {
     const activities = new ScriptedActivities();
     activities.answer = (_, execution) =>
       execution === 2 ? { kind: 'stopped', tally, stop } : { kind: 'done', tally };
-    await play(activities, async (handle) => {
-      await expect.poll(async () => (await progress(handle)).phase, { timeout: 20_000 }).toBe('paused');
+    await stage.play(activities, async (handle) => {
+      await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('paused');
       expect(activities.batches.length).toBeLessThan(5);
       await handle.executeUpdate('resume');
       await handle.result();
@@ -123,14 +58,14 @@ describe('a run', () => {
     activities.service = (check) =>
       check === 1 ? { kind: 'refused', stop } : { kind: 'ready', standing: 'acting as user user-7' };
     let shown = '';
-    await play(
+    await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(async () => (await progress(handle)).phase, { timeout: 20_000 }).toBe('paused');
+        await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('paused');
         expect([activities.statuses.at(-1), activities.batches]).toEqual(['paused', []]);
         await handle.executeUpdate('resume');
         await handle.result();
-        shown = JSON.stringify(await progress(handle));
+        shown = JSON.stringify(await handle.query('progress'));
       },
       { checksService: true },
     );
@@ -148,11 +83,11 @@ describe('a run', () => {
         ? { kind: 'stopped', tally, stop }
         : { kind: 'done', tally };
     };
-    await play(activities, async (handle) => {
-      await expect.poll(async () => (await progress(handle)).phase, { timeout: 20_000 }).toBe('enriching');
+    await stage.play(activities, async (handle) => {
+      await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('enriching');
       await handle.executeUpdate('pause', { args: ['budget review'] });
       release();
-      await expect.poll(async () => (await progress(handle)).phase, { timeout: 20_000 }).toBe('paused');
+      await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('paused');
       await handle.executeUpdate('resume');
       await handle.result();
     });
@@ -166,8 +101,8 @@ describe('a run', () => {
       await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
       return { kind: 'stopped', tally, stop };
     };
-    await play(activities, async (handle) => {
-      await expect.poll(async () => (await progress(handle)).phase, { timeout: 20_000 }).toBe('enriching');
+    await stage.play(activities, async (handle) => {
+      await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('enriching');
       await handle.executeUpdate('cancel', { args: ['no longer wanted'] });
       await handle.result();
     });
@@ -183,7 +118,7 @@ describe('a run', () => {
       await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
       return { kind: 'stopped', tally, stop };
     };
-    await play(activities, async (handle) => {
+    await stage.play(activities, async (handle) => {
       await expect.poll(() => begun, { timeout: 20_000 }).toBe(true);
       await handle.cancel();
       await expect(handle.result()).rejects.toThrow(WorkflowFailedError);
@@ -195,7 +130,7 @@ describe('a run', () => {
     const activities = new ScriptedActivities();
     activities.answer = (batch) =>
       batch === 1 ? { kind: 'done', tally } : { kind: 'over_budget', tally, budget: 'run:x' };
-    await play(activities, (handle) => handle.result());
+    await stage.play(activities, (handle) => handle.result());
     expect(activities.ending).toBe('over_budget');
     expect(activities.batches).toEqual([1]);
   });
@@ -206,9 +141,9 @@ describe('a run', () => {
     activities.answer = (_, execution) =>
       execution <= 2 ? { kind: 'wait', tally, milliseconds: 1_000, reason } : { kind: 'done', tally };
     let pageTimers = 0;
-    await play(activities, async (handle) => {
+    await stage.play(activities, async (handle) => {
       const { run_id: runId } = (await handle.result()) as RunFacts;
-      const page = await temporal.client.workflow.getHandle(`${runId}/page-0001`).fetchHistory();
+      const page = await stage.temporal.client.workflow.getHandle(`${runId}/page-0001`).fetchHistory();
       pageTimers = (page.events ?? []).filter((event) => event.timerStartedEventAttributes).length;
     });
     expect(activities.batches).toHaveLength(5);
@@ -219,7 +154,7 @@ describe('a run', () => {
     const activities = new ScriptedActivities();
     const refused = { type: 'export.unclosed-quote', reason: 'a quote is never closed', next: 'close it' };
     activities.ingested = { kind: 'refused', stop: refused };
-    await play(activities, async (handle) => {
+    await stage.play(activities, async (handle) => {
       await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'export.unclosed-quote' } });
     });
     expect(activities.statuses).toEqual(['failed']);
@@ -238,12 +173,10 @@ describe('late results', () => {
   it('are looked for when there is mail, and the run waits until nothing is awaited', async () => {
     const activities = new ScriptedActivities();
     activities.look = () => awaited(2);
-    await play(
+    await stage.play(
       activities,
       async (handle) => {
-        await expect
-          .poll(async () => (await progress(handle)).phase, { timeout: 20_000 })
-          .toBe('awaiting late results');
+        await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('awaiting late results');
         await expect.poll(() => activities.looks, { timeout: 20_000 }).toBeGreaterThan(0);
         expect(activities.ending).toBe('');
         activities.look = () => ({ ...nothingAwaited, arrived: 2 });
@@ -263,7 +196,7 @@ describe('late results', () => {
       if (number === 1) await held;
       return number < 3 ? awaited(2) : nothingAwaited;
     };
-    await play(
+    await stage.play(
       activities,
       async (handle) => {
         await expect.poll(() => activities.looks, { timeout: 20_000 }).toBe(1);
@@ -282,7 +215,7 @@ describe('late results', () => {
   it('are looked for without any mail when the next poll is due', async () => {
     const activities = new ScriptedActivities();
     activities.look = (number) => (number < 3 ? { ...awaited(2), nextLookMilliseconds: 10 } : nothingAwaited);
-    await play(activities, (handle) => handle.result(), { lateResults });
+    await stage.play(activities, (handle) => handle.result(), { lateResults });
     expect(activities.looks).toBe(3);
   });
 
@@ -293,7 +226,7 @@ describe('late results', () => {
         ? { kind: 'over_budget', tally, budget: 'run:x' }
         : { kind: 'done', tally };
     activities.look = (number) => ({ ...nothingAwaited, arrived: number });
-    await play(activities, (handle) => handle.result(), { lateResults, lanes: 1 });
+    await stage.play(activities, (handle) => handle.result(), { lateResults, lanes: 1 });
     expect(activities.batches).toContain(3);
     expect(activities.ending).toBe('finished');
   });
@@ -315,7 +248,7 @@ describe('late results', () => {
       };
       activities.look = () => nothingAwaited;
       let executions = 0;
-      await play(
+      await stage.play(
         activities,
         async (handle) => {
           await expect.poll(() => activities.batches.length, { timeout: 20_000 }).toBe(2);
@@ -325,7 +258,7 @@ describe('late results', () => {
           letGo();
           await handle.signal('mail');
           await handle.result();
-          const runs = temporal.client.workflow.list({ query: `WorkflowId = "${handle.workflowId}"` });
+          const runs = stage.temporal.client.workflow.list({ query: `WorkflowId = "${handle.workflowId}"` });
           for await (const _ of runs) executions += 1;
         },
         { lateResults },
@@ -340,12 +273,10 @@ describe('late results', () => {
   it('do not keep a run from being cancelled', async () => {
     const activities = new ScriptedActivities();
     activities.look = () => awaited(2);
-    await play(
+    await stage.play(
       activities,
       async (handle) => {
-        await expect
-          .poll(async () => (await progress(handle)).phase, { timeout: 20_000 })
-          .toBe('awaiting late results');
+        await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('awaiting late results');
         await handle.executeUpdate('cancel', { args: ['enough'] });
         await handle.result();
       },

@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+import type { BudgetMeeting } from '../contract.ts';
+import { endOfPeriod } from '../domain/budget-name.ts';
+import { policyOf } from '../domain/budget-policy.ts';
+import { askOf, worstCaseCredits } from '../domain/credit-rules.ts';
+import { formatCredits, parseCredits } from '../domain/decimal.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import { setBudget } from '../limits/budget-limits.ts';
+import { budgetsOf, readBudgetRests, type BudgetLimits } from '../limits/credit-ledger.ts';
+import type { Warehouse } from '../warehouse/database.ts';
+import { getRun } from '../warehouse/runs.ts';
+
+interface BudgetDependencies {
+  readonly warehouse: Warehouse;
+  readonly budgets: BudgetLimits;
+}
+
+/** What a run does whose page found no credits for even one person: go on, end, or wait for a budget. */
+export async function meetBudget(
+  { warehouse, budgets }: BudgetDependencies,
+  runId: string,
+): Promise<BudgetMeeting> {
+  const { database } = warehouse;
+  const { options } = await getRun(warehouse, runId);
+  const perPerson = worstCaseCredits(askOf(options));
+  const rests = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
+  const empty = rests.filter(({ available }) => available < perPerson).map(({ budgetId }) => budgetId);
+  if (empty.length === 0) return { kind: 'open' };
+  const last = empty.find((budgetId) => policyOf(budgetId, options.onBudget) === 'finish');
+  if (last !== undefined) return { kind: 'finish', budget: last };
+
+  const now = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(database);
+  const ends = empty.map(endOfPeriod);
+  // A run's own budget has no end: nothing but a person's word fills it up.
+  const until = ends.includes(undefined)
+    ? undefined
+    : new Date(Math.max(...ends.map((end) => end?.getTime() ?? 0)));
+  const byItself = until === undefined ? '' : `, and by itself at ${until.toISOString()}`;
+  return {
+    kind: 'wait',
+    milliseconds: until === undefined ? null : Math.max(1_000, until.getTime() - now.rows[0]!.now.getTime()),
+    stop: {
+      type: 'budget.empty',
+      reason: `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ${formatCredits(perPerson)} credits left, the price of one person: the run goes on when that is raised${byItself}`,
+      next: empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; '),
+      budgets: empty,
+    },
+  };
+}
+
+/**
+ * Sets the budget of a run by an update of its workflow.
+ *
+ * @param limit credits as text, or `none`
+ * @throws Problem `setting.invalid`, `budget.below-used`
+ */
+export async function changeRunBudget(
+  { warehouse }: BudgetDependencies,
+  request: { readonly runId: string; readonly limit: string; readonly reason: string },
+): Promise<void> {
+  const { runId, limit, reason } = request;
+  const credits = limit === 'none' ? limit : parseCredits(limit);
+  if (credits === undefined) {
+    throw new Problem('setting.invalid', `"${limit}" is no limit`, {
+      where: `run:${runId}`,
+      next: 'write credits such as 500 or 12.5, or none',
+      exitCode: exitCodes.usage,
+    });
+  }
+  const note = { by: 'update raiseBudget', reason: reason || undefined };
+  await setBudget(warehouse.database, `run:${runId}`, credits, undefined, note);
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { WorkflowHandle } from '@temporalio/client';
+import { Runtime, Worker, bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+import { callTaskQueue, controlTaskQueue, workflowTypes, type RunInput } from '../../src/contract.ts';
+import { recordHistories } from './histories.ts';
+import type { ScriptedActivities } from './scripted-activities.ts';
+import { startTestTemporal, type TestTemporal } from './temporal.ts';
+
+const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+
+/** A real Temporal server with the workflows, in which runs are played against scripted activities. */
+export class Stage {
+  readonly temporal: TestTemporal;
+  readonly #bundle: WorkflowBundle;
+
+  constructor(temporal: TestTemporal, bundle: WorkflowBundle) {
+    this.temporal = temporal;
+    this.#bundle = bundle;
+  }
+
+  static async open(): Promise<Stage> {
+    Runtime.install({ logger: silent });
+    const temporal = await startTestTemporal();
+    const bundle = await bundleWorkflowCode({
+      workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+      logger: silent,
+    });
+    return new Stage(temporal, bundle);
+  }
+
+  /** Starts a run, acts on it, and records its history where that is asked for. */
+  async play(
+    activities: ScriptedActivities,
+    act: (handle: WorkflowHandle) => Promise<unknown>,
+    input: Partial<RunInput> = {},
+  ): Promise<void> {
+    const { client, workerConnection: connection, namespace } = this.temporal;
+    const control = await Worker.create({
+      connection,
+      namespace,
+      workflowBundle: this.#bundle,
+      taskQueue: controlTaskQueue,
+      activities,
+    });
+    const calls = await Worker.create({ connection, namespace, taskQueue: callTaskQueue, activities });
+    const runId = `run-${randomUUID()}`;
+    const handle = await client.workflow.start(workflowTypes.run, {
+      taskQueue: controlTaskQueue,
+      workflowId: runId,
+      args: [
+        {
+          runId,
+          file: 'contacts.csv',
+          maxCredits: null,
+          approved: true,
+          lanes: 2,
+          priority: 'ad-hoc',
+          searchable: true,
+          checksService: false,
+          ...input,
+        } satisfies RunInput,
+      ],
+    });
+    await control.runUntil(
+      calls.runUntil(async () => {
+        await act(handle);
+        await recordHistories(client, handle.workflowId);
+      }),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.temporal.stop();
+  }
+}
+
+/** How a run says that it is. */
+export async function phaseOf(handle: WorkflowHandle): Promise<string> {
+  return (await handle.query<{ phase: string }>('progress')).phase;
+}

@@ -1,0 +1,189 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BudgetMeeting, Stop } from '../../src/contract.ts';
+import { Stage, phaseOf } from '../helpers/play-run.ts';
+import { ScriptedActivities, tally } from '../helpers/scripted-activities.ts';
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await Stage.open();
+});
+
+afterAll(() => stage.close());
+
+const stop: Stop = {
+  type: 'budget.empty',
+  reason: 'day:2026-11-21 has less than 1 credits left',
+  next: 'enrich budget set day:2026-11-21 N',
+  budgets: ['day:2026-11-21'],
+};
+const untilRaised: BudgetMeeting = { kind: 'wait', stop, milliseconds: null };
+
+/** Activities whose budget holds the first batch. */
+function shortOfCredits(meetings: readonly BudgetMeeting[]): ScriptedActivities {
+  const activities = new ScriptedActivities();
+  activities.answer = (batch) =>
+    batch === 1 || activities.meetings >= meetings.length
+      ? { kind: 'done', tally }
+      : { kind: 'over_budget', tally, budget: 'day:2026-11-21' };
+  activities.meeting = (number) => meetings[Math.min(number, meetings.length) - 1]!;
+  return activities;
+}
+
+function untilPhase(handle: WorkflowHandle, phase: string): Promise<void> {
+  return expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe(phase);
+}
+
+describe('a run whose budget is empty', () => {
+  it('is paused, and goes on by itself when the budget was raised', async () => {
+    const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
+    await stage.play(activities, async (handle) => {
+      await untilPhase(handle, 'paused');
+      await handle.signal('budgetChanged');
+      await handle.result();
+    });
+    expect(activities.statuses).toEqual(['running', 'paused', 'running']);
+    expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
+    expect(activities.ending).toBe('finished');
+  });
+
+  it('goes on by itself when the day turns, by a timer that says so', async () => {
+    const activities = shortOfCredits([{ ...untilRaised, milliseconds: 500 }, { kind: 'open' }]);
+    await stage.play(activities, async (handle) => {
+      await handle.result();
+      const { events } = await handle.fetchHistory();
+      const timers = (events ?? []).filter((event) => event.timerStartedEventAttributes);
+      expect(timers).toHaveLength(1);
+      expect(Buffer.from(timers[0]!.userMetadata!.summary!.data!).toString()).toContain(stop.reason);
+    });
+    expect(activities.ending).toBe('finished');
+  });
+
+  it('stays paused where the change was not enough', async () => {
+    const activities = shortOfCredits([untilRaised, untilRaised, { kind: 'open' }]);
+    await stage.play(activities, async (handle) => {
+      await untilPhase(handle, 'paused');
+      await handle.signal('budgetChanged');
+      await expect.poll(() => activities.meetings, { timeout: 20_000 }).toBe(2);
+      expect(await phaseOf(handle)).toBe('paused');
+      await handle.signal('budgetChanged');
+      await handle.result();
+    });
+    expect(activities.statuses).toEqual(['running', 'paused', 'running']);
+  });
+
+  it('does not go on by itself once a person has paused it', async () => {
+    const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
+    await stage.play(activities, async (handle) => {
+      await untilPhase(handle, 'paused');
+      await handle.executeUpdate('pause', { args: ['not before Monday'] });
+      await handle.signal('budgetChanged');
+      await expect.poll(() => activities.meetings, { timeout: 20_000 }).toBe(2);
+      expect(activities.statuses.at(-1)).toBe('paused');
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.statuses).toEqual(['running', 'paused', 'paused', 'running']);
+  });
+
+  it('goes on when its own budget is raised by an update, which takes nothing but a limit', async () => {
+    const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
+    await stage.play(activities, async (handle) => {
+      await untilPhase(handle, 'paused');
+      await expect(handle.executeUpdate('raiseBudget', { args: ['plenty'] })).rejects.toThrow();
+      await handle.executeUpdate('raiseBudget', { args: ['500', 'trade fair'] });
+      await handle.result();
+    });
+    expect(activities.limits).toEqual(['500']);
+  });
+
+  it('can be cancelled while it waits', async () => {
+    const activities = shortOfCredits([untilRaised, untilRaised]);
+    await stage.play(activities, async (handle) => {
+      await untilPhase(handle, 'paused');
+      await handle.executeUpdate('cancel', { args: ['enough'] });
+      await handle.result();
+    });
+    expect(activities.ending).toBe('cancelled');
+  });
+});
+
+/** Holds the first batch until it is let go. */
+function holding(): { activities: ScriptedActivities; letGo: () => void; begun: () => boolean } {
+  const activities = new ScriptedActivities();
+  let letGo = (): void => {};
+  let begun = false;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  activities.answer = async (batch) => {
+    begun = true;
+    if (batch === 1) await held;
+    return { kind: 'done', tally };
+  };
+  return { activities, letGo: () => letGo(), begun: () => begun };
+}
+
+describe('a page', () => {
+  it('that is skipped begins no further call, and its people get their outcome when its calls have ended', async () => {
+    const { activities, letGo, begun } = holding();
+    await stage.play(
+      activities,
+      async (handle) => {
+        await expect.poll(begun, { timeout: 20_000 }).toBe(true);
+        const skipping = handle.executeUpdate('skipPage', { args: [1, 'wrong region'] });
+        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-0001`);
+        await expect
+          .poll(async () => JSON.stringify((await page.fetchHistory()).events), { timeout: 20_000 })
+          .toContain('"signalName":"skip"');
+        expect(activities.skipped).toEqual([]);
+        letGo();
+        expect(await skipping).toBe(10);
+        await handle.result();
+      },
+      { lanes: 1 },
+    );
+    expect(activities.skipped).toEqual([1]);
+    expect(activities.batches).toEqual([1, 101, 102]);
+  });
+
+  it('that is skipped beforehand is never opened', async () => {
+    const { activities, letGo, begun } = holding();
+    await stage.play(activities, async (handle) => {
+      await expect.poll(begun, { timeout: 20_000 }).toBe(true);
+      await expect(handle.executeUpdate('skipPage', { args: [3] })).rejects.toThrow();
+      await handle.executeUpdate('skipPage', { args: [2] });
+      letGo();
+      await handle.result();
+    });
+    expect(activities.skipped).toEqual([2]);
+    expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3]);
+    expect(activities.ending).toBe('finished');
+  });
+});
+
+describe('the priority of a run', () => {
+  it('changes for the batches that begin from then on, those of the open page included', async () => {
+    const { activities, letGo, begun } = holding();
+    await stage.play(
+      activities,
+      async (handle) => {
+        await expect.poll(begun, { timeout: 20_000 }).toBe(true);
+        await expect(handle.executeUpdate('changePriority', { args: ['urgent'] })).rejects.toThrow();
+        await handle.executeUpdate('changePriority', { args: ['backfill'] });
+        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-0001`);
+        await expect
+          .poll(async () => JSON.stringify((await page.fetchHistory()).events), { timeout: 20_000 })
+          .toContain('"signalName":"priority"');
+        letGo();
+        await handle.result();
+        const { events } = await page.fetchHistory();
+        const keys = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+          scheduled?.activityType?.name === 'enrichBatch' ? [scheduled.priority?.priorityKey] : [],
+        );
+        expect(keys).toEqual([2, 4, 4]);
+      },
+      { lanes: 1 },
+    );
+    expect(activities.priorities).toEqual(['backfill']);
+  });
+});

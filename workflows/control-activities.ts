@@ -1,0 +1,18 @@
+import { proxyActivities } from '@temporalio/workflow';
+import { controlTaskQueue, type ControlActivities } from '../src/contract.ts';
+
+/** Short work of a run. */
+export const quick = proxyActivities<ControlActivities>({
+  taskQueue: controlTaskQueue,
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '10 seconds',
+  retry: { maximumInterval: '30 seconds' },
+});
+
+/** Ingest and plan of a large file take minutes; the heartbeat tells a dead worker from a busy one. */
+export const long = proxyActivities<ControlActivities>({
+  taskQueue: controlTaskQueue,
+  startToCloseTimeout: '12 hours',
+  heartbeatTimeout: '10 seconds',
+  retry: { maximumInterval: '30 seconds' },
+});

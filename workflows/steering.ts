@@ -1,0 +1,149 @@
+import { setHandler } from '@temporalio/workflow';
+import { taskPriorities, type RunPriority } from '../src/contract.ts';
+import { parseCredits } from '../src/domain/decimal.ts';
+import { quick } from './control-activities.ts';
+import {
+  approveUpdate,
+  budgetChangedSignal,
+  cancelUpdate,
+  changePriorityUpdate,
+  mailSignal,
+  pauseUpdate,
+  progressQuery,
+  raiseBudgetUpdate,
+  resumeUpdate,
+  skipPageUpdate,
+} from './messages.ts';
+import type { RunState } from './run-state.ts';
+
+/** Installs what steers a run from outside: before its first step, so that nothing that is sent early is lost. */
+export function installSteering(run: RunState): void {
+  const { runId } = run;
+  setHandler(progressQuery, () => run.progress, {
+    description: 'How far the run is: phase, page, plan, calls, credits, late results.',
+  });
+  setHandler(mailSignal, () => run.late?.mail(), {
+    description: 'A delivery lies in the inbox: sent by the receiver; sending it by hand does no harm.',
+  });
+  setHandler(budgetChangedSignal, () => void (run.budgetChanged = true), {
+    description:
+      'A budget that the run waits for was changed: sent by enrich budget set; sending it by hand does no harm.',
+  });
+  // Answered once the run may spend: whoever approves sees the run running, and not still waiting for a word.
+  const approve = async (): Promise<void> => {
+    await run.setStatus('running');
+    run.approved = true;
+  };
+  setHandler(approveUpdate, approve, {
+    description: 'Allow the run to spend what its plan says. Argument: the hash of the plan.',
+    validator: (planHash: string) => {
+      if (run.phase !== 'awaiting approval')
+        throw new Error(`the run is ${run.phase}: there is nothing to approve`);
+      if (planHash !== run.plan?.planHash)
+        throw new Error(`the plan of this run has the hash ${run.plan?.planHash}`);
+    },
+  });
+  const pause = async (reason: string): Promise<void> => {
+    const stop = { type: 'run.paused', reason: reason || 'paused by hand', next: `enrich resume ${runId}` };
+    run.stop = stop;
+    await run.setStatus('paused', stop);
+    await run.wakePage();
+  };
+  setHandler(pauseUpdate, pause, {
+    description:
+      'Send no further call until the run is resumed; calls in the air are waited for. Argument: why.',
+    validator: (_reason: string) => {
+      // A run that waits for a budget would go on by itself: a person may want that it does not.
+      if (run.phase !== 'enriching' && run.phase !== 'paused')
+        throw new Error(`the run is ${run.phase}: only a run that is enriching can be paused`);
+    },
+  });
+  const resume = async (): Promise<void> => {
+    run.resumes += 1;
+    const before = run.stop;
+    await run.setStatus('running');
+    // A pause that was asked for meanwhile holds.
+    if (run.stop === before) run.stop = null;
+  };
+  setHandler(resumeUpdate, resume, {
+    description: 'Go on after a pause.',
+    validator: () => {
+      if (run.phase !== 'paused' && run.phase !== 'enriching' && run.phase !== 'awaiting late results')
+        throw new Error(`the run is ${run.phase}: it is not paused`);
+      if (run.isCancelling) throw new Error('the run is being cancelled');
+    },
+  });
+  setHandler(cancelUpdate, (reason: string) => cancelRun(run, reason || 'cancelled by hand'), {
+    description: 'Send no further call and end the run; what is paid for is kept. Argument: why.',
+  });
+  const raiseBudget = async (wanted: string | number, reason = ''): Promise<void> => {
+    const limit = String(wanted);
+    await quick.changeRunBudget.executeWithOptions({ summary: `budget of the run: ${limit}` }, [
+      { runId, limit, reason },
+    ]);
+    run.budgetChanged = true;
+  };
+  setHandler(raiseBudgetUpdate, raiseBudget, {
+    description:
+      'Set the run\'s own budget; a run that waits for it goes on. Arguments: the credits as text, such as "500", or "none"; why.',
+    validator: (limit: string | number, _reason?: string) => {
+      if (limit !== 'none' && parseCredits(String(limit)) === undefined)
+        throw new Error('the first argument is a number of credits, such as 500, or "none"');
+      requireUnfinished(run);
+    },
+  });
+  const changePriority = async (priority: RunPriority): Promise<void> => {
+    await quick.changePriority.executeWithOptions({ summary: `priority ${priority}` }, [{ runId, priority }]);
+    run.priority = priority;
+    run.show();
+    await run.tellPagePriority();
+  };
+  setHandler(changePriorityUpdate, changePriority, {
+    description: 'Change whose calls go first. Argument: "ad-hoc", "nightly" or "backfill".',
+    validator: (priority: RunPriority) => {
+      if (!Object.hasOwn(taskPriorities, priority))
+        throw new Error('the argument is "ad-hoc", "nightly" or "backfill"');
+      requireUnfinished(run);
+    },
+  });
+  setHandler(skipPageUpdate, (page: number, reason = '') => skipPage(run, page, reason || 'by hand'), {
+    description:
+      'Ask for nobody more of a page: its open people become "cancelled" once its calls in the air have ended. Arguments: the number of the page; why.',
+    validator: (page: number, _reason?: string) => {
+      if (run.phase !== 'enriching' && run.phase !== 'paused' && run.phase !== 'awaiting approval')
+        throw new Error(`the run is ${run.phase}: there is no page to skip`);
+      const pages = run.plan?.pages ?? 0;
+      if (!Number.isInteger(page) || page < 1 || page > pages)
+        throw new Error(`the run has the pages 1 to ${pages}`);
+      if (page < run.page) throw new Error(`page ${page} is done`);
+    },
+  });
+}
+
+/** Sends no further call; the run ends in order. */
+export async function cancelRun(run: RunState, reason: string): Promise<void> {
+  run.cancelling ??= reason;
+  await run.setStatus('cancelling', { type: 'run.cancelled', reason, next: 'start the file again' });
+  await run.wakePage();
+}
+
+/** @returns how many people will not be asked for */
+async function skipPage(run: RunState, page: number, reason: string): Promise<number> {
+  run.skipping.add(page);
+  try {
+    await run.endPage(page);
+    const { people } = await quick.skipPage.executeWithOptions({ summary: `skip page ${page}` }, [
+      { runId: run.runId, page, reason },
+    ]);
+    run.skipped.add(page);
+    return people;
+  } finally {
+    // Where skipping failed, the page is opened again.
+    if (!run.skipped.has(page)) run.skipping.delete(page);
+  }
+}
+
+function requireUnfinished({ phase }: RunState): void {
+  if (phase === 'finishing' || phase === 'finished' || phase === 'cancelled' || phase === 'failed')
+    throw new Error(`the run is ${phase}`);
+}
