@@ -28,9 +28,15 @@ export class Problem extends Error {
     this.exitCode = options.exitCode ?? exitCodes.failed;
   }
 
-  /** The three lines that a terminal shows. */
+  /** What the other side of a wire advises, in its own words and without anything that was sent to it. */
+  get advice(): readonly string[] {
+    return this.cause instanceof Problem ? this.cause.advice : [];
+  }
+
+  /** The lines that a terminal shows. */
   explain(): string {
     const where = this.where === undefined ? '' : `\n  where: ${this.where}`;
-    return `${this.message}${where}\n  next:  ${this.next}`;
+    const advice = this.advice.map((each) => `\n  the service says: ${each}`).join('');
+    return `${this.message}${where}\n  next:  ${this.next}${advice}`;
   }
 }

@@ -197,7 +197,7 @@ async function closeFailure(
 ): Promise<AttemptResult> {
   const { warehouse, streak } = dependencies;
   const reason = failure.message;
-  const stop: Stop = { type: `service.${failure.type}`, reason, next: failure.next };
+  const stop: Stop = { type: `service.${failure.type}`, reason, next: withAdvice(failure.next, failure) };
   return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
     switch (failure.disposition) {
       case 'retry': {
@@ -220,7 +220,7 @@ async function closeFailure(
       case 'reject': {
         await endCall(warehouse.database, bulkMatchScope, attemptId, true, failure);
         await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
-        return { kind: 'refused', called: true, people, reason };
+        return { kind: 'refused', called: true, people, reason: withAdvice(reason, failure) };
       }
       case 'unknown': {
         // Without an answer the service may count the call later than now: it took the bytes, and not its time.
@@ -232,6 +232,11 @@ async function closeFailure(
       }
     }
   });
+}
+
+/** What the service itself advises is told with ours. */
+function withAdvice(text: string, { advice }: ServiceFailure): string {
+  return advice.length === 0 ? text : `${text} (the service says: ${advice.join('; ')})`;
 }
 
 /** Waits longer from failure to failure before the same people are asked again. */

@@ -98,9 +98,11 @@ export class PeopleEnrichment {
     const found = asked.map((each) => population.find(each));
     const rendered = found.map((known) => (known ? renderer.person(known, options) : 'null'));
     // Somebody who was found is demographics at least: one credit each, asked again as well.
+    const { price = 1 } = fault;
     const billed = found.flatMap((known, detail) =>
-      known ? [{ detail, personId: known.id, credits: '1' }] : [],
+      known ? [{ detail, personId: known.id, credits: String(price) }] : [],
     );
+    const credits = Math.round(billed.length * price * 1_000_000) / 1_000_000;
     const people = distort(rendered, fault, () =>
       renderer.person(population.numbered(new Chance(seed, requestId).below(1_000)), options),
     );
@@ -112,14 +114,14 @@ export class PeopleEnrichment {
       people: found.flatMap((known) => known ?? []),
       phones,
       waterfall,
-      creditsOfAnswer: billed.length,
+      creditsOfAnswer: credits,
     };
     return {
       people,
       requestId,
       found: billed.length,
       announced,
-      billing: { people: asked.length, credits: String(billed.length), billed, requestId },
+      billing: { people: asked.length, credits: String(credits), billed, requestId },
       late: phones || waterfall.length > 0 ? late : undefined,
     };
   }

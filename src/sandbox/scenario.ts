@@ -34,6 +34,8 @@ const rule = z.strictObject({
     .optional(),
   /** What becomes of the number of credits in the answer. */
   credits: misstatedCredits.optional(),
+  /** Credits that each person costs who is found, instead of 1: answered, and billed. */
+  price: z.number().min(0).max(1_000).optional(),
   /** About so many bytes of JSON a person. */
   person_bytes: z.int().min(0).max(1_000_000).optional(),
   /** A whole other answer. `reset` and `gone` close the connection, after and before billing. */

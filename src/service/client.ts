@@ -3,6 +3,7 @@ import type { Identity } from '../domain/identity.ts';
 import type { Organization, Person } from '../domain/person.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { readHealth, readProfile, readUsers, type Page, type User } from './account-answers.ts';
+import type { Sent } from './advice.ts';
 import { readBulkAnswer, type BulkAnswer } from './bulk-answer.ts';
 import {
   credentialSetting,
@@ -123,7 +124,14 @@ export function createServiceClient(
   ): Promise<Answer> {
     const endsAt = performance.now() + settings.callTimeoutSeconds * 1_000;
     const exchange = (authorization: CredentialHeader): Promise<Answer> =>
-      observe(operation, async () => read(await send(operation, request, authorization, endsAt), operation));
+      observe(operation, async () => {
+        try {
+          return read(await send(operation, request, authorization, endsAt), operation);
+        } catch (error) {
+          if (error instanceof ServiceFailure) error.adviseWithout(sentBy(request, authorization));
+          throw error;
+        }
+      });
     const first = await credentialFor(operation);
     try {
       return await exchange(first);
@@ -204,6 +212,18 @@ interface Request {
   readonly query?: Query;
   readonly body?: unknown;
   readonly signal: AbortSignal | undefined;
+}
+
+/** What a refusal must not be quoted with: whom was asked for, and by what credential. */
+function sentBy({ query = {}, body }: Request, authorization: CredentialHeader): Sent {
+  const texts: string[] = [];
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') texts.push(value);
+    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
+  };
+  collect([query, body]);
+  const credential = Object.values(authorization).map((value) => value.replace(/^Bearer /, ''));
+  return { texts: texts.filter((text) => text !== 'true'), credential };
 }
 
 /** A 401 in plain text cannot name a code, and is what an expired token meets on /people/match. */

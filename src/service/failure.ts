@@ -1,4 +1,5 @@
 import { Problem } from '../domain/problem.ts';
+import { adviceOf, type Sent } from './advice.ts';
 import type { ErrorCodes } from './error-codes.ts';
 import { failureKinds, type Disposition, type FailureType } from './failure-kinds.ts';
 import type { RateWindow } from './rate-headers.ts';
@@ -58,6 +59,7 @@ export class ServiceFailure extends Problem {
   readonly #suggestions: readonly Suggestion[];
   readonly #context: Readonly<Record<string, unknown>>;
   readonly #body: Buffer;
+  #advice: readonly string[] = [];
 
   constructor(type: FailureType, facts: FailureFacts) {
     const kind = failureKinds[type];
@@ -85,6 +87,15 @@ export class ServiceFailure extends Problem {
   /** `error_details.context`: name → `{value, description}`. May quote what was sent. */
   context(): Readonly<Record<string, unknown>> {
     return this.#context;
+  }
+
+  /** The service's next steps and context, as far as they quote nothing of what was sent; empty until that is known. */
+  override get advice(): readonly string[] {
+    return this.#advice;
+  }
+
+  adviseWithout(sent: Sent): void {
+    this.#advice = adviceOf(this.#suggestions, this.#context, sent);
   }
 
   /** The body as it came, bounded; empty where none came. */

@@ -135,14 +135,33 @@ describe('an account without credits', () => {
   );
 });
 
-it('credits that are fractional are settled exactly', async () => {
-  // In a house of its own: the sandbox bills whole credits whatever its answer says, so the books differ on purpose.
-  const own = await TestHouse.open({ latency: 20 });
-  own.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 1, to: 1, credits: 'fractional' }] });
-  const file = join(own.directory, 'contacts.csv');
-  writeFileSync(file, [...sampleExport({ people: 40, seed: 1 })].join(''));
-  const { credits } = (await own.enrich(['run', file, '--yes', '--json'])).facts();
-  const billed = Number(own.sandbox.log.bill().credits);
-  await own.close();
-  expect(credits).toEqual({ settled: `${billed}.5`, reserved: '0', unknown: '0' });
+describe('a price that the service did not announce', () => {
+  it('of fractions of a credit is settled exactly', async () => {
+    house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', price: 0.07 }] });
+    const before = Number(house.sandbox.log.bill().credits);
+    const { credits } = (await house.enrich(['run', sample(40), '--yes', '--json'])).facts();
+    expect(credits).toEqual({
+      settled: expect.stringContaining('.'),
+      reserved: '0',
+      unknown: '0',
+    });
+    expect(Number(credits.settled)).toBeCloseTo(Number(house.sandbox.log.bill().credits) - before, 6);
+    await expectPromisesKept(house);
+  });
+
+  it('above what was reserved is recorded and shown, and no further call is made until somebody has looked', async () => {
+    house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, price: 30 }] });
+    const paused = await house.enrich(['run', sample(200), '--yes', '--json'], { CALL_CONCURRENCY: '1' });
+    expect(paused.code).toBe(3);
+    expect(paused.facts()).toMatchObject({
+      status: 'paused',
+      calls: 2,
+      reason: expect.stringContaining('billed more'),
+    });
+    await expectPromisesKept(house);
+    const resumed = (await house.enrich(['resume', paused.facts().run_id, '--json'])).facts();
+    expect(resumed).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
+    expect(sum(resumed.outcomes)).toBe(200);
+    await expectPromisesKept(house);
+  });
 });

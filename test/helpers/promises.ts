@@ -22,21 +22,21 @@ export async function expectPromisesKept({
   // Money: each call that was settled is settled for what it was billed, late results included, and the rest is still held.
   const billedFor = new Map<string | null, number>();
   for (const entry of [...sandbox.log.calls(), ...sandbox.log.lateResults()])
-    billedFor.set(entry.requestId, (billedFor.get(entry.requestId) ?? 0) + Number(entry.credits));
+    billedFor.set(entry.requestId, (billedFor.get(entry.requestId) ?? 0) + millionths(entry.credits));
   const attempts = await rowsOf<{
     request_id: string | null;
     status: string;
-    settled: number | null;
-    reserved: number;
+    settled: string | null;
+    reserved: string;
   }>(
-    `select request_id, status, credits_settled::float8 as settled, credits_reserved::float8 as reserved from enrichment.attempts`,
+    `select request_id, status, credits_settled::text as settled, credits_reserved::text as reserved from enrichment.attempts`,
   );
   for (const attempt of attempts.filter((each) => each.status === 'settled')) {
-    expect(attempt.settled).toBe(billedFor.get(attempt.request_id));
+    expect(millionths(attempt.settled ?? '')).toBe(billedFor.get(attempt.request_id));
   }
-  const sum = (values: readonly (number | null)[]): number =>
-    values.reduce<number>((total, value) => total + (value ?? 0), 0);
-  const bill = Number(sandbox.log.bill().credits);
+  const sum = (values: readonly (string | null)[]): number =>
+    values.reduce((total, value) => total + millionths(value ?? '0'), 0);
+  const bill = millionths(sandbox.log.bill().credits);
   const settled = sum(attempts.map((attempt) => attempt.settled));
   const held = sum(
     attempts
@@ -98,6 +98,11 @@ export async function expectPromisesKept({
     join enrichment.run_rows r on r.run_id = c.run_id and r.row_number = c.row_number
     where lower(c.first_name) <> lower(r.first_name) and lower(c.last_name) <> lower(r.last_name)`);
   expect(strangers).toEqual([]);
+}
+
+/** Whole numbers: sums of fractions would differ in their last digits. */
+function millionths(credits: string): number {
+  return Math.round(Number(credits) * 1_000_000);
 }
 
 interface DeliveredPerson {

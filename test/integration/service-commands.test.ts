@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it, vi } 
 import { matchCommand } from '../../src/cli/match.ts';
 import { usageCommand } from '../../src/cli/usage.ts';
 import { whoamiCommand } from '../../src/cli/whoami.ts';
+import type { Problem } from '../../src/domain/problem.ts';
 import { Population } from '../../src/sandbox/population.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../src/sandbox/server.ts';
 import { openWarehouse } from '../../src/warehouse/database.ts';
@@ -137,12 +138,14 @@ describe('enrich whoami', () => {
     expect(printed).not.toContain(defaultApiKey);
   });
 
-  it('says what to do about a refused key', async () => {
+  it('says what to do about a refused key, and what the service says of it', async () => {
     vi.stubEnv('ENRICHMENT_API_KEY', 'wrong');
-    await expect(run(whoamiCommand())).rejects.toMatchObject({
+    const refused = await run(whoamiCommand()).catch((error: unknown) => error);
+    expect(refused).toMatchObject({
       type: 'unauthorized',
       next: expect.stringContaining('ENRICHMENT_API_KEY'),
     });
+    expect((refused as Problem).explain()).toContain('the service says: Check the key (header x-api-key)');
   });
 });
 

@@ -1,0 +1,68 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { adviceOf } from '../../../src/service/advice.ts';
+
+const nothing = { texts: [], credential: [] };
+
+describe('the advice of the service', () => {
+  it('has its steps in their order with what they are about, then the context', () => {
+    const advice = adviceOf(
+      [
+        { label: 'Check the key', header: 'x-api-key', url: 'https://docs.example/keys' },
+        { label: 'Send fewer people', parameters: ['details', 'webhook_url'] },
+        { label: 'Ask again', retryAfterSeconds: 7.5 },
+      ],
+      { window: { value: 'hour', description: 'the window that is used up' }, limit: { value: 600 } },
+      nothing,
+    );
+    expect(advice).toEqual([
+      'Check the key (header x-api-key, https://docs.example/keys)',
+      'Send fewer people (parameter details, parameter webhook_url)',
+      'Ask again (in 8 s)',
+      'window: hour',
+      'limit: 600',
+    ]);
+  });
+
+  it('speaks of keys to somebody whose key holds that word', () => {
+    const sent = { texts: [], credential: ['sandbox-key'] };
+    expect(adviceOf([{ label: 'Check the key' }], {}, sent)).toEqual(['Check the key']);
+  });
+
+  it.each([
+    ['the key', 'Key 9fA2kk31Zq is wrong'],
+    ['a part of the key', 'Key 9fa2kk31zq… is wrong'],
+    ['a name', 'There is no LINDQVIST'],
+    ['an address', 'mira@nordlys.example is no address'],
+    ['an address of somebody else', 'Ask owner@team.example'],
+    ['a number', 'Call +46 8555501'],
+  ])('says nothing that quotes %s', (_, label) => {
+    const sent = {
+      texts: ['Mira Lindqvist', 'mira@nordlys.example'],
+      credential: ['9fA2kk31Zq'],
+    };
+    expect(adviceOf([{ label }], { sent: { value: label } }, sent)).toEqual([]);
+  });
+
+  it('leaves out a parameter, a header and an address that quote somebody', () => {
+    const quoting = { parameter: 'mira', header: 'mira', url: 'https://docs.example/mira' };
+    const advice = adviceOf([{ label: 'Correct it', ...quoting }], {}, { texts: ['Mira'], credential: [] });
+    expect(advice).toEqual(['Correct it']);
+  });
+
+  it('never holds a text that was sent, whatever the service writes', () => {
+    const text = fc.string({ minLength: 2 });
+    fc.assert(
+      fc.property(text, fc.string(), fc.string(), (secret, before, after) => {
+        const quoted = `${before}${secret}${after}`;
+        const step = { label: quoted, parameter: quoted, header: quoted, url: quoted };
+        const context = { [quoted]: { value: quoted } };
+        for (const sent of [
+          { texts: [secret], credential: [] },
+          { texts: [], credential: [secret] },
+        ])
+          expect(adviceOf([step], context, sent)).toEqual([]);
+      }),
+    );
+  });
+});
