@@ -29,6 +29,7 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['whoami', async () => (await import('./whoami.ts')).whoamiCommand()],
   ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
   ['migrate', async () => (await import('./migrate.ts')).migrateCommand()],
+  ['remember', async () => (await import('./remember.ts')).rememberCommand()],
   ['prune', async () => (await import('./prune.ts')).pruneCommand()],
   ['worker', async () => (await import('./worker.ts')).workerCommand()],
   ['receiver', async () => (await import('./receiver.ts')).receiverCommand()],

@@ -77,6 +77,36 @@ export async function rejectPerson(
   });
 }
 
+/**
+ * Takes everybody in a staged export as asked for at a time, without any call: for calls that the ledger has lost. Nothing is
+ * known of what came back, so that somebody new counts as not found; for who is remembered already only the time moves on.
+ *
+ * @returns rows that name somebody
+ */
+export async function rememberAsked(
+  warehouse: Warehouse,
+  runId: string,
+  askedAt: Date,
+  asked: AskedExtras & { readonly service: string },
+): Promise<number> {
+  return warehouse.database.transaction().execute(async (transaction) => {
+    await sql`
+      insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id, service)
+      select distinct identity_key, field_group, 'not_found', ${askedAt}::timestamptz, ${runId}, ${asked.service}
+      from run_rows, unnest(keys) as identity_key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
+      where run_id = ${runId} order by 1, 2
+      on conflict (identity_key, field_group) do update
+        set asked_at = excluded.asked_at, run_id = excluded.run_id,
+          outcome = case when m.service = excluded.service then m.outcome else excluded.outcome end, service = excluded.service
+        where m.asked_at < excluded.asked_at
+    `.execute(transaction);
+    const named = await sql<{ rows: number }>`
+      select count(*)::int as rows from run_rows where run_id = ${runId} and keys <> '{}'
+    `.execute(transaction);
+    return named.rows[0]!.rows;
+  });
+}
+
 /** Whom the contact's columns name: tidied, so that no key holds what a text column refuses. */
 function identityOf(fields: ContactFields): Identity {
   const profileUrl = fields.linkedin_url === null ? undefined : parseProfileUrl(fields.linkedin_url);
