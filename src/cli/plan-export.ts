@@ -13,6 +13,9 @@ import { describePlan } from './describe-run.ts';
 import { print, table, tell } from './output.ts';
 import type { Session } from './session.ts';
 
+/** What a plan is made with. */
+type Planning = Pick<Session, 'config' | 'warehouse'>;
+
 export interface PlannedExport {
   readonly run: RunRecord;
   readonly plan: PlanSummary;
@@ -22,7 +25,7 @@ export interface PlannedExport {
  * Plans an export without Temporal and without the service: what `enrich run` would do with it now. Spends nothing; what
  * was staged for it is not kept.
  */
-export async function planExport(session: Session, order: RunOrder): Promise<PlannedExport> {
+export async function planExport(session: Planning, order: RunOrder): Promise<PlannedExport> {
   const { warehouse, config } = session;
   // A key of its own: looking at a plan must neither find nor disturb an unfinished run of the same file.
   const { run } = await findOrBeginRun(warehouse, { ...order, planOnly: true });
@@ -49,7 +52,7 @@ export async function planExport(session: Session, order: RunOrder): Promise<Pla
  *
  * @throws Problem where the export is refused
  */
-export async function ingestHere({ warehouse, config }: Session, runId: string): Promise<void> {
+export async function ingestHere({ warehouse, config }: Planning, runId: string): Promise<void> {
   const exportAccess = { ...config.exportAccess, pool: warehouse.pool };
   const ingested = await ingestRun({ warehouse, exportAccess }, runId, {
     signal: new AbortController().signal,

@@ -7,10 +7,11 @@ import { print, tell } from './output.ts';
 import { withWishOptions } from './run.ts';
 import { defineSchedule, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';
 import { changesTo, describeChanges, differences, readScheduleFile } from './schedule-file.ts';
-import { tellOutlook } from './schedule-outlook.ts';
-import { getSchedule, listSchedules, putSchedule } from './schedule-server.ts';
+import { outlookOf } from './schedule-outlook.ts';
+import { getSchedule, listSchedules, putSchedule, type KnownSchedule } from './schedule-server.ts';
 import { tellWhoFires, whoFires, withSchedules } from './schedule-session.ts';
 import { describeSchedule, factsOf } from './schedule-view.ts';
+import type { Session } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 
 /** `enrich schedule set NAME …` */
@@ -159,6 +160,10 @@ function ifUnknown(error: unknown): undefined {
 
 function hasBudget({ budgets }: Config): boolean {
   return Object.values(budgets).some((limit) => limit !== undefined);
+}
+
+async function tellOutlook(session: Session, { definition, description }: KnownSchedule): Promise<void> {
+  for (const line of await outlookOf(session, definition, description.info.nextActionTimes)) tell(line);
 }
 
 async function saysYes(): Promise<boolean> {

@@ -4,25 +4,29 @@ import { optionsOf } from '../enrichment/scheduled-run.ts';
 import { addressName, addressText, shownAddress } from '../exports/export-address.ts';
 import { downloadLimits } from '../exports/download.ts';
 import { findExports, type FoundExport } from '../exports/find-export.ts';
-import { obtainExport } from '../exports/obtain-export.ts';
-import { readableSeconds, tell } from './output.ts';
+import { obtainExport, type ExportAccess } from '../exports/obtain-export.ts';
+import type { RunOrder } from '../warehouse/runs.ts';
+import { readableSeconds } from './output.ts';
 import { planExport } from './plan-export.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
-import type { KnownSchedule } from './schedule-server.ts';
 import type { Session } from './session.ts';
 
 /** Somebody waits: whether the network comes back is for the night to see. */
 const failuresWhileSomebodyWaits = 2;
 
 /**
- * Says what a schedule would find now, and whether its calls would be done before the next time comes: a path that is wrong,
- * and a night that overruns, should be seen today. The export is planned as it is now, of `every-new` the latest alone; no
- * call is made. What cannot be reached from here is no error: a worker may reach it.
+ * What a schedule would find now, and whether its calls would be done before the next time comes: a path that is wrong, and a
+ * night that overruns, should be seen today. The export is planned as it is now, of `every-new` the latest alone; no call is
+ * made. What cannot be reached from here is no error: a worker may reach it.
+ *
+ * @param times when the schedule fires next
+ * @returns lines for a person
  */
-export async function tellOutlook(
-  session: Session,
-  { definition, description }: KnownSchedule,
-): Promise<void> {
+export async function outlookOf(
+  session: Pick<Session, 'config' | 'warehouse'>,
+  definition: ScheduleDefinition,
+  times: readonly Date[],
+): Promise<string[]> {
   const { name, timezone, work } = definition;
   const access = {
     ...session.config.exportAccess,
@@ -32,17 +36,21 @@ export async function tellOutlook(
   try {
     const found = await findExports(work.export, new Date(), timezone, access);
     const latest = found.at(-1);
+    if (!latest) return [`${name} would find now: no file`];
     const more = found.length > 1 ? ` and ${found.length - 1} more` : '';
-    tell(`${name} would find now: ${latest ? `${shownAddress(latest.address)}${more}` : 'no file'}`);
-    if (!latest) return;
-    const seconds = await secondsOf(session, definition, latest, access);
-    const warning = overrunWarning(seconds, description.info.nextActionTimes);
-    if (warning !== undefined) tell(`note: ${name}: the plan of ${addressName(latest.address)} ${warning}`);
+    const { plan } = await planExport(session, await orderOf(session, definition, latest, access));
+    const warning = overrunWarning(plan.etaSeconds, times);
+    return [
+      `${name} would find now: ${shownAddress(latest.address)}${more}, with ${plan.people} people to ask for`,
+      ...(warning === undefined
+        ? []
+        : [`note: ${name}: the plan of ${addressName(latest.address)} ${warning}`]),
+    ];
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    tell(
+    return [
       `note: ${name}: ${error.message} (${error.where ?? ''}), as seen from here; a worker looks for it at its time`,
-    );
+    ];
   }
 }
 
@@ -59,19 +67,18 @@ export function overrunWarning(seconds: number, times: readonly Date[]): string 
   return `takes about ${readableSeconds(seconds)} at the call limit, and there are only ${readableSeconds(shortest)} to the next time: it overruns`;
 }
 
-async function secondsOf(
-  session: Session,
+async function orderOf(
+  { config }: Pick<Session, 'config'>,
   { work }: ScheduleDefinition,
   { address }: FoundExport,
-  access: Parameters<typeof obtainExport>[1],
-): Promise<number> {
+  access: ExportAccess,
+): Promise<RunOrder> {
   const { sha256 } = await obtainExport(address, access);
-  const { plan } = await planExport(session, {
+  return {
     filePath: addressText(address),
     fileName: addressName(address),
     fileSha256: sha256,
-    options: optionsOf({ defaults: runDefaults(session.config) }, work),
+    options: optionsOf({ defaults: runDefaults(config) }, work),
     expectedPlanHash: null,
-  });
-  return plan.etaSeconds;
+  };
 }

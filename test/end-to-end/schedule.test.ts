@@ -69,13 +69,14 @@ describe('enrich schedule', () => {
       '0 2 * * *',
     );
     expect(made.code).toBe(0);
-    expect(made.stderr).toContain('crm-2.csv');
+    expect(made.stderr).toMatch(/would find now: \S+crm-2\.csv, with \d+ people to ask for/);
 
     const first = await fire('nightly', 1);
     expect(first.recent[0]).toMatchObject({ status: 'completed', summary: 'crm-2.csv finished' });
     expect(house.sandbox.log.bill().calls).toBeGreaterThan(0);
     const { rows } = await house.warehouse.pool.query(
-      `select rows_staged, options ->> 'priority' as priority, approved_at is not null as approved from enrichment.runs`,
+      `select rows_staged, options ->> 'priority' as priority, approved_at is not null as approved
+       from enrichment.runs where status = 'finished'`,
     );
     expect(rows).toEqual([{ rows_staged: 60, priority: 'nightly', approved: true }]);
 

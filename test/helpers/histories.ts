@@ -11,11 +11,14 @@ type History = temporal.api.history.v1.IHistory;
 const folder = fileURLToPath(new URL('../histories', import.meta.url));
 
 /**
- * Keeps the history of a run and of its first page under the name of the running test, when `RECORD_HISTORIES` is set.
+ * Keeps the histories of workflows, by their kind, under the name of the running test, when `RECORD_HISTORIES` is set.
  * Histories are recorded once per release, from the workflows as they are deployed, and never changed afterwards: new code
  * has to replay the old ones.
  */
-export async function recordHistories(client: Client, runId: string): Promise<void> {
+export async function recordHistories(
+  client: Client,
+  workflows: Readonly<Record<string, string>>,
+): Promise<void> {
   const release = process.env['RECORD_HISTORIES'];
   if (!release) return;
   mkdirSync(folder, { recursive: true });
@@ -23,10 +26,7 @@ export async function recordHistories(client: Client, runId: string): Promise<vo
     .split(' > ')
     .at(-1)!
     .replace(/[^a-z0-9]+/gi, '-');
-  for (const [kind, workflowId] of [
-    ['run', runId],
-    ['page', `${runId}/page-0001`],
-  ] as const) {
+  for (const [kind, workflowId] of Object.entries(workflows)) {
     const history = await client.workflow
       .getHandle(workflowId)
       .fetchHistory()

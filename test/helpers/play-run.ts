@@ -65,7 +65,7 @@ export class Stage {
     await control.runUntil(
       calls.runUntil(async () => {
         await act(handle);
-        await recordHistories(client, handle.workflowId);
+        await recordHistories(client, { run: handle.workflowId, page: `${handle.workflowId}/page-0001` });
       }),
     );
   }

@@ -14,6 +14,7 @@ import {
   type RunInput,
   type ScheduledRunResult,
 } from '../../src/contract.ts';
+import { recordHistories } from '../helpers/histories.ts';
 import { ScriptedActivities } from '../helpers/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../helpers/temporal.ts';
 
@@ -98,6 +99,7 @@ async function fire(activities: ScriptedActivities): Promise<string> {
         .getHandle(workflowId)
         .result()
         .catch(() => {});
+      await recordHistories(client, { scheduled: workflowId });
       return workflowId;
     }),
   );
