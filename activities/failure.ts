@@ -21,7 +21,12 @@ export async function mappingFailures<Result>(log: Logger, work: () => Promise<R
     if (error instanceof Problem) throw ApplicationFailure.nonRetryable(error.explain(), error.type);
     const { activityType, workflowExecution, attempt } = Context.current().info;
     log.error(
-      { err: error, activity: activityType, workflow: workflowExecution?.workflowId, attempt },
+      {
+        err: error,
+        ...(workflowExecution && runOfWorkflow(workflowExecution.workflowId)),
+        activity: activityType,
+        tries: attempt,
+      },
       'an activity failed unexpectedly',
     );
     const kind = error instanceof Error ? error.name : typeof error;
@@ -30,4 +35,10 @@ export async function mappingFailures<Result>(log: Logger, work: () => Promise<R
       'internal',
     );
   }
+}
+
+/** Workflows of runs have the run's id, and those of pages `<run>/page-0007`. */
+function runOfWorkflow(workflowId: string): { readonly runId: string; readonly page?: number } {
+  const [runId = '', page] = workflowId.split('/page-');
+  return { runId, ...(page !== undefined && { page: Number(page) }) };
 }

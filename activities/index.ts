@@ -42,7 +42,10 @@ export function createControlActivities(
     planRun: ({ runId }) => beating(log, () => planRun(dependencies, runId)),
     checkService: ({ runId }) => beating(log, () => checkRunService(service, runId)),
     setRunStatus: ({ runId, status, stop }) =>
-      beating(log, () => setRunStatus(warehouse, runId, status, stop)),
+      beating(log, async () => {
+        await setRunStatus(warehouse, runId, status, stop);
+        log.info({ runId, status, ...(stop && { type: stop.type }) }, 'a run changed its status');
+      }),
     openPage: ({ runId, page }) =>
       beating(log, async () => {
         const run = await getRun(warehouse, runId);
@@ -64,15 +67,27 @@ export function createControlActivities(
     changePriority: ({ runId, priority }) => beating(log, () => setRunPriority(warehouse, runId, priority)),
     skipPage: (request) => beating(log, (signal) => skipWhenLanded(warehouse, request, signal)),
     finishRun: ({ runId, ending, budget }) =>
-      beating(log, () => finishRun(dependencies, runId, ending, budget)),
+      beating(log, async () => {
+        const facts = await finishRun(dependencies, runId, ending, budget);
+        const { status, rows, calls, credits } = facts;
+        log.info({ runId, status, rows, calls, credits }, 'a run has ended');
+        return facts;
+      }),
   };
 }
 
 /** Activities of the call queue, bound to what this process runs with. */
-export function createCallActivities(dependencies: AttemptDependencies, log: Logger): CallActivities {
+export function createCallActivities(
+  dependencies: Omit<AttemptDependencies, 'log'>,
+  log: Logger,
+): CallActivities {
   return {
     enrichBatch: (request) =>
-      mappingFailures(log, () => withHeartbeat((signal) => enrichBatch(dependencies, request, { signal }))),
+      mappingFailures(log, () =>
+        withHeartbeat((signal) =>
+          enrichBatch({ ...dependencies, log: log.child(request) }, request, { signal }),
+        ),
+      ),
   };
 }
 

@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Runtime, Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import {
+  Runtime,
+  Worker,
+  type LogMetadata,
+  type NativeConnection,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import type { PayloadCodec } from '@temporalio/common';
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
 import { runDefaults, type Config, type ServiceSettings } from './config.ts';
@@ -170,22 +176,35 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
  * @param metricsListen where the SDK serves its metrics; undefined: nowhere
  */
 export function installRuntime(log: Logger, metricsListen: string | undefined): void {
+  const write = (level: keyof typeof sdkLevels, message: string, meta: LogMetadata | undefined): void => {
+    const ours = expectedWarnings.test(message) ? 'debug' : sdkLevels[level];
+    log[ours]({ from: 'temporal', ...pick(meta) }, message);
+  };
   Runtime.install({
     // The command decides when to stop its worker: it has servers to stop afterwards.
     shutdownSignals: [],
     logger: {
-      log: (level, message) => log[sdkLevels[level]]({ from: 'temporal' }, message),
-      trace: (message) => log.trace({ from: 'temporal' }, message),
-      debug: (message) => log.debug({ from: 'temporal' }, message),
-      info: (message) => log.debug({ from: 'temporal' }, message),
-      warn: (message) =>
-        log[expectedWarnings.test(message) ? 'debug' : 'warn']({ from: 'temporal' }, message),
-      error: (message) => log.error({ from: 'temporal' }, message),
+      log: write,
+      trace: (message, meta) => write('TRACE', message, meta),
+      debug: (message, meta) => write('DEBUG', message, meta),
+      info: (message, meta) => write('INFO', message, meta),
+      warn: (message, meta) => write('WARN', message, meta),
+      error: (message, meta) => write('ERROR', message, meta),
     },
-    ...(metricsListen !== undefined && {
-      telemetryOptions: { metrics: { prometheus: { bindAddress: metricsListen } } },
-    }),
+    telemetryOptions: {
+      // Its native part would otherwise write lines of its own form, in colours, among those of JSON.
+      logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
+      ...(metricsListen !== undefined && { metrics: { prometheus: { bindAddress: metricsListen } } }),
+    },
   });
+}
+
+/** What of the SDK's own fields is an id or a name: the others hold payloads, stacks and tokens of tasks. */
+function pick(meta: LogMetadata | undefined): Record<string, unknown> {
+  const names = ['workflowId', 'workflowType', 'activityType', 'attempt', 'taskQueue'];
+  return Object.fromEntries(
+    names.flatMap((name) => (meta?.[name] === undefined ? [] : [[name, meta[name]]])),
+  );
 }
 
 /** The worker of the call queue has no workflows, on purpose; and how a workflow failed is for its run to say. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stop } from '../contract.ts';
-import type { Credits } from '../domain/decimal.ts';
+import { formatCredits, type Credits } from '../domain/decimal.ts';
 import { askOf, worstCaseCredits } from '../domain/credit-rules.ts';
 import { lateKindsOf } from '../domain/late-results.ts';
 import { admit, type Admission, type AdmissionLimits } from '../limits/admit.ts';
@@ -8,6 +8,7 @@ import type { BudgetAlarm } from '../limits/budget-alarms.ts';
 import type { CallQueue } from '../limits/call-queue.ts';
 import { bulkMatchScope, endCall, giveCallUp, pauseScope, returnPlace } from '../limits/rate-windows.ts';
 import { killPoint } from '../observe/kill-point.ts';
+import type { Logger } from '../observe/log.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failure.ts';
 import type { Warehouse } from '../warehouse/database.ts';
@@ -28,6 +29,8 @@ export interface AttemptDependencies {
   /** A wait up to this long is sat out in the activity; a longer one becomes a timer of the workflow. */
   readonly patienceMilliseconds: number;
   readonly streak: FailureStreak;
+  /** Knows already of which run and batch it tells. */
+  readonly log: Logger;
   /** Where results that come later are to be sent, for the token of an attempt. */
   readonly webhookUrl: (token: string) => string;
   readonly pollAfterSeconds: number;
@@ -138,6 +141,10 @@ export async function attemptCall(
     });
   });
   dependencies.streak.end();
+  dependencies.log.debug(
+    { attemptId: admission.attemptId, people: people.length, credits: formatCredits(tally.creditsSettled) },
+    'a call is recorded',
+  );
   // A delivery can be quicker than the answer; what came before it waits for this moment.
   if (admission.token !== undefined) await drainInbox(warehouse, { attemptId: admission.attemptId }, signal);
   return {
@@ -195,7 +202,9 @@ async function closeFailure(
   people: number,
   failure: ServiceFailure,
 ): Promise<AttemptResult> {
-  const { warehouse, streak } = dependencies;
+  const { warehouse, streak, log } = dependencies;
+  const { type, disposition, httpStatus } = failure;
+  log.warn({ attemptId, people, type, disposition, httpStatus }, 'a call failed');
   const reason = failure.message;
   const stop: Stop = { type: `service.${failure.type}`, reason, next: withAdvice(failure.next, failure) };
   return untilDatabaseIsBack(async (): Promise<AttemptResult> => {

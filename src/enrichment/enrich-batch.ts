@@ -25,10 +25,11 @@ export async function enrichBatch(
   request: BatchRequest,
   context: BatchContext,
 ): Promise<BatchResult> {
-  const { warehouse } = dependencies;
+  const { warehouse, log } = dependencies;
   const run = await getRun(warehouse, request.runId);
   for (const attemptId of await readLeftAttempts(warehouse.database, request.runId, request.batch)) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
+    log.warn({ attemptId }, 'a call was left without an end: it is unknown');
     // It was sent a heartbeat's timeout ago at least, and its connection is gone. Keeping its place until its deadline would
     // leave up to a minute's worth of calls unused after each restart: 93 % of 20 calls in 10 s instead of 99 %.
     await endCall(warehouse.database, bulkMatchScope, attemptId, false);
@@ -146,7 +147,7 @@ function everybodyRefused(reason: string): Stop {
 
 /** The run's status is what admission looks at: setting it here keeps every other worker from calling at once. */
 async function stopped(
-  { warehouse }: AttemptDependencies,
+  { warehouse, log }: AttemptDependencies,
   runId: string,
   tally: Tally,
   stop: Stop,
@@ -158,6 +159,7 @@ async function stopped(
     : `${stop.next}; then: ${resume}`;
   const paused = { ...stop, next };
   await setRunStatus(warehouse, runId, 'paused', paused);
+  log.warn({ type: stop.type }, 'a call paused its run');
   return { kind: 'stopped', tally: tally.read(), stop: paused };
 }
 

@@ -1,4 +1,4 @@
-import { pino, type Logger } from 'pino';
+import { pino, stdTimeFunctions, type Logger } from 'pino';
 
 export type { Logger } from 'pino';
 
@@ -15,6 +15,8 @@ export function createLogger(settings: { level: string; format: 'json' | 'pretty
   const options = {
     level: settings.level,
     base: null,
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (level: string) => ({ level }) },
     redact: { paths: secretPaths, censor: '[redacted]' },
     serializers: { err: describeError, error: describeError },
     hooks: {
