@@ -147,28 +147,64 @@ describe('Temporal away', () => {
 });
 
 describe('what is secret', () => {
-  it('is in no log, no error and nowhere in Temporal: key, tokens, addresses, names, phones', async () => {
-    begin(['receiver']);
-    begin(['worker'], { LOG_LEVEL: 'trace' });
-    const file = sample(40);
-    const ended = await house.enrich(['run', file, '--yes', '--json', '--reveal', 'phone'], {
-      ...server,
-      LOG_LEVEL: 'trace',
+  /** People of whom no part is a word that would be written for another reason. */
+  function canaries(): { file: string; texts: string[] } {
+    const people = Array.from({ length: 40 }, (_, number) => [
+      `Quirinalda${number}q`,
+      `Zwetschgenbaum${number}z`,
+      `q.zwetsch${number}@canarywerk${number}.example`,
+      `Canarywerk${number} Betriebe`,
+      `https://www.linkedin.com/in/quirinalda-${number}q`,
+    ]);
+    const file = join(house.directory, 'canaries.csv');
+    const header = 'First Name,Last Name,Email,Company Name,LinkedIn URL';
+    writeFileSync(file, [header, ...people.map((cells) => cells.join(','))].join('\n'));
+    return { file, texts: people.flat() };
+  }
+
+  it('is in no log, no error, no metric and nowhere in Temporal: key, tokens, addresses, names, phones', async () => {
+    const { file, texts } = canaries();
+    // Whatever goes wrong has more to say than what goes well.
+    house.sandbox.faults.set({
+      rules: [
+        { containing: 'Zwetschgenbaum7z', status: 422 },
+        { path: '/people/bulk_match', from: 3, to: 3, answer: 'html' },
+      ],
+      deliveries: [{ share: 0.3, body: 'cut' }],
     });
-    const logs = begun.map((process) => process.output());
+    const ports = [await freePort(), await freePort()];
+    const loud = { LOG_LEVEL: 'trace', LATE_RESULTS_POLL_AFTER: '2s', LATE_RESULTS_DEADLINE: '15s' };
+    const [receiver, worker] = ['receiver', 'worker'].map((name, index) =>
+      begin([name], { ...loud, METRICS_LISTEN: `127.0.0.1:${ports[index]}` }),
+    );
+    const parameters = ['run', file, '--yes', '--json', '--reveal', 'phone'];
+    const ended = await house.enrich(parameters, { ...server, ...loud });
+    const metrics = await Promise.all(
+      ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()),
+    );
     await endAll();
-    const contacts = await house.warehouse.pool.query<{ email: string | null; phone: string | null }>(
-      'select email, phone from enrichment.enriched_contacts where run_id = $1',
+    const contacts = await house.warehouse.pool.query<Record<string, string | null>>(
+      'select email, phone, person_id from enrichment.enriched_contacts where run_id = $1',
       [ended.facts().run_id],
+    );
+    const { rows: phones } = await house.warehouse.pool.query<{ number: string }>(
+      'select number from enrichment.contact_phones',
     );
     const secrets = [
       'sandbox-key',
+      ...texts,
       ...house.sandbox.lateResults().map(({ url }) => url.split('/').at(-1)!),
-      ...contacts.rows.flatMap(({ email, phone }) => [email, phone]).filter((text) => text !== null),
+      ...contacts.rows
+        .flatMap(({ email, phone }) => [email, phone])
+        .filter((text) => typeof text === 'string'),
+      ...phones.map(({ number }) => number),
     ];
-    expect(secrets.length).toBeGreaterThan(40);
-    const written = [ended.stdout, ended.stderr, ...logs, ...house.temporalFiles()].join('\n');
+    expect(phones.length).toBeGreaterThan(5);
+    expect(metrics.join('')).toContain('enrich_');
+    const logs = [receiver!, worker!].map((process) => process.output());
+    const written = [ended.stdout, ended.stderr, ...logs, ...metrics, ...house.temporalFiles()].join('\n');
     expect(secrets.filter((secret) => written.includes(secret))).toEqual([]);
+    await expectPromisesKept(house);
   });
 });
 
