@@ -46,3 +46,29 @@ function usedShare(times: readonly number[]): number {
   const inWholeWindows = times.filter((at) => at < first + windows * limit.seconds * 1_000).length;
   return inWholeWindows / (windows * limit.calls);
 }
+
+/** Loaded before the program: its clock goes an hour ahead, then two hours back, as by a correction or daylight saving. */
+const steppingClock = `
+const { now } = Date;
+let ahead = 0;
+Date.now = () => now() + ahead;
+setTimeout(() => (ahead = 3_600_000), 5_000).unref();
+setTimeout(() => (ahead = -3_600_000), 10_000).unref();
+`;
+
+it('a clock that steps while a window is full gives no place back early', async () => {
+  const preload = join(house.directory, 'stepping-clock.cjs');
+  writeFileSync(preload, steppingClock);
+  const file = join(house.directory, 'steps.csv');
+  writeFileSync(file, [...sampleExport({ people: 300, seed: 6 })].join(''));
+  const before = house.sandbox.log.bill().calls;
+  const ended = await house.enrich(['run', file, '--yes', '--json'], {
+    RATE_LIMITS: `${limit.calls}/${limit.seconds}s`,
+    NODE_OPTIONS: `--require ${preload}`,
+  });
+  expect(ended.facts()).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
+  expect(house.sandbox.log.bill().calls - before).toBeGreaterThan(limit.calls);
+  expect(house.sandbox.log.busiest(limit.seconds, '/people/bulk_match')).toBeLessThanOrEqual(limit.calls);
+  expect(house.sandbox.log.bill()).toMatchObject({ refused: 0, billedAgain: {} });
+  await expectPromisesKept(house);
+}, 240_000);

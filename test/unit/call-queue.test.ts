@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CallQueue, type CallQueueOptions } from '../../src/limits/call-queue.ts';
 
 const never = () => new AbortController().signal;
@@ -34,6 +34,15 @@ describe('the call queue', () => {
     for (const each of jobs) each.end();
     await Promise.all(all);
     expect(begun).toHaveLength(20);
+  });
+
+  it('goes on at once when the clock of the machine is put back', async () => {
+    const calls = open({});
+    await calls.run('nightly', () => Promise.resolve(), never());
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 7_200_000);
+    const result = await calls.run('nightly', () => Promise.resolve('begun'), AbortSignal.timeout(2_000));
+    clock.mockRestore();
+    expect(result).toEqual({ kind: 'ran', result: 'begun' });
   });
 
   it('lets ad hoc calls pass nightly ones, and nightly ones a backfill', async () => {
