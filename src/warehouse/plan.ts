@@ -14,7 +14,7 @@ export interface PlannedRows {
   readonly people: number;
 }
 
-/** Below this the planner's defaults do; above it, stale statistics turned a hash join into nested loops. */
+/** Below this the planner's defaults do; above it, missing statistics turned a hash join into nested loops. */
 const rowsWorthAnalyzing = 10_000;
 
 /**
@@ -60,13 +60,17 @@ async function decide(
   // Two million keys fit: the grouping below stays in memory instead of being sorted on disk.
   await sql`set local work_mem = '192MB'`.execute(transaction);
   await sql`set local synchronous_commit = on`.execute(transaction);
-  if (rows > rowsWorthAnalyzing) await sql`analyze enrichment.run_rows`.execute(transaction);
+  // What is asked of the rows below is asked of this copy. It has the rows of this run alone and statistics of its own, where
+  // `run_rows` has those of all runs: with 800,000 rows there, planning the same 100,000 took 8 s, and takes 3.
+  await sql`
+    create temporary table plan_rows on commit drop as
+    select row_number, contact_id, opted_out, keys from run_rows where run_id = ${runId} and outcome is null
+  `.execute(transaction);
   await sql`
     create temporary table plan_keys on commit drop as
-    select identity_key, row_number from run_rows, unnest(keys) as identity_key
-    where run_id = ${runId} and outcome is null
+    select identity_key, row_number from plan_rows, unnest(keys) as identity_key
   `.execute(transaction);
-  if (rows > rowsWorthAnalyzing) await sql`analyze plan_keys`.execute(transaction);
+  if (rows > rowsWorthAnalyzing) await sql`analyze plan_rows, plan_keys`.execute(transaction);
   await findSamePeople(transaction);
   await sql`
     create temporary table plan_outcomes (row_number integer primary key, outcome text not null, reason text not null)
@@ -78,10 +82,10 @@ async function decide(
     select coalesce(same.row_number, opted.row_number), 'suppressed',
       min(case when same.row_number is null or same.row_number = opted.row_number
         then 'the export marks this contact as opted out' else 'the same person is opted out in row ' || opted.row_number end)
-    from run_rows opted
+    from plan_rows opted
     left join plan_people own on own.row_number = opted.row_number
     left join plan_people same on same.first_row = own.first_row
-    where opted.run_id = ${runId} and opted.opted_out and opted.outcome is null
+    where opted.opted_out
     group by 1
   `.execute(transaction);
   // One contact of the CRM is one row of the warehouse, whoever the rows of the file say that it is.
@@ -89,11 +93,9 @@ async function decide(
     insert into plan_outcomes
     select r.row_number, 'duplicate', 'the same record id as row ' || first.row_number
     from (
-      select contact_id, min(row_number) as row_number from run_rows where run_id = ${runId} and outcome is null
-      group by contact_id having count(*) > 1
+      select contact_id, min(row_number) as row_number from plan_rows group by contact_id having count(*) > 1
     ) first
-    join run_rows r on r.run_id = ${runId} and r.contact_id = first.contact_id and r.outcome is null
-      and r.row_number <> first.row_number
+    join plan_rows r on r.contact_id = first.contact_id and r.row_number <> first.row_number
     on conflict do nothing
   `.execute(transaction);
   await sql`
@@ -133,7 +135,7 @@ async function decide(
   await sql`
     insert into run_people (run_id, position, row_number)
     select ${runId}, row_number() over (order by row_number) - 1, row_number
-    from run_rows where run_id = ${runId} and outcome is null
+    from plan_rows where row_number not in (select row_number from plan_outcomes)
   `.execute(transaction);
 }
 
