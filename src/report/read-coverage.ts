@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { RunRecord } from '../warehouse/runs.ts';
 import type { Tables } from '../warehouse/tables.ts';
+import { columnsNamed } from './column-names.ts';
 import type { Coverage, FieldCoverage } from './report.ts';
 
 interface MeasuredField {
@@ -8,8 +9,8 @@ interface MeasuredField {
   readonly after: RawBuilder<unknown>;
   /** The field's name in the mapping, and whether a row holds it after normalising. */
   readonly mapped?: { readonly name: string; readonly filled: RawBuilder<unknown> };
-  /** Names of columns that hold it, for fields that no run asks with and no mapping knows. */
-  readonly columns?: RegExp;
+  /** Where the mapping has none: columns that hold it have one of these words in their name, and beside it only qualifiers. */
+  readonly words?: readonly string[];
 }
 
 const fields: readonly MeasuredField[] = [
@@ -17,19 +18,15 @@ const fields: readonly MeasuredField[] = [
     field: 'email',
     after: sql`c.email is not null`,
     mapped: { name: 'email', filled: sql`r.email is not null` },
+    words: ['email', 'emails', 'mail'],
   },
   { field: 'verified_email', after: sql`c.email_status = 'verified'` },
   {
     field: 'phone',
     after: sql`c.phone is not null`,
-    columns:
-      /^(person - )?(primary |work |business |direct |mobile |home |other |corporate )?(phone|mobile|telephone)( number| phone| \d)?( - (work|home|mobile|other)| \((work|home|mobile|other)\))?$/,
+    words: ['phone', 'phones', 'mobile', 'telephone', 'mobilephone', 'cell', 'tel'],
   },
-  {
-    field: 'title',
-    after: sql`c.title is not null`,
-    columns: /^(person - )?(job ?title|title|position|jobtitle)$/,
-  },
+  { field: 'title', after: sql`c.title is not null`, words: ['title', 'jobtitle', 'position'] },
   {
     field: 'organization_name',
     after: sql`c.organization_name is not null`,
@@ -45,12 +42,8 @@ const fields: readonly MeasuredField[] = [
     after: sql`c.linkedin_url is not null`,
     mapped: { name: 'profile_url', filled: sql`r.profile_url is not null` },
   },
-  { field: 'city', after: sql`c.city is not null`, columns: /^(mailing |business |person )?(city|town)$/ },
-  {
-    field: 'country',
-    after: sql`c.country is not null`,
-    columns: /^(mailing |business |person )?country([/ ]region)?$/,
-  },
+  { field: 'city', after: sql`c.city is not null`, words: ['city', 'town'] },
+  { field: 'country', after: sql`c.country is not null`, words: ['country'] },
 ];
 
 /**
@@ -62,10 +55,9 @@ const fields: readonly MeasuredField[] = [
  */
 export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Promise<Coverage> {
   const known = new Set(Object.values(run.mapping ?? {}));
-  const measured = fields.map(({ field, after, mapped, columns }, index) => {
-    if (mapped)
-      return { field, after, columns: [], before: known.has(mapped.name) ? mapped.filled : undefined };
-    const numbers = columns === undefined ? [] : columnsNamed(run.header ?? [], columns);
+  const measured = fields.map(({ field, after, mapped, words = [] }, index) => {
+    if (mapped && known.has(mapped.name)) return { field, after, columns: [], before: mapped.filled };
+    const numbers = columnsNamed(run.header ?? [], words);
     const before =
       numbers.length === 0 ? undefined : sql`coalesce(cells.${sql.ref(`field_${index}`)}, false)`;
     return { field, after, columns: numbers, before };
@@ -91,11 +83,6 @@ export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Pr
   };
 }
 
-/** From 1, as `ordinality` counts. */
-function columnsNamed(header: readonly string[], name: RegExp): number[] {
-  return header.flatMap((cell, index) => (name.test(cell.trim().toLowerCase()) ? [index + 1] : []));
-}
-
 /** Whether the raw record has a cell that is not blank in any of a field's columns; nothing is read where no field needs it. */
 function cellsOf(columns: readonly (readonly number[])[]): RawBuilder<unknown> {
   const wanted = columns.flat();
@@ -105,10 +92,11 @@ function cellsOf(columns: readonly (readonly number[])[]): RawBuilder<unknown> {
       ? []
       : [sql`bool_or(filled) filter (where number = any(${numbers}::int[])) as ${sql.ref(`field_${index}`)}`],
   );
-  // json and not jsonb: it takes cells with \u0000 as they are. A cell's text is its JSON, quotes included.
+  // json and not jsonb: it takes cells with \u0000 as they are. A cell's text is its JSON, quotes included. A cell that is itself
+  // JSON without anything in it ([], {}, null) is blank.
   return sql`cross join lateral (
     select ${sql.join(flags)} from (
-      select number, cell::text ~ '[^"[:space:]]' and cell::text <> 'null' as filled
+      select number, cell::text ~ '[^][}{"[:space:]]' and cell::text !~ '^"?null"?$' as filled
       from json_array_elements(r.raw::json) with ordinality as e (cell, number) where number = any(${wanted}::int[])
     ) cell) cells`;
 }

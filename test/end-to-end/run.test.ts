@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RunFacts } from '../../src/contract.ts';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestHouse } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
@@ -38,6 +39,20 @@ function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
+/** The report of a run in every form, written and printed. */
+async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<void> {
+  const [json, markdown, page] = await Promise.all([
+    house.enrich(['report', runId, '--format', 'json']),
+    house.enrich(['report', runId, '--format', 'markdown']),
+    house.enrich(['report', runId, '--output', 'report.html']),
+  ]);
+  expect([json.code, markdown.code, page.code]).toEqual([0, 0, 0]);
+  expect(JSON.parse(json.stdout)).toMatchObject({ run: { run_id: runId }, outcomes });
+  expect(markdown.stdout).toMatch(new RegExp(`^\\| enriched \\| ${outcomes['enriched']} \\|`, 'm'));
+  expect(page.stdout).toBe('');
+  expect(readFileSync(join(house.directory, 'report.html'), 'utf8')).toContain(runId);
+}
+
 describe('enrich run', () => {
   it('enriches an export; every row, call and credit adds up; again it asks for nobody', async () => {
     const file = sample(200);
@@ -61,6 +76,8 @@ describe('enrich run', () => {
     expect(again.outcomes['enriched']).toBeUndefined();
     expect(sum(again.outcomes)).toBe(200);
     expect(JSON.parse((await house.enrich(['status', again.run_id, '--json'])).stdout)).toEqual(again);
+
+    await expectReports(facts);
   });
 
   it('never spends more than --max-credits; the rest is over budget, and a later run takes it', async () => {

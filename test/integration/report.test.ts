@@ -81,14 +81,18 @@ beforeAll(async () => {
   ]);
   const { runId } = run;
   await warehouse.pool.query(
-    `update runs set status = 'finished', header = '{Email,Job Title,Mobile}', mapping = '{"Email": "email"}', plan_hash = 'cafe',
+    `update runs set status = 'finished', header = '{Email,Job Title,Mobile,phone_jsonb}', mapping = '{"Email": "email"}', plan_hash = 'cafe',
        options = options || '{"service": "https://user:secret@service.example/api/v1?key=secret", "reveal": ["phone"]}',
        created_at = '2026-11-21 09:00:00Z', finished_at = '2026-11-21 09:30:00Z' where run_id = $1`,
     [runId],
   );
   await warehouse.pool.query(
-    `update run_rows set raw = case row_number when 1 then $2 when 2 then $3 else '["", " ", ""]' end where run_id = $1`,
-    [runId, '["one@orbit.example", "Pilot\\u0000", ""]', '["", "", "+1 202 555 0100"]'],
+    `update run_rows set raw = case row_number when 1 then $2 when 2 then $3 else '["", " ", "", "[]"]' end where run_id = $1`,
+    [
+      runId,
+      '["one@orbit.example", "Pilot\\u0000", "", ""]',
+      '["", "", "", "[{\\"number\\":\\"+1 202 555 0100\\"}]"]',
+    ],
   );
   await warehouse.pool.query(
     `insert into budgets (budget_id, credits_limit, reserved, settled) values ($1, 100, 18, 23.5)`,

@@ -38,6 +38,21 @@ function attribute(tag: Tag, name: string): string | undefined {
   return new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(tag.attributes)?.[1];
 }
 
+/** As WCAG defines it. */
+function contrastOf(one: string, other: string): number {
+  const [lighter, darker] = [luminance(one), luminance(other)].sort((a, b) => b - a) as [number, number];
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+function luminance(colour: string): number {
+  const hex = colour.length === 4 ? colour.replace(/\w/g, '$&$&') : colour;
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return part <= 0.040_45 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
 describe('the HTML report', () => {
   const page = renderReport(reportWith(), 'html');
   const tags = tagsOf(page);
@@ -82,6 +97,39 @@ describe('the HTML report', () => {
   it('has colours for both grounds, and light ones on paper', () => {
     expect(page).toContain('@media screen and (prefers-color-scheme: dark)');
     expect(page).toContain('@media print');
+  });
+
+  it('says its headings in steps of one', () => {
+    const levels = tags.flatMap(({ name }) => (/^h[1-6]$/.test(name) ? [Number(name[1])] : []));
+    expect(levels[0]).toBe(1);
+    for (const [index, level] of levels.entries())
+      expect(level).toBeLessThanOrEqual((levels[index - 1] ?? 0) + 1);
+  });
+
+  it('can be scrolled by keyboard where a table is wider than the page, and says what is scrolled', () => {
+    const regions = tags.filter((tag) => attribute(tag, 'class') === 'scroll');
+    expect(regions.length).toBe(named(tags, 'table').length);
+    for (const region of regions) {
+      expect(attribute(region, 'tabindex')).toBe('0');
+      expect(attribute(region, 'role')).toBe('region');
+      expect(attribute(region, 'aria-label')).toMatch(/\w/);
+    }
+  });
+
+  it.each(['light', 'dark'])('has a contrast of 4.5 in text and 3 in charts, %s', (scheme) => {
+    const blocks = [...page.matchAll(/:root \{([^}]*)\}/g)].map(([, block]) => block!);
+    const colours = new Map<string, string>();
+    for (const [, name, colour] of (scheme === 'light' ? blocks.slice(0, 1) : blocks)
+      .join('')
+      .matchAll(/--(\w+): (#[0-9a-f]{3,6})/g))
+      colours.set(name!, colour!);
+    const contrast = (one: string, other: string): number =>
+      contrastOf(colours.get(one)!, colours.get(other)!);
+    for (const ground of ['ground', 'panel'])
+      for (const text of ['text', 'soft'])
+        expect.soft(contrast(text, ground), `${text} on ${ground}`).toBeGreaterThan(4.5);
+    for (const mark of ['good', 'plain', 'quiet', 'warning', 'late', 'other'])
+      expect.soft(contrast(mark, 'ground'), mark).toBeGreaterThan(3);
   });
 
   it('shows a hostile file name as text', () => {
