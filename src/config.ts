@@ -119,6 +119,7 @@ const schema = z.object({
     .pipe(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])),
   LOG_FORMAT: text.pipe(z.enum(['json', 'pretty']).optional()),
   METRICS_LISTEN: listenAddress('127.0.0.1:9464'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url('http:', 'https:'),
   NOTIFY_URL: url('http:', 'https:'),
   NOTIFY_SECRET: text,
   NOTIFY_COMMAND: text,
@@ -232,6 +233,8 @@ export interface Config {
       readonly credential: 'key' | 'token';
     };
   };
+  /** Where traces are sent; undefined: none are made. */
+  readonly tracesEndpoint: string | undefined;
   readonly notify: {
     readonly url: string | undefined;
     /** Signs what is posted. */
@@ -355,6 +358,7 @@ export function readConfig(
       },
       sandbox: { clock: values.SANDBOX_CLOCK, credential: values.SANDBOX_CREDENTIAL },
     },
+    tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     notify: {
       url: values.NOTIFY_URL,
       secret: values.NOTIFY_SECRET,

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import {
   Runtime,
   Worker,
+  type ActivityInterceptorsFactory,
   type LogMetadata,
   type NativeConnection,
   type WorkerOptions,
@@ -12,6 +13,7 @@ import { createCallActivities, createControlActivities } from '../activities/ind
 import { runDefaults, type Config, type ServiceSettings } from './config.ts';
 import { callTaskQueue, controlTaskQueue } from './contract.ts';
 import { countCalls } from './enrichment/count-calls.ts';
+import { traceCalls } from './enrichment/trace-calls.ts';
 import { FailureStreak } from './enrichment/failure-streak.ts';
 import { learnRateWindows } from './enrichment/rate-standing.ts';
 import { describeAlarm } from './limits/budget-alarms.ts';
@@ -20,7 +22,8 @@ import { applyBudgetLimits } from './limits/credit-ledger.ts';
 import { bulkMatchScope, freePlaces } from './limits/rate-windows.ts';
 import type { Logger } from './observe/log.ts';
 import type { ProcessMetrics } from './observe/process-metrics.ts';
-import { createServiceClient } from './service/client.ts';
+import type { Tracing } from './observe/tracing.ts';
+import { createServiceClient, type CallObserver } from './service/client.ts';
 import { openWarehouse } from './warehouse/database.ts';
 import { webhookPath } from './webhook/receiver.ts';
 
@@ -38,6 +41,8 @@ export interface WorkerSettings {
   readonly webhookUrl: string | undefined;
   /** Undefined: nothing is counted. */
   readonly metrics: ProcessMetrics | undefined;
+  /** Undefined: nothing is traced. */
+  readonly tracing: Tracing | undefined;
   readonly log: Logger;
 }
 
@@ -61,7 +66,7 @@ const patienceMilliseconds = 20_000;
  * Two task queues: paid calls have few slots and live long, and would starve ingest and page opening on one queue.
  */
 export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
-  const { config, log, metrics } = settings;
+  const { config, log, metrics, tracing } = settings;
   const warehouse = openWarehouse(settings.databaseUrl, {
     // One per call in the air, one more for each admission beside it, and some for the control queue.
     connections: 2 * config.callConcurrency + 6,
@@ -71,7 +76,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   const client = createServiceClient({
     ...config.service,
     ...settings.service,
-    observe: metrics && countCalls(metrics),
+    observe: bothOf(tracing && traceCalls(tracing), metrics && countCalls(metrics)),
   });
   const budgets = {
     perDay: config.budgets.perDay,
@@ -90,13 +95,14 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
 
   const shared: Pick<
     WorkerOptions,
-    'connection' | 'namespace' | 'dataConverter' | 'shutdownGraceTime' | 'shutdownForceTime'
+    'connection' | 'namespace' | 'dataConverter' | 'shutdownGraceTime' | 'shutdownForceTime' | 'interceptors'
   > = {
     connection: settings.temporal.connection,
     namespace: settings.temporal.namespace,
     dataConverter: { payloadCodecs: [settings.temporal.codec] },
     shutdownGraceTime: `${config.service.callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
     shutdownForceTime: `${config.service.callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
+    ...(tracing && { interceptors: { activity: [tracedActivity(tracing)] } }),
   };
   const { rateLimits } = config;
   const { callTimeoutSeconds } = config.service;
@@ -168,6 +174,27 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
       await ended;
     },
   };
+}
+
+function tracedActivity(tracing: Tracing): ActivityInterceptorsFactory {
+  return ({ info }) => ({
+    inbound: {
+      execute: (input, next) =>
+        tracing.activity(
+          {
+            workflowId: info.workflowExecution?.workflowId ?? info.activityId,
+            type: info.activityType,
+            attempt: info.attempt,
+          },
+          () => next(input),
+        ),
+    },
+  });
+}
+
+function bothOf(outer: CallObserver | undefined, inner: CallObserver | undefined): CallObserver | undefined {
+  if (!outer || !inner) return outer ?? inner;
+  return (endpoint, call) => outer(endpoint, () => inner(endpoint, call));
 }
 
 /**

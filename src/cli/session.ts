@@ -9,6 +9,7 @@ import { migrate } from '../warehouse/migrate.ts';
 import type { RunningReceiver } from '../webhook/receiver.ts';
 import type { RunningWorker } from '../worker.ts';
 import { tell } from './output.ts';
+import { version } from './version.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
 import type { ServedMetrics } from './serve-metrics.ts';
 
@@ -101,6 +102,12 @@ export async function withSession<Result>(
           const { ensurePruneSchedule, ensureSweepSchedule } = await import('./own-schedules.ts');
           const metrics = await session.metrics();
           installRuntime(log, metrics?.temporalListen);
+          const { tracesEndpoint } = config;
+          const tracing =
+            tracesEndpoint === undefined
+              ? undefined
+              : (await import('../observe/tracing.ts')).startTracing(tracesEndpoint, version);
+          if (tracing) closing.push(() => tracing.close());
           if (stack.temporal.embedded) {
             const { databaseUrl } = stack;
             receiver = await runOwnReceiver(config, {
@@ -124,6 +131,7 @@ export async function withSession<Result>(
             temporal: { connection, namespace: stack.temporal.namespace, codec: await codec() },
             webhookUrl: webhookUrlOf(config, stack.service.baseUrl, receiver),
             metrics: metrics?.process,
+            tracing,
             log,
           });
           closing.push(() => started.stop());

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import Bottleneck from 'bottleneck';
 import type { Wait } from './rate-windows.ts';
 
@@ -58,6 +59,8 @@ export class CallQueue {
     signal: AbortSignal,
   ): Promise<Queued<Result>> {
     signal.throwIfAborted();
+    // Bottleneck starts a job wherever another one ends: what it is part of (its trace) would be that other's.
+    const bound = AsyncResource.bind(job);
     let begun = false;
     let given = false;
     let stopWaiting = (): void => {};
@@ -85,7 +88,7 @@ export class CallQueue {
         // Handed back already: Bottleneck cannot take a job out of its queue, so it runs empty.
         if (given) return { kind: 'wait', milliseconds: 1, reason: 'handed back' };
         begun = true;
-        return { kind: 'ran', result: await job() };
+        return { kind: 'ran', result: await bound() };
       },
     );
     this.#refill();

@@ -1,0 +1,97 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Span,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  RandomIdGenerator,
+  type SpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+
+/** How a span ended that did not fail with an error of its own: stable names. */
+export type FailureName = (error: unknown) => string;
+
+/**
+ * Spans of activities and of calls to the service, sent by OTLP. Loaded only where traces are wanted.
+ *
+ * A workflow is one trace, whatever worker carries out its activities: the trace's id is made from the workflow's. So nothing
+ * of tracing runs inside workflows, whose bundle stays as it is, and a run goes on with traces turned on or off.
+ */
+export class Tracing {
+  readonly #provider: BasicTracerProvider;
+  readonly #current = new AsyncLocalStorage<Span>();
+  #traceId: string | undefined;
+
+  constructor(processor: SpanProcessor, version: string) {
+    const random = new RandomIdGenerator();
+    this.#provider = new BasicTracerProvider({
+      resource: resourceFromAttributes({ 'service.name': 'enrich', 'service.version': version }),
+      spanProcessors: [processor],
+      idGenerator: {
+        // Asked for while a root span is made, and only then.
+        generateTraceId: () => this.#traceId ?? random.generateTraceId(),
+        generateSpanId: () => random.generateSpanId(),
+      },
+    });
+  }
+
+  /** One execution of an activity: part of the trace of its workflow. */
+  activity<Result>(
+    { workflowId, type, attempt }: { workflowId: string; type: string; attempt: number },
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const attributes = { 'temporal.workflow_id': workflowId, 'temporal.attempt': attempt };
+    this.#traceId = createHash('sha256').update(workflowId).digest('hex').slice(0, 32);
+    const span = this.#begin(`activity ${type}`, SpanKind.CONSUMER, attributes);
+    this.#traceId = undefined;
+    return this.#around(span, work);
+  }
+
+  /** One HTTP call: a part of the activity that makes it. Neither address nor bodies: both hold personal data. */
+  call<Result>(endpoint: string, work: () => Promise<Result>, nameOf: FailureName): Promise<Result> {
+    return this.#around(this.#begin(endpoint, SpanKind.CLIENT, {}), work, nameOf);
+  }
+
+  /** Sends what is left. */
+  async close(): Promise<void> {
+    await this.#provider.shutdown();
+  }
+
+  #begin(name: string, kind: SpanKind, attributes: Attributes): Span {
+    const parent = this.#current.getStore();
+    const context = parent ? trace.setSpan(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
+    return this.#provider.getTracer('enrich').startSpan(name, { kind, attributes }, context);
+  }
+
+  async #around<Result>(
+    span: Span,
+    work: () => Promise<Result>,
+    nameOf: FailureName = (error) => (error instanceof Error ? error.name : typeof error),
+  ): Promise<Result> {
+    try {
+      return await this.#current.run(span, work);
+    } catch (error) {
+      span.setAttribute('error.type', nameOf(error));
+      // Without the message: it may quote what was sent.
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
+}
+
+/** Sends spans in batches; headers and timeouts are those of OpenTelemetry's own variables (`OTEL_EXPORTER_OTLP_…`). */
+export function startTracing(endpoint: string, version: string): Tracing {
+  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
+  return new Tracing(new BatchSpanProcessor(exporter), version);
+}
