@@ -7,6 +7,7 @@ import {
   settleRunResults,
   type LateDependencies,
 } from '../src/enrichment/late-results.ts';
+import { judgePilot } from '../src/enrichment/judge-pilot.ts';
 import { changeRunBudget, meetBudget } from '../src/enrichment/meet-budget.ts';
 import { skipWhenLanded } from '../src/enrichment/skip-when-landed.ts';
 import { finishRun, ingestRun, planRun, type RunDependencies } from '../src/enrichment/prepare-run.ts';
@@ -62,6 +63,7 @@ export function createControlActivities(
         return { answers: answers.count, deliveries: deliveries.count, rows: staging.rows, kept };
       }),
     beginScheduledRuns: (request) => beating(log, (signal) => beginScheduledRuns(schedules, request, signal)),
+    judgePilot: ({ runId }) => beating(log, () => judgePilot(warehouse, runId)),
     meetBudget: ({ runId }) => beating(log, () => meetBudget(dependencies, runId)),
     changeRunBudget: (request) => beating(log, () => changeRunBudget(dependencies, request)),
     changePriority: ({ runId, priority }) => beating(log, () => setRunPriority(warehouse, runId, priority)),

@@ -112,6 +112,9 @@ export interface ScheduledRunInput {
   readonly maxCredits: string | null;
   /** What a run does where any of its budgets is empty; null: it ends, and the next time takes the rest. */
   readonly onBudget: 'finish' | 'pause' | null;
+  readonly onUnknown: 'hold' | 'retry';
+  /** Share from 0 to 1. */
+  readonly minMatchRate: number | null;
   /** Its owner said that it may run without any budget. */
   readonly noBudget: boolean;
   readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number } | null;
@@ -178,6 +181,10 @@ export interface Stop {
   readonly budgets?: readonly string[];
 }
 
+/** Whether a run goes on after its pilot; the figures are in the summary, or in the reason of the stop. */
+export type PilotJudgement =
+  { readonly kind: 'go on'; readonly summary: string } | { readonly kind: 'stop'; readonly stop: Stop };
+
 /** What a run does that met a limit. */
 export type BudgetMeeting =
   /** There are credits, by now. */
@@ -198,6 +205,10 @@ export interface PlanSummary {
   readonly calls: number;
   readonly pages: number;
   readonly credits: { readonly minimum: string; readonly expected: string; readonly worstCase: string };
+  /** People who are asked for first, in the first pages; null: the run has no pilot. */
+  readonly pilot: { readonly people: number; readonly pages: number } | null;
+  /** A call whose answer is lost is made once more: the worst case counts everybody twice. */
+  readonly asksUnknownAgain: boolean;
   /** The tightest budget that applies, if the worst case does not fit it. */
   readonly shortBudget: { readonly budget: string; readonly available: string } | null;
   /** What the calls are held to, by RATE_LIMITS and by what the service says: `20/minute, 600/hour`. */
@@ -323,6 +334,8 @@ export interface ControlActivities {
   pruneWarehouse(): Promise<Pruned>;
   /** Finds the export of a schedule, and begins its runs; those that were begun already are found again. */
   beginScheduledRuns(request: ScheduledRunInput & { readonly asOf: string }): Promise<ScheduledRuns>;
+  /** Says what the pilot came to; where the run should not go on by itself it is paused by then. */
+  judgePilot(request: RunRequest): Promise<PilotJudgement>;
   /** What the run does, whose page found no credits. */
   meetBudget(request: RunRequest): Promise<BudgetMeeting>;
   /** @param request.limit credits as text, or `none` */

@@ -50,7 +50,7 @@ async function carryOut(run: RunState, input: RunInput): Promise<RunFacts> {
   const plan = await prepare(run);
   if (input.checksService && plan.calls > 0) await untilServiceIsReady(run);
   for (;;) {
-    const end = await enrichPages(run, input, plan);
+    const end = (await passPilot(run, input, plan)) ?? (await enrichPages(run, input, plan.pages));
     const arrived = run.late?.standing.arrived;
     await awaitLateResults(run);
     if (run.isCancelling) return finish(run, { ending: 'cancelled' });
@@ -106,8 +106,32 @@ async function untilServiceIsReady(run: RunState): Promise<void> {
   }
 }
 
-/** Opens page after page, until there is none, no credits are left, or the run is cancelled. */
-async function enrichPages(run: RunState, input: RunInput, { pages }: PlanSummary): Promise<Ending> {
+/**
+ * Asks for the people of the pilot, waits for all that they cost and bring, and for a word where the run should not go on by
+ * itself.
+ *
+ * @returns how the run ends, where it ends here
+ */
+async function passPilot(run: RunState, input: RunInput, plan: PlanSummary): Promise<Ending | undefined> {
+  const { pilot, pages } = plan;
+  if (!pilot || run.isPilotPassed || pilot.pages === pages) return undefined;
+  if (run.page <= pilot.pages) {
+    const end = await enrichPages(run, input, pilot.pages);
+    if (end.ending === 'over_budget') return end;
+    await awaitLateResults(run);
+    if (run.isCancelling) return end;
+  }
+  const judged = await quick.judgePilot.executeWithOptions(
+    { summary: `what the pilot of ${pilot.people} people came to` },
+    [{ runId: run.runId }],
+  );
+  if (judged.kind === 'stop') await run.untilResumed(judged.stop);
+  run.isPilotPassed = true;
+  return undefined;
+}
+
+/** Opens page after page up to the last, until no credits are left, or the run is cancelled. */
+async function enrichPages(run: RunState, input: RunInput, pages: number): Promise<Ending> {
   let over = false;
   const watching = run.late?.watch(() => over, { moreToCome: true });
   const endWatch = async (): Promise<void> => {

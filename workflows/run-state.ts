@@ -31,6 +31,7 @@ export class RunState {
   priority: RunPriority;
   page: number;
   tally: BatchTally;
+  isPilotPassed = false;
   /** Counts the words to go on: one that comes while a page is ending must not be lost. */
   resumes = 0;
   /** A budget was changed since this was last set to false. */

@@ -31,10 +31,25 @@ export function describePlan(plan: PlanSummary): string {
     ]),
   ];
   if (plan.rows === 0) lines.push(noRows);
+  if (plan.pilot) {
+    lines.push(
+      plan.pilot.people === plan.people
+        ? '  the pilot is everybody'
+        : `  a pilot of ${plan.pilot.people} people comes first; the others only if it was worth it`,
+    );
+  }
+  if (plan.asksUnknownAgain) {
+    lines.push(
+      '  a call whose answer is lost is made once more (--on-unknown retry): the worst case counts everybody twice,',
+      '  and there may be twice as many calls',
+    );
+  }
   if (plan.shortBudget) {
     lines.push(
       `  the worst case does not fit budget ${plan.shortBudget.budget}, which has ${plan.shortBudget.available} left:`,
-      '  people who do not fit will be over_budget, and a later run takes them',
+      plan.shortBudget.budget.startsWith('run:')
+        ? '  people who do not fit will be over_budget, and a later run takes them'
+        : '  where it is empty the run waits until it is raised or the next one begins (or finishes: --on-budget finish)',
     );
   }
   return lines.join('\n');

@@ -104,6 +104,8 @@ function wirePlan(plan: PlanSummary): Record<string, unknown> {
       expected: plan.credits.expected,
       worst_case: plan.credits.worstCase,
     },
+    pilot: plan.pilot,
+    asks_unknown_again: plan.asksUnknownAgain,
     short_budget: plan.shortBudget,
     eta_seconds: plan.etaSeconds,
   };

@@ -29,18 +29,29 @@ export interface WishFlags {
   readonly waterfall?: string | undefined;
   readonly maxCreditsPerPerson?: string | undefined;
   readonly onBudget?: BudgetPolicy | undefined;
+  readonly onUnknown?: 'hold' | 'retry' | undefined;
+  readonly minMatchRate?: string | undefined;
 }
 
 export interface RunFlags extends WishFlags {
   readonly plan?: string;
   readonly fromTable?: string;
   readonly query?: string;
+  readonly pilot?: number;
+  readonly maxCostPerEmail?: string;
 }
 
 /** What is asked for, whatever the file and whenever. */
 export type RunWish = Pick<
   RunOptions,
-  'source' | 'mapping' | 'reveal' | 'waterfall' | 'maxCreditsPerPerson' | 'onBudget'
+  | 'source'
+  | 'mapping'
+  | 'reveal'
+  | 'waterfall'
+  | 'maxCreditsPerPerson'
+  | 'onBudget'
+  | 'onUnknown'
+  | 'minMatchRate'
 >;
 
 /**
@@ -94,7 +105,7 @@ export async function orderRun(
     filePath: addressText(address),
     fileName: addressName(address),
     fileSha256: await checkedContent(address, reading, config),
-    options: { ...runDefaults(config), ...wish, priority },
+    options: { ...runDefaults(config), ...wish, ...pilotOf(flags), priority },
     expectedPlanHash,
   };
 }
@@ -141,7 +152,39 @@ export async function wishOf(flags: WishFlags): Promise<RunWish> {
     waterfall,
     maxCreditsPerPerson: ceilingOf(flags.maxCreditsPerPerson, waterfall.length > 0),
     onBudget: flags.onBudget ?? null,
+    onUnknown: flags.onUnknown ?? 'hold',
+    minMatchRate: flags.minMatchRate === undefined ? null : shareOf('--min-match-rate', flags.minMatchRate),
   };
+}
+
+/** `40%` or `0.4`, as a share from 0 to 1. */
+function shareOf(flag: string, text: string): number {
+  const [, digits, sign] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
+  const share = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
+  if (share >= 0 && share <= 1) return share;
+  throw new Problem('setting.invalid', `"${text}" is no share`, {
+    where: flag,
+    next: 'write 40% or 0.4',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** The pilot and what it is judged by, beside the match rate. */
+function pilotOf({ pilot, maxCostPerEmail }: RunFlags): Pick<RunOptions, 'pilot' | 'maxCostPerEmail'> {
+  if (maxCostPerEmail === undefined) return { pilot: pilot ?? null, maxCostPerEmail: null };
+  const credits = parseCredits(maxCostPerEmail);
+  if (credits !== undefined && pilot !== undefined) return { pilot, maxCostPerEmail: formatCredits(credits) };
+  throw new Problem(
+    'setting.invalid',
+    credits === undefined
+      ? `"${maxCostPerEmail}" is not a number of credits`
+      : 'only a pilot is judged by it',
+    {
+      where: '--max-cost-per-email',
+      next: credits === undefined ? 'write a number such as 3 or 1.5' : 'add --pilot N, such as --pilot 200',
+      exitCode: exitCodes.usage,
+    },
+  );
 }
 
 /** A hash that no plan can have is a slip of the hand, and must not begin a run that can only fail. */

@@ -5,16 +5,25 @@ import type { RunFacts, RunPriority } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { parseAddress } from '../exports/export-address.ts';
 import { isElsewhere } from '../exports/obtain-export.ts';
-import { findOrBeginRun, getRun, setRunStatus, type RunOrder, type RunRecord } from '../warehouse/runs.ts';
+import {
+  findOrBeginRun,
+  getRun,
+  readRunFacts,
+  setRunStatus,
+  type RunOrder,
+  type RunRecord,
+} from '../warehouse/runs.ts';
 import { checkService } from './check-service.ts';
 import { describeService } from './describe-service.ts';
 import { describePlan, describeRun, exitCodeOf } from './describe-run.ts';
 import { followRun } from './follow-run.ts';
+import { wholeNumber } from './number-flag.ts';
 import { print, tell } from './output.ts';
 import { describeMapping, ingestHere, planExport, printPlan } from './plan-export.ts';
 import { addressOf, orderRun, type RunFlags } from './run-order.ts';
 import { withSession, type Session } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
+import { goOnIfWanted, isStoppedByLoss } from './stop-loss.ts';
 import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from './steer-run.ts';
 
 interface RunOptions extends RunFlags {
@@ -41,6 +50,7 @@ Examples:
   enrich run contacts.csv
   enrich run contacts.csv --yes --json --max-credits 500 > run.json
   enrich run contacts.csv --plan 3f9c2a…        only if the plan is still that one
+  enrich run contacts.csv --pilot 200 --min-match-rate 40% --max-cost-per-email 3
   enrich run contacts.csv --reveal phone        phones come later, by webhook or poll; the run waits for them
   enrich run s3://crm-exports/contacts.csv.gz --yes --max-credits 500
   enrich run --from-table crm.contacts --yes --max-credits 500
@@ -91,6 +101,12 @@ export function withRunOptions(command: Command): Command {
     )
     .option('--from-table <name>', 'take the rows of a table of the warehouse, such as crm.contacts')
     .option('--query <sql>', 'take the rows of a SELECT on the warehouse; it cannot write')
+    .option(
+      '--pilot <n>',
+      'ask for so many people first, a sample of all kinds of rows, and show what they came to',
+      wholeNumber(1, 100_000),
+    )
+    .option('--max-cost-per-email <n>', 'pause after a pilot whose emails cost more credits than that')
     .addOption(new Option('--plan <hash>', 'run only if the plan has this hash (enrich plan prints it)'))
     .option(
       '--json',
@@ -112,6 +128,16 @@ export function withWishOptions(command: Command): Command {
         '--on-budget <what>',
         'where a budget is empty: finish, with the rest over budget, or pause until it is raised, or the next day or month begins (default: finish for --max-credits; pause for the day and the month, but finish in a schedule)',
       ).choices(['finish', 'pause']),
+    )
+    .option(
+      '--min-match-rate <share>',
+      'pause where fewer people are found, such as 40%: after the pilot, and over the latest calls',
+    )
+    .addOption(
+      new Option(
+        '--on-unknown <what>',
+        'people of a call whose answer is lost: hold for your word, or retry once at the price of both calls (default: hold)',
+      ).choices(['hold', 'retry']),
     )
     .option(
       '--freshness <clocks>',
@@ -139,6 +165,9 @@ export async function enrichExport(
   await checkService(session, order.options);
   const { run, found } = await findOrBeginRun(session.warehouse, order);
   tell(found ? `going on with ${run.runId}` : `run ${run.runId}`);
+  // The same command again is no word that a loss is accepted: a program repeats it as well.
+  if (found && isStoppedByLoss(run))
+    return goOnIfWanted(session, await readRunFacts(session.warehouse, run.runId), asks);
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run);
   const handle =
     found && run.planHash !== null && (run.status !== 'awaiting_approval' || !asks)
@@ -148,14 +177,16 @@ export async function enrichExport(
   if (uiUrl !== undefined) {
     tell(`watch it: ${uiUrl}/namespaces/${session.stack.temporal.namespace}/workflows/${run.runId}`);
   }
-  if (asks && !(await approve(session, run.runId, handle))) return waitForRun(session, run.runId, handle);
-  return waitForRun(session, run.runId, handle, {
+  if (asks && !(await approve(session, run.runId, handle)))
+    return goOnIfWanted(session, await waitForRun(session, run.runId, handle), asks);
+  const facts = await waitForRun(session, run.runId, handle, {
     onPlan: (planned, plan) => {
       if (!showsPlan) return;
       tell(describeMapping(planned));
       tell(describePlan(plan));
     },
   });
+  return goOnIfWanted(session, facts, asks);
 }
 
 /** What this command has fetched is staged by it: the workers need neither see it nor fetch it again. */

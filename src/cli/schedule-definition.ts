@@ -6,6 +6,7 @@ import { cronMistake } from '../domain/cron.ts';
 import { formatCredits, parseCredits } from '../domain/decimal.ts';
 import { formatDuration, parseDuration } from '../domain/duration.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import { percent } from '../domain/match-rate.ts';
 import { isTimeZone } from '../domain/time-zone.ts';
 import { canBeFetchedAgain, parseAddress, tableAddress } from '../exports/export-address.ts';
 import { checkPattern } from '../exports/find-export.ts';
@@ -47,6 +48,8 @@ export const scheduleFields = z.strictObject({
   'pause-on-failure': z.boolean().optional(),
   'max-credits': text.optional(),
   'on-budget': z.enum(['finish', 'pause'], { error: 'must be finish or pause' }).optional(),
+  'on-unknown': z.enum(['hold', 'retry'], { error: 'must be hold or retry' }).optional(),
+  'min-match-rate': text.optional(),
   'no-budget': z.boolean().optional(),
   source: text.optional(),
   mapping: text.optional(),
@@ -91,6 +94,8 @@ export async function defineSchedule(
     waterfall: flags.waterfall,
     maxCreditsPerPerson: flags['max-credits-per-person'],
     onBudget: flags['on-budget'],
+    onUnknown: flags['on-unknown'],
+    minMatchRate: flags['min-match-rate'],
   });
   const maxCredits = creditsOf(fields['max-credits']);
   const noBudget = fields['no-budget'] === true;
@@ -134,6 +139,8 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyM
     ['newest-by', work.export.kind === 'newest' && work.export.by],
     ['max-credits', work.maxCredits],
     ['on-budget', work.onBudget],
+    ['on-unknown', work.onUnknown === 'retry' && work.onUnknown],
+    ['min-match-rate', work.minMatchRate !== null && percent(work.minMatchRate).replace(' ', '')],
     ['no-budget', work.noBudget && 'yes'],
     ['source', work.source],
     ['mapping', work.mapping && JSON.stringify(work.mapping)],

@@ -6,8 +6,10 @@ import { bulkMatchScope, endCall } from '../limits/rate-windows.ts';
 import { readLeftAttempts, readOpenPeople, type OpenPerson } from '../warehouse/open-people.ts';
 import { markUnknown } from '../warehouse/close-attempt.ts';
 import { rejectPerson } from '../warehouse/remember.ts';
+import { reopenBatch, reopenUnknown } from '../warehouse/reopen-unknown.ts';
 import { askedBy, dropFreshRows } from '../warehouse/pages.ts';
 import { getRun, setRunStatus } from '../warehouse/runs.ts';
+import { watchMatchRate } from './watch-match-rate.ts';
 import { attemptCall, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
 
 export interface BatchContext {
@@ -35,8 +37,10 @@ export async function enrichBatch(
     await endCall(warehouse.database, bulkMatchScope, attemptId, false);
   }
 
+  const asksAgain = run.options.onUnknown === 'retry';
+  if (asksAgain) await reopenBatch(warehouse, request.runId, request.batch);
   let people = await readOpenPeople(warehouse.database, request.runId, request.batch);
-  const rowNumbers = people.map((person) => person.rowNumber);
+  const rowNumbers = numbersOf(people);
   if ((await dropFreshRows(warehouse, request.runId, rowNumbers, askedBy(run.options))) > 0)
     people = await readOpenPeople(warehouse.database, request.runId, request.batch);
   const tally = new Tally();
@@ -63,19 +67,26 @@ export async function enrichBatch(
     );
     if (turn.kind === 'wait') return { ...turn, tally: tally.read() };
     const result = turn.result;
+    let stop: Stop | undefined;
     tally.add(result);
     switch (result.kind) {
       case 'recorded':
         killPoint('recorded');
         taken = true;
         await writeOff();
-        if (result.stop) return stopped(dependencies, request.runId, tally, result.stop);
+        stop = result.stop ?? (await watchMatchRate(warehouse, request.runId, run.options.minMatchRate));
+        if (stop) return stopped(dependencies, request.runId, tally, stop);
         groups.unshift(group.slice(result.people));
         break;
-      case 'unknown':
+      case 'unknown': {
+        const again = asksAgain ? await reopenUnknown(warehouse, request.runId, numbersOf(group)) : [];
         if (result.stop) return stopped(dependencies, request.runId, tally, result.stop);
-        groups.unshift(group.slice(result.people));
+        groups.unshift(
+          group.slice(0, result.people).filter((person) => again.includes(person.rowNumber)),
+          group.slice(result.people),
+        );
         break;
+      }
       case 'again':
         groups.unshift(group);
         break;
@@ -132,6 +143,10 @@ export async function enrichBatch(
   }
   await writeOff();
   return { kind: 'done', tally: tally.read() };
+}
+
+function numbersOf(people: readonly OpenPerson[]): number[] {
+  return people.map((person) => person.rowNumber);
 }
 
 /** From this many people on, a batch in which each single one is refused speaks of the request and not of the people. */

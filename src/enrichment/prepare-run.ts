@@ -1,6 +1,5 @@
 import {
   peoplePerCall,
-  peoplePerPage,
   type IngestOutcome,
   type PlanOutcome,
   type PlanSummary,
@@ -24,6 +23,7 @@ import { withoutPersonalData } from '../observe/log.ts';
 import type { Warehouse } from '../warehouse/database.ts';
 import { readCallHistory } from '../warehouse/call-history.ts';
 import { askedBy, firstOpenPage } from '../warehouse/pages.ts';
+import { pagesOf } from '../warehouse/pilot.ts';
 import { planRows } from '../warehouse/plan.ts';
 import {
   countMalformedRows,
@@ -48,6 +48,7 @@ export interface RunDependencies {
 }
 
 /** What ingest needs of what a run is prepared with. */
+export type PlanDependencies = Omit<RunDependencies, 'exportAccess' | 'onIngested'>;
 export type IngestDependencies = Pick<RunDependencies, 'warehouse' | 'exportAccess' | 'onIngested'>;
 
 export interface IngestOptions {
@@ -134,7 +135,7 @@ export async function tidySpool(
  *
  * @returns `refused` where the run is bound to another plan
  */
-export async function planRun(dependencies: RunDependencies, runId: string): Promise<PlanOutcome> {
+export async function planRun(dependencies: PlanDependencies, runId: string): Promise<PlanOutcome> {
   const { warehouse, rateLimits, budgets } = dependencies;
   const { database } = warehouse;
   const run = await getRun(warehouse, runId);
@@ -149,14 +150,17 @@ export async function planRun(dependencies: RunDependencies, runId: string): Pro
   await openRunBudget(database, runId, limitOf(run.options.maxCredits));
   await forgetOldCalls(database, Math.max(86_400, ...rateLimits.map((limit) => limit.seconds)));
   const ask = askOf(run.options);
-  const planned = await planRows(warehouse, runId, askedBy(run.options));
+  const planned = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
 
   const history = await readCallHistory(warehouse, run.options);
   const people = BigInt(planned.people);
-  const worstCase = worstCaseCredits(ask) * people;
+  const asksUnknownAgain = run.options.onUnknown === 'retry';
+  const worstCase = worstCaseCredits(ask) * people * (asksUnknownAgain ? 2n : 1n);
   const expectedPerPerson = history.creditsPerPerson ?? expectedCredits(ask);
   const expected = expectedPerPerson * people;
-  const calls = Math.ceil(planned.people / peoplePerCall);
+  const pilot = Math.min(run.options.pilot ?? 0, planned.people);
+  const rest = planned.people - pilot;
+  const calls = Math.ceil(pilot / peoplePerCall) + Math.ceil(rest / peoplePerCall);
   const windows = await freePlacesPerWindow(database, bulkMatchScope, rateLimits);
   const [short] = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
   const plan: PlanSummary = {
@@ -165,12 +169,14 @@ export async function planRun(dependencies: RunDependencies, runId: string): Pro
     dropped: planned.dropped,
     people: planned.people,
     calls,
-    pages: Math.ceil(planned.people / peoplePerPage),
+    pages: pagesOf(pilot) + pagesOf(rest),
     credits: {
       minimum: formatCredits(minimumCredits(ask) * people),
       expected: formatCredits(expected < worstCase ? expected : worstCase),
       worstCase: formatCredits(worstCase),
     },
+    pilot: pilot === 0 ? null : { people: pilot, pages: pagesOf(pilot) },
+    asksUnknownAgain,
     shortBudget:
       short && short.available < worstCase
         ? { budget: short.budgetId, available: formatCredits(short.available) }

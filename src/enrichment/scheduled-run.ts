@@ -121,6 +121,10 @@ export function optionsOf(
     priority: 'nightly',
     // A run that waited would keep the next nights from beginning, and those take the rest.
     onBudget: input.onBudget ?? 'finish',
+    onUnknown: input.onUnknown,
+    pilot: null,
+    minMatchRate: input.minMatchRate,
+    maxCostPerEmail: null,
   };
 }
 

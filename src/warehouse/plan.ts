@@ -3,7 +3,8 @@ import { sql, type Transaction } from 'kysely';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from './database.ts';
 import type { Asked } from './pages.ts';
-import { optionsThatMayChange } from './runs.ts';
+import { placePilot } from './pilot.ts';
+import { optionsOutsidePlan } from './runs.ts';
 import type { Tables } from './tables.ts';
 
 /** What a plan says of the rows, before prices and times. */
@@ -25,9 +26,15 @@ const rowsWorthAnalyzing = 10_000;
  * flight. Rows are one person where they share an identity key, also by way of a third row.
  *
  * @param runId a run whose file is staged
+ * @param pilot so many of the people come first, in pages of their own; null: none
  * @param asked somebody is fresh where all that is asked for was asked for recently, at the same service
  */
-export async function planRows(warehouse: Warehouse, runId: string, asked: Asked): Promise<PlannedRows> {
+export async function planRows(
+  warehouse: Warehouse,
+  runId: string,
+  asked: Asked,
+  pilot: number | null = null,
+): Promise<PlannedRows> {
   return warehouse.database.transaction().execute(async (transaction) => {
     const locked = await sql<{
       rows_staged: number;
@@ -36,12 +43,15 @@ export async function planRows(warehouse: Warehouse, runId: string, asked: Asked
       terms: string;
     }>`
       select rows_staged, plan_hash, file_sha256,
-        (options - ${[...optionsThatMayChange]}::text[])::text || coalesce(mapping::text, '') as terms
+        (options - ${[...optionsOutsidePlan]}::text[])::text || coalesce(mapping::text, '') as terms
       from runs where run_id = ${runId} for update
     `.execute(transaction);
     const run = locked.rows[0];
     if (!run) throw new Error(`run ${runId} does not exist`);
-    if (run.plan_hash === null) await decide(transaction, runId, run.rows_staged, asked);
+    if (run.plan_hash === null) {
+      await decide(transaction, runId, run.rows_staged, asked);
+      await placePeople(transaction, runId, pilot);
+    }
     const counted = await countRows(transaction, runId);
     const planHash = run.plan_hash ?? hashOf(run.file_sha256, run.terms, counted.digest);
     await sql`update runs set plan_hash = ${planHash} where run_id = ${runId} and plan_hash is null`.execute(
@@ -132,6 +142,15 @@ async function decide(
     update run_rows r set outcome = o.outcome, reason = o.reason
     from plan_outcomes o where r.run_id = ${runId} and r.row_number = o.row_number
   `.execute(transaction);
+}
+
+/** In the order of the file, behind those of a pilot. */
+async function placePeople(
+  transaction: Transaction<Tables>,
+  runId: string,
+  pilot: number | null,
+): Promise<void> {
+  if (pilot !== null) return placePilot(transaction, runId, pilot);
   await sql`
     insert into run_people (run_id, position, row_number)
     select ${runId}, row_number() over (order by row_number) - 1, row_number

@@ -80,14 +80,24 @@ export async function findOrBeginRun(
  */
 function keyOf(order: RunOrder): string {
   const { lateDeadlineSeconds: _, ...options } = order.options;
-  const asked = omit(options, optionsThatMayChange);
+  const asked = omit(options, optionsOutsidePlan);
   return createHash('sha256')
     .update(JSON.stringify([order.fileSha256, asked]))
     .digest('hex');
 }
 
-/** Options that a run takes over from the command that goes on with it, and that are no part of its plan. */
-export const optionsThatMayChange = ['onBudget'] as const satisfies readonly (keyof RunOptions)[];
+/** Options that a run takes over from the command that goes on with it. */
+const optionsThatMayChange = [
+  'onBudget',
+  'minMatchRate',
+  'maxCostPerEmail',
+] as const satisfies readonly (keyof RunOptions)[];
+
+/** Options that change nothing of whom a plan asks for, and what that may cost. */
+export const optionsOutsidePlan = [
+  ...optionsThatMayChange,
+  'pilot',
+] as const satisfies readonly (keyof RunOptions)[];
 
 /** Options that decide how a run is carried out, and not whom it asks for what. */
 const optionsOfManner = [
@@ -96,7 +106,8 @@ const optionsOfManner = [
   'freshness',
   'lateDeadlineSeconds',
   'priority',
-  ...optionsThatMayChange,
+  'onUnknown',
+  ...optionsOutsidePlan,
 ] as const satisfies readonly (keyof RunOptions)[];
 
 function pick(options: RunOptions, names: readonly (keyof RunOptions)[]): Partial<RunOptions> {

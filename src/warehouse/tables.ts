@@ -1,6 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { RunPriority, Stop } from '../contract.ts';
 import type { BudgetPolicy } from '../domain/budget-policy.ts';
+import type { MatchRate } from '../domain/match-rate.ts';
 import type { NotifiedEvent } from '../domain/notified-event.ts';
 
 /** PostgreSQL `numeric` and `bigint` travel as text: a float would round money and identifiers. */
@@ -39,6 +40,9 @@ export interface RunsTable {
   created_at: GeneratedTimestamp;
   approved_at: Timestamp | null;
   finished_at: Timestamp | null;
+  pilot: Json<PilotFigures> | null;
+  /** The guard of the match rate counts calls that were answered since. */
+  match_rate_since: Timestamp | null;
 }
 
 /** What a run was asked to do, beside the file: part of its key. */
@@ -59,6 +63,25 @@ export interface RunOptions {
   readonly priority: RunPriority;
   /** What the run does where a budget is empty; null: what suits the budget (`policyOf`). */
   readonly onBudget: BudgetPolicy | null;
+  /** People whose call is unknown are asked for once more, at the price of both calls. */
+  readonly onUnknown: 'hold' | 'retry';
+  /** So many people are asked for first, and the run goes on if that was worth it. */
+  readonly pilot: number | null;
+  /** Share from 0 to 1 below which a run stops. */
+  readonly minMatchRate: number | null;
+  /** Decimal text: a pilot whose emails cost more stops its run. */
+  readonly maxCostPerEmail: string | null;
+}
+
+/** What the pilot of a run came to; credits are decimals as text. */
+export interface PilotFigures {
+  readonly people: number;
+  readonly answered: number;
+  readonly found: number;
+  readonly match_rate: MatchRate | null;
+  readonly credits: { readonly settled: string; readonly held: string };
+  /** Contacts that have the field, and what one costs; null: nobody has it. */
+  readonly fields: Readonly<Record<string, { readonly count: number; readonly credits_each: string | null }>>;
 }
 
 export interface RunRowsTable {

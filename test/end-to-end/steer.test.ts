@@ -107,6 +107,33 @@ describe('skipping a page', () => {
   });
 });
 
+describe('a pilot', () => {
+  it('is asked for first, and the rest when a person resumes the run, not when the command is repeated', async () => {
+    const command = ['run', sample(100), '--yes', '--json', '--pilot', '20'];
+    const calls = house.sandbox.log.bill().calls;
+    const piloted = await house.enrich(command);
+    expect(piloted.code).toBe(3);
+    expect(piloted.facts()).toMatchObject({ status: 'paused', calls: 2 });
+    expect(piloted.facts().reason).toMatch(/^pilot of 20 people; \d+ of 20 found: /);
+    expect((await house.enrich(command)).facts()).toMatchObject({ status: 'paused', calls: 2 });
+    expect(house.sandbox.log.bill().calls).toBe(calls + 2);
+    const resumed = await house.enrich(['resume', piloted.facts().run_id, '--json']);
+    expect(resumed.facts()).toMatchObject({ status: 'finished' });
+    await expectPromisesKept(house);
+  });
+});
+
+describe('a run whose owner pays twice', () => {
+  it('asks once more for people of a call whose answer was lost', async () => {
+    const command = ['run', sample(100), '--yes', '--json', '--on-unknown', 'retry'];
+    await house.enrich(command, { ENRICH_KILL_AT: 'answered:4' });
+    const again = await house.enrich(command);
+    expect(again.facts().outcomes['unknown']).toBeUndefined();
+    expect(Number(again.facts().credits.unknown)).toBeGreaterThan(0);
+    await expectPromisesKept(house);
+  });
+});
+
 describe('approving', () => {
   it('a plan whose workflow is gone starts it again with the yes', async () => {
     const file = sample(40);

@@ -43,6 +43,10 @@ export async function stagedRun(warehouse: Warehouse, rows: readonly StagedRow[]
       freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
       priority: 'ad-hoc',
       onBudget: null,
+      onUnknown: 'hold',
+      pilot: null,
+      minMatchRate: null,
+      maxCostPerEmail: null,
     },
     expectedPlanHash: null,
   });

@@ -6,6 +6,7 @@ import type {
   ControlActivities,
   IngestOutcome,
   LateStanding,
+  PilotJudgement,
   PlanSummary,
   RunFacts,
   ScheduledRuns,
@@ -22,6 +23,8 @@ export const plan: PlanSummary = {
   calls: 150,
   pages: 2,
   credits: { minimum: '0', expected: '1200', worstCase: '1500' },
+  pilot: null,
+  asksUnknownAgain: false,
   shortBudget: null,
   rateLimits: '600/hour',
   etaSeconds: 900,
@@ -53,7 +56,13 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
 
   ingestExport: ControlActivities['ingestExport'] = async () => this.ingested;
 
-  planRun: ControlActivities['planRun'] = async () => ({ kind: 'planned', plan, firstOpenPage: 1 });
+  plan: PlanSummary = plan;
+
+  planRun: ControlActivities['planRun'] = async () => ({
+    kind: 'planned',
+    plan: this.plan,
+    firstOpenPage: 1,
+  });
 
   /** What the service says of the credential, each time that it is asked. */
   service: (check: number) => ServiceCheck = () => ({ kind: 'ready', standing: 'acting as user user-7' });
@@ -105,6 +114,15 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   beginScheduledRuns: ControlActivities['beginScheduledRuns'] = async ({ asOf }) => {
     this.scheduledFor.push(asOf);
     return this.scheduled;
+  };
+
+  /** What the pilot comes to. */
+  judgement: PilotJudgement = { kind: 'go on', summary: 'good' };
+  judgements = 0;
+
+  judgePilot: ControlActivities['judgePilot'] = async () => {
+    this.judgements += 1;
+    return this.judgement;
   };
 
   /** What the nth meeting with an empty budget comes to; the run ends where nothing is said. */

@@ -83,6 +83,8 @@ async function begin(
     maxCreditsPerPerson: null,
     maxCredits: '500',
     onBudget: null,
+    onUnknown: 'hold' as const,
+    minMatchRate: null,
     noBudget: false,
     freshness: null,
     lateDeadlineSeconds: null,

@@ -58,6 +58,8 @@ function definition(changes: Partial<ScheduleDefinition> = {}): ScheduleDefiniti
       maxCreditsPerPerson: null,
       maxCredits: '500',
       onBudget: null,
+      onUnknown: 'hold',
+      minMatchRate: null,
       noBudget: false,
       freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
       lateDeadlineSeconds: null,

@@ -57,6 +57,8 @@ schedules:
           maxCreditsPerPerson: null,
           maxCredits: '500',
           onBudget: null,
+          onUnknown: 'hold',
+          minMatchRate: null,
           noBudget: false,
           freshness: { enrichedSeconds: 2_592_000, notFoundSeconds: 2_592_000 },
           lateDeadlineSeconds: null,

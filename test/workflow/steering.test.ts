@@ -2,7 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BudgetMeeting, Stop } from '../../src/contract.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
-import { ScriptedActivities, tally } from '../helpers/scripted-activities.ts';
+import { ScriptedActivities, plan, tally } from '../helpers/scripted-activities.ts';
 
 let stage: Stage;
 
@@ -185,5 +185,30 @@ describe('the priority of a run', () => {
       { lanes: 1 },
     );
     expect(activities.priorities).toEqual(['backfill']);
+  });
+});
+
+describe('a pilot', () => {
+  const pilot = { people: 30, pages: 1 };
+
+  it('that stops its run lets nobody else be asked for before a person resumes it', async () => {
+    const activities = new ScriptedActivities();
+    activities.plan = { ...plan, pilot };
+    activities.judgement = { kind: 'stop', stop: { ...stop, type: 'pilot.below' } };
+    await stage.play(activities, async (handle) => {
+      await untilPhase(handle, 'paused');
+      expect(activities.batches.toSorted()).toEqual([1, 2, 3]);
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.judgements).toBe(1);
+    expect(activities.batches).toHaveLength(5);
+  });
+
+  it('that was worth it is followed by everybody else', async () => {
+    const activities = new ScriptedActivities();
+    activities.plan = { ...plan, pilot };
+    await stage.play(activities, (handle) => handle.result());
+    expect([activities.judgements, activities.batches.length]).toEqual([1, 5]);
   });
 });
