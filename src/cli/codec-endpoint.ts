@@ -37,7 +37,8 @@ export interface RunningCodecEndpoint {
  */
 export async function startCodecEndpoint(settings: CodecEndpointSettings): Promise<RunningCodecEndpoint> {
   const server = createServer(settings);
-  await server.listen(settings.listen);
+  // A copy: fastify writes to what it is given, and settings are frozen.
+  await server.listen({ ...settings.listen });
   const { port } = server.server.address() as AddressInfo;
   return { host: settings.listen.host, port, close: () => server.close() };
 }

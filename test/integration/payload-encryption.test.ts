@@ -121,7 +121,7 @@ describe('the codec server', () => {
   let endpoint: RunningCodecEndpoint;
 
   beforeAll(async () => {
-    const listen = { host: '127.0.0.1', port: 0 };
+    const listen = Object.freeze({ host: '127.0.0.1', port: 0 });
     endpoint = await startCodecEndpoint({ codec, listen, origins: [ui], token: 'let-me-read' });
   });
 
