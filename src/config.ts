@@ -114,9 +114,7 @@ const schema = z.object({
     error: 'must be a time, such as 2027-03-01T00:00:00Z',
   }),
   SANDBOX_CREDENTIAL: text.transform((value) => value ?? 'key').pipe(z.enum(['key', 'token'])),
-  LOG_LEVEL: text
-    .transform((value) => value ?? 'info')
-    .pipe(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])),
+  LOG_LEVEL: text.pipe(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).optional()),
   LOG_FORMAT: text.pipe(z.enum(['json', 'pretty']).optional()),
   METRICS_LISTEN: listenAddress('127.0.0.1:9464'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url('http:', 'https:'),
@@ -365,7 +363,11 @@ export function readConfig(
       command: values.NOTIFY_COMMAND,
       on: values.NOTIFY_ON,
     },
-    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
+    log: {
+      // A command that carries a run out by itself shows its progress: lines of a log would stand in between.
+      level: values.LOG_LEVEL ?? (values.TEMPORAL_ADDRESS === undefined ? 'warn' : 'info'),
+      format: values.LOG_FORMAT,
+    },
     metricsListen: values.METRICS_LISTEN,
   });
 }

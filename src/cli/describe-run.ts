@@ -100,6 +100,11 @@ export function describeRun(facts: RunFacts, config?: Config): string {
   }
   if (config) lines.push(`  ${describeService(config)}`);
   if (facts.status === 'finished' && total === 0) lines.push(noRows);
+  if (facts.status === 'awaiting_approval') {
+    lines.push(
+      `  next: enrich resume ${facts.run_id} says yes to plan ${facts.plan_hash ?? ''}, enrich cancel ${facts.run_id} says no`,
+    );
+  }
   if (facts.reason !== null) lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
   if ((facts.outcomes['unknown'] ?? 0) > 0 || facts.credits.unknown !== '0') {
     lines.push(
