@@ -11,7 +11,7 @@ import {
 import type { PayloadCodec } from '@temporalio/common';
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
 import { runDefaults, type Config, type ServiceSettings } from './config.ts';
-import { callTaskQueue, controlTaskQueue } from './contract.ts';
+import { callTaskQueues, controlTaskQueue } from './contract.ts';
 import { countCalls } from './enrichment/count-calls.ts';
 import { traceCalls } from './enrichment/trace-calls.ts';
 import { FailureStreak } from './enrichment/failure-streak.ts';
@@ -63,7 +63,7 @@ const patienceMilliseconds = 20_000;
 /**
  * The composition root: everything that a worker process runs with is made here, once.
  *
- * Two task queues: paid calls have few slots and live long, and would starve ingest and page opening on one queue.
+ * Task queues of their own for paid calls: those have few slots and live long, and would starve ingest and page opening.
  */
 export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
   const { config, log, metrics, tracing } = settings;
@@ -135,31 +135,38 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     ),
     maxConcurrentActivityTaskExecutions: 4,
   });
-  const calls = await Worker.create({
-    ...shared,
-    taskQueue: callTaskQueue,
-    activities: createCallActivities(
-      {
-        warehouse,
-        client,
-        queue,
-        limits: { rateLimits: config.rateLimits, budgets },
-        callTimeoutSeconds: config.service.callTimeoutSeconds,
-        patienceMilliseconds,
-        streak: new FailureStreak(),
-        webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,
-        pollAfterSeconds: config.lateResults.pollAfterSeconds,
-        onBudgetAlarm: (alarm) => log.warn({ alarm }, describeAlarm(alarm)),
-      },
-      log,
+  const callActivities = createCallActivities(
+    {
+      warehouse,
+      client,
+      queue,
+      limits: { rateLimits: config.rateLimits, budgets },
+      callTimeoutSeconds: config.service.callTimeoutSeconds,
+      patienceMilliseconds,
+      streak: new FailureStreak(),
+      webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,
+      pollAfterSeconds: config.lateResults.pollAfterSeconds,
+      onBudgetAlarm: (alarm) => log.warn({ alarm }, describeAlarm(alarm)),
+    },
+    log,
+  );
+  const calls = await Promise.all(
+    Object.values(callTaskQueues).map((taskQueue) =>
+      Worker.create({
+        ...shared,
+        taskQueue,
+        activities: callActivities,
+        // As many again as calls in the air: where the next batch first had to come from Temporal when a call ends, a call of
+        // a lower priority would go instead.
+        maxConcurrentActivityTaskExecutions: 2 * config.callConcurrency,
+      }),
     ),
-    // One more than calls in the air is enough to keep the queue fed while answers are recorded.
-    maxConcurrentActivityTaskExecutions: config.callConcurrency + 1,
-  });
+  );
+  const workers = [control, ...calls];
 
   const running = async (): Promise<void> => {
     try {
-      await Promise.all([control.run(), calls.run()]);
+      await Promise.all(workers.map((worker) => worker.run()));
     } finally {
       await queue.close();
       await client.close();
@@ -170,7 +177,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   return {
     ended,
     stop: async () => {
-      for (const worker of [control, calls]) if (worker.getState() === 'RUNNING') worker.shutdown();
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await ended;
     },
   };

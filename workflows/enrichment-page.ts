@@ -1,6 +1,6 @@
 import { condition, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import {
-  callTaskQueue,
+  callTaskQueues,
   controlTaskQueue,
   taskPriorities,
   type CallActivities,
@@ -19,7 +19,6 @@ const { openPage } = proxyActivities<ControlActivities>({
 });
 
 const { enrichBatch } = proxyActivities<CallActivities>({
-  taskQueue: callTaskQueue,
   // Above the longest wait in the queue and the longest call, several times over where a batch has to be halved.
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '10 seconds',
@@ -93,7 +92,11 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
       const batch = ended || skipped ? undefined : waiting.shift();
       if (batch === undefined) return;
       const result = await enrichBatch.executeWithOptions(
-        { summary: `batch ${batch}`, priority: { priorityKey: taskPriorities[priority] } },
+        {
+          summary: `batch ${batch}`,
+          taskQueue: callTaskQueues[priority],
+          priority: { priorityKey: taskPriorities[priority] },
+        },
         [{ runId, page, batch }],
       );
       tally = add(tally, result.tally);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { callTaskQueue, mailSignalName, type PlanSummary, type RunStatus } from '../contract.ts';
+import { callTaskQueues, mailSignalName, type PlanSummary, type RunStatus } from '../contract.ts';
 import { bulkMatchScope, freePlaces } from '../limits/rate-windows.ts';
 import { isDatabaseAway } from '../warehouse/failure.ts';
 import { readLateStanding } from '../warehouse/late-polls.ts';
@@ -106,17 +106,18 @@ async function untilCallsAreRecorded(session: Session, runId: string, signal: Ab
   }
 }
 
-/** Says that nobody works on the calls, where that is why nothing moves. */
+/** Says that nobody works on the calls, where that is why nothing moves. A worker polls the queues of all priorities. */
 export async function warnWithoutWorker(session: Session): Promise<void> {
+  const taskQueue = callTaskQueues['ad-hoc'];
   const client = await session.temporal();
   const described = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,
-    taskQueue: { name: callTaskQueue },
+    taskQueue: { name: taskQueue },
     taskQueueType: 2,
   });
   if ((described.pollers ?? []).length > 0) return;
   tell(
-    `no worker is polling ${callTaskQueue} on ${session.stack.temporal.address}: start one with: enrich worker`,
+    `no worker is polling ${taskQueue} on ${session.stack.temporal.address}: start one with: enrich worker`,
   );
 }
 

@@ -8,8 +8,6 @@ import { TestHouse, type Begun } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 /** A server as it is deployed: worker and command are processes of their own, and what they need breaks beneath them. */
-const steppingClock = new URL('../fixtures/stepping-clock.mjs', import.meta.url).href;
-
 let house: TestHouse;
 let begun: Begun[] = [];
 
@@ -67,21 +65,5 @@ describe('a server that is killed in the middle of a run and started again', () 
     await expectPromisesKept({ warehouse, sandbox: house.sandbox });
     await warehouse.close();
     await stopEmbeddedPostgres(directory);
-  });
-});
-
-describe('a clock that steps', () => {
-  it("an hour ahead or back, at a worker: the database's time decides, and no place is given back early", async () => {
-    const settings = { ...house.sharedTemporal(), RATE_LIMITS: '20/5s' };
-    for (const hours of [1, -1])
-      begin(['worker'], {
-        ...settings,
-        NODE_OPTIONS: `--import=${steppingClock}`,
-        STEP_HOURS: String(hours),
-      });
-    const run = await house.enrich(['run', sample(600, 33), '--yes', '--json'], settings);
-    expect(run.facts()).toMatchObject({ status: 'finished', credits: { unknown: '0' } });
-    expect(house.sandbox.log.busiest(5, '/people/bulk_match')).toBeLessThanOrEqual(20);
-    await expectPromisesKept(house);
   });
 });

@@ -15,7 +15,7 @@ import {
   type SandboxOptions,
 } from '../../src/sandbox/server.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
-import { countActions } from './temporal-actions.ts';
+import { batchesReadyAt, countActions } from './temporal-actions.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
@@ -161,6 +161,14 @@ export class TestHouse {
     return [...history.matchAll(/"encoding":"([^"]*)"/g)].map(([, base64]) =>
       Buffer.from(base64!, 'base64').toString(),
     );
+  }
+
+  /** When each batch of a run was handed to the workers. */
+  async batchesReadyAt(runId: string): Promise<Map<number, number>> {
+    const connection = await Connection.connect({ address: this.#stack!.temporal.address });
+    const ready = await batchesReadyAt(new Client({ connection }), runId);
+    await connection.close();
+    return ready;
   }
 
   /** Ends a workflow behind the product's back, as by hand in the Temporal UI. */

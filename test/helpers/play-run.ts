@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import { Runtime, Worker, bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
-import { callTaskQueue, controlTaskQueue, workflowTypes, type RunInput } from '../../src/contract.ts';
+import { callTaskQueues, controlTaskQueue, workflowTypes, type RunInput } from '../../src/contract.ts';
 import { recordHistories } from './histories.ts';
 import type { ScriptedActivities } from './scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from './temporal.ts';
@@ -43,7 +43,12 @@ export class Stage {
       taskQueue: controlTaskQueue,
       activities,
     });
-    const calls = await Worker.create({ connection, namespace, taskQueue: callTaskQueue, activities });
+    const calls = await Worker.create({
+      connection,
+      namespace,
+      taskQueue: callTaskQueues['ad-hoc'],
+      activities,
+    });
     const runId = `run-${randomUUID()}`;
     const handle = await client.workflow.start(workflowTypes.run, {
       taskQueue: controlTaskQueue,

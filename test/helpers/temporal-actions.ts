@@ -22,3 +22,20 @@ export async function countActions(client: Client, runId: string): Promise<numbe
   }
   return count;
 }
+
+/** When each batch of a run was handed to the workers, in milliseconds since 1970: the first time, by its number. */
+export async function batchesReadyAt(client: Client, runId: string): Promise<Map<number, number>> {
+  const ready = new Map<number, number>();
+  for await (const { workflowId } of client.workflow.list({ query: `WorkflowId STARTS_WITH "${runId}/"` })) {
+    const history = await client.workflow.getHandle(workflowId).fetchHistory();
+    for (const event of history.events ?? []) {
+      const scheduled = event.activityTaskScheduledEventAttributes;
+      const [input] = scheduled?.input?.payloads ?? [];
+      if (scheduled?.activityType?.name !== 'enrichBatch' || !input?.data) continue;
+      const { batch } = JSON.parse(Buffer.from(input.data).toString()) as { batch: number };
+      const at = Number(event.eventTime?.seconds) * 1_000 + Number(event.eventTime?.nanos) / 1_000_000;
+      if (!ready.has(batch)) ready.set(batch, at);
+    }
+  }
+  return ready;
+}

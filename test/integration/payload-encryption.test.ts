@@ -6,7 +6,7 @@ import { Runtime, Worker, bundleWorkflowCode, type WorkflowBundle } from '@tempo
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCodecEndpoint, type RunningCodecEndpoint } from '../../src/cli/codec-endpoint.ts';
 import { EncryptingCodec } from '../../src/cli/payload-codec.ts';
-import { callTaskQueue, controlTaskQueue, workflowTypes, type RunInput } from '../../src/contract.ts';
+import { callTaskQueues, controlTaskQueue, workflowTypes, type RunInput } from '../../src/contract.ts';
 import { ScriptedActivities } from '../helpers/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../helpers/temporal.ts';
 
@@ -63,7 +63,7 @@ async function carryOut(runId: string, codec: EncryptingCodec): Promise<unknown>
     dataConverter: { payloadCodecs: [codec] },
   };
   const control = await Worker.create({ ...shared, workflowBundle, taskQueue: controlTaskQueue });
-  const calls = await Worker.create({ ...shared, taskQueue: callTaskQueue });
+  const calls = await Worker.create({ ...shared, taskQueue: callTaskQueues['ad-hoc'] });
   return control.runUntil(calls.runUntil(clientWith(codec).workflow.getHandle(runId).result()));
 }
 

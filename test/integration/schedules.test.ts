@@ -6,7 +6,7 @@ import type { ScheduleDefinition } from '../../src/cli/schedule-definition.ts';
 import { getSchedule, listSchedules, putSchedule, triggerSchedule } from '../../src/cli/schedule-server.ts';
 import { ensurePruneSchedule, ensureSweepSchedule } from '../../src/cli/own-schedules.ts';
 import {
-  callTaskQueue,
+  callTaskQueues,
   controlTaskQueue,
   pruneScheduleId,
   sweepScheduleId,
@@ -86,7 +86,7 @@ async function fire(activities: ScriptedActivities): Promise<string> {
   const { client, workerConnection: connection, namespace } = temporal;
   const shared = { connection, namespace, activities };
   const control = await Worker.create({ ...shared, workflowBundle, taskQueue: controlTaskQueue });
-  const calls = await Worker.create({ ...shared, taskQueue: callTaskQueue });
+  const calls = await Worker.create({ ...shared, taskQueue: callTaskQueues.nightly });
   return control.runUntil(
     calls.runUntil(async () => {
       await triggerSchedule(client, await getSchedule(client, name));
