@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestHouse } from '../helpers/command-line.ts';
+import { metricNames } from '../helpers/metrics.ts';
+import { metricsOf, readPanels } from '../helpers/promql.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 const limit = { calls: 20, seconds: 10 };
@@ -18,19 +20,25 @@ it('two workers, one of them killed and replaced inside a window, hold one rate 
   const file = join(house.directory, 'contacts.csv');
   writeFileSync(file, [...sampleExport({ people: 1_300, seed: 5 })].join(''));
   const shared = { RATE_LIMITS: `${limit.calls}/${limit.seconds}s`, ...house.sharedTemporal() };
-  const workers = [house.begin(['worker'], shared), house.begin(['worker'], shared)];
+  const watched = house.begin(['worker'], { ...shared, METRICS_LISTEN: '127.0.0.1:0' });
+  const workers = [house.begin(['worker'], shared), watched];
   const run = house.enrich(['run', file, '--yes', '--json'], shared);
 
   await expect
     .poll(() => house.sandbox.log.bill().calls, { timeout: 60_000, interval: 100 })
     .toBeGreaterThan(30);
   workers[0]!.kill('SIGKILL');
+  const scrape = await (await fetch(/metrics on (\S+)/.exec(watched.output())![1]!)).text();
   workers.push(house.begin(['worker'], shared));
   const facts = (await run).facts();
   for (const worker of workers) worker.kill('SIGTERM');
   await Promise.all(workers.map((worker) => worker.ended));
 
   expect(facts.status).toBe('finished');
+  // One scrape has what the process counted, what the database says, and what Temporal's SDK says of this worker.
+  const asked = readPanels().flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => metricsOf(expr)));
+  const served = metricNames(scrape);
+  expect(asked.filter((name) => name !== 'up' && !served.has(name))).toEqual([]);
   expect(house.sandbox.log.busiest(limit.seconds, '/people/bulk_match')).toBeLessThanOrEqual(limit.calls);
   expect(house.sandbox.log.bill().refused).toBe(0);
   expect(usedShare(house.sandbox.log.calls().map((call) => call.at))).toBeGreaterThanOrEqual(0.95);

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failureKinds } from '../../src/service/failure-kinds.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 import { metricNames, openMetricsHouse } from '../helpers/metrics.ts';
 import { metricsOf, readPanels, readRules } from '../helpers/promql.ts';
@@ -15,6 +16,8 @@ beforeAll(async () => {
 });
 
 afterAll(() => database.drop());
+
+const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 
 /** Prometheus makes `up` itself; what Temporal's SDK serves is held against a real worker, end to end. */
 const isServed = (name: string) => served.has(name) || name === 'up' || name.startsWith('temporal_');
@@ -33,7 +36,6 @@ describe('the alerts', () => {
     expect(names.filter((name) => !isServed(name))).toEqual([]);
   });
 
-  const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
   it.each(readRules())('$alert has a chapter of the runbook, a summary and a severity', (rule) => {
     const { alert, labels, annotations } = rule;
     expect(annotations['runbook_url']).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
@@ -50,6 +52,26 @@ describe('the alerts', () => {
         .sort(),
     );
   });
+});
+
+describe('the runbook', () => {
+  const pauses = Object.entries(failureKinds)
+    .filter(([, { disposition }]) => disposition === 'pause')
+    .map(([type]) => `service.${type}`);
+  const ours = ['src', 'workflows'].flatMap((folder) =>
+    readdirSync(new URL(`../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.startsWith('sandbox'))
+      .map((name) => readFileSync(new URL(`../../${folder}/${name}`, import.meta.url), 'utf8'))
+      .flatMap((text) => [
+        ...text.matchAll(/type: '((?:budget|match-rate|pilot|run|service|workflow)\.[a-z-]+)'/g),
+      ])
+      .map(([, type]) => type!),
+  );
+
+  it.each([...new Set([...pauses, ...ours])].filter((type) => type !== 'run.cancelled'))(
+    'says what to do where a run is stopped by %s',
+    (type) => expect(runbook).toContain(`\`${type}\``),
+  );
 });
 
 describe('the dashboard', () => {
