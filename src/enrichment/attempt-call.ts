@@ -91,7 +91,7 @@ export async function attemptCall(
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   const { warehouse } = dependencies;
-  const admission = await admitWithPatience(dependencies, request, signal);
+  const admission = await admitWhenAffordable(dependencies, request, signal);
   if (admission.kind === 'over_budget') return { kind: 'over_budget', budget: admission.budget };
   if (admission.kind !== 'admitted') return admission;
   const admittedAt = performance.now();
@@ -159,8 +159,8 @@ export async function attemptCall(
   };
 }
 
-/** Sits out short waits for a place or for credits of calls in the air; hands back what takes longer. */
-async function admitWithPatience(
+/** Sits out what calls in the air may give back of a budget; a full window is for the batch to wait for. */
+async function admitWhenAffordable(
   dependencies: AttemptDependencies,
   { run, batch, people }: AttemptRequest,
   signal: AbortSignal,
@@ -169,7 +169,6 @@ async function admitWithPatience(
   | { kind: 'not_running' }
   | { kind: 'over_budget'; budget: string }
 > {
-  const patienceEnds = performance.now() + dependencies.patienceMilliseconds;
   for (;;) {
     signal.throwIfAborted();
     const admission = await admit(
@@ -185,14 +184,9 @@ async function admitWithPatience(
       dependencies.limits,
     );
     if ('alarms' in admission) admission.alarms.forEach(dependencies.onBudgetAlarm);
-    if (admission.kind === 'wait' && performance.now() + admission.milliseconds <= patienceEnds) {
-      await sleep(admission.milliseconds, undefined, { signal });
-    } else if (admission.kind === 'over_budget' && admission.mayFreeCredits) {
-      // A miss costs nothing: what calls in the air have reserved may come back within a second.
-      await sleep(200, undefined, { signal });
-    } else {
-      return admission;
-    }
+    if (admission.kind !== 'over_budget' || !admission.mayFreeCredits) return admission;
+    // A miss costs nothing: what calls in the air have reserved may come back within a second.
+    await sleep(200, undefined, { signal });
   }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchRequest, BatchResult, BatchTally, Stop } from '../contract.ts';
 import { halve } from '../domain/batching.ts';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
@@ -57,6 +58,7 @@ export async function enrichBatch(
       tally.other += 1;
     }
   };
+  let patienceEnds = performance.now() + dependencies.patienceMilliseconds;
   for (let group = groups.shift(); group; group = groups.shift()) {
     if (group.length === 0) continue;
     const asked = group;
@@ -69,6 +71,7 @@ export async function enrichBatch(
     const result = turn.result;
     let stop: Stop | undefined;
     tally.add(result);
+    if (result.kind !== 'wait') patienceEnds = performance.now() + dependencies.patienceMilliseconds;
     switch (result.kind) {
       case 'recorded':
         killPoint('recorded');
@@ -123,6 +126,12 @@ export async function enrichBatch(
         };
       }
       case 'wait':
+        // Outside the queue, whose slots are for those whose turn it is: batches that go first may come meanwhile.
+        if (performance.now() + result.milliseconds <= patienceEnds) {
+          await sleep(result.milliseconds, undefined, { signal: context.signal });
+          groups.unshift(group);
+          break;
+        }
         return {
           kind: 'wait',
           milliseconds: result.milliseconds,
