@@ -1,6 +1,5 @@
 import type { PlanSummary, RunFacts } from '../contract.ts';
 import type { Config } from '../config.ts';
-import { formatCredits, parseCredits } from '../domain/decimal.ts';
 import { outcomesThatNeedAPerson } from '../domain/outcome.ts';
 import { exitCodes } from '../domain/problem.ts';
 import { describeService } from './describe-service.ts';
@@ -9,7 +8,7 @@ import { readableSeconds, table } from './output.ts';
 /**
  * A plan as a person reads it before saying yes.
  *
- * Bounds are exact; what is only expected is given to one decimal, which is more than it is known to.
+ * Bounds are exact; what is only expected has one decimal, which is more than it is known to.
  */
 export function describePlan(plan: PlanSummary): string {
   const lines = [
@@ -22,13 +21,11 @@ export function describePlan(plan: PlanSummary): string {
       ]),
       ['people to ask for', plan.people],
       ['calls, at most', plan.calls],
-    ]),
-    table([
       ['credits, at least', plan.credits.minimum],
-      ['credits, expected', toOneDecimal(plan.credits.expected)],
+      ['credits, expected', plan.credits.expected],
       ['credits, worst case', plan.credits.worstCase],
-      ['time', `about ${readableSeconds(plan.etaSeconds)} at ${plan.rateLimits}`],
     ]),
+    table([['time', `about ${readableSeconds(plan.etaSeconds)} at ${plan.rateLimits}`]]),
   ];
   if (plan.rows === 0) lines.push(noRows);
   if (plan.pilot) {
@@ -57,18 +54,13 @@ export function describePlan(plan: PlanSummary): string {
 
 const noRows = '  the file has a header and no rows: there is nobody to ask for';
 
-function toOneDecimal(credits: string): string {
-  const tenth = parseCredits('0.1')!;
-  const exact = parseCredits(credits)!;
-  return formatCredits(((exact + tenth / 2n) / tenth) * tenth);
-}
-
 /**
  * What a run came to.
  *
  * @param config of the command that ran it; undefined where another may have
  */
 export function describeRun(facts: RunFacts, config?: Config): string {
+  const late = facts.late_results;
   const total = Object.values(facts.outcomes).reduce((sum, rows) => sum + rows, 0);
   const lines = [
     `run ${facts.run_id}: ${facts.status}${facts.source === null ? '' : ` (${facts.source}, ${facts.file})`}`,
@@ -78,26 +70,21 @@ export function describeRun(facts: RunFacts, config?: Config): string {
         rows,
       ]),
       ['rows', total],
-    ]),
-    table([
       ['calls', facts.calls],
       ['credits settled', facts.credits.settled],
       ['credits reserved', facts.credits.reserved],
       ['credits unknown', facts.credits.unknown],
+      ...(Object.values(late).some((count) => count > 0)
+        ? ([
+            ['late results awaited, calls', late.awaited],
+            ['late results expired, calls', late.expired],
+            ['deliveries arrived', late.arrived],
+            ['  of them after the run', late.late],
+            ['deliveries for nobody', late.orphaned],
+          ] as const)
+        : []),
     ]),
   ];
-  const late = facts.late_results;
-  if (Object.values(late).some((count) => count > 0)) {
-    lines.push(
-      table([
-        ['late results awaited, calls', late.awaited],
-        ['late results expired, calls', late.expired],
-        ['deliveries arrived', late.arrived],
-        ['  of them after the run', late.late],
-        ['deliveries for nobody', late.orphaned],
-      ]),
-    );
-  }
   if (config) lines.push(`  ${describeService(config)}`);
   if (facts.status === 'finished' && total === 0) lines.push(noRows);
   if (facts.status === 'awaiting_approval') {

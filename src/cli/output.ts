@@ -11,7 +11,9 @@ export function tell(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Left-aligned columns, numbers right-aligned. */
+const decimal = /^-?\d+(\.\d+)?$/;
+
+/** Left-aligned columns, numbers and decimals in text right-aligned. */
 export function table(rows: readonly (readonly (string | number)[])[]): string {
   const widths =
     rows[0]?.map((_, column) => Math.max(...rows.map((row) => String(row[column] ?? '').length))) ?? [];
@@ -19,7 +21,9 @@ export function table(rows: readonly (readonly (string | number)[])[]): string {
     .map((row) =>
       row
         .map((cell, column) =>
-          typeof cell === 'number' ? String(cell).padStart(widths[column]!) : cell.padEnd(widths[column]!),
+          decimal.test(String(cell))
+            ? String(cell).padStart(widths[column]!)
+            : String(cell).padEnd(widths[column]!),
         )
         .join('  ')
         .trimEnd(),

@@ -172,7 +172,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
     pages: pagesOf(pilot) + pagesOf(rest),
     credits: {
       minimum: formatCredits(minimumCredits(ask) * people),
-      expected: formatCredits(expected < worstCase ? expected : worstCase),
+      expected: formatCredits(inTenths(expected < worstCase ? expected : worstCase)),
       worstCase: formatCredits(worstCase),
     },
     pilot: pilot === 0 ? null : { people: pilot, pages: pagesOf(pilot) },
@@ -221,6 +221,12 @@ export async function finishRun(
 
 function limitOf(maxCredits: string | null): Credits | undefined {
   return maxCredits === null ? undefined : parseCredits(maxCredits);
+}
+
+/** An estimate: more digits would only look like knowledge. */
+function inTenths(credits: Credits): Credits {
+  const tenth = 100_000n;
+  return ((credits + tenth - 1n) / tenth) * tenth;
 }
 
 function planChanged(expected: string, actual: string): Stop {
