@@ -215,8 +215,12 @@ export interface PlanSummary {
   readonly pilot: { readonly people: number; readonly pages: number } | null;
   /** A call whose answer is lost is made once more: the worst case counts everybody twice. */
   readonly asksUnknownAgain: boolean;
-  /** The tightest budget that applies, if the worst case does not fit it. */
-  readonly shortBudget: { readonly budget: string; readonly available: string } | null;
+  /** The tightest budget that applies, if the worst case does not fit it, and what the run does where it is empty. */
+  readonly shortBudget: {
+    readonly budget: string;
+    readonly available: string;
+    readonly onEmpty: 'finish' | 'pause';
+  } | null;
   /** What the calls are held to, by RATE_LIMITS and by what the service says: `20/minute, 600/hour`. */
   readonly rateLimits: string;
   readonly etaSeconds: number;

@@ -44,12 +44,17 @@ export function describePlan(plan: PlanSummary): string {
   if (plan.shortBudget) {
     lines.push(
       `  the worst case does not fit budget ${plan.shortBudget.budget}, which has ${plan.shortBudget.available} left:`,
-      plan.shortBudget.budget.startsWith('run:')
-        ? '  people who do not fit will be over_budget, and a later run takes them'
-        : '  where it is empty the run waits until it is raised or the next one begins (or finishes: --on-budget finish)',
+      whereEmpty(plan.shortBudget),
     );
   }
   return lines.join('\n');
+}
+
+function whereEmpty({ budget, onEmpty }: NonNullable<PlanSummary['shortBudget']>): string {
+  if (onEmpty === 'finish') return '  people who do not fit will be over_budget, and a later run takes them';
+  return budget.startsWith('run:')
+    ? '  where it is empty the run pauses until it is raised'
+    : '  where it is empty the run pauses until it is raised or the next one begins (or finishes: --on-budget finish)';
 }
 
 const noRows = '  the file has a header and no rows: there is nobody to ask for';

@@ -52,7 +52,8 @@ export async function followRun(
       onPlan?.(run, run.plan);
     }
     progress.show({
-      phase: phases[run.status] ?? run.status,
+      phase: phases[run.status] ?? run.status.replaceAll('_', ' '),
+      hasEnded: ended,
       done: run.status === 'finished' ? (run.plan?.people ?? 0) : money.people,
       total: ended || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
       calls: money.calls,

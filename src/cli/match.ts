@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { worstCaseCredits } from '../domain/credit-rules.ts';
 import { formatCredits } from '../domain/decimal.ts';
@@ -11,6 +10,7 @@ import { parseProfileUrl } from '../domain/profile-url.ts';
 import { matchPerson } from '../enrichment/match-person.ts';
 import type { MatchAnswer } from '../service/client.ts';
 import { toDetail } from '../service/details.ts';
+import { agrees } from './agrees.ts';
 import { describeService } from './describe-service.ts';
 import { print, table, tell } from './output.ts';
 import { withSession } from './session.ts';
@@ -67,7 +67,7 @@ Example:
       tell('would send:');
       tell(table(Object.entries(toDetail(person))));
       tell(`price in credits: at most ${formatCredits(worstCaseCredits({ reveal }))}`);
-      if (options.yes !== true && !(await agrees())) {
+      if (options.yes !== true && !(await agrees('send it?'))) {
         tell('nothing was sent; give the command with --yes to spend');
         process.exitCode = exitCodes.needsPerson;
         return;
@@ -103,16 +103,6 @@ function readIdentity(options: MatchOptions): Identity {
     next: 'give at least one of the options for a person; enrich match --help lists them',
     exitCode: exitCodes.usage,
   });
-}
-
-async function agrees(): Promise<boolean> {
-  if (!process.stdin.isTTY) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(?:es)?$/i.test((await terminal.question('send it? [y/N] ')).trim());
-  } finally {
-    terminal.close();
-  }
 }
 
 function printAnswer(answer: MatchAnswer, json: boolean): void {

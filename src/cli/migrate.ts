@@ -28,7 +28,7 @@ Example:
         print(done.length === 0 ? 'the warehouse is up to date' : `carried out: ${done.join(', ')}`);
         if (options.analystRole !== undefined) {
           await allowAnalyst(stack.databaseUrl, options.analystRole);
-          print(`${options.analystRole} may read what an analyst needs (docs/production.md)`);
+          print(`${options.analystRole} may read what an analyst needs (docs/warehouse.md)`);
         }
       } finally {
         await stack.release();

@@ -106,7 +106,11 @@ function wirePlan(plan: PlanSummary): Record<string, unknown> {
     },
     pilot: plan.pilot,
     asks_unknown_again: plan.asksUnknownAgain,
-    short_budget: plan.shortBudget,
+    short_budget: plan.shortBudget && {
+      budget: plan.shortBudget.budget,
+      available: plan.shortBudget.available,
+      on_empty: plan.shortBudget.onEmpty,
+    },
     eta_seconds: plan.etaSeconds,
   };
 }

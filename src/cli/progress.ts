@@ -3,6 +3,8 @@ import { readableSeconds } from './output.ts';
 
 export interface ProgressFigures {
   readonly phase: string;
+  /** Nothing more is done for now, although not everything is. */
+  readonly hasEnded?: boolean;
   readonly done: number;
   readonly total: number;
   readonly calls: number;
@@ -49,7 +51,7 @@ export class Progress {
     if (this.#stream.isTTY) this.#stream.write('\n');
   }
 
-  #parts({ phase, done, total, calls, credits, waiting }: ProgressFigures): Part[] {
+  #parts({ phase, hasEnded, done, total, calls, credits, waiting }: ProgressFigures): Part[] {
     if (total === 0) return [{ text: `${phase} …`, rank: 0 }];
     const share = Math.min(1, done / total);
     const filled = Math.round(share * barWidth);
@@ -62,7 +64,9 @@ export class Progress {
       { text: `${calls} calls`, rank: 3 },
       { text: `${credits} credits`, rank: 2 },
       rate > 0 && { text: `${rate.toFixed(1)}/s`, rank: 5 },
-      rate > 0 && done < total && { text: `ETA ${readableSeconds((total - done) / rate)}`, rank: 1 },
+      rate > 0 &&
+        done < total &&
+        !hasEnded && { text: `ETA ${readableSeconds((total - done) / rate)}`, rank: 1 },
       waiting !== undefined && { text: waiting, rank: 0 },
     ];
     return parts.filter((part) => part !== false);

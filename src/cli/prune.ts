@@ -58,7 +58,7 @@ Example:
       );
       if (Object.values(kept).some((count) => count > 0))
         tell(
-          'still needed: see enrich attempts list, and enrich inbox list --status orphaned (or quarantined)',
+          'still needed: by runs that have not ended (enrich status), calls whose cost is not known (enrich attempts list), and deliveries without effect (enrich inbox list)',
         );
       if (!removed) tell('nothing was removed; with --yes it is');
     });

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
 import type { RunFacts, RunPriority } from '../contract.ts';
@@ -13,6 +12,7 @@ import {
   type RunOrder,
   type RunRecord,
 } from '../warehouse/runs.ts';
+import { agrees } from './agrees.ts';
 import { checkService } from './check-service.ts';
 import { describeService } from './describe-service.ts';
 import { describePlan, describeRun, exitCodeOf } from './describe-run.ts';
@@ -212,18 +212,37 @@ async function approve(
   runId: string,
   handle: Awaited<ReturnType<typeof startRunWorkflow>>,
 ): Promise<boolean> {
-  if (session.stack.temporal.embedded) await session.work();
-  const status = await followRun(session, runId, handle, new AbortController().signal);
-  if (status !== 'awaiting_approval') return false;
-  const { plan } = await getRun(session.warehouse, runId);
-  if (!plan) return false;
-  tell(describeMapping(await getRun(session.warehouse, runId)));
-  tell(describePlan(plan));
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(`spend up to ${plan.credits.worstCase} credits? [y/N] `);
-  terminal.close();
-  const yes = /^y(es)?$/i.test(answer.trim());
-  if (yes) await sendUpdate(session, runId, 'approve', [plan.planHash]);
-  else await cancelRun(session, await getRun(session.warehouse, runId), 'the plan was not approved');
-  return yes;
+  // A worker is at work: the servers must not be stopped under it by the signal itself.
+  const interrupted = new AbortController();
+  const interrupt = (): void => {
+    tell('\nstopping: nothing is spent yet');
+    interrupted.abort();
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  try {
+    if (session.stack.temporal.embedded) await session.work();
+    const status = await followRun(session, runId, handle, interrupted.signal);
+    const run = await getRun(session.warehouse, runId);
+    if (interrupted.signal.aborted) throw notApproved(runId);
+    if (status !== 'awaiting_approval' || !run.plan) return false;
+    tell(describeMapping(run));
+    tell(describePlan(run.plan));
+    const yes = await agrees(`spend up to ${run.plan.credits.worstCase} credits?`, interrupted.signal);
+    if (yes === undefined) throw notApproved(runId);
+    if (yes) await sendUpdate(session, runId, 'approve', [run.plan.planHash]);
+    else await cancelRun(session, run, 'the plan was not approved');
+    return yes;
+  } finally {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  }
+}
+
+function notApproved(runId: string): Problem {
+  return new Problem('run.not-approved', 'nobody has said yes to the plan; nothing was spent', {
+    where: runId,
+    next: `the same command again asks again; enrich cancel ${runId} gives it up`,
+    exitCode: exitCodes.needsPerson,
+  });
 }

@@ -1,8 +1,8 @@
-import { createInterface } from 'node:readline/promises';
 import type { Client } from '@temporalio/client';
 import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import { agrees } from './agrees.ts';
 import { print, tell } from './output.ts';
 import { withWishOptions } from './run.ts';
 import { defineSchedule, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';
@@ -108,7 +108,7 @@ Example, schedules.yaml:
         print(describeChanges(changes));
         const due = [...changes.create, ...changes.update.map(({ definition }) => definition)];
         if (due.length + changes.delete.length === 0) return tell('nothing is to be changed');
-        if (options.yes !== true && !(await saysYes())) {
+        if (options.yes !== true && !(await agrees('change it?'))) {
           tell('nothing was changed; give the command with --yes to change it');
           process.exitCode = exitCodes.needsPerson;
           return;
@@ -164,12 +164,4 @@ function hasBudget({ budgets }: Config): boolean {
 
 async function tellOutlook(session: Session, { definition, description }: KnownSchedule): Promise<void> {
   for (const line of await outlookOf(session, definition, description.info.nextActionTimes)) tell(line);
-}
-
-async function saysYes(): Promise<boolean> {
-  if (!process.stdin.isTTY) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question('change it? [y/N] ');
-  terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
 }

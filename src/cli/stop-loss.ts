@@ -1,6 +1,6 @@
-import { createInterface } from 'node:readline/promises';
 import type { RunFacts } from '../contract.ts';
 import { getRun, type RunRecord } from '../warehouse/runs.ts';
+import { agrees } from './agrees.ts';
 import { tell } from './output.ts';
 import type { Session } from './session.ts';
 import { resumeRun, waitForRun } from './steer-run.ts';
@@ -22,12 +22,9 @@ export async function goOnIfWanted(session: Session, facts: RunFacts, asks: bool
   let latest = facts;
   for (;;) {
     const run = await getRun(session.warehouse, latest.run_id);
-    if (!isStoppedByLoss(run) || !asks || !process.stdin.isTTY) return latest;
+    if (!isStoppedByLoss(run) || !asks) return latest;
     tell(run.stop?.reason ?? '');
-    const terminal = createInterface({ input: process.stdin, output: process.stderr });
-    const answer = await terminal.question('go on with everybody else? [y/N] ');
-    terminal.close();
-    if (!/^y(es)?$/i.test(answer.trim())) return latest;
+    if (!(await agrees('go on with everybody else?'))) return latest;
     latest = await waitForRun(session, run.runId, await resumeRun(session, run));
   }
 }

@@ -90,7 +90,10 @@ export async function acquireStack(
   const starting = exclusively(directories.changing, waitSeconds, () =>
     startServers(config, embedded, directories, onStep),
   );
-  const stopListening = releaseOnSignals(() => starting.catch(() => undefined).then(release));
+  const stopListening = releaseOnSignals(() => {
+    onStep('\nstopping; the same command may be given again');
+    return starting.catch(() => undefined).then(release);
+  });
   try {
     return stackOf(config, embedded, await starting, release);
   } catch (error) {

@@ -42,7 +42,7 @@ export async function meetBudget(
     stop: {
       type: 'budget.empty',
       reason: `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ${formatCredits(perPerson)} credits left, the price of one person: the run goes on when that is raised${byItself}`,
-      next: empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; '),
+      next: `${empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; ')}; then: enrich resume ${runId}`,
       budgets: empty,
     },
   };

@@ -6,6 +6,7 @@ import {
   type RunFacts,
   type Stop,
 } from '../contract.ts';
+import { policyOf } from '../domain/budget-policy.ts';
 import { askOf, expectedCredits, minimumCredits, worstCaseCredits } from '../domain/credit-rules.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/decimal.ts';
 import { estimateSeconds } from '../domain/eta.ts';
@@ -179,7 +180,11 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
     asksUnknownAgain,
     shortBudget:
       short && short.available < worstCase
-        ? { budget: short.budgetId, available: formatCredits(short.available) }
+        ? {
+            budget: short.budgetId,
+            available: formatCredits(short.available),
+            onEmpty: policyOf(short.budgetId, run.options.onBudget),
+          }
         : null,
     rateLimits: formatRateLimits(lowestLimits(windows)),
     etaSeconds: estimateSeconds(calls, windows, {

@@ -94,7 +94,9 @@ function asProblem(error: unknown, address: RowsAddress): unknown {
       where: address.kind === 'table' ? addressText(address) : addressName(address),
       next: timedOut
         ? 'ask for fewer rows, or for an order that an index has'
-        : 'a SELECT that the user of DATABASE_URL may carry out, in one statement; try it in psql',
+        : address.kind === 'table'
+          ? 'name a table or view of the database of DATABASE_URL, as SCHEMA.TABLE, that its user may read'
+          : 'a SELECT that the user of DATABASE_URL may carry out, in one statement; try it in psql',
       exitCode: exitCodes.usage,
       cause: error,
     },

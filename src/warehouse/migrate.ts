@@ -138,6 +138,8 @@ async function withDatabase<Result>(
     idleTimeoutMillis: 0,
   });
   pool.on('error', () => {});
+  // A connection that breaks in the middle of a statement fails it; the event alone would end the process without a word.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const database = new Kysely<never>({ dialect: new PostgresDialect({ pool }) });
   try {
     const version = await pool.query<{ server_version_num: string }>('show server_version_num');

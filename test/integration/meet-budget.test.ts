@@ -47,7 +47,11 @@ describe('a run that met a limit', () => {
     expect(meeting).toMatchObject({
       kind: 'wait',
       milliseconds: null,
-      stop: { type: 'budget.empty', next: `enrich budget set run:${runId} N`, budgets: [`run:${runId}`] },
+      stop: {
+        type: 'budget.empty',
+        next: `enrich budget set run:${runId} N; then: enrich resume ${runId}`,
+        budgets: [`run:${runId}`],
+      },
     });
     if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.stop);
     expect(await runsWaitingFor(warehouse, `run:${runId}`)).toEqual([runId]);

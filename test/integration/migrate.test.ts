@@ -41,6 +41,20 @@ describe('migrating', () => {
     expect(await pendingMigrations(database.databaseUrl)).toEqual([]);
   });
 
+  it('fails in words where its connection is ended in the middle of it', async () => {
+    const ends = {
+      ...migrations,
+      [next]: {
+        up: async (schema: Kysely<never>) => {
+          await sql`select pg_terminate_backend(pg_backend_pid())`.execute(schema);
+        },
+      },
+    };
+    await expect(migrate(database.databaseUrl, { migrations: ends })).rejects.toMatchObject({
+      type: expect.stringMatching(/^database\./),
+    });
+  });
+
   it('waits for a transaction that uses the tables, and lets others pass meanwhile', async () => {
     await migrate(database.databaseUrl);
     const analyst = await pool.connect();

@@ -25,6 +25,16 @@ it('shows all figures where there is room', () => {
   );
 });
 
+it('promises no end to a run that goes no further', async () => {
+  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 120 }) as unknown as WriteStream;
+  const progress = new Progress(stream);
+  progress.show({ ...figures, done: 0 });
+  progress.show({ ...figures, phase: 'paused', hasEnded: true, waiting: undefined });
+  expect(stripVTControlCharacters(String(stream.read()))).toMatch(
+    /paused .* 120\/5000 {2}12 calls {2}104 credits {2}[\d.]+\/s$/,
+  );
+});
+
 it('gives up figures before the reason why nothing moves', () => {
   expect(shown(80)).toBe('enriching  120/5000  104 credits  waiting 9s: the window 20/10s is full');
 });
