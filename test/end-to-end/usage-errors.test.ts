@@ -83,7 +83,7 @@ describe.concurrent('a flag that cannot be read', () => {
     ['FILE', ['plan', 'good.csv', '--from-table', 'crm.contacts']],
   ])('is usage, and named: %s of %j', async (flag, parameters) => {
     const ended = await house.enrich(parameters);
-    const [what = '', where = ''] = ended.stderr.split('\n');
+    const [what = '', where = ''] = ended.stderr.slice(ended.stderr.indexOf('error:')).split('\n');
     expect(what + where).toContain(flag);
     expect(ended.stderr).toContain('  next:');
     expect(ended.code).toBe(2);
@@ -172,6 +172,6 @@ describe('enrich doctor', () => {
     const gone = await startScriptedServer(() => {});
     await gone.close();
     const ended = await house.enrich(['doctor'], { ENRICHMENT_BASE_URL: gone.baseUrl });
-    expect(ended.stdout).toContain('does not answer (ECONNREFUSED)');
+    expect(ended.stdout).toContain('nothing listens at the address of the service (ECONNREFUSED)');
   });
 });

@@ -43,12 +43,11 @@ export class Stage {
       taskQueue: controlTaskQueue,
       activities,
     });
-    const calls = await Worker.create({
-      connection,
-      namespace,
-      taskQueue: callTaskQueues['ad-hoc'],
-      activities,
-    });
+    const calls = await Promise.all(
+      Object.values(callTaskQueues).map((taskQueue) =>
+        Worker.create({ connection, namespace, taskQueue, activities }),
+      ),
+    );
     const runId = `run-${randomUUID()}`;
     const handle = await client.workflow.start(workflowTypes.run, {
       taskQueue: controlTaskQueue,
@@ -67,12 +66,15 @@ export class Stage {
         } satisfies RunInput,
       ],
     });
-    await control.runUntil(
-      calls.runUntil(async () => {
-        await act(handle);
-        await recordHistories(client, { run: handle.workflowId, page: `${handle.workflowId}/page-0001` });
-      }),
-    );
+    let played = async (): Promise<void> => {
+      await act(handle);
+      await recordHistories(client, { run: handle.workflowId, page: `${handle.workflowId}/page-0001` });
+    };
+    for (const worker of [control, ...calls]) {
+      const inner = played;
+      played = () => worker.runUntil(inner);
+    }
+    await played();
   }
 
   close(): Promise<void> {
