@@ -47,7 +47,7 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
 }
 
 async function carryOut(run: RunState, input: RunInput): Promise<RunFacts> {
-  const plan = await prepare(run);
+  const plan = await prepare(run, input);
   if (input.checksService && plan.calls > 0) await untilServiceIsReady(run);
   for (;;) {
     const end = (await passPilot(run, input, plan)) ?? (await enrichPages(run, input, plan.pages));
@@ -60,7 +60,7 @@ async function carryOut(run: RunState, input: RunInput): Promise<RunFacts> {
 }
 
 /** Ingest, plan, and the word that the run may spend. */
-async function prepare(run: RunState): Promise<PlanSummary> {
+async function prepare(run: RunState, input: RunInput): Promise<PlanSummary> {
   const { runId } = run;
   run.enter('ingesting');
   const ingested = await long.ingestExport.executeWithOptions(
@@ -79,7 +79,9 @@ async function prepare(run: RunState): Promise<PlanSummary> {
   if (planned.kind === 'refused') return fail(run, planned.stop);
   run.plan = planned.plan;
 
-  if (run.approved) {
+  if (input.carried) {
+    // Its status is in the tables: to write that it is running could lift a pause that came meanwhile.
+  } else if (run.approved) {
     await run.setStatus('running');
   } else {
     await run.setStatus('awaiting_approval');
@@ -121,11 +123,13 @@ async function passPilot(run: RunState, input: RunInput, plan: PlanSummary): Pro
     await awaitLateResults(run);
     if (run.isCancelling) return end;
   }
+  const resumesBefore = run.resumes;
   const judged = await quick.judgePilot.executeWithOptions(
     { summary: `what the pilot of ${pilot.people} people came to` },
     [{ runId: run.runId }],
   );
-  if (judged.kind === 'stop') await run.untilResumed(judged.stop);
+  // The tables say that it is paused before this is told so: it may have been resumed by now.
+  if (judged.kind === 'stop' && run.resumes === resumesBefore) await run.untilResumed(judged.stop);
   run.isPilotPassed = true;
   return undefined;
 }
@@ -133,7 +137,8 @@ async function passPilot(run: RunState, input: RunInput, plan: PlanSummary): Pro
 /** Opens page after page up to the last, until no credits are left, or the run is cancelled. */
 async function enrichPages(run: RunState, input: RunInput, pages: number): Promise<Ending> {
   let over = false;
-  const watching = run.late?.watch(() => over, { moreToCome: true });
+  const watch = (): Promise<void> | undefined => run.late?.watch(() => over, { moreToCome: true });
+  let watching = watch();
   const endWatch = async (): Promise<void> => {
     over = true;
     await watching;
@@ -162,21 +167,28 @@ async function enrichPages(run: RunState, input: RunInput, pages: number): Promi
       continue;
     }
     if (result.kind === 'done') run.page += 1;
-    if (workflowInfo().continueAsNewSuggested && run.page <= pages && !run.isCancelling) {
+    if (workflowInfo().continueAsNewSuggested && run.page <= pages && !run.isHeld) {
       await endWatch();
       await condition(allHandlersFinished);
-      const { page: next, tally, priority } = run;
-      await continueAsNew<typeof enrichmentRun>({
-        ...input,
-        approved: true,
-        checksService: false,
-        priority,
-        carried: { page: next, tally },
-      });
+      // A word that came meanwhile is for this execution to carry out: the next would know nothing of it.
+      if (!run.isHeld) await goOnAnew(run, input);
+      over = false;
+      watching = watch();
     }
   }
   await endWatch();
   return { ending: 'finished' };
+}
+
+/** Goes on from here with an empty history. */
+function goOnAnew({ page, tally, priority }: RunState, input: RunInput): Promise<never> {
+  return continueAsNew<typeof enrichmentRun>({
+    ...input,
+    approved: true,
+    checksService: false,
+    priority,
+    carried: { page, tally },
+  });
 }
 
 function openPage(run: RunState, page: number, pages: number): ReturnType<typeof enrichmentPage> {

@@ -72,6 +72,11 @@ export class RunState {
     return this.cancelling !== undefined;
   }
 
+  /** A person, or what befell it, keeps it from going on. */
+  get isHeld(): boolean {
+    return this.stop !== null || this.isCancelling;
+  }
+
   show(): void {
     setCurrentDetails(progressTable(this.progress));
   }

@@ -120,9 +120,11 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   judgement: PilotJudgement = { kind: 'go on', summary: 'good' };
   judgements = 0;
 
+  judge = async (): Promise<PilotJudgement> => this.judgement;
+
   judgePilot: ControlActivities['judgePilot'] = async () => {
     this.judgements += 1;
-    return this.judgement;
+    return this.judge();
   };
 
   /** What the nth meeting with an empty budget comes to; the run ends where nothing is said. */

@@ -1,8 +1,9 @@
+import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BudgetMeeting, Stop } from '../../src/contract.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
-import { ScriptedActivities, plan, tally } from '../helpers/scripted-activities.ts';
+import { ScriptedActivities, nothingAwaited, plan, tally } from '../helpers/scripted-activities.ts';
 
 let stage: Stage;
 
@@ -161,6 +162,38 @@ describe('a page', () => {
   });
 });
 
+describe('a pause', () => {
+  it('that comes before a continue-as-new holds after it', async () => {
+    const activities = new ScriptedActivities();
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    let isPageTwoAsked = false;
+    activities.answer = async (batch) => {
+      if (batch > 100) isPageTwoAsked = true;
+      if (batch > 100 && activities.statuses.at(-1) === 'paused') return { kind: 'stopped', tally, stop };
+      if (batch !== 3) return { kind: 'done', tally };
+      const context = Context.current();
+      const beat = setInterval(() => context.heartbeat(), 1_000);
+      await held;
+      clearInterval(beat);
+      return { kind: 'done', tally };
+    };
+    await stage.play(activities, async (handle) => {
+      await expect.poll(() => activities.batches.length, { timeout: 20_000 }).toBe(2);
+      // Enough for the server to suggest it: 4 MB of history.
+      for (let sent = 0; sent < 6; sent += 1) await handle.signal('mail', '.'.repeat(900_000));
+      await handle.executeUpdate('pause', { args: ['not before Monday'] });
+      letGo();
+      await expect.poll(() => isPageTwoAsked, { timeout: 20_000 }).toBe(true);
+      await untilPhase(handle, 'paused');
+      expect(activities.statuses).toEqual(['running', 'paused']);
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
+  });
+});
+
 describe('the priority of a run', () => {
   it('changes for the batches that begin from then on, those of the open page included', async () => {
     const { activities, letGo, begun } = holding();
@@ -202,6 +235,46 @@ describe('a pilot', () => {
       await handle.result();
     });
     expect(activities.judgements).toBe(1);
+    expect(activities.batches).toHaveLength(5);
+  });
+
+  it('lets its run go on when it is resumed before the run has heard of the judgement', async () => {
+    const activities = new ScriptedActivities();
+    activities.plan = { ...plan, pilot };
+    await stage.play(activities, async (handle) => {
+      // The tables say that the run is paused as soon as the pilot is judged: whoever reads them may be quick.
+      activities.judge = async () => {
+        await handle.executeUpdate('resume');
+        return { kind: 'stop', stop: { ...stop, type: 'pilot.below' } };
+      };
+      await handle.result();
+    });
+    expect(activities.statuses.at(-1)).toBe('running');
+    expect(activities.batches).toHaveLength(5);
+  });
+
+  it('can be paused while its late results are awaited', async () => {
+    const activities = new ScriptedActivities();
+    activities.plan = { ...plan, pilot };
+    activities.look = () => ({ ...nothingAwaited, awaited: 1, nextLookMilliseconds: 3_600_000 });
+    activities.answer = (batch) =>
+      batch > 100 && activities.statuses.at(-1) === 'paused'
+        ? { kind: 'stopped', tally, stop }
+        : { kind: 'done', tally };
+    await stage.play(
+      activities,
+      async (handle) => {
+        await untilPhase(handle, 'awaiting late results');
+        await handle.executeUpdate('pause', { args: ['not before Monday'] });
+        activities.look = () => nothingAwaited;
+        await handle.signal('mail');
+        await untilPhase(handle, 'paused');
+        expect(activities.batches).toHaveLength(3);
+        await handle.executeUpdate('resume');
+        await handle.result();
+      },
+      { lateResults: { pollAfterSeconds: 3_600 } },
+    );
     expect(activities.batches).toHaveLength(5);
   });
 
