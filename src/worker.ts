@@ -47,7 +47,7 @@ export interface WorkerSettings {
 }
 
 export interface RunningWorker {
-  /** Drains: no new activity is taken, calls in the air are waited for. */
+  /** Drains: no new activity is taken, no further call is begun, calls in the air are waited for. */
   stop(): Promise<void>;
   /** Settles when the worker has ended; fails if it ended by itself. */
   readonly ended: Promise<void>;
@@ -178,6 +178,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     ended,
     stop: async () => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      queue.handBack();
       await ended;
     },
   };

@@ -5,6 +5,9 @@ import type { Wait } from './rate-windows.ts';
 /** Bottleneck's own order: a lower number goes first. */
 const priorities = { 'ad-hoc': 3, nightly: 5, backfill: 7 } as const;
 
+/** Until then another worker may have come to take the job. */
+const workerStops: Wait = { milliseconds: 1_000, reason: 'the worker that had it is being stopped' };
+
 /** Without a limit the places are endless; the reservoir is a number all the same. */
 const largestRefill = 10_000;
 
@@ -37,6 +40,7 @@ export class CallQueue {
   readonly #abandon = new Set<(wait: Wait) => void>();
   #refilling = false;
   #dry = false;
+  #handsBack = false;
   #closed = false;
 
   constructor(options: CallQueueOptions) {
@@ -50,7 +54,8 @@ export class CallQueue {
    * Runs a job when its turn has come.
    *
    * @param signal gives up waiting; a job that has begun is not interrupted by the queue
-   * @returns the job's result, or the wait that is longer than the queue's patience (the job has not begun)
+   * @returns the job's result; or, of a job that has not begun, the wait that is longer than the queue's patience or that
+   *   begins with `handBack`
    * @throws what the job throws, or the signal's reason
    */
   async run<Result>(
@@ -59,6 +64,7 @@ export class CallQueue {
     signal: AbortSignal,
   ): Promise<Queued<Result>> {
     signal.throwIfAborted();
+    if (this.#handsBack) return { kind: 'wait', ...workerStops };
     // Bottleneck starts a job wherever another one ends: what it is part of (its trace) would be that other's.
     const bound = AsyncResource.bind(job);
     let begun = false;
@@ -104,6 +110,15 @@ export class CallQueue {
   /** Jobs that wait for their turn. */
   get waiting(): number {
     return this.#limiter.counts().QUEUED;
+  }
+
+  /**
+   * Begins no further job: those that wait are handed back, and so is whatever comes. A worker that is stopped waits for the
+   * calls in the air; the batches behind them would be as many calls again, and some of those cut off at the end of its grace.
+   */
+  handBack(): void {
+    this.#handsBack = true;
+    for (const abandon of this.#abandon) abandon(workerStops);
   }
 
   /** Starts no further job, and fails those that wait; resolves when the jobs that have begun are done. */

@@ -124,6 +124,22 @@ describe('the call queue', () => {
     expect(begun).toEqual(['first']);
   });
 
+  it('hands back whoever waits or comes where its worker is stopped, and leaves the job that has begun alone', async () => {
+    const begun: string[] = [];
+    const calls = open({ concurrency: 1 });
+    const first = job('first', begun);
+    const running = calls.run('nightly', first.run, never());
+    await expect.poll(() => begun).toEqual(['first']);
+    const second = calls.run('nightly', job('second', begun).run, never());
+    calls.handBack();
+    const third = calls.run('ad-hoc', job('third', begun).run, never());
+    expect(await second).toMatchObject({ kind: 'wait', milliseconds: 1_000 });
+    expect(await third).toMatchObject({ kind: 'wait', milliseconds: 1_000 });
+    first.end();
+    expect(await running).toMatchObject({ kind: 'ran' });
+    expect(begun).toEqual(['first']);
+  });
+
   it('passes the failure of a job on and goes on', async () => {
     const calls = open({});
     await expect(calls.run('nightly', () => Promise.reject(new Error('refused')), never())).rejects.toThrow(
