@@ -46,7 +46,8 @@ export async function listAttempts(
  * - `not billed`: the reservation is released; what an answer said that it cost is settled all the same.
  *
  * In both cases the people are free to be asked again by a later run, because nothing was learned of them: their claims
- * are given up. Deciding twice changes nothing.
+ * are given up, but for those whom the run asks for once more, or whose second call is unknown as well. Deciding twice
+ * changes nothing.
  *
  * @param credits what the service billed, as a decimal
  * @throws Problem `attempt.not-unknown`
@@ -82,6 +83,11 @@ export async function decideAttempt(warehouse: Warehouse, attemptId: string, cre
     await sql`
       delete from claims c using attempt_people p
       where p.attempt_id = ${attemptId} and c.run_id = p.run_id and c.row_number = p.row_number
+        and not exists (select 1 from run_rows r
+          where r.run_id = p.run_id and r.row_number = p.row_number and r.outcome is null)
+        and not exists (select 1 from attempt_people o join attempts a using (attempt_id)
+          where o.run_id = p.run_id and o.row_number = p.row_number and o.attempt_id <> p.attempt_id
+            and a.status in ('admitted', 'unknown') and a.answered_at is null)
     `.execute(transaction);
   });
 }

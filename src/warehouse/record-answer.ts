@@ -222,7 +222,10 @@ function answeredRows(
   });
 }
 
-/** Row outcomes and their evidence, and the claims of these rows given up: everybody here has the final word. */
+/**
+ * Row outcomes and their evidence, and the claims of these rows given up: everybody here has the final word. Where two calls
+ * asked for the same person (the answer to the first seemed lost), whichever found them has it.
+ */
 async function writeOutcomes(
   transaction: Transaction<Tables>,
   attempt: ClosedAttempt,
@@ -242,7 +245,8 @@ async function writeOutcomes(
     )
     update run_rows r set outcome = a.outcome, reason = a.reason
     from answered a
-    where r.run_id = ${attempt.runId} and r.row_number = a.row_number and (r.outcome is null or r.outcome = 'unknown')
+    where r.run_id = ${attempt.runId} and r.row_number = a.row_number and (r.outcome is null or r.outcome = 'unknown'
+      or (a.outcome = 'enriched' and r.outcome in ('not_found', 'identity_mismatch', 'rejected')))
   `.execute(transaction);
 }
 

@@ -6,7 +6,8 @@ import type { Warehouse } from './database.ts';
  * Lets people whose call is unknown be asked for again, if they were asked for once: for runs whose owner pays for both. The
  * unknown call keeps its reservation and its claims, and waits for its answer or for the operator as ever.
  *
- * @returns their rows; whoever was asked for twice stays unknown
+ * @returns their rows; whoever was asked for twice stays unknown, and so does whose call the operator has decided: those are
+ *   for the next run
  */
 export async function reopenUnknown(
   warehouse: Warehouse,
@@ -16,8 +17,8 @@ export async function reopenUnknown(
   const reopened = await sql<{ row_number: number }>`
     update run_rows r set outcome = null, reason = null
     where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::int[]) and r.outcome = 'unknown'
-      and (select count(*) from attempt_people p join attempts a using (attempt_id)
-        where p.run_id = r.run_id and p.row_number = r.row_number and a.status not in ('refused', 'released')) = 1
+      and (select count(*) = 1 and bool_and(a.status = 'unknown') from attempt_people p join attempts a using (attempt_id)
+        where p.run_id = r.run_id and p.row_number = r.row_number and a.status not in ('refused', 'released'))
     returning r.row_number
   `.execute(warehouse.database);
   return reopened.rows.map((row) => row.row_number);

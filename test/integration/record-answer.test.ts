@@ -11,6 +11,7 @@ import { readOpenPeople, type OpenPerson } from '../../src/warehouse/open-people
 import { openPage } from '../../src/warehouse/pages.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
 import { recordAnswer, type AnswerToRecord } from '../../src/warehouse/record-answer.ts';
+import { reopenUnknown } from '../../src/warehouse/reopen-unknown.ts';
 import { rejectPerson } from '../../src/warehouse/remember.ts';
 import { setRunStatus } from '../../src/warehouse/runs.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
@@ -328,6 +329,28 @@ describe('recorded again', () => {
   });
 });
 
+describe('people who are asked for once more after an unknown call', () => {
+  it('stay claimed while one of the two calls is not decided', async () => {
+    const { row } = somebody();
+    const first = await callInTheAir([row]);
+    await markUnknown(warehouse, first.attemptId, 'no answer');
+    await reopenUnknown(warehouse, first.runId, [1]);
+    const second = await admitAgain(first.runId);
+    await decideAttempt(warehouse, first.attemptId, '0');
+    expect(await claimsOf(first.runId)).toBe(1);
+    await markUnknown(warehouse, second.attemptId, 'no answer');
+    await decideAttempt(warehouse, second.attemptId, '0');
+    expect(await claimsOf(first.runId)).toBe(0);
+  });
+
+  it('are left to the next run where the operator has decided about the first call', async () => {
+    const call = await callInTheAir([somebody().row]);
+    await markUnknown(warehouse, call.attemptId, 'no answer');
+    await decideAttempt(warehouse, call.attemptId, '0');
+    expect(await reopenUnknown(warehouse, call.runId, [1])).toEqual([]);
+  });
+});
+
 describe('an older answer', () => {
   it('that comes after the operator has decided is recorded, and settles what was billed beyond the decision', async () => {
     const { row, person } = somebody();
@@ -342,6 +365,18 @@ describe('an older answer', () => {
     });
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
     expect(await budgetOf(call.runId)).toMatchObject({ reserved: '0.000000', settled: '1.000000' });
+  });
+
+  it('to the first of two calls for the same people leaves nothing that contradicts the answer to the second', async () => {
+    const { row, person } = somebody();
+    const first = await callInTheAir([row]);
+    await markUnknown(warehouse, first.attemptId, 'no answer');
+    await reopenUnknown(warehouse, first.runId, [1]);
+    const second = await admitAgain(first.runId);
+    await record(first, answerWith([null]));
+    await record(second, answerWith([person]));
+    expect(await outcomesOf(warehouse, first.runId)).toEqual(['enriched']);
+    expect(await moneyOf(first.runId)).toEqual([0, 1]);
   });
 
   it('about somebody else than the contact held before leaves nothing of the former person', async () => {
