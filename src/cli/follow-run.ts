@@ -4,7 +4,8 @@ import { callTaskQueues, mailSignalName, type PlanSummary, type RunStatus } from
 import { bulkMatchScope, freePlaces } from '../limits/rate-windows.ts';
 import { isDatabaseAway } from '../warehouse/failure.ts';
 import { readLateStanding } from '../warehouse/late-polls.ts';
-import { getRun, readRunMoney, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
+import { readRunMoney } from '../warehouse/run-facts.ts';
+import { getRun, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
 import { readableSeconds, tell } from './output.ts';
 import { Progress } from './progress.ts';
 import type { Session } from './session.ts';

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { getRun, readRunFacts } from '../warehouse/runs.ts';
+import { readRunFacts } from '../warehouse/run-facts.ts';
+import { getRun } from '../warehouse/runs.ts';
 import { checkService } from './check-service.ts';
 import { reportRun } from './run.ts';
 import { withSession } from './session.ts';

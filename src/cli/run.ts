@@ -4,14 +4,8 @@ import type { RunFacts, RunPriority } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { parseAddress } from '../exports/export-address.ts';
 import { isElsewhere } from '../exports/obtain-export.ts';
-import {
-  findOrBeginRun,
-  getRun,
-  readRunFacts,
-  setRunStatus,
-  type RunOrder,
-  type RunRecord,
-} from '../warehouse/runs.ts';
+import { readRunFacts } from '../warehouse/run-facts.ts';
+import { findOrBeginRun, getRun, setRunStatus, type RunOrder, type RunRecord } from '../warehouse/runs.ts';
 import { agrees } from './agrees.ts';
 import { checkService } from './check-service.ts';
 import { describeService } from './describe-service.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { parseFreshness } from '../config.ts';
+import { parseFreshness } from '../setting-values.ts';
 import type { ExportChoice, ScheduledRunInput } from '../contract.ts';
 import { cronMistake } from '../domain/cron.ts';
 import { formatCredits, parseCredits } from '../domain/decimal.ts';

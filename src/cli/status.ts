@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { listRuns, readRunFacts } from '../warehouse/runs.ts';
+import { readRunFacts } from '../warehouse/run-facts.ts';
+import { listRuns } from '../warehouse/runs.ts';
 import { describeRun } from './describe-run.ts';
 import { wholeNumber } from './number-flag.ts';
 import { print, table } from './output.ts';

@@ -4,7 +4,8 @@ import { controlTaskQueue, taskPriorities, workflowTypes, type RunFacts } from '
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { runInputOf, shownName } from '../enrichment/run-input.ts';
 import { endAbandonedRun } from '../warehouse/abandoned-run.ts';
-import { getRun, readRunFacts, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
+import { readRunFacts } from '../warehouse/run-facts.ts';
+import { getRun, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
 import { followRun, warnWithoutWorker, type RunListener } from './follow-run.ts';
 import { tell } from './output.ts';
 import type { Session } from './session.ts';

@@ -26,12 +26,12 @@ import { readCallHistory } from '../warehouse/call-history.ts';
 import { askedBy, firstOpenPage } from '../warehouse/pages.ts';
 import { pagesOf } from '../warehouse/pilot.ts';
 import { planRows } from '../warehouse/plan.ts';
+import { readRunFacts } from '../warehouse/run-facts.ts';
 import {
   countMalformedRows,
   endRun,
   getRun,
   isContentAwaited,
-  readRunFacts,
   savePlan,
   saveWarnings,
   setRunStatus,

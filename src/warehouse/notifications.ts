@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { RunFacts, Stop } from '../contract.ts';
 import type { NotifiedEvent } from '../domain/notified-event.ts';
 import type { Warehouse } from './database.ts';
-import { readRunFacts } from './runs.ts';
+import { readRunFacts } from './run-facts.ts';
 
 /** News that somebody is still to be told. */
 export interface Notification {

@@ -6,7 +6,8 @@ import { markUnknown } from '../../src/warehouse/close-attempt.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
 import { measurePrune, prune } from '../../src/warehouse/prune.ts';
-import { endRun, findOrBeginRun, getRun, readRunFacts } from '../../src/warehouse/runs.ts';
+import { readRunFacts } from '../../src/warehouse/run-facts.ts';
+import { endRun, findOrBeginRun, getRun } from '../../src/warehouse/runs.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 import {
   callWithPhones,

@@ -16,7 +16,8 @@ const knowTemporal = ['src/cli', 'src/dev', 'src/worker.ts', 'activities', 'work
 const mayImport: Record<string, readonly string[]> = {
   'src/domain': [],
   'src/contract.ts': [],
-  'src/config.ts': ['src/domain'],
+  'src/config.ts': ['src/domain', 'src/setting-values.ts'],
+  'src/setting-values.ts': ['src/domain'],
   'src/service': ['src/domain', 'src/config.ts'],
   'src/observe': ['src/domain', 'src/contract.ts', 'src/config.ts', 'src/warehouse', 'src/limits'],
   'src/warehouse': ['src/domain', 'src/contract.ts'],
