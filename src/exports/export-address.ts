@@ -132,11 +132,17 @@ function httpAddress(text: string): ExportAddress {
 /**
  * What is sent in the clear can be read and changed on the way: people's data is not fetched like that from elsewhere.
  *
+ * @param from what redirects there: a server elsewhere has no business with what listens on this machine
  * @throws Problem `export.address`
  */
-export function refusePlainHttp(url: URL): void {
+export function refusePlainHttp(url: URL, from = url): void {
   if (url.protocol === 'https:') return;
-  if (url.protocol === 'http:' && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)) return;
+  if (
+    url.protocol === 'http:' &&
+    from.protocol === 'http:' &&
+    /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
+  )
+    return;
   throw wrongAddress(
     `${url.protocol}//${url.host}`,
     'exports are fetched over https only (over http from this machine itself)',

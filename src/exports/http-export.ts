@@ -103,8 +103,9 @@ class HttpExport implements RemoteExport {
       if (![301, 302, 303, 307, 308].includes(answer.statusCode) || location === undefined) return answer;
       await answer.body.dump();
       if (!URL.canParse(location, url.href)) break;
-      url = new URL(location, url);
-      refusePlainHttp(url);
+      const next = new URL(location, url);
+      refusePlainHttp(next, url);
+      url = next;
     }
     throw new Problem('export.redirected', 'the address leads from one to another without end', {
       where: this.shown,
@@ -117,7 +118,8 @@ class HttpExport implements RemoteExport {
     const { username, password } = this.#url;
     if (url.origin === this.#url.origin && username !== '')
       return basic(decodeURIComponent(username), decodeURIComponent(password));
-    return basicAuthorization(this.#netrcFile, url.hostname);
+    // The default of the file is for hosts that a person has named, and not for whoever is redirected to.
+    return basicAuthorization(this.#netrcFile, url.hostname, url.hostname !== this.#url.hostname);
   }
 
   #refuse(status: number): never {

@@ -3,9 +3,14 @@ import { readFile } from 'node:fs/promises';
 /**
  * The login for a host in a `.netrc` file, as curl and git read it: so that no password stands in an address.
  *
+ * @param named only what the file says of this host by name counts, and not its default
  * @returns the value of an Authorization header; undefined where the file is not there or does not name the host
  */
-export async function basicAuthorization(netrcFile: string, host: string): Promise<string | undefined> {
+export async function basicAuthorization(
+  netrcFile: string,
+  host: string,
+  named = false,
+): Promise<string | undefined> {
   const text = await readFile(netrcFile, 'utf8').catch(() => '');
   // Macros for FTP run to the next blank line.
   const words = text.replaceAll(/^macdef[^]*?(?:\n\s*\n|$)/gm, '').match(/\S+/g) ?? [];
@@ -16,7 +21,7 @@ export async function basicAuthorization(netrcFile: string, host: string): Promi
     const word = words[index]!;
     if (word === 'machine' || word === 'default') {
       if (login !== undefined && password !== undefined) break;
-      matches = word === 'default' || words[(index += 1)] === host;
+      matches = word === 'default' ? !named : words[(index += 1)] === host;
     } else if (word === 'login' || word === 'password' || word === 'account') {
       const value = words[(index += 1)];
       if (matches && word === 'login') login = value;

@@ -138,6 +138,9 @@ describe('an export behind a web address', () => {
     store.redirects.set('/moved.csv', `${elsewhere.endpoint.replace('127.0.0.1', 'localhost')}/contacts.csv`);
     expect(await contentOf(`${store.endpoint}/moved.csv`)).toBe('id\n2\n');
     expect(elsewhere.requests[0]?.headers.authorization).toBeUndefined();
+    writeFileSync(access.netrcFile, 'default login ada password swordfish\n');
+    expect(await contentOf(`${store.endpoint}/moved.csv`)).toBe('id\n2\n');
+    expect(elsewhere.requests[1]?.headers.authorization).toBeUndefined();
     await elsewhere.close();
   });
 

@@ -4,6 +4,7 @@ import {
   addressText,
   canBeFetchedAgain,
   parseAddress,
+  refusePlainHttp,
   tableAddress,
 } from '../../src/exports/export-address.ts';
 import { hasOrder } from '../../src/exports/query-rows.ts';
@@ -65,6 +66,17 @@ describe('the name of a table', () => {
   it.each(['a.b.c', '', 'crm.', 'crm contacts', 'contacts; drop table x'])('%s is none', (name) =>
     expect(() => tableAddress(name)).toThrow(expect.objectContaining({ type: 'export.address' })),
   );
+});
+
+describe('a redirect', () => {
+  const here = new URL('http://127.0.0.1:9000/contacts.csv');
+
+  it('from elsewhere to this machine in the clear is refused; from this machine itself it is not', () => {
+    expect(() => refusePlainHttp(here, new URL('https://crm.example/contacts.csv'))).toThrow(
+      expect.objectContaining({ type: 'export.address' }),
+    );
+    refusePlainHttp(here, new URL('http://localhost:9001/contacts.csv'));
+  });
 });
 
 describe('a query is ordered', () => {
