@@ -18,10 +18,13 @@ export async function meetBudget(run: RunState, callsMade: number): Promise<stri
   for (;;) {
     run.budgetChanged = false;
     const arrived = run.late?.standing.arrived;
+    const resumesBefore = run.resumes;
     const meeting = await quick.meetBudget.executeWithOptions({ summary: 'what is left of the budgets' }, [
       { runId: run.runId },
     ]);
     if (run.isCancelling) return undefined;
+    // What it came to may be a pause that has been lifted since.
+    if (run.resumes !== resumesBefore) continue;
     if (run.stop !== null && run.stop !== paused) {
       // Paused by a person meanwhile: that is not for a budget to end.
       await run.untilResumed(run.stop);

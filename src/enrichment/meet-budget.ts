@@ -15,13 +15,18 @@ interface BudgetDependencies {
   readonly budgets: BudgetLimits;
 }
 
+const emptyBudget = 'budget.empty';
+
 /** What a run does whose page found no credits for even one person: go on, end, or wait for a budget. */
 export async function meetBudget(
   { warehouse, budgets }: BudgetDependencies,
   runId: string,
 ): Promise<BudgetMeeting> {
   const { database } = warehouse;
-  const { options } = await getRun(warehouse, runId);
+  const { options, status, stop } = await getRun(warehouse, runId);
+  // Another call of the page, a late result or a person has paused it meanwhile: that is not for a budget to end.
+  if (status === 'paused' && stop !== null && stop.type !== emptyBudget)
+    return { kind: 'wait', milliseconds: null, stop };
   const perPerson = worstCaseCredits(askOf(options));
   const rests = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
   const empty = rests.filter(({ available }) => available < perPerson).map(({ budgetId }) => budgetId);
@@ -40,7 +45,7 @@ export async function meetBudget(
     kind: 'wait',
     milliseconds: until === undefined ? null : Math.max(1_000, until.getTime() - now.rows[0]!.now.getTime()),
     stop: {
-      type: 'budget.empty',
+      type: emptyBudget,
       reason: `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ${formatCredits(perPerson)} credits left, the price of one person: the run goes on when that is raised${byItself}`,
       next: `${empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; ')}; then: enrich resume ${runId}`,
       budgets: empty,

@@ -123,7 +123,8 @@ async function stopOverbilled(
   // Told once: resuming is the person's word that this attempt was looked at.
   if (!marked.numAffectedRows) return;
   await sql`
-    update runs set status = 'paused', stop = ${JSON.stringify(stop)}::jsonb where run_id = ${runId} and status = 'running'
+    update runs set status = 'paused', stop = ${JSON.stringify(stop)}::jsonb
+    where run_id = ${runId} and (status = 'running' or (status = 'paused' and stop ->> 'type' = 'budget.empty'))
   `.execute(transaction);
 }
 

@@ -4,6 +4,7 @@ import { decideAttempt } from '../../src/warehouse/attempts.ts';
 import { markUnknown } from '../../src/warehouse/close-attempt.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { storeDelivery, storePolled } from '../../src/warehouse/deliveries.ts';
+import { getRun, setRunStatus } from '../../src/warehouse/runs.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 import {
   callWithPhones,
@@ -132,6 +133,27 @@ describe('a delivery', () => {
     await deliver(other, body(other.ids, 24));
     expect(await books(other)).toMatchObject({ status: 'settled', settled: 27 });
   });
+
+  it.each(['running', 'paused'] as const)(
+    'that is billed more than was reserved stops its run, which is %s, until a person has looked at it',
+    async (status) => {
+      const call = await callInTheAir();
+      await answer(call);
+      await setRunStatus(
+        warehouse,
+        call.runId,
+        status,
+        status === 'running'
+          ? undefined
+          : { type: 'budget.empty', reason: 'no credits are left', next: 'wait' },
+      );
+      await deliver(call, body(call.ids, 300));
+      expect(await getRun(warehouse, call.runId)).toMatchObject({
+        status: 'paused',
+        stop: { type: 'service.overbilled' },
+      });
+    },
+  );
 
   it('after the operator has released its attempt is settled on top of what the answer cost', async () => {
     const call = await callInTheAir();

@@ -72,6 +72,19 @@ describe('a run that met a limit', () => {
     expect(await meetBudget({ warehouse, budgets }, runId)).toEqual({ kind: 'finish', budget: day });
     await setBudget(warehouse.database, day, 'default', undefined, note);
   });
+
+  it('stays paused for what another call of its page has met, credits or none', async () => {
+    const stop = { type: 'match-rate.below', reason: 'the match rate has fallen below 40 %', next: 'look' };
+    for (const limit of ['0', '5']) {
+      const runId = await runningRun(warehouse, limit);
+      await setRunStatus(warehouse, runId, 'paused', stop);
+      expect(await meetBudget({ warehouse, budgets }, runId)).toEqual({
+        kind: 'wait',
+        milliseconds: null,
+        stop,
+      });
+    }
+  });
 });
 
 describe('a page that is skipped', () => {
