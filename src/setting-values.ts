@@ -25,6 +25,11 @@ export const text = z
   .transform((value) => (value === '' ? undefined : value))
   .optional();
 
+/** One of a few words. */
+export function oneOf<const Word extends string>(...words: readonly Word[]) {
+  return z.enum(words, { error: `must be one of ${words.join(', ')}` });
+}
+
 export const url = (...protocols: string[]) =>
   text.refine((value) => value === undefined || protocols.includes(protocolOf(value)), {
     error: `must be an address beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,

@@ -32,14 +32,15 @@ export function attemptsCommand(): Command {
         credits: (held, given) => given ?? held,
         done: 'settled; its people are asked again, and paid for again, by the next run of their file',
       }),
-    );
+    )
+    .addHelpText('after', '\nExamples:\n  enrich attempts list\n  enrich attempts release 0b54…');
   return command;
 }
 
 function listCommand(): Command {
   return withSettings(new Command('list'))
     .description('attempts that wait for a decision')
-    .argument('[run]', 'only those of this run')
+    .argument('[run]', 'only those of this run, or of the "latest"')
     .option('--all', 'every attempt, not only the unknown ones')
     .option('--json', 'as a JSON array')
     .addHelpText('after', '\nExample:\n  enrich attempts list')
@@ -54,10 +55,11 @@ function listCommand(): Command {
           return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
         print(
           table([
-            ['attempt', 'status', 'held', 'people', 'admitted', 'why'],
+            ['attempt', 'status', 'settled', 'held', 'people', 'admitted', 'why'],
             ...attempts.map((attempt) => [
               attempt.attempt_id,
               attempt.status,
+              attempt.credits_settled ?? '-',
               holds.includes(attempt.status) ? attempt.credits_reserved : '-',
               attempt.people,
               attempt.admitted_at.toISOString(),
@@ -72,7 +74,7 @@ function listCommand(): Command {
 function showCommand(): Command {
   return withSettings(new Command('show'))
     .description('one attempt, with the rows that it asked for')
-    .argument('<attempt>')
+    .argument('<attempt>', 'id of a call, as list shows it')
     .addHelpText('after', '\nExample:\n  enrich attempts show 0b54…')
     .action(async (attemptId: string, options: object) => {
       await withWarehouse(options, async ({ warehouse }) => {
@@ -87,20 +89,35 @@ function decisionCommand(
 ): Command {
   const command = withSettings(new Command(name))
     .description(texts.description)
-    .argument('<attempt>')
-    .addHelpText('after', `\nExample:\n  enrich attempts ${name} 0b54…`);
+    .argument('<attempts...>', 'ids of calls that wait for a decision')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  enrich attempts ${name} 0b54…
+  enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`,
+    );
   if (name === 'retry')
     command.option('--credits <n>', 'what the service billed, if you know it (default: all that is held)');
-  return command.action(async (attemptId: string, options: { credits?: string }) => {
+  return command.action(async (attemptIds: readonly string[], options: { credits?: string }) => {
     const given = options.credits === undefined ? undefined : creditsOf(options.credits);
+    if (given !== undefined && attemptIds.length > 1) {
+      throw new Problem('setting.invalid', 'one bill is said of several calls', {
+        where: '--credits',
+        next: 'say it of one call at a time',
+        exitCode: exitCodes.usage,
+      });
+    }
     await withWarehouse(options, async ({ warehouse }) => {
-      const attempt = await findAttempt(warehouse, attemptId);
-      await decideAttempt(warehouse, attemptId, texts.credits(attempt.credits_reserved, given));
-      print(
-        attempt.http_status === null
-          ? texts.done
-          : 'settled; its answer stays, its late results are not waited for any more, and are applied if they come',
-      );
+      for (const attemptId of attemptIds) {
+        const attempt = await findAttempt(warehouse, attemptId);
+        await decideAttempt(warehouse, attemptId, texts.credits(attempt.credits_reserved, given));
+        const done =
+          attempt.http_status === null
+            ? texts.done
+            : 'settled; its answer stays, its late results are not waited for any more, and are applied if they come';
+        print(`${attemptId}: ${done}`);
+      }
     });
   });
 }

@@ -20,7 +20,11 @@ export function budgetCommand(): Command {
     .description('credits: what may be spent, and what was')
     .addCommand(showCommand())
     .addCommand(setBudgetCommand())
-    .addCommand(historyCommand());
+    .addCommand(historyCommand())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  enrich budget show\n  enrich budget set day 800 --reason "trade fair"',
+    );
 }
 
 function showCommand(): Command {

@@ -23,7 +23,7 @@ In the UI, set its address as the codec server (the glasses at the upper right);
 for whoever can reach it: it listens on this machine only by default. Elsewhere put a proxy with TLS and a login in front of
 it, or set CODEC_SERVER_TOKEN, which then has to come as a bearer token.
 
-Example:
+Examples:
   enrich codec-server --ui-origin http://127.0.0.1:8233
   temporal workflow show --workflow-id run-… --codec-endpoint http://127.0.0.1:8081`,
     )

@@ -98,10 +98,15 @@ export function describeRun(facts: RunFacts, config?: Config): string {
     );
   }
   if (facts.reason !== null) lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
-  if ((facts.outcomes['unknown'] ?? 0) > 0 || facts.credits.unknown !== '0') {
+  if (facts.credits.unknown !== '0') {
     lines.push(
       '  unknown: these calls may have been billed and it was never said for how much; their credits stay held.',
       `  next: enrich attempts list ${facts.run_id}, then retry or release each`,
+    );
+  }
+  if ((facts.outcomes['unknown'] ?? 0) > 0 && facts.credits.unknown === '0') {
+    lines.push(
+      '  unknown: what these calls cost is decided; the next run of the file asks for their people again',
     );
   }
   if ((facts.status === 'finished' || facts.status === 'cancelled') && late.awaited + late.expired > 0) {

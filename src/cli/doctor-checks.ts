@@ -18,6 +18,7 @@ import { pendingMigrations } from '../warehouse/migrate.ts';
 import { checkService } from './doctor-service.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
 import { payloadCodec } from './payload-codec.ts';
+import { isLoopback } from './run-receiver.ts';
 import { connectClient } from './temporal.ts';
 
 const answerMilliseconds = 10_000;
@@ -174,13 +175,15 @@ async function checkReceiver(config: Config): Promise<Finding[]> {
   if (publicUrl === undefined) {
     if (config.service.baseUrl === undefined)
       return [ok('receiver', `part of each command${port}; the sandbox delivers to it`)];
+    if (config.temporalAddress === undefined && isLoopback(new URL(config.service.baseUrl).hostname))
+      return [ok('receiver', `part of each command${port}; the service on this machine delivers to it`)];
     const what = `no public address${port}: phones and waterfall results are fetched by polls alone`;
     const next = 'set WEBHOOK_PUBLIC_URL to the https address under which the service reaches the receiver';
     return [attention('receiver', what, next)];
   }
   const { protocol, hostname } = new URL(publicUrl);
   const what = `${addressWithoutPassword(publicUrl)}${port}`;
-  const isHere = /^(?:localhost$|127\.|\[::1\])/.test(hostname);
+  const isHere = isLoopback(hostname);
   if (protocol !== 'https:' && !isHere) {
     return [attention('receiver', `${what}: personal data would travel unencrypted`, 'use an https address')];
   }

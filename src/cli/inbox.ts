@@ -8,6 +8,7 @@ import {
   reopenDelivery,
   type DeliveryFacts,
 } from '../warehouse/deliveries.ts';
+import { hastenPolls } from '../warehouse/late-polls.ts';
 import { getRun } from '../warehouse/runs.ts';
 import { wholeNumber } from './number-flag.ts';
 import { print, table, tell } from './output.ts';
@@ -21,7 +22,8 @@ export function inboxCommand(): Command {
     .addCommand(listCommand())
     .addCommand(showCommand())
     .addCommand(replayCommand())
-    .addCommand(sweepCommand());
+    .addCommand(sweepCommand())
+    .addHelpText('after', '\nExamples:\n  enrich inbox list --status quarantined\n  enrich inbox sweep');
 }
 
 function listCommand(): Command {
@@ -114,7 +116,8 @@ function sweepCommand(): Command {
     .addHelpText(
       'after',
       `
-Workers do this every five minutes, by the Temporal schedule enrichment-late-results.
+Workers do this every five minutes, by the Temporal schedule enrichment-late-results; by then they poll with pauses that grow
+to an hour, and this command polls at once.
 
 Example:
   enrich inbox sweep`,
@@ -125,6 +128,7 @@ Example:
         async ({ warehouse, config, stack }) => {
           const client = createServiceClient({ ...config.service, ...stack.service });
           try {
+            const polls = await hastenPolls(warehouse);
             const applied = await settleLateResults(
               {
                 warehouse,
@@ -136,6 +140,7 @@ Example:
               'ended-runs',
               new AbortController().signal,
             );
+            if (polls > 0) tell(`polled for the late results of ${polls} calls`);
             print(applied === 0 ? 'nothing was left to apply' : `applied ${applied} deliveries`);
           } finally {
             await client.close();

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { exitCodes } from '../domain/problem.ts';
 import { reportFailure } from './output.ts';
 import { version } from './version.ts';
@@ -50,11 +50,20 @@ const program = new Command('enrich')
   .addHelpText(
     'after',
     `
+Examples:
+  enrich plan contacts.csv       what it would ask for, cost and take; spends nothing
+  enrich run contacts.csv        shows the plan and asks; enrich status latest says how it is
+  enrich COMMAND --help          explains each command, with an example
+
 What is set is used, what is not set is embedded: without DATABASE_URL, TEMPORAL_ADDRESS and ENRICHMENT_BASE_URL
 everything runs on this machine, against the sandbox, at no cost.
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished (or paused) with something that needs a person.`,
   )
+  .configureHelp({
+    optionDescription: (option) =>
+      `${option.mandatory ? 'needed: ' : ''}${Help.prototype.optionDescription(option)}`,
+  })
   .version(version)
   .exitOverride();
 

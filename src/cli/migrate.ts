@@ -16,7 +16,7 @@ Migrations only add: it can run beside workers of this release and of the one be
 and tries for a minute. An analyst role can read no bodies, no rows of exports and no tokens, and write nothing; later
 migrations keep its rights up to date.
 
-Example:
+Examples:
   DATABASE_URL=postgres://… enrich migrate
   DATABASE_URL=postgres://… enrich migrate --analyst-role metabase`,
     )

@@ -21,7 +21,7 @@ export function planCommand(): Command {
     .addHelpText(
       'after',
       `
-Example:
+Examples:
   enrich plan contacts.csv
   enrich plan --query "select id, email, first_name, last_name, company from crm.contacts where stage = 'lead' order by id"
   enrich run contacts.csv --plan HASH --yes      runs exactly the plan that was printed`,

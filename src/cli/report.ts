@@ -33,7 +33,7 @@ export function reportCommand(): Command {
       `
 The HTML page is one file that needs no network. No report holds data of the people in the file.
 
-Example:
+Examples:
   enrich report latest
   enrich report latest --output report.html`,
     )

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
 import { runDefaults, type Config } from '../config.ts';
 import type { RunPriority } from '../contract.ts';
 import type { BudgetPolicy } from '../domain/budget-policy.ts';
@@ -19,6 +18,7 @@ import { Spool } from '../exports/spool.ts';
 import type { RunOrder } from '../warehouse/runs.ts';
 import type { RunOptions } from '../warehouse/tables.ts';
 import { tell } from './output.ts';
+import { parseYaml } from './parse-yaml.ts';
 import { withSession } from './session.ts';
 
 /** Flags that say what a run asks for, and of which columns. */
@@ -253,12 +253,12 @@ async function readMapping(path: string): Promise<Readonly<Record<string, unknow
   );
   try {
     // YAML reads JSON as well.
-    const mapping: unknown = parse(text);
+    const mapping = parseYaml(text);
     if (typeof mapping === 'object' && mapping !== null && !Array.isArray(mapping)) {
       return mapping as Record<string, unknown>;
     }
   } catch (error) {
-    return refuse('the mapping file is neither JSON nor YAML', error);
+    return refuse(`the mapping file is neither JSON nor YAML: ${(error as Error).message}`, error);
   }
   return refuse('the mapping file holds no object');
 }

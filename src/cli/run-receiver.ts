@@ -146,6 +146,7 @@ export function webhookUrlOf(
   return receiver && isHere ? `http://127.0.0.1:${receiver.port}` : undefined;
 }
 
-function isLoopback(hostname: string): boolean {
+/** @param hostname as `URL` has it */
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }

@@ -157,6 +157,8 @@ export async function enrichExport(
   { asks, showsPlan }: { asks: boolean; showsPlan: boolean },
 ): Promise<RunFacts> {
   await checkService(session, order.options);
+  // Before there is a run: one that no workflow takes up would stand there as being read for ever.
+  await session.temporal();
   const { run, found } = await findOrBeginRun(session.warehouse, order);
   tell(found ? `going on with ${run.runId}` : `run ${run.runId}`);
   // The same command again is no word that a loss is accepted: a program repeats it as well.

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { openApi } from '../sandbox/openapi.ts';
@@ -9,6 +8,7 @@ import { scenarioSchema, type Scenario } from '../sandbox/scenario.ts';
 import { defaultApiKey, startSandbox } from '../sandbox/server.ts';
 import { share, wholeNumber } from './number-flag.ts';
 import { print } from './output.ts';
+import { parseYaml } from './parse-yaml.ts';
 
 interface SandboxFlags {
   readonly port: number;
@@ -76,7 +76,7 @@ export function sandboxCommand(): Command {
     .addHelpText(
       'after',
       `
-Example:
+Examples:
   enrich sandbox --port 8650 --rate-limits 20/10s
   ENRICHMENT_BASE_URL=http://127.0.0.1:8650/api/v1 ENRICHMENT_API_KEY=${defaultApiKey} enrich run contacts.csv
   curl http://127.0.0.1:8650/sandbox/bill`,
@@ -182,11 +182,23 @@ async function apiKeyOf(flags: SandboxFlags): Promise<string> {
 }
 
 async function readScenario(file: string): Promise<Scenario> {
-  const checked = scenarioSchema.safeParse(parse(await readFile(file, 'utf8')));
-  if (checked.success) return checked.data;
-  throw new Problem('scenario.invalid', z.prettifyError(checked.error), {
-    where: file,
-    next: 'correct the file; docs/sandbox.md lists what a rule can say',
-    exitCode: exitCodes.usage,
-  });
+  const refuse = (what: string, cause?: unknown): never => {
+    throw new Problem('scenario.invalid', what, {
+      where: file,
+      next: 'correct the file; docs/sandbox.md lists what a rule can say',
+      exitCode: exitCodes.usage,
+      cause,
+    });
+  };
+  const text = await readFile(file, 'utf8').catch((error: unknown) =>
+    refuse(`the scenario cannot be read (${(error as NodeJS.ErrnoException).code ?? 'failed'})`, error),
+  );
+  let scenario: unknown;
+  try {
+    scenario = parseYaml(text);
+  } catch (error) {
+    return refuse(`the scenario is neither JSON nor YAML: ${(error as Error).message}`, error);
+  }
+  const checked = scenarioSchema.safeParse(scenario);
+  return checked.success ? checked.data : refuse(z.prettifyError(checked.error));
 }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import { parseYaml } from './parse-yaml.ts';
 import { defineSchedule, fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 
 export interface ScheduleFile {
@@ -110,9 +110,9 @@ async function parsedFile(path: string): Promise<unknown> {
     throw wrongFile(path, 'the file of schedules cannot be read', error);
   });
   try {
-    return parse(content);
+    return parseYaml(content);
   } catch (error) {
-    throw wrongFile(path, 'the file of schedules is no YAML', error);
+    throw wrongFile(path, `the file of schedules is no YAML: ${(error as Error).message}`, error);
   }
 }
 

@@ -6,7 +6,8 @@ import { withSession, type Session } from './session.ts';
 
 /** What every command that makes schedules has to say. */
 export const whoFires = `Schedules live in Temporal, and workers (enrich worker) carry them out with their own settings. Without
-TEMPORAL_ADDRESS they live in the embedded server, and fire only while "enrich dev" runs in the same folder.`;
+TEMPORAL_ADDRESS they live in the embedded server, and fire only while that runs: with "enrich dev" in the same folder, or
+for as long as another command has it running, such as "enrich run".`;
 
 /** Opens what a command on schedules needs: Temporal, and the warehouse that its runs are in. */
 export function withSchedules(
@@ -21,6 +22,8 @@ export function withSchedules(
 /** Says where nobody would carry out what fires. */
 export async function tellWhoFires(session: Session): Promise<void> {
   if (session.stack.temporal.embedded)
-    tell('schedules of the embedded Temporal fire only while enrich dev runs in this folder');
+    tell(
+      'schedules of the embedded Temporal fire only while it runs: with enrich dev in this folder, or for as long as an enrich run takes',
+    );
   else await warnWithoutWorker(session);
 }

@@ -28,7 +28,13 @@ export function scheduleCommand(): Command {
     command.addCommand(child);
   return command.addHelpText(
     'after',
-    `\n${whoFires}\nSchedules in a file under version control: enrich schedule apply.`,
+    `
+${whoFires}
+
+Examples:
+  enrich schedule set nightly --cron "0 2 * * *" --newest "/exports/hubspot-*.csv" --max-credits 500
+  enrich schedule apply schedules.yaml      schedules in a file under version control
+  enrich schedule list`,
   );
 }
 

@@ -39,6 +39,20 @@ export async function takeDuePolls(
   return due.rows;
 }
 
+/**
+ * Makes the polls of runs that have ended due now, however long their pause has grown.
+ *
+ * @returns how many
+ */
+export async function hastenPolls(warehouse: Warehouse): Promise<number> {
+  const hastened = await sql`
+    update attempts a set next_poll_at = clock_timestamp()
+    where a.status = 'awaiting' and a.next_poll_at is not null
+      and exists (select 1 from runs r where r.run_id = a.run_id and r.finished_at is not null)
+  `.execute(warehouse.database);
+  return Number(hastened.numAffectedRows ?? 0n);
+}
+
 /** Polls again later; once more at the end of the waiting, so that nothing expires that could have been fetched. */
 export async function postponePoll(warehouse: Warehouse, attemptId: string, seconds: number): Promise<void> {
   await sql`

@@ -217,10 +217,6 @@ describe('after its run', () => {
     expect(facts.status).toBe('finished');
     expect(facts.late_results.expired).toBeGreaterThan(0);
     expect(Number(facts.credits.reserved)).toBeGreaterThan(0);
-    await rows(
-      `update enrichment.attempts set next_poll_at = clock_timestamp() where run_id = $1 and status = 'awaiting'`,
-      facts.run_id,
-    );
     await waitUntil(allAreReady);
     expect((await house.enrich(['inbox', 'sweep'])).stdout).toMatch(/applied \d+ deliveries/);
     const after = JSON.parse((await house.enrich(['status', facts.run_id, '--json'])).stdout) as RunFacts;
