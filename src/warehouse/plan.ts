@@ -7,6 +7,9 @@ import { placePilot } from './pilot.ts';
 import { optionsOutsidePlan } from './runs.ts';
 import type { Tables } from './tables.ts';
 
+/** Whose calls go first is for each command to say, and may change any time: a backfill applies what `enrich plan` has shown. */
+const optionsOutsideHash = [...optionsOutsidePlan, 'priority'];
+
 /** What a plan says of the rows, before prices and times. */
 export interface PlannedRows {
   readonly planHash: string;
@@ -43,7 +46,7 @@ export async function planRows(
       terms: string;
     }>`
       select rows_staged, plan_hash, file_sha256,
-        (options - ${[...optionsOutsidePlan]}::text[])::text || coalesce(mapping::text, '') as terms
+        (options - ${optionsOutsideHash}::text[])::text || coalesce(mapping::text, '') as terms
       from runs where run_id = ${runId} for update
     `.execute(transaction);
     const run = locked.rows[0];

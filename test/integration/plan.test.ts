@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { openPage } from '../../src/warehouse/pages.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
+import { setRunPriority } from '../../src/warehouse/runs.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../helpers/rows.ts';
 
@@ -117,6 +118,18 @@ describe('people who are not asked for', () => {
 });
 
 describe('the hash of a plan', () => {
+  it('is the same whoever’s calls go first: a backfill applies what enrich plan has shown', async () => {
+    const rows = [{ keys: ['hash:priority'], contactId: 'priority' }];
+    const [nightly, backfill] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
+    await warehouse.pool.query(`update runs set file_sha256 = 'sha-priority' where run_id = any($1)`, [
+      [nightly.runId, backfill.runId],
+    ]);
+    await setRunPriority(warehouse, backfill.runId, 'backfill');
+    expect((await planRows(warehouse, backfill.runId, asked)).planHash).toBe(
+      (await planRows(warehouse, nightly.runId, asked)).planHash,
+    );
+  });
+
   it('is the same for the same file and other for another fate of a row', async () => {
     const run = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
     const first = await planRows(warehouse, run.runId, asked);
