@@ -19,7 +19,7 @@ import { checkService } from './doctor-service.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
 import { payloadCodec } from './payload-codec.ts';
 import { isLoopback } from './run-receiver.ts';
-import { connectClient } from './temporal.ts';
+import { connectClient, isWorkerThere } from './temporal.ts';
 
 const answerMilliseconds = 10_000;
 
@@ -146,7 +146,11 @@ async function checkTemporal(config: Config): Promise<Finding[]> {
   const client = await connectClient(temporal, payloadCodec(config.temporalCodec));
   try {
     await client.connection.workflowService.describeNamespace({ namespace: temporal.namespace });
-    return [ok('temporal', `${temporal.address}, namespace ${temporal.namespace}`)];
+    const what = `${temporal.address}, namespace ${temporal.namespace}`;
+    if (await isWorkerThere(client)) return [ok('temporal', what)];
+    return [
+      attention('temporal', `${what}; no worker has asked it for work of late`, 'start one: enrich worker'),
+    ];
   } catch {
     const what = `${temporal.address} answers, but namespace ${temporal.namespace} cannot be used`;
     return [broken('temporal', what, 'create it, or correct TEMPORAL_NAMESPACE and the credentials for it')];

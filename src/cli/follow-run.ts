@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { callTaskQueues, mailSignalName, type PlanSummary, type RunStatus } from '../contract.ts';
+import { mailSignalName, type PlanSummary, type RunStatus } from '../contract.ts';
 import { bulkMatchScope, freePlaces } from '../limits/rate-windows.ts';
 import { isDatabaseAway } from '../warehouse/failure.ts';
 import { readLateStanding } from '../warehouse/late-polls.ts';
@@ -9,7 +9,7 @@ import { getRun, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
 import { readableSeconds, tell } from './output.ts';
 import { Progress } from './progress.ts';
 import type { Session } from './session.ts';
-import { isWorkflowGone } from './temporal.ts';
+import { isWorkerThere, isWorkflowGone } from './temporal.ts';
 
 const pollMilliseconds = 250;
 /** The database tells how a run is; its workflow is only looked at in case it has ended without a word. */
@@ -108,19 +108,10 @@ async function untilCallsAreRecorded(session: Session, runId: string, signal: Ab
   }
 }
 
-/** Says that nobody works on the calls, where that is why nothing moves. A worker polls the queues of all priorities. */
+/** Says that nobody works on the calls, where that is why nothing moves. */
 export async function warnWithoutWorker(session: Session): Promise<void> {
-  const taskQueue = callTaskQueues['ad-hoc'];
-  const client = await session.temporal();
-  const described = await client.workflowService.describeTaskQueue({
-    namespace: client.options.namespace,
-    taskQueue: { name: taskQueue },
-    taskQueueType: 2,
-  });
-  if ((described.pollers ?? []).length > 0) return;
-  tell(
-    `no worker is polling ${taskQueue} on ${session.stack.temporal.address}: start one with: enrich worker`,
-  );
+  if (await isWorkerThere(await session.temporal())) return;
+  tell(`no worker takes runs from ${session.stack.temporal.address}: start one with: enrich worker`);
 }
 
 /**

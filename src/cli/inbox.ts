@@ -141,7 +141,11 @@ Example:
               new AbortController().signal,
             );
             if (polls > 0) tell(`polled for the late results of ${polls} calls`);
-            print(applied === 0 ? 'nothing was left to apply' : `applied ${applied} deliveries`);
+            print(
+              applied === 0
+                ? 'nothing was left to apply of runs that have ended'
+                : `applied ${applied} deliveries`,
+            );
           } finally {
             await client.close();
           }

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
-import { searchAttributes } from '../contract.ts';
+import { callTaskQueues, searchAttributes } from '../contract.ts';
 import { addSearchAttributes } from '../dev/temporal-namespace.ts';
 import { Problem } from '../domain/problem.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
@@ -52,6 +52,16 @@ export async function connectClient(temporal: TemporalAddress, codec: Encrypting
   } catch (error) {
     throw unreachable(temporal, error);
   }
+}
+
+/** Whether a worker has asked for work within five minutes, as Temporal remembers. Each polls the queues of all priorities. */
+export async function isWorkerThere(client: Client): Promise<boolean> {
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    namespace: client.options.namespace,
+    taskQueue: { name: callTaskQueues['ad-hoc'] },
+    taskQueueType: 2,
+  });
+  return (pollers ?? []).length > 0;
 }
 
 /** Connects a worker. @throws Problem `temporal.unreachable` */

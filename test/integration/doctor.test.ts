@@ -8,6 +8,7 @@ import { examine } from '../../src/cli/doctor-checks.ts';
 import type { Finding } from '../../src/cli/finding.ts';
 import { readConfig } from '../../src/config.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { startTestTemporal } from '../helpers/temporal.ts';
 
 const key = 'canary-key-1f9a';
 const home = mkdtempSync(join(tmpdir(), 'enrich-doctor-'));
@@ -124,6 +125,13 @@ describe('the doctor', () => {
     const findings = await examine(readConfig(settings));
     const broken = findings.filter(({ state }) => state === 'broken').map(({ part }) => part);
     expect(broken).toEqual(['database', 'temporal']);
+  });
+
+  it('draws attention to a Temporal that no worker asks for work', async () => {
+    const temporal = await startTestTemporal();
+    const found = await finding('temporal', { TEMPORAL_ADDRESS: temporal.address });
+    await temporal.stop();
+    expect(found).toMatchObject({ state: 'attention', next: 'start one: enrich worker' });
   });
 
   it.each([
