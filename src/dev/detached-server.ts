@@ -46,6 +46,9 @@ const endSilent: StopSteps = [
   ['SIGKILL', 5],
 ];
 
+/** Type of the Problem with which a server says that an earlier one of its directory has not ended yet. */
+export const stillEnding = 'server.still-ending';
+
 /**
  * The server of a directory that runs and answers. One that runs and does not answer is ended.
  *
@@ -82,15 +85,22 @@ export async function findServer(
  */
 export async function startServer(definition: ServerDefinition): Promise<ServerRecord> {
   mkdirSync(definition.directory, { recursive: true, mode: 0o700 });
+  // Parts of a server that was killed may take a moment longer than the process that was.
+  const endedBy = Date.now() + 15_000;
   // Between choosing a free port and listening on it, another program may take it: then another one is chosen.
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt = 1; ;) {
     const previous = attempt === 1 ? readRecord(definition.directory) : undefined;
     const ports = await definition.choosePorts(previous);
     try {
       return await startOnPorts(definition, ports);
     } catch (error) {
-      const taken = error instanceof Problem && error.type === 'port.taken';
-      if (!taken || definition.portsAreFixed || attempt === 4) throw error;
+      const type = error instanceof Problem ? error.type : undefined;
+      if (type === stillEnding && Date.now() < endedBy) {
+        await sleep(200);
+        continue;
+      }
+      if (type !== 'port.taken' || definition.portsAreFixed || attempt === 4) throw error;
+      attempt += 1;
     }
   }
 }

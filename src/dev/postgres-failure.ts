@@ -1,3 +1,4 @@
+import { stillEnding } from './detached-server.ts';
 import { Problem } from '../domain/problem.ts';
 import type { PostgresFiles } from './postgres-files.ts';
 
@@ -38,6 +39,13 @@ export function explainPostgresFailure(
     return new Problem('postgres.permissions', 'the embedded PostgreSQL may not use its data directory', {
       where: files.data,
       next: `give it back to the account that PostgreSQL runs as, with mode 700; it holds what was paid for: read ${files.log}`,
+      cause,
+    });
+  }
+  if (/lock file "postmaster.pid" already exists|pre-existing shared memory block/.test(output)) {
+    return new Problem(stillEnding, 'an earlier embedded PostgreSQL is still ending', {
+      where: files.data,
+      next: 'give the same command again in a moment; nothing is lost',
       cause,
     });
   }

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
-import { Problem } from '../../src/domain/problem.ts';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { openWarehouse } from '../../src/warehouse/database.ts';
 import { TestHouse, type Begun } from '../helpers/command-line.ts';
@@ -59,7 +58,7 @@ describe('a server that is killed in the middle of a run and started again', () 
     const running = house.enrich(['run', sample(300, 32), '--yes', '--json'], settings);
     await untilCalls(4);
     process.kill(postgres.pid, 'SIGKILL');
-    await startAgain(directory);
+    await startEmbeddedPostgres({ directory });
     expect((await running).facts()).toMatchObject({ status: 'finished' });
     expect(house.sandbox.log.bill().billedAgain).toEqual({});
     const warehouse = openWarehouse(postgres.databaseUrl, { connections: 2 });
@@ -68,16 +67,3 @@ describe('a server that is killed in the middle of a run and started again', () 
     await stopEmbeddedPostgres(directory);
   });
 });
-
-/** Until it succeeds, as a supervisor does: PostgreSQL does not start while anything of the killed server is still ending. */
-async function startAgain(directory: string): Promise<void> {
-  for (;;) {
-    try {
-      await startEmbeddedPostgres({ directory });
-      return;
-    } catch (error) {
-      if (!(error instanceof Problem) || error.type !== 'postgres.data-directory') throw error;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-  }
-}
