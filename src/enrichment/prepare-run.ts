@@ -158,7 +158,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const asksUnknownAgain = run.options.onUnknown === 'retry';
   const worstCase = worstCaseCredits(ask) * people * (asksUnknownAgain ? 2n : 1n);
   const expectedPerPerson = history.creditsPerPerson ?? expectedCredits(ask);
-  const expected = expectedPerPerson * people;
+  const expected = inTenths(expectedPerPerson * people);
   const pilot = Math.min(run.options.pilot ?? 0, planned.people);
   const rest = planned.people - pilot;
   const calls = Math.ceil(pilot / peoplePerCall) + Math.ceil(rest / peoplePerCall);
@@ -173,7 +173,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
     pages: pagesOf(pilot) + pagesOf(rest),
     credits: {
       minimum: formatCredits(minimumCredits(ask) * people),
-      expected: formatCredits(inTenths(expected < worstCase ? expected : worstCase)),
+      expected: formatCredits(expected < worstCase ? expected : worstCase),
       worstCase: formatCredits(worstCase),
     },
     pilot: pilot === 0 ? null : { people: pilot, pages: pagesOf(pilot) },

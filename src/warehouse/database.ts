@@ -13,26 +13,25 @@ export interface Warehouse {
   close(): Promise<void>;
 }
 
+export interface WarehouseOptions {
+  /** The most connections that this process keeps. */
+  readonly connections?: number;
+  /** How long to wait for a connection, one that is free included. */
+  readonly connectMilliseconds?: number;
+  /** How long to wait for an answer: a server that is reached and silent would otherwise hold every connection for ever. */
+  readonly queryMilliseconds?: number;
+  /** What PostgreSQL calls this process in `pg_stat_activity`. */
+  readonly applicationName?: string;
+  /** Told when a resting connection breaks, such as at a server's restart. */
+  readonly onIdleError?: (error: Error) => void;
+}
+
 /**
  * Opens a pool on the warehouse; connections are made when first used.
  *
  * @param databaseUrl a PostgreSQL address, version 15 or later
- * @param options.connections the most connections that this process keeps
- * @param options.connectMilliseconds how long to wait for a connection, one that is free included
- * @param options.queryMilliseconds how long to wait for an answer: a server that is reached and silent would otherwise hold
- *   every connection for ever
- * @param options.onIdleError told when a resting connection breaks, such as at a server's restart
  */
-export function openWarehouse(
-  databaseUrl: string,
-  options: {
-    connections?: number;
-    connectMilliseconds?: number;
-    queryMilliseconds?: number;
-    applicationName?: string;
-    onIdleError?: (error: Error) => void;
-  } = {},
-): Warehouse {
+export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {}): Warehouse {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: options.connections ?? 10,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
+import { openWarehouse, type Warehouse, type WarehouseOptions } from '../../src/warehouse/database.ts';
 import { templateName } from './global-setup.ts';
 
 export interface TestDatabase {
@@ -20,6 +21,24 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
   const url = new URL(inject('postgresServerUrl'));
   url.pathname = `/${name}`;
   return { databaseUrl: url.href, drop: () => drop(name) };
+}
+
+export interface TestWarehouse extends Warehouse {
+  /** Closes it and drops its database. */
+  drop(): Promise<void>;
+}
+
+/** A warehouse in a database of its own, for a test file. */
+export async function openTestWarehouse(options: WarehouseOptions = {}): Promise<TestWarehouse> {
+  const database = await createTestDatabase();
+  const warehouse = openWarehouse(database.databaseUrl, options);
+  return {
+    ...warehouse,
+    drop: async () => {
+      await warehouse.close();
+      await database.drop();
+    },
+  };
 }
 
 /**

@@ -12,23 +12,17 @@ import {
   pauseScope,
   returnPlace,
 } from '../../src/limits/rate-windows.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { setRunStatus } from '../../src/warehouse/runs.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { runningRun } from '../helpers/rows.ts';
 
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl, { connections: 20 });
+  warehouse = await openTestWarehouse({ connections: 20 });
 });
 
-afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
-});
+afterAll(() => warehouse.drop());
 
 const rowsAskedFor = new Map<string, number>();
 

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decideAttempt } from '../../src/warehouse/attempts.ts';
 import { markUnknown } from '../../src/warehouse/close-attempt.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { storeDelivery, storePolled } from '../../src/warehouse/deliveries.ts';
 import { getRun, setRunStatus } from '../../src/warehouse/runs.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import {
   callWithPhones,
   deliverTo,
@@ -15,18 +14,13 @@ import {
   type PhonesCall as Call,
 } from '../helpers/late-calls.ts';
 
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl);
+  warehouse = await openTestWarehouse();
 });
 
-afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
-});
+afterAll(() => warehouse.drop());
 
 const callInTheAir = (): Promise<Call> => callWithPhones(warehouse);
 const answer = (call: Call, matches?: readonly (0 | 1)[], credits?: number): Promise<void> =>

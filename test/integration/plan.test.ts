@@ -1,23 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
+import type { Warehouse } from '../../src/warehouse/database.ts';
 import { openPage } from '../../src/warehouse/pages.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
 import { setRunPriority } from '../../src/warehouse/runs.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../helpers/rows.ts';
 
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl);
+  warehouse = await openTestWarehouse();
 });
 
-afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
-});
+afterAll(() => warehouse.drop());
 
 async function planned(rows: readonly StagedRow[]): Promise<(string | null)[]> {
   const run = await stagedRun(warehouse, rows);

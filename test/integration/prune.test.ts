@@ -3,12 +3,11 @@ import { gatherReport } from '../../src/report/gather.ts';
 import { renderReport, reportFormats } from '../../src/report/render.ts';
 import { decideAttempt } from '../../src/warehouse/attempts.ts';
 import { markUnknown } from '../../src/warehouse/close-attempt.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
 import { measurePrune, prune } from '../../src/warehouse/prune.ts';
 import { readRunFacts } from '../../src/warehouse/run-facts.ts';
 import { endRun, findOrBeginRun, getRun } from '../../src/warehouse/runs.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import {
   callWithPhones,
   deliverTo,
@@ -23,18 +22,13 @@ const month = 30 * 86_400;
 const everything = { answers: month, deliveries: month, staging: month };
 const noSignal = new AbortController().signal;
 
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl);
+  warehouse = await openTestWarehouse();
 });
 
-afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
-});
+afterAll(() => warehouse.drop());
 
 /** All that there is happened so long ago. */
 async function age(seconds: number): Promise<void> {

@@ -6,7 +6,6 @@ import { decideAttempt } from '../../src/warehouse/attempts.ts';
 import { admit } from '../../src/limits/admit.ts';
 import { budgetsOf } from '../../src/limits/credit-ledger.ts';
 import { closeRefused, closeReleased, markUnknown } from '../../src/warehouse/close-attempt.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { readOpenPeople, type OpenPerson } from '../../src/warehouse/open-people.ts';
 import { openPage } from '../../src/warehouse/pages.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
@@ -14,21 +13,16 @@ import { recordAnswer, type AnswerToRecord } from '../../src/warehouse/record-an
 import { reopenUnknown } from '../../src/warehouse/reopen-unknown.ts';
 import { rejectPerson } from '../../src/warehouse/remember.ts';
 import { setRunStatus } from '../../src/warehouse/runs.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../helpers/rows.ts';
 
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl);
+  warehouse = await openTestWarehouse();
 });
 
-afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
-});
+afterAll(() => warehouse.drop());
 
 let names = 0;
 

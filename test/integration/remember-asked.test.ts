@@ -1,24 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
 import { rememberAsked } from '../../src/warehouse/remember.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../helpers/rows.ts';
 
 const profile = { reveal: [], waterfall: [], service: 'test' };
 const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1_000);
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl);
+  warehouse = await openTestWarehouse();
 });
 
-afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
-});
+afterAll(() => warehouse.drop());
 
 /** Takes rows as asked for so many seconds ago. */
 async function remember(rows: readonly StagedRow[], seconds: number, options = profile): Promise<number> {

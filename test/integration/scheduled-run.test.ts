@@ -6,26 +6,20 @@ import type { ExportChoice, RunInput, ScheduledRunInput } from '../../src/contra
 import { ingestRun } from '../../src/enrichment/prepare-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../../src/enrichment/scheduled-run.ts';
 import type { ExportAccess } from '../../src/exports/obtain-export.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { endRun, setRunStatus } from '../../src/warehouse/runs.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { S3Store } from '../helpers/s3-store.ts';
 
 const night = '2026-11-20T23:30:00.000Z';
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 let folder: string;
 let exportAccess: ExportAccess;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl, { connections: 2 });
+  warehouse = await openTestWarehouse({ connections: 2 });
 });
 
-afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
-});
+afterAll(() => warehouse.drop());
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'enrich-night-'));

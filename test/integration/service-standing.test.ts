@@ -6,23 +6,17 @@ import { freePlaces } from '../../src/limits/rate-windows.ts';
 import { createLogger } from '../../src/observe/log.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { createServiceClient } from '../../src/service/client.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { runningRun } from '../helpers/rows.ts';
 import { httpAnswer, startScriptedServer } from '../helpers/scripted-server.ts';
 
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl, { connections: 2 });
+  warehouse = await openTestWarehouse({ connections: 2 });
 });
 
-afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
-});
+afterAll(() => warehouse.drop());
 
 afterEach(async () => {
   await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');

@@ -5,24 +5,18 @@ import Papa from 'papaparse';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashExport } from '../../src/exports/hash-export.ts';
 import { stageExport, type StagedExport, type StagingOptions } from '../../src/exports/stage.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { exportFiles } from '../helpers/export-file.ts';
 
 const file = exportFiles();
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 let runs = 0;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl);
+  warehouse = await openTestWarehouse();
 });
 
-afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
-});
+afterAll(() => warehouse.drop());
 
 async function beginRun(path: string): Promise<string> {
   const runId = `run-${(runs += 1)}`;
