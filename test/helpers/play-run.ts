@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
-import { Runtime, Worker, bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+import { Worker, type WorkflowBundle } from '@temporalio/worker';
 import { callTaskQueues, controlTaskQueue, workflowTypes, type RunInput } from '../../src/contract.ts';
 import { recordHistories } from './histories.ts';
 import type { ScriptedActivities } from './scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from './temporal.ts';
-
-const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+import { bundleWorkflows } from './workflow-bundle.ts';
 
 /** A real Temporal server with the workflows, in which runs are played against scripted activities. */
 export class Stage {
@@ -20,12 +18,8 @@ export class Stage {
   }
 
   static async open(): Promise<Stage> {
-    Runtime.install({ logger: silent });
     const temporal = await startTestTemporal();
-    const bundle = await bundleWorkflowCode({
-      workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
-      logger: silent,
-    });
+    const bundle = await bundleWorkflows();
     return new Stage(temporal, bundle);
   }
 

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection } from '@temporalio/worker';
+import { NativeConnection, Runtime } from '@temporalio/worker';
 import { searchAttributes } from '../../src/contract.ts';
 import { startEmbeddedTemporal, stopEmbeddedTemporal } from '../../src/dev/temporal.ts';
+import { silentLogger } from './workflow-bundle.ts';
 
 export interface TestTemporal {
   readonly address: string;
@@ -14,8 +15,9 @@ export interface TestTemporal {
   stop(): Promise<void>;
 }
 
-/** A real Temporal dev server of its own, in a temporary directory. */
+/** A real Temporal dev server of its own, in a temporary directory. Once in a test file: the SDK's runtime is installed with it. */
 export async function startTestTemporal(): Promise<TestTemporal> {
+  Runtime.install({ logger: silentLogger });
   const directory = mkdtempSync(join(tmpdir(), 'enrich-temporal-'));
   const server = await startEmbeddedTemporal({
     directory,

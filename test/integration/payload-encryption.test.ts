@@ -1,16 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import { historyToJSON, payloadToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { Runtime, Worker, bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+import { Worker, type WorkflowBundle } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCodecEndpoint, type RunningCodecEndpoint } from '../../src/cli/codec-endpoint.ts';
 import { EncryptingCodec } from '../../src/cli/payload-codec.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes, type RunInput } from '../../src/contract.ts';
 import { ScriptedActivities } from '../helpers/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../helpers/temporal.ts';
+import { bundleWorkflows } from '../helpers/workflow-bundle.ts';
 
-const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 const oldKey = { id: 'old', key: randomBytes(32) };
 const newKey = { id: 'new', key: randomBytes(32) };
 
@@ -18,12 +17,8 @@ let temporal: TestTemporal;
 let workflowBundle: WorkflowBundle;
 
 beforeAll(async () => {
-  Runtime.install({ logger: silent });
   temporal = await startTestTemporal();
-  workflowBundle = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
-    logger: silent,
-  });
+  workflowBundle = await bundleWorkflows();
 });
 
 afterAll(() => temporal.stop());

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-import { Runtime, Worker, bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+import { Worker, type WorkflowBundle } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ScheduleDefinition } from '../../src/cli/schedule-definition.ts';
 import { getSchedule, listSchedules, putSchedule, triggerSchedule } from '../../src/cli/schedule-server.ts';
@@ -17,20 +16,15 @@ import {
 import { recordHistories } from '../helpers/histories.ts';
 import { ScriptedActivities } from '../helpers/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../helpers/temporal.ts';
-
-const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+import { bundleWorkflows } from '../helpers/workflow-bundle.ts';
 
 let temporal: TestTemporal;
 let workflowBundle: WorkflowBundle;
 let name: string;
 
 beforeAll(async () => {
-  Runtime.install({ logger: silent });
   temporal = await startTestTemporal();
-  workflowBundle = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
-    logger: silent,
-  });
+  workflowBundle = await bundleWorkflows();
 });
 
 afterAll(() => temporal.stop());
