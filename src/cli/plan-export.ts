@@ -6,11 +6,11 @@ import {
   findOrBeginRun,
   getRun,
   setRunStatus,
-  type RunOrder,
   type RunRecord,
 } from '../warehouse/runs.ts';
 import { describePlan } from './describe-run.ts';
 import { print, table, tell } from './output.ts';
+import type { OrderedRun } from './run-order.ts';
 import type { Session } from './session.ts';
 
 /** What a plan is made with. */
@@ -25,7 +25,7 @@ export interface PlannedExport {
  * Plans an export without Temporal and without the service: what `enrich run` would do with it now. Spends nothing; what
  * was staged for it is not kept.
  */
-export async function planExport(session: Planning, order: RunOrder): Promise<PlannedExport> {
+export async function planExport(session: Planning, order: OrderedRun): Promise<PlannedExport> {
   const { warehouse, config } = session;
   // A key of its own: looking at a plan must neither find nor disturb an unfinished run of the same file.
   const { run } = await findOrBeginRun(warehouse, { ...order, planOnly: true });
@@ -37,7 +37,7 @@ export async function planExport(session: Planning, order: RunOrder): Promise<Pl
     exportAccess: { ...config.exportAccess, pool: warehouse.pool },
   };
   try {
-    await ingestHere(session, run.runId);
+    await ingestHere(session, run.runId, order.fetched);
     const planned = await planRun(dependencies, run.runId);
     if (planned.kind === 'refused') throw refusal(planned.stop);
     return { run: await getRun(warehouse, run.runId), plan: planned.plan };
@@ -50,11 +50,17 @@ export async function planExport(session: Planning, order: RunOrder): Promise<Pl
 /**
  * Stages a run in this process: what only this command can read, or has fetched already.
  *
+ * @param fetched the path of what was fetched; it is not there any more afterwards
  * @throws Problem where the export is refused
  */
-export async function ingestHere({ warehouse, config }: Planning, runId: string): Promise<void> {
+export async function ingestHere(
+  { warehouse, config }: Planning,
+  runId: string,
+  fetched: string | undefined,
+): Promise<void> {
   const exportAccess = { ...config.exportAccess, pool: warehouse.pool };
   const ingested = await ingestRun({ warehouse, exportAccess }, runId, {
+    fetched,
     signal: new AbortController().signal,
     onProgress: (rows) => process.stderr.isTTY && process.stderr.write(`\rread ${rows} rows`),
   });

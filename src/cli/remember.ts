@@ -40,7 +40,7 @@ Example:
         const { warehouse } = session;
         const { run } = await findOrBeginRun(warehouse, { ...order, planOnly: true });
         try {
-          await ingestHere(session, run.runId);
+          await ingestHere(session, run.runId, order.fetched);
           return await rememberAsked(warehouse, run.runId, askedAt, order.options);
         } finally {
           await discardStagedRows(warehouse, run.runId);

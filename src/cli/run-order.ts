@@ -41,6 +41,12 @@ export interface RunFlags extends WishFlags {
   readonly maxCostPerEmail?: string;
 }
 
+/** An order whose export has been looked at. */
+export interface OrderedRun extends RunOrder {
+  /** What was fetched for it, where it is no file: whoever stages the run takes it from there. */
+  readonly fetched: string | undefined;
+}
+
 /** What is asked for, whatever the file and whenever. */
 export type RunWish = Pick<
   RunOptions,
@@ -97,14 +103,14 @@ export async function orderRun(
   flags: RunFlags,
   config: Config,
   priority: RunPriority = 'ad-hoc',
-): Promise<RunOrder> {
+): Promise<OrderedRun> {
   const expectedPlanHash = planHashOf(flags.plan);
   const wish = await wishOf(flags);
   const reading = { mapping: wish.mapping ?? undefined, source: flags.source };
   return {
     filePath: addressText(address),
     fileName: addressName(address),
-    fileSha256: await checkedContent(address, reading, config),
+    ...(await checkedContent(address, reading, config)),
     options: { ...runDefaults(config), ...wish, ...pilotOf(flags), priority },
     expectedPlanHash,
   };
@@ -115,18 +121,21 @@ async function checkedContent(
   address: ExportAddress,
   reading: Parameters<typeof openExport>[1],
   config: Config,
-): Promise<string> {
-  if (!isElsewhere(address)) return (await openExport(addressText(address), reading)).survey.sha256;
+): Promise<Pick<OrderedRun, 'fileSha256' | 'fetched'>> {
+  if (!isElsewhere(address)) {
+    const { survey } = await openExport(addressText(address), reading);
+    return { fileSha256: survey.sha256, fetched: undefined };
+  }
   const shown = shownAddress(address);
   tell(`${address.kind === 'http' || address.kind === 's3' ? 'fetching' : 'reading'} ${shown}`);
   const { path, sha256 } = await obtain(address, config);
   try {
     await namingExport(path, shown, () => openExport(path, reading));
   } catch (error) {
-    await new Spool(config.exportAccess.spoolFolder).remove(sha256);
+    await new Spool(config.exportAccess.spoolFolder).remove(path);
     throw error;
   }
-  return sha256;
+  return { fileSha256: sha256, fetched: path };
 }
 
 function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport> {

@@ -5,7 +5,7 @@ import { Problem, exitCodes } from '../domain/problem.ts';
 import { parseAddress } from '../exports/export-address.ts';
 import { isElsewhere } from '../exports/obtain-export.ts';
 import { readRunFacts } from '../warehouse/run-facts.ts';
-import { findOrBeginRun, getRun, setRunStatus, type RunOrder, type RunRecord } from '../warehouse/runs.ts';
+import { findOrBeginRun, getRun, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
 import { agrees } from './agrees.ts';
 import { checkService } from './check-service.ts';
 import { describeService } from './describe-service.ts';
@@ -14,7 +14,7 @@ import { followRun } from './follow-run.ts';
 import { wholeNumber } from './number-flag.ts';
 import { print, tell } from './output.ts';
 import { describeMapping, ingestHere, planExport, printPlan } from './plan-export.ts';
-import { addressOf, orderRun, type RunFlags } from './run-order.ts';
+import { addressOf, orderRun, type OrderedRun, type RunFlags } from './run-order.ts';
 import { withSession, type Session } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 import { goOnIfWanted, isStoppedByLoss } from './stop-loss.ts';
@@ -153,7 +153,7 @@ export function withWishOptions(command: Command): Command {
  */
 export async function enrichExport(
   session: Session,
-  order: RunOrder,
+  order: OrderedRun,
   { asks, showsPlan }: { asks: boolean; showsPlan: boolean },
 ): Promise<RunFacts> {
   await checkService(session, order.options);
@@ -164,7 +164,7 @@ export async function enrichExport(
   // The same command again is no word that a loss is accepted: a program repeats it as well.
   if (found && isStoppedByLoss(run))
     return goOnIfWanted(session, await readRunFacts(session.warehouse, run.runId), asks);
-  if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run);
+  if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, order.fetched);
   const handle =
     found && run.planHash !== null && (run.status !== 'awaiting_approval' || !asks)
       ? await resumeRun(session, run)
@@ -186,8 +186,8 @@ export async function enrichExport(
 }
 
 /** What this command has fetched is staged by it: the workers need neither see it nor fetch it again. */
-async function stageHere(session: Session, run: RunRecord): Promise<void> {
-  await ingestHere(session, run.runId).catch(async (error: unknown) => {
+async function stageHere(session: Session, run: RunRecord, fetched: string | undefined): Promise<void> {
+  await ingestHere(session, run.runId, fetched).catch(async (error: unknown) => {
     if (error instanceof Problem && !error.type.startsWith('database.')) {
       const { type, message: reason, next } = error;
       await setRunStatus(session.warehouse, run.runId, 'failed', { type, reason, next });

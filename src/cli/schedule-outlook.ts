@@ -4,10 +4,10 @@ import { optionsOf } from '../enrichment/scheduled-run.ts';
 import { addressName, addressText, shownAddress } from '../exports/export-address.ts';
 import { downloadLimits } from '../exports/download.ts';
 import { findExports, type FoundExport } from '../exports/find-export.ts';
-import { obtainExport, type ExportAccess } from '../exports/obtain-export.ts';
-import type { RunOrder } from '../warehouse/runs.ts';
+import { isElsewhere, obtainExport, type ExportAccess } from '../exports/obtain-export.ts';
 import { readableSeconds } from './output.ts';
 import { planExport } from './plan-export.ts';
+import type { OrderedRun } from './run-order.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
 import type { Session } from './session.ts';
 
@@ -72,13 +72,14 @@ async function orderOf(
   { work }: ScheduleDefinition,
   { address }: FoundExport,
   access: ExportAccess,
-): Promise<RunOrder> {
-  const { sha256 } = await obtainExport(address, access);
+): Promise<OrderedRun> {
+  const { path, sha256 } = await obtainExport(address, access);
   return {
     filePath: addressText(address),
     fileName: addressName(address),
     fileSha256: sha256,
     options: optionsOf({ defaults: runDefaults(config) }, work),
     expectedPlanHash: null,
+    fetched: isElsewhere(address) ? path : undefined,
   };
 }

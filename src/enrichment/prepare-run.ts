@@ -53,6 +53,8 @@ export type PlanDependencies = Omit<RunDependencies, 'exportAccess' | 'onIngeste
 export type IngestDependencies = Pick<RunDependencies, 'warehouse' | 'exportAccess' | 'onIngested'>;
 
 export interface IngestOptions {
+  /** The path of what this process has fetched for the run; it is not there any more afterwards. */
+  readonly fetched?: string | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (rowsStaged: number) => void;
 }
@@ -69,8 +71,7 @@ export async function ingestRun(
   options: IngestOptions,
 ): Promise<IngestOutcome> {
   const outcome = await stageRun(dependencies, runId, options);
-  const { filePath, fileSha256 } = await getRun(dependencies.warehouse, runId);
-  if (isElsewhere(parseAddress(filePath, '/'))) await tidySpool(dependencies, fileSha256, runId);
+  await forgetContent(dependencies, runId);
   return outcome;
 }
 
@@ -81,10 +82,13 @@ export async function stageRun(
   options: IngestOptions,
 ): Promise<IngestOutcome> {
   const run = await getRun(warehouse, runId);
-  if (run.ingestedAt !== null) return ingested(warehouse, run);
+  if (run.ingestedAt !== null) {
+    if (options.fetched !== undefined) await new Spool(exportAccess.spoolFolder).remove(options.fetched);
+    return ingested(warehouse, run);
+  }
   let counted = run.rowsStaged;
   try {
-    const path = await findContent(run.filePath, run.fileSha256, exportAccess, options.signal);
+    const path = await findContent(run, exportAccess, options);
     const staged = await namingExport(path, shownAddress(parseAddress(run.filePath, '/')), () =>
       stageExport({
         pool: warehouse.pool,
@@ -116,18 +120,17 @@ async function ingested(warehouse: Warehouse, run: RunRecord): Promise<IngestOut
   return { kind: 'ingested', rows: run.rowsStaged, malformed, source: run.source ?? 'generic' };
 }
 
-/**
- * Removes what was fetched, and what processes left that were killed; but for what another run than this
- * has still to be staged from.
- */
-export async function tidySpool(
+/** Removes what was fetched for a run, and what processes left that were killed, as far as no run waits for it. */
+export async function forgetContent(
   { warehouse, exportAccess }: IngestDependencies,
-  sha256: string,
-  runId: string | null,
+  runId: string,
 ): Promise<void> {
+  const { filePath, fileSha256 } = await getRun(warehouse, runId);
+  if (!isElsewhere(parseAddress(filePath, '/'))) return;
   const spool = new Spool(exportAccess.spoolFolder);
-  for (const name of new Set([sha256, ...(await spool.abandoned())])) {
-    if (!(await isContentAwaited(warehouse, name, runId))) await spool.remove(name);
+  await spool.remove(spool.pathOf(fileSha256, runId));
+  for (const { path, sha256 } of await spool.abandoned()) {
+    if (!(await isContentAwaited(warehouse, sha256))) await spool.remove(path);
   }
 }
 

@@ -4,11 +4,12 @@ import { addressName, addressText } from '../exports/export-address.ts';
 import { findExports, type FoundExport } from '../exports/find-export.ts';
 import { isStillAt } from '../exports/http-export.ts';
 import { isElsewhere, obtainExport, type ExportAccess } from '../exports/obtain-export.ts';
+import { Spool } from '../exports/spool.ts';
 import type { Warehouse } from '../warehouse/database.ts';
 import { recallContent, recallEtag, rememberContent } from '../warehouse/fetched-exports.ts';
 import { findOrBeginRun, wasRunBefore, type RunOrder } from '../warehouse/runs.ts';
 import type { RunOptions } from '../warehouse/tables.ts';
-import { stageRun, tidySpool } from './prepare-run.ts';
+import { forgetContent, stageRun } from './prepare-run.ts';
 import { runInputOf } from './run-input.ts';
 
 export interface ScheduleDependencies {
@@ -58,7 +59,7 @@ export async function beginScheduledRuns(
       left += 1;
       continue;
     }
-    const { sha256, etag } = await obtainExport(address, exportAccess, signal);
+    const { path, sha256, etag } = await obtainExport(address, exportAccess, signal);
     if (etag !== undefined) await rememberContent(warehouse, { address: addressText(address), etag, sha256 });
     const order: RunOrder = {
       filePath: addressText(address),
@@ -69,7 +70,7 @@ export async function beginScheduledRuns(
       asOf,
     };
     if (onlyNew && (await wasRunBefore(warehouse, order))) {
-      if (isElsewhere(address)) await tidySpool(dependencies, sha256, null);
+      if (isElsewhere(address)) await new Spool(exportAccess.spoolFolder).remove(path);
       continue;
     }
     if (begun.size === mostRuns) {
@@ -79,8 +80,9 @@ export async function beginScheduledRuns(
     const { run } = await findOrBeginRun(warehouse, order);
     // Where it is refused, the run's own workflow finds the same, and is the one that fails.
     if (isElsewhere(address)) {
-      const { kind } = await stageRun(dependencies, run.runId, { signal, onProgress: () => {} });
-      if (kind === 'ingested') await tidySpool(dependencies, sha256, run.runId);
+      const reading = { fetched: path, signal, onProgress: () => {} };
+      const { kind } = await stageRun(dependencies, run.runId, reading);
+      if (kind === 'ingested') await forgetContent(dependencies, run.runId);
     }
     const { searchable } = input;
     const settings = { approved: true, searchable, callConcurrency, pollAfterSeconds, checksService: true };

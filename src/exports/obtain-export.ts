@@ -35,7 +35,7 @@ export function isElsewhere(address: ExportAddress): boolean {
 
 /**
  * Brings an export to this machine, with flat memory, and takes its hash: a file stays where it is, anything else is written
- * to the spool.
+ * to the spool, for the caller alone, who gives it to a run or removes it.
  *
  * @throws Problem `export.*`
  */
@@ -55,23 +55,32 @@ export async function obtainExport(
   return { ...content, etag };
 }
 
+/** What is known of a run that has to be staged. */
+export interface ContentWanted {
+  readonly runId: string;
+  /** The address as it is kept with the run. */
+  readonly filePath: string;
+  /** Of the content that the run is bound to. */
+  readonly fileSha256: string;
+}
+
 /**
- * The export of a run on this machine: what is in the spool already, or fetched now and still the same.
+ * The export of a run on this machine: what was fetched for it, what is in the spool already, or fetched now and still the
+ * same. In the spool it is the run's own from then on, until it is removed.
  *
- * @param address as it is kept with the run
- * @param sha256 of the content that the run is bound to
+ * @param options.fetched the path of what was fetched for the run
  * @throws Problem `export.*`
  */
 export async function findContent(
-  address: string,
-  sha256: string,
+  { runId, filePath, fileSha256: sha256 }: ContentWanted,
   access: ExportAccess,
-  signal?: AbortSignal,
+  options: { readonly signal?: AbortSignal | undefined; readonly fetched?: string | undefined } = {},
 ): Promise<string> {
-  const parsed = parseAddress(address, '/');
+  const parsed = parseAddress(filePath, '/');
   if (parsed.kind === 'file') return parsed.path;
   const spool = new Spool(access.spoolFolder);
-  if (await spool.has(sha256)) return spool.pathOf(sha256);
+  const here = await spool.claim(sha256, runId, options.fetched);
+  if (here !== undefined) return here;
   if (!canBeFetchedAgain(parsed)) {
     throw new Problem('export.gone', 'the export cannot be fetched again from here', {
       where: shownAddress(parsed),
@@ -79,10 +88,12 @@ export async function findContent(
       exitCode: exitCodes.usage,
     });
   }
-  const obtained = await obtainExport(parsed, access, signal);
-  if (obtained.sha256 === sha256) return obtained.path;
-  await spool.remove(obtained.sha256);
-  throw changedExport(shownAddress(parsed));
+  const obtained = await obtainExport(parsed, access, options.signal);
+  if (obtained.sha256 !== sha256) {
+    await spool.remove(obtained.path);
+    throw changedExport(shownAddress(parsed));
+  }
+  return (await spool.claim(sha256, runId, obtained.path)) ?? obtained.path;
 }
 
 /** @returns the version, where it has a name */

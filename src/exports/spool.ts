@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Content that is on this machine now, under its hash. */
+/** Content that is on this machine now. */
 export interface SpooledContent {
   readonly path: string;
   /** Hexadecimal. */
@@ -12,11 +12,16 @@ export interface SpooledContent {
 
 /** Whatever is younger may belong to a command that has not begun its run yet. */
 const abandonedAfterMilliseconds = 3_600_000;
+/** Whoever writes to standard input may be silent for hours. */
+const partAbandonedAfterMilliseconds = 24 * 3_600_000;
 
 /**
  * A folder in which exports that lie elsewhere are kept from when they are fetched until their rows are staged. They hold
- * people's data: only the user of this process may read them. A file is named by its content, so that after a kill the same
- * content is found again; what is not whole yet ends in `.part`.
+ * people's data: only the user of this process may read them.
+ *
+ * A file is named by the hash of its content and by who wants it: a run, or a command that has begun none yet. So the same
+ * content is found again after a kill, and whoever is done with a file takes it from nobody else. What is not whole yet ends
+ * in `.part`.
  */
 export class Spool {
   readonly #folder: string;
@@ -25,14 +30,32 @@ export class Spool {
     this.#folder = folder;
   }
 
-  pathOf(sha256: string): string {
-    return join(this.#folder, sha256);
+  /** Where a run has its content, once it has claimed it. */
+  pathOf(sha256: string, runId: string): string {
+    return join(this.#folder, `${sha256}.${runId}`);
   }
 
-  async has(sha256: string): Promise<boolean> {
-    return stat(this.pathOf(sha256)).then(
-      () => true,
-      () => false,
+  /**
+   * Makes content that is here that of a run, under a name that nobody else removes: what was fetched for it, or otherwise
+   * what somebody has left, or still uses. What the run has already stays, because it may be being read.
+   *
+   * @param fetched the path of what was fetched for this run; it is not there any more afterwards
+   * @returns undefined where it is not here
+   */
+  async claim(sha256: string, runId: string, fetched?: string): Promise<string | undefined> {
+    const own = this.pathOf(sha256, runId);
+    const others = (await this.#names()).filter((name) => contentOf(name) === sha256);
+    const candidates = others.map((name) => join(this.#folder, name));
+    for (const path of fetched === undefined ? candidates : [fetched, ...candidates]) {
+      if (!(await isLinked(path, own))) continue;
+      if (fetched !== undefined) await this.remove(fetched);
+      return own;
+    }
+    if (fetched === undefined) return undefined;
+    // A disk without second names for a file.
+    return rename(fetched, own).then(
+      () => own,
+      () => undefined,
     );
   }
 
@@ -50,29 +73,47 @@ export class Spool {
         await file.close();
       }
       const { sha256, bytes } = written;
-      await rename(partial, this.pathOf(sha256));
-      return { path: this.pathOf(sha256), sha256, bytes };
+      const path = join(this.#folder, `${sha256}.${randomBytes(8).toString('hex')}`);
+      await rename(partial, path);
+      return { path, sha256, bytes };
     } catch (error) {
       await rm(partial, { force: true });
       throw error;
     }
   }
 
-  async remove(sha256: string): Promise<void> {
-    await rm(this.pathOf(sha256), { force: true });
+  async remove(path: string): Promise<void> {
+    await rm(path, { force: true });
   }
 
-  /** Contents, and rests of such, that have been here for an hour: what a process left that was killed. */
-  async abandoned(): Promise<string[]> {
-    const names = await readdir(this.#folder).catch(() => []);
-    const before = Date.now() - abandonedAfterMilliseconds;
-    const old: string[] = [];
-    for (const name of names) {
-      const found = await stat(join(this.#folder, name)).catch(() => undefined);
-      if (found && found.mtimeMs < before) old.push(name);
+  /** Contents that have been here for an hour, and rests of such for a day: what a process left that was killed. */
+  async abandoned(): Promise<Pick<SpooledContent, 'path' | 'sha256'>[]> {
+    const old = [];
+    for (const name of await this.#names()) {
+      const path = join(this.#folder, name);
+      const found = await stat(path).catch(() => undefined);
+      const age = name.endsWith('.part') ? partAbandonedAfterMilliseconds : abandonedAfterMilliseconds;
+      if (found && found.mtimeMs < Date.now() - age) old.push({ path, sha256: contentOf(name) });
     }
     return old;
   }
+
+  async #names(): Promise<string[]> {
+    return readdir(this.#folder).catch(() => []);
+  }
+}
+
+/** Whether a file has the second name, now or already. */
+async function isLinked(path: string, name: string): Promise<boolean> {
+  return link(path, name).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code === 'EEXIST',
+  );
+}
+
+/** The hash in the name of a file. */
+function contentOf(name: string): string {
+  return name.split('.')[0]!;
 }
 
 /** A file that is being written, and its hash so far. */

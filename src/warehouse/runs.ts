@@ -211,14 +211,10 @@ export async function setRunStatus(
   `.execute(warehouse.database);
 }
 
-/** Whether another run that goes on has still to be staged from this content. */
-export async function isContentAwaited(
-  warehouse: Warehouse,
-  fileSha256: string,
-  exceptRunId: string | null,
-): Promise<boolean> {
+/** Whether a run that goes on has still to be staged from this content. */
+export async function isContentAwaited(warehouse: Warehouse, fileSha256: string): Promise<boolean> {
   const { rows } = await sql`
-    select 1 from runs where file_sha256 = ${fileSha256} and ingested_at is null and run_id is distinct from ${exceptRunId}
+    select 1 from runs where file_sha256 = ${fileSha256} and ingested_at is null
       and status not in ('planned', 'finished', 'cancelled', 'failed') limit 1
   `.execute(warehouse.database);
   return rows.length > 0;
