@@ -321,6 +321,11 @@ export function readConfig(
   });
 }
 
+/** How the warehouse names the service that is called: what one says and answers does not count for another. */
+export function serviceName({ service }: Config): string {
+  return service.baseUrl ?? 'sandbox';
+}
+
 /** What counts for a run where nothing else is said; credits are a decimal as text. */
 export function runDefaults(config: Config): {
   readonly service: string;
@@ -328,9 +333,9 @@ export function runDefaults(config: Config): {
   readonly freshness: Freshness;
   readonly lateDeadlineSeconds: number;
 } {
-  const { service, budgets, freshness, lateResults } = config;
+  const { budgets, freshness, lateResults } = config;
   return {
-    service: service.baseUrl ?? 'sandbox',
+    service: serviceName(config),
     maxCredits: budgets.perRun === undefined ? null : formatCredits(budgets.perRun),
     freshness,
     lateDeadlineSeconds: lateResults.deadlineSeconds,

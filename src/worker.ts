@@ -10,7 +10,7 @@ import {
 } from '@temporalio/worker';
 import type { PayloadCodec } from '@temporalio/common';
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
-import { runDefaults, type Config, type ServiceSettings } from './config.ts';
+import { runDefaults, serviceName, type Config, type ServiceSettings } from './config.ts';
 import { callTaskQueues, controlTaskQueue } from './contract.ts';
 import { countCalls } from './enrichment/count-calls.ts';
 import { traceCalls } from './enrichment/trace-calls.ts';
@@ -85,11 +85,12 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   };
   const exportAccess = { ...config.exportAccess, pool: warehouse.pool };
   await applyBudgetLimits(warehouse.database, budgets);
-  const unknown = await learnRateWindows(warehouse, client);
+  const service = serviceName(config);
+  const unknown = await learnRateWindows(warehouse, service, client);
   if (unknown) log.debug({ err: unknown }, 'the service does not tell what is used of its rate windows');
   const queue = new CallQueue({
     concurrency: config.callConcurrency,
-    freePlaces: () => freePlaces(warehouse.database, bulkMatchScope, config.rateLimits),
+    freePlaces: () => freePlaces(warehouse.database, { service, scope: bulkMatchScope }, config.rateLimits),
     patienceMilliseconds,
   });
 
@@ -106,7 +107,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   };
   const { rateLimits } = config;
   const { callTimeoutSeconds } = config.service;
-  const polling = { warehouse, client, rateLimits, callTimeoutSeconds };
+  const polling = { warehouse, service, client, rateLimits, callTimeoutSeconds };
   const control = await Worker.create({
     ...shared,
     ...workflowCode(),
@@ -114,6 +115,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     activities: createControlActivities(
       {
         warehouse,
+        service,
         rateLimits: config.rateLimits,
         budgets,
         callConcurrency: config.callConcurrency,
@@ -140,7 +142,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
       warehouse,
       client,
       queue,
-      limits: { rateLimits: config.rateLimits, budgets },
+      limits: { service, rateLimits: config.rateLimits, budgets },
       callTimeoutSeconds: config.service.callTimeoutSeconds,
       patienceMilliseconds,
       streak: new FailureStreak(),

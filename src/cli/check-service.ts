@@ -1,3 +1,4 @@
+import { serviceName } from '../config.ts';
 import { lateKindsOf } from '../domain/late-results.ts';
 import { describeStanding, learnStanding } from '../enrichment/service-standing.ts';
 import type { RunOptions } from '../warehouse/tables.ts';
@@ -23,7 +24,10 @@ export async function checkService(session: Session, asked: RunOptions): Promise
   const standing = await withClient({ ...config.service, ...stack.service }, (client) => {
     const { rateLimits, service } = config;
     const { callTimeoutSeconds } = service;
-    return learnStanding({ warehouse, client, rateLimits, callTimeoutSeconds }, { polls });
+    return learnStanding(
+      { warehouse, service: serviceName(config), client, rateLimits, callTimeoutSeconds },
+      { polls },
+    );
   });
   for (const line of describeStanding(standing)) tell(line);
 }

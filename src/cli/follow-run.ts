@@ -1,3 +1,4 @@
+import { serviceName } from '../config.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { mailSignalName, type PlanSummary, type RunStatus } from '../contract.ts';
@@ -162,6 +163,8 @@ async function waitingFor(
   if (isAsked && late.awaited > 0) {
     return `late results of ${late.awaited} calls awaited until ${late.until ?? ''}; ${late.arrived} deliveries arrived`;
   }
-  const { wait } = await freePlaces(session.warehouse.database, bulkMatchScope, session.config.rateLimits);
+  const { config, warehouse } = session;
+  const calls = { service: serviceName(config), scope: bulkMatchScope };
+  const { wait } = await freePlaces(warehouse.database, calls, config.rateLimits);
   return wait && `waiting ${readableSeconds(wait.milliseconds / 1_000)}: ${wait.reason}`;
 }

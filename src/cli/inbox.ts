@@ -1,3 +1,4 @@
+import { serviceName } from '../config.ts';
 import { Command, Option } from 'commander';
 import { drainInbox, settleLateResults } from '../enrichment/late-results.ts';
 import { createServiceClient } from '../service/client.ts';
@@ -132,6 +133,7 @@ Example:
             const applied = await settleLateResults(
               {
                 warehouse,
+                service: serviceName(config),
                 client,
                 rateLimits: config.rateLimits,
                 callTimeoutSeconds: config.service.callTimeoutSeconds,

@@ -1,3 +1,4 @@
+import { serviceName } from '../config.ts';
 import { Command } from 'commander';
 import { worstCaseCredits } from '../domain/credit-rules.ts';
 import { formatCredits } from '../domain/decimal.ts';
@@ -77,7 +78,7 @@ Example:
           const { rateLimits, budgets, service } = config;
           const { callTimeoutSeconds } = service;
           return matchPerson(
-            { warehouse, client, rateLimits, budgets, callTimeoutSeconds },
+            { warehouse, service: serviceName(config), client, rateLimits, budgets, callTimeoutSeconds },
             { person, reveal },
           );
         });

@@ -1,3 +1,4 @@
+import { serviceName } from '../config.ts';
 import type { PlanSummary } from '../contract.ts';
 import { ingestRun, planRun } from '../enrichment/prepare-run.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
@@ -31,6 +32,7 @@ export async function planExport(session: Planning, order: OrderedRun): Promise<
   const { run } = await findOrBeginRun(warehouse, { ...order, planOnly: true });
   const dependencies = {
     warehouse,
+    service: serviceName(config),
     rateLimits: config.rateLimits,
     budgets: { perDay: config.budgets.perDay, perMonth: config.budgets.perMonth },
     callConcurrency: config.callConcurrency,

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import { serviceName, type Config } from '../config.ts';
 import { choosePort } from '../dev/ports.ts';
 import { startMetricsEndpoint } from '../observe/metrics-endpoint.ts';
 import type { Logger } from '../observe/log.ts';
@@ -40,7 +40,7 @@ export async function serveMetrics(
     applicationName: 'enrich metrics',
   });
   const { rateLimits, budgets } = config;
-  const state = new WarehouseMetrics(warehouse, { rateLimits, budgets });
+  const state = new WarehouseMetrics(warehouse, { service: serviceName(config), rateLimits, budgets });
   const temporalListen = `127.0.0.1:${await choosePort(0, undefined)}`;
   try {
     const endpoint = await startMetricsEndpoint(

@@ -6,6 +6,7 @@ import { lateKindsOf } from '../domain/late-results.ts';
 import { admit, type Admission, type AdmissionLimits } from '../limits/admit.ts';
 import type { BudgetAlarm } from '../limits/budget-alarms.ts';
 import type { CallQueue } from '../limits/call-queue.ts';
+import type { RateScope } from '../limits/rate-reports.ts';
 import { bulkMatchScope, endCall, giveCallUp, pauseScope, returnPlace } from '../limits/rate-windows.ts';
 import { killPoint } from '../observe/kill-point.ts';
 import type { Logger } from '../observe/log.ts';
@@ -127,7 +128,7 @@ export async function attemptCall(
   }
 
   const tally = await untilDatabaseIsBack(async () => {
-    await endCall(warehouse.database, bulkMatchScope, admission.attemptId, true, answer);
+    await endCall(warehouse.database, bulkCalls(dependencies), admission.attemptId, true, answer);
     return recordAnswer(warehouse, {
       attemptId: admission.attemptId,
       source: request.run.source ?? 'generic',
@@ -210,18 +211,18 @@ async function closeFailure(
       case 'wait': {
         // First: until the pause stands, every other worker would send the next call into the same refusal.
         await pauseScope(warehouse.database, bulkMatchScope, attemptId, failure.retryAfterSeconds);
-        await endCall(warehouse.database, bulkMatchScope, attemptId, false, failure);
+        await endCall(warehouse.database, bulkCalls(dependencies), attemptId, false, failure);
         await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
         return { kind: 'again' };
       }
       case 'pause': {
-        await endCall(warehouse.database, bulkMatchScope, attemptId, true, failure);
+        await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, failure);
         if (failure.mayHaveBeenBilled) await markUnknown(warehouse, attemptId, reason);
         else await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
         return { kind: 'stopped', stop };
       }
       case 'reject': {
-        await endCall(warehouse.database, bulkMatchScope, attemptId, true, failure);
+        await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, failure);
         await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
         return { kind: 'refused', called: true, people, reason: withAdvice(reason, failure) };
       }
@@ -229,12 +230,17 @@ async function closeFailure(
         // Without an answer the service may count the call later than now: it took the bytes, and not its time.
         if (failure.httpStatus === undefined)
           await giveCallUp(warehouse.database, attemptId, dependencies.callTimeoutSeconds);
-        else await endCall(warehouse.database, bulkMatchScope, attemptId, false, failure);
+        else await endCall(warehouse.database, bulkCalls(dependencies), attemptId, false, failure);
         await markUnknown(warehouse, attemptId, reason);
         return { kind: 'unknown', called: true, people, stop: streak.tooLong() ? stop : undefined };
       }
     }
   });
+}
+
+/** What bulk calls are counted as. */
+export function bulkCalls({ limits }: AttemptDependencies): RateScope {
+  return { service: limits.service, scope: bulkMatchScope };
 }
 
 /** What the service itself advises is told with ours. */

@@ -3,7 +3,7 @@ import type { BatchRequest, BatchResult, BatchTally, Stop } from '../contract.ts
 import { halve } from '../domain/batching.ts';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
 import { killPoint } from '../observe/kill-point.ts';
-import { bulkMatchScope, endCall } from '../limits/rate-windows.ts';
+import { endCall } from '../limits/rate-windows.ts';
 import { readLeftAttempts, readOpenPeople, type OpenPerson } from '../warehouse/open-people.ts';
 import { markUnknown } from '../warehouse/close-attempt.ts';
 import { rejectPerson } from '../warehouse/remember.ts';
@@ -11,7 +11,7 @@ import { reopenBatch, reopenUnknown } from '../warehouse/reopen-unknown.ts';
 import { askedBy, dropFreshRows } from '../warehouse/pages.ts';
 import { getRun, setRunStatus } from '../warehouse/runs.ts';
 import { watchMatchRate } from './watch-match-rate.ts';
-import { attemptCall, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
+import { attemptCall, bulkCalls, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
 
 export interface BatchContext {
   /** Aborted when the activity is cancelled or the worker shuts down: no further call begins. */
@@ -35,7 +35,7 @@ export async function enrichBatch(
     log.warn({ attemptId }, 'a call was left without an end: it is unknown');
     // It was sent a heartbeat's timeout ago at least, and its connection is gone. Keeping its place until its deadline would
     // leave up to a minute's worth of calls unused after each restart: 93 % of 20 calls in 10 s instead of 99 %.
-    await endCall(warehouse.database, bulkMatchScope, attemptId, false);
+    await endCall(warehouse.database, bulkCalls(dependencies), attemptId, false);
   }
 
   const asksAgain = run.options.onUnknown === 'retry';

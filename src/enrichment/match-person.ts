@@ -4,6 +4,7 @@ import { formatCredits, type Credits } from '../domain/decimal.ts';
 import { Problem } from '../domain/problem.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
 import { applyBudgetLimits, budgetsOf, reserve, type BudgetLimits } from '../limits/credit-ledger.ts';
+import type { RateScope } from '../limits/rate-reports.ts';
 import {
   endCall,
   giveCallUp,
@@ -19,6 +20,8 @@ import type { Warehouse } from '../warehouse/database.ts';
 
 export interface MatchDependencies {
   readonly warehouse: Warehouse;
+  /** As the runs name it. */
+  readonly service: string;
   readonly client: ServiceClient;
   readonly rateLimits: readonly RateLimit[];
   readonly budgets: BudgetLimits;
@@ -53,7 +56,7 @@ export async function matchPerson(
     if (error instanceof ServiceFailure) await closeFailure(dependencies, admitted, error);
     throw error;
   }
-  await endCall(dependencies.warehouse.database, matchScope, admitted.callId, true, answer);
+  await endCall(dependencies.warehouse.database, matchesOf(dependencies), admitted.callId, true, answer);
   // The document shows no price in this answer; by its table nobody costs nothing.
   await close(
     dependencies,
@@ -63,10 +66,8 @@ export async function matchPerson(
   return answer;
 }
 
-async function admitMatch(
-  { warehouse, rateLimits, budgets, callTimeoutSeconds }: MatchDependencies,
-  price: Credits,
-): Promise<AdmittedMatch> {
+async function admitMatch(dependencies: MatchDependencies, price: Credits): Promise<AdmittedMatch> {
+  const { warehouse, rateLimits, budgets, callTimeoutSeconds } = dependencies;
   await applyBudgetLimits(warehouse.database, budgets);
   const budgetIds = await budgetsOf(warehouse.database, undefined, budgets);
   const callId = `match:${randomUUID()}`;
@@ -74,7 +75,7 @@ async function admitMatch(
   await warehouse.database.transaction().execute(async (transaction) => {
     const place = await takePlace(
       transaction,
-      { scope: matchScope, callId, deadlineSeconds: callTimeoutSeconds + slackSeconds },
+      { ...matchesOf(dependencies), callId, deadlineSeconds: callTimeoutSeconds + slackSeconds },
       rateLimits,
     );
     if (place.kind === 'full') {
@@ -106,8 +107,12 @@ async function closeFailure(
   if (failure.disposition === 'retry') await returnPlace(database, callId);
   else if (failure.httpStatus === undefined)
     await giveCallUp(database, callId, dependencies.callTimeoutSeconds);
-  else await endCall(database, matchScope, callId, isThroughRate(failure), failure);
+  else await endCall(database, matchesOf(dependencies), callId, isThroughRate(failure), failure);
   if (!failure.mayHaveBeenBilled) await close(dependencies, admitted, 0n);
+}
+
+function matchesOf({ service }: MatchDependencies): RateScope {
+  return { service, scope: matchScope };
 }
 
 /** Refused for another reason than its rate. */

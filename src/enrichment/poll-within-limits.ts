@@ -14,6 +14,8 @@ import type { Warehouse } from '../warehouse/database.ts';
 
 export interface PollDependencies {
   readonly warehouse: Warehouse;
+  /** As the runs name it. */
+  readonly service: string;
   readonly client: ServiceClient;
   readonly rateLimits: readonly RateLimit[];
   readonly callTimeoutSeconds: number;
@@ -27,19 +29,20 @@ export interface PollDependencies {
  * @throws ServiceFailure
  */
 export async function pollWithinLimits(
-  { warehouse, client, rateLimits, callTimeoutSeconds }: PollDependencies,
+  { warehouse, service, client, rateLimits, callTimeoutSeconds }: PollDependencies,
   { callId, requestId }: { readonly callId: string; readonly requestId: string },
   signal: AbortSignal,
 ): Promise<{ readonly kind: 'answered'; readonly answer: PollAnswer } | ({ readonly kind: 'full' } & Wait)> {
   const { database } = warehouse;
-  const call = { scope: webhookResultScope, callId, deadlineSeconds: callTimeoutSeconds };
+  const polls = { service, scope: webhookResultScope };
+  const call = { ...polls, callId, deadlineSeconds: callTimeoutSeconds };
   const place = await database
     .transaction()
     .execute((transaction) => takePlace(transaction, call, rateLimits));
   if (place.kind === 'full') return place;
   try {
     const answer = await client.poll(requestId, signal);
-    await endCall(database, webhookResultScope, callId, true, answer);
+    await endCall(database, polls, callId, true, answer);
     return { kind: 'answered', answer };
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
@@ -47,7 +50,7 @@ export async function pollWithinLimits(
       await pauseScope(database, webhookResultScope, callId, error.retryAfterSeconds);
     if (error.type.startsWith('not-sent.')) await returnPlace(database, callId);
     else if (error.httpStatus === undefined) await giveCallUp(database, callId, callTimeoutSeconds);
-    else await endCall(database, webhookResultScope, callId, false, error);
+    else await endCall(database, polls, callId, false, error);
     throw error;
   }
 }

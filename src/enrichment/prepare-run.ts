@@ -40,6 +40,8 @@ import {
 
 export interface RunDependencies {
   readonly warehouse: Warehouse;
+  /** As the runs name it. */
+  readonly service: string;
   readonly rateLimits: readonly RateLimit[];
   readonly budgets: BudgetLimits;
   readonly callConcurrency: number;
@@ -140,7 +142,7 @@ export async function forgetContent(
  * @returns `refused` where the run is bound to another plan
  */
 export async function planRun(dependencies: PlanDependencies, runId: string): Promise<PlanOutcome> {
-  const { warehouse, rateLimits, budgets } = dependencies;
+  const { warehouse, service, rateLimits, budgets } = dependencies;
   const { database } = warehouse;
   const run = await getRun(warehouse, runId);
   if (run.plan && run.planHash) {
@@ -165,7 +167,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const pilot = Math.min(run.options.pilot ?? 0, planned.people);
   const rest = planned.people - pilot;
   const calls = Math.ceil(pilot / peoplePerCall) + Math.ceil(rest / peoplePerCall);
-  const windows = await freePlacesPerWindow(database, bulkMatchScope, rateLimits);
+  const windows = await freePlacesPerWindow(database, { service, scope: bulkMatchScope }, rateLimits);
   const [short] = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
   const plan: PlanSummary = {
     planHash: planned.planHash,

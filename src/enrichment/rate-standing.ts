@@ -13,17 +13,19 @@ const scopes: readonly string[] = [bulkMatchScope, matchScope, webhookResultScop
  * Asks what the team has used of its rate windows, of every endpoint that we call, and lets it count from now on. Not every
  * key may ask, and not every service answers: then the headers of the first answer tell.
  *
+ * @param service as the runs name it
  * @returns why the service does not tell; undefined where it did
  */
 export async function learnRateWindows(
   warehouse: Warehouse,
+  service: string,
   client: ServiceClient,
 ): Promise<ServiceFailure | undefined> {
   try {
     for (const usage of await client.apiUsage(AbortSignal.timeout(patienceMilliseconds))) {
       const scope = scopeOf(usage);
       if (scope !== undefined)
-        await recordReports(warehouse.database, scope, undefined, { rateLimits: usage.windows });
+        await recordReports(warehouse.database, { service, scope }, undefined, { rateLimits: usage.windows });
     }
     return undefined;
   } catch (error) {

@@ -38,11 +38,11 @@ export async function learnStanding(
   dependencies: PollDependencies,
   needs: { readonly polls: boolean },
 ): Promise<ServiceStanding> {
-  const { warehouse, client } = dependencies;
+  const { warehouse, service, client } = dependencies;
   const user = await askActingUser(client);
-  const usageUnknown = await learnRateWindows(warehouse, client);
+  const usageUnknown = await learnRateWindows(warehouse, service, client);
   if (needs.polls) await tryPolling(dependencies);
-  const windows = await readReports(warehouse.database, bulkMatchScope);
+  const windows = await readReports(warehouse.database, { service, scope: bulkMatchScope });
   return { user, windows, usageUnknown };
 }
 

@@ -21,6 +21,8 @@ export interface AdmissionRequest {
 }
 
 export interface AdmissionLimits {
+  /** Which service is called, as the runs name it. */
+  readonly service: string;
   readonly rateLimits: readonly RateLimit[];
   readonly budgets: BudgetLimits;
 }
@@ -63,7 +65,12 @@ export async function admit(
     const attemptId = randomUUID();
     const place = await takePlace(
       transaction,
-      { scope: bulkMatchScope, callId: attemptId, deadlineSeconds: request.deadlineSeconds },
+      {
+        service: limits.service,
+        scope: bulkMatchScope,
+        callId: attemptId,
+        deadlineSeconds: request.deadlineSeconds,
+      },
       limits.rateLimits,
     );
     if (place.kind === 'full')

@@ -10,6 +10,14 @@ export interface ReportedWindow {
   readonly left: number | null | undefined;
 }
 
+/** An endpoint of one service, whose calls that service counts together. */
+export interface RateScope {
+  /** As the runs name it: an address, or `sandbox`. */
+  readonly service: string;
+  /** Such as `people/bulk_match`. */
+  readonly scope: string;
+}
+
 /** What an answer, or a refusal, says of the rate. */
 export interface RateWord {
   readonly rateLimits: readonly ReportedWindow[];
@@ -36,7 +44,7 @@ const whileInTheAirMilliseconds = 250;
  */
 export async function recordReports(
   database: Kysely<Tables>,
-  scope: string,
+  { service, scope }: RateScope,
   callId: string | undefined,
   { rateLimits, retryAfterSeconds }: RateWord,
 ): Promise<void> {
@@ -64,13 +72,13 @@ export async function recordReports(
       and r.said_at < (select started_at from rate_calls where call_id = ${callId ?? null}))
   )`;
   await sql`
-    insert into rate_reports as r (scope, seconds, calls_limit, calls_left, said_at, believed_until)
-    select ${scope}, seconds, calls_limit, calls_left, clock_timestamp(), clock_timestamp() + make_interval(secs => belief)
+    insert into service_windows as r (service, scope, seconds, calls_limit, calls_left, said_at, believed_until)
+    select ${service}, ${scope}, seconds, calls_limit, calls_left, clock_timestamp(), clock_timestamp() + make_interval(secs => belief)
     from unnest(${reports.map((each) => each.seconds)}::int[], ${reports.map((each) => each.limit)}::int[],
       ${reports.map((each) => each.left)}::int[], ${reports.map((each) => each.belief)}::float8[])
       as said (seconds, calls_limit, calls_left, belief)
     order by seconds
-    on conflict (scope, seconds) do update set
+    on conflict (service, scope, seconds) do update set
       calls_limit = excluded.calls_limit,
       calls_left = case when ${isNewWindow} then excluded.calls_left else least(r.calls_left, excluded.calls_left) end,
       said_at = case when ${isNewWindow} or excluded.calls_left < r.calls_left then excluded.said_at else r.said_at end,
@@ -88,7 +96,7 @@ export type ServiceWindow = RateLimit & { readonly free: number; readonly millis
  */
 export async function readReports(
   database: Kysely<Tables>,
-  scope: string,
+  { service, scope }: RateScope,
 ): Promise<readonly ServiceWindow[]> {
   const windows = await sql<ServiceWindow>`
     select calls_limit as calls, seconds, greatest(0, left_now - in_the_air)::int as free,
@@ -97,7 +105,7 @@ export async function readReports(
     from (
       select *, case when believed_until > clock_timestamp() then calls_left else calls_limit end as left_now,
         (select count(*) from rate_calls c where c.scope = r.scope and c.counted_until > clock_timestamp()) as in_the_air
-      from rate_reports r where scope = ${scope}
+      from service_windows r where service = ${service} and scope = ${scope}
     ) as known
     where left_now < ${unlimited}
     order by seconds

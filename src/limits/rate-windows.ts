@@ -3,7 +3,7 @@ import { formatDuration } from '../domain/duration.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
 import { formatRateLimits } from '../domain/rate-limit.ts';
 import type { Tables } from '../warehouse/tables.ts';
-import { readReports, recordReports, type RateWord } from './rate-reports.ts';
+import { readReports, recordReports, type RateScope, type RateWord } from './rate-reports.ts';
 
 /** Endpoints: the service counts the calls of each by themselves. */
 export const bulkMatchScope = 'people/bulk_match';
@@ -32,12 +32,12 @@ export type Place = { readonly kind: 'taken' } | ({ readonly kind: 'full' } & Wa
  */
 export async function takePlace(
   transaction: Transaction<Tables>,
-  call: { scope: string; callId: string; deadlineSeconds: number },
+  call: RateScope & { readonly callId: string; readonly deadlineSeconds: number },
   limits: readonly RateLimit[],
 ): Promise<Place> {
   const paused = await lockScope(transaction, call.scope);
   if (paused) return { kind: 'full', ...paused };
-  const full = await longestWait(transaction, call.scope, limits);
+  const full = await longestWait(transaction, call, limits);
   if (full) return { kind: 'full', ...full };
   await sql`
     insert into rate_calls (call_id, scope, counted_until)
@@ -53,12 +53,12 @@ export async function takePlace(
  */
 export async function freePlaces(
   database: Kysely<Tables>,
-  scope: string,
+  of: RateScope,
   limits: readonly RateLimit[],
 ): Promise<{ places: number; wait: Wait | undefined }> {
   const pause = await sql<{ milliseconds: number; reason: string | null }>`
     select extract(epoch from paused_until - clock_timestamp())::float8 * 1000 as milliseconds, pause_reason as reason
-    from rate_scopes where scope = ${scope} and paused_until > clock_timestamp()
+    from rate_scopes where scope = ${of.scope} and paused_until > clock_timestamp()
   `.execute(database);
   const paused = pause.rows[0];
   if (paused)
@@ -66,18 +66,18 @@ export async function freePlaces(
       places: 0,
       wait: waitFor(paused.milliseconds, paused.reason ?? 'the service asked for a pause'),
     };
-  const windows = await freePlacesPerWindow(database, scope, limits);
+  const windows = await freePlacesPerWindow(database, of, limits);
   const places = Math.min(Number.POSITIVE_INFINITY, ...windows.map((window) => window.free));
-  return { places, wait: places > 0 ? undefined : await longestWait(database, scope, limits) };
+  return { places, wait: places > 0 ? undefined : await longestWait(database, of, limits) };
 }
 
 /** Each window, ours and those that the service tells of, with the places that are free in it now. */
 export async function freePlacesPerWindow(
   database: Kysely<Tables>,
-  scope: string,
+  of: RateScope,
   limits: readonly RateLimit[],
 ): Promise<readonly (RateLimit & { readonly free: number })[]> {
-  return [...(await ownFreePlaces(database, scope, limits)), ...(await readReports(database, scope))];
+  return [...(await ownFreePlaces(database, of.scope, limits)), ...(await readReports(database, of))];
 }
 
 /** Each window of `limits`, with the places that are free in it by our own count. */
@@ -106,20 +106,20 @@ export async function ownFreePlaces(
  */
 export async function endCall(
   database: Kysely<Tables>,
-  scope: string,
+  of: RateScope,
   callId: string,
   accepted: boolean,
   word: RateWord = { rateLimits: [] },
 ): Promise<void> {
   // First: between the two the call would otherwise be neither in the air nor among those that the service has counted.
-  await recordReports(database, scope, callId, word);
+  await recordReports(database, of, callId, word);
   await sql`
     with ended as (
       update rate_calls set counted_until = least(counted_until, clock_timestamp()) where call_id = ${callId}
       returning started_at
     )
     update rate_scopes set refusals = 0, paused_until = null from ended
-    where ${accepted} and scope = ${scope} and refusals > 0 and ended.started_at > refused_at
+    where ${accepted} and scope = ${of.scope} and refusals > 0 and ended.started_at > refused_at
   `.execute(database);
 }
 
@@ -217,11 +217,11 @@ async function lockScope(transaction: Transaction<Tables>, scope: string): Promi
 /** The window in which there is no place for longest, ours or one of the service. */
 async function longestWait(
   database: Kysely<Tables>,
-  scope: string,
+  of: RateScope,
   limits: readonly RateLimit[],
 ): Promise<Wait | undefined> {
-  const own = await fullestWindow(database, scope, limits);
-  const reported = (await readReports(database, scope))
+  const own = await fullestWindow(database, of.scope, limits);
+  const reported = (await readReports(database, of))
     .filter((window) => window.free === 0)
     .map(({ milliseconds, seconds }) =>
       waitFor(

@@ -8,6 +8,8 @@ import type { Tables } from '../warehouse/tables.ts';
 
 /** The limits of this process, which decide what is free beside what is stored. */
 export interface OwnLimits {
+  /** Which service this process calls, as the runs name it. */
+  readonly service: string;
   readonly rateLimits: readonly RateLimit[];
   readonly budgets: BudgetLimits;
 }
@@ -81,7 +83,7 @@ export function readState(warehouse: Warehouse, limits: OwnLimits): Promise<Stat
       return {
         settledInAll: await readSettled(transaction),
         budgets: await readPeriodBudgets(transaction, limits.budgets),
-        windows: await readWindows(transaction, limits.rateLimits),
+        windows: await readWindows(transaction, limits),
         pauses: await readPauses(transaction),
         openAttempts: await readOpenAttempts(transaction),
         ...(await readDeliveries(transaction)),
@@ -102,13 +104,13 @@ async function readSettled(transaction: Transaction<Tables>): Promise<string> {
 
 async function readWindows(
   transaction: Transaction<Tables>,
-  rateLimits: readonly RateLimit[],
+  { service, rateLimits }: OwnLimits,
 ): Promise<StateOfWindow[]> {
   const windows: StateOfWindow[] = [];
   for (const scope of [bulkMatchScope, matchScope, webhookResultScope]) {
     for (const window of await ownFreePlaces(transaction, scope, rateLimits))
       windows.push({ ...window, scope, countedBy: 'us' });
-    for (const window of await readReports(transaction, scope))
+    for (const window of await readReports(transaction, { service, scope }))
       windows.push({ ...window, scope, countedBy: 'service' });
   }
   return windows;

@@ -12,6 +12,7 @@ import * as budgets from './migrations/0004-budgets.ts';
 import * as fetchedExports from './migrations/0005-fetched-exports.ts';
 import * as notifications from './migrations/0006-notifications.ts';
 import * as operations from './migrations/0007-operations.ts';
+import * as serviceWindows from './migrations/0008-service-windows.ts';
 
 /** Named here and not found by listing a folder: the order is part of the code, and bundling cannot lose one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -22,6 +23,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0005-fetched-exports': fetchedExports,
   '0006-notifications': notifications,
   '0007-operations': operations,
+  '0008-service-windows': serviceWindows,
 };
 
 export interface Migrated {

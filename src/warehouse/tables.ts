@@ -216,7 +216,7 @@ export interface BudgetAlarmsTable {
 }
 
 export interface RateScopesTable {
-  /** The endpoint whose calls the service counts together, such as `people/bulk_match`. */
+  /** The endpoint whose calls are counted together, such as `people/bulk_match`: of every service, two addresses may be one. */
   scope: string;
   paused_until: Timestamp | null;
   pause_reason: string | null;
@@ -233,8 +233,10 @@ export interface RateCallsTable {
   counted_until: Timestamp;
 }
 
-/** One rate window of an endpoint as the service last told of it; other programs of the team use the same windows. */
-export interface RateReportsTable {
+/** One rate window of an endpoint as its service last told of it; other programs of the team use the same windows. */
+export interface ServiceWindowsTable {
+  /** Which service said so, as in `RunOptions`: what one has left says nothing of another. */
+  service: string;
   scope: string;
   seconds: number;
   /** What the window holds each time it opens. The largest integer: unlimited, or not said. */
@@ -392,7 +394,7 @@ export interface Tables {
   budget_alarms: BudgetAlarmsTable;
   rate_scopes: RateScopesTable;
   rate_calls: RateCallsTable;
-  rate_reports: RateReportsTable;
+  service_windows: ServiceWindowsTable;
   claims: ClaimsTable;
   identity_memory: IdentityMemoryTable;
   enriched_contacts: EnrichedContactsTable;

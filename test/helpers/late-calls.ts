@@ -50,7 +50,7 @@ export async function callWithPhones(warehouse: Warehouse): Promise<PhonesCall> 
       deadlineSeconds: 30,
       lateResults: true,
     },
-    { rateLimits: [], budgets: { perDay: undefined, perMonth: undefined } },
+    { service: 'test', rateLimits: [], budgets: { perDay: undefined, perMonth: undefined } },
   );
   if (admission.kind !== 'admitted') throw new Error(admission.kind);
   const ids = ['a', 'b', 'c'].map((letter) => `person-${letter}${names}`);

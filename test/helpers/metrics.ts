@@ -23,6 +23,7 @@ export async function openMetricsHouse(
     queryMilliseconds: 4_000,
   });
   const state = new WarehouseMetrics(warehouse, {
+    service: 'test',
     rateLimits: [],
     budgets: { perDay: undefined, perMonth: undefined },
     ...options.limits,

@@ -117,7 +117,7 @@ async function admitAttempt(warehouse: Warehouse): Promise<AwaitingAttempt> {
       deadlineSeconds: 30,
       lateResults: true,
     },
-    { rateLimits: [], budgets: { perDay: undefined, perMonth: undefined } },
+    { service: 'test', rateLimits: [], budgets: { perDay: undefined, perMonth: undefined } },
   );
   if (admission.kind !== 'admitted' || admission.token === undefined) throw new Error(admission.kind);
   return { attemptId: admission.attemptId, runId, token: admission.token };

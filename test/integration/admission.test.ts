@@ -16,6 +16,8 @@ import { setRunStatus } from '../../src/warehouse/runs.ts';
 import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { runningRun } from '../helpers/rows.ts';
 
+const bulkCalls = { service: 'test', scope: bulkMatchScope };
+
 let warehouse: TestWarehouse;
 
 beforeAll(async () => {
@@ -35,6 +37,7 @@ async function ask(
     deadlineSeconds?: number;
     from?: number;
     perDay?: number;
+    service?: string;
   } = {},
 ): Promise<Admission> {
   const people = options.people ?? 10;
@@ -51,6 +54,7 @@ async function ask(
       lateResults: false,
     },
     {
+      service: options.service ?? bulkCalls.service,
       rateLimits: options.rateLimits ?? [],
       budgets: {
         perDay: options.perDay === undefined ? undefined : wholeCredits(options.perDay),
@@ -70,7 +74,7 @@ async function budgetOf(runId: string): Promise<{ reserved: string; settled: str
 
 /** Makes the windows forget every call, as if they had ended long ago. */
 async function emptyWindows(): Promise<void> {
-  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');
+  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from service_windows');
 }
 
 describe('people', () => {
@@ -170,7 +174,7 @@ describe('rate windows', () => {
     await warehouse.pool.query(`update rate_calls set started_at = started_at - interval '9.5 seconds'`);
     for (const admission of admitted) {
       if (admission.kind === 'admitted')
-        await endCall(warehouse.database, bulkMatchScope, admission.attemptId, true);
+        await endCall(warehouse.database, bulkCalls, admission.attemptId, true);
     }
     const next = await ask(runId, { rateLimits: three });
     expect(next).toMatchObject({ kind: 'wait', reason: 'the rate window of 3/10s is full' });
@@ -229,7 +233,7 @@ describe('rate windows', () => {
     const call = await ask(runId, { rateLimits, deadlineSeconds: 2 });
     if (call.kind !== 'admitted') throw new Error(call.kind);
     await giveCallUp(warehouse.database, call.attemptId, 30);
-    const { wait } = await freePlaces(warehouse.database, bulkMatchScope, rateLimits);
+    const { wait } = await freePlaces(warehouse.database, bulkCalls, rateLimits);
     const places = await warehouse.pool.query<{ seconds: number }>(
       'select extract(epoch from counted_until - clock_timestamp())::float8 as seconds from rate_calls',
     );
@@ -263,11 +267,11 @@ describe('what the service says of its windows', () => {
   }
 
   function end(attemptId: string, ...rateLimits: ReportedWindow[]): Promise<void> {
-    return endCall(warehouse.database, bulkMatchScope, attemptId, true, { rateLimits });
+    return endCall(warehouse.database, bulkCalls, attemptId, true, { rateLimits });
   }
 
   async function free(rateLimits: RateLimit[] = []): Promise<number> {
-    return (await freePlaces(warehouse.database, bulkMatchScope, rateLimits)).places;
+    return (await freePlaces(warehouse.database, bulkCalls, rateLimits)).places;
   }
 
   it('is believed where it leaves fewer calls than our own count', async () => {
@@ -277,6 +281,20 @@ describe('what the service says of its windows', () => {
     expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(2);
     const admissions = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
     expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(2);
+  });
+
+  it('counts for calls to that service alone', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), hour(0));
+    const elsewhere = { ...bulkCalls, service: 'https://elsewhere.example/api/v1' };
+    expect((await freePlaces(warehouse.database, elsewhere, [])).places).toBe(Number.POSITIVE_INFINITY);
+    expect(await ask(runId)).toMatchObject({ kind: 'wait' });
+    const admitted = await ask(runId, { service: elsewhere.service });
+    await endCall(warehouse.database, elsewhere, (admitted as { attemptId: string }).attemptId, true, {
+      rateLimits: [hour(70)],
+    });
+    expect([await free(), (await freePlaces(warehouse.database, elsewhere, [])).places]).toEqual([0, 70]);
   });
 
   it('is not believed where it leaves more', async () => {
@@ -300,7 +318,7 @@ describe('what the service says of its windows', () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(0, 20));
-    await warehouse.pool.query(`update rate_reports set believed_until = clock_timestamp()`);
+    await warehouse.pool.query(`update service_windows set believed_until = clock_timestamp()`);
     expect(await free()).toBe(20);
     expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
   });
@@ -344,7 +362,7 @@ describe('what the service says of its windows', () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const refused = await begin(runId);
-    await endCall(warehouse.database, bulkMatchScope, refused, false, {
+    await endCall(warehouse.database, bulkCalls, refused, false, {
       rateLimits: [hour(0)],
       retryAfterSeconds: 30,
     });
@@ -356,9 +374,9 @@ describe('what the service says of its windows', () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const unused = { ...hour(20, 20), seconds: 60 };
-    await recordReports(warehouse.database, bulkMatchScope, undefined, { rateLimits: [unused] });
+    await recordReports(warehouse.database, bulkCalls, undefined, { rateLimits: [unused] });
     await warehouse.pool.query(
-      `update rate_reports set believed_until = believed_until - interval '55 seconds'`,
+      `update service_windows set believed_until = believed_until - interval '55 seconds'`,
     );
     await end(await begin(runId), { ...unused, left: 0 });
     const next = await ask(runId);
@@ -367,7 +385,7 @@ describe('what the service says of its windows', () => {
 
   it('counts when usage statistics say it before the first call', async () => {
     await emptyWindows();
-    await recordReports(warehouse.database, bulkMatchScope, undefined, {
+    await recordReports(warehouse.database, bulkCalls, undefined, {
       rateLimits: [{ seconds: 3_600, limit: 600, used: 593, left: undefined }],
     });
     expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(7);
@@ -398,7 +416,7 @@ describe('a refusal for rate (429)', () => {
     const earlier = await ask(runId);
     if (earlier.kind !== 'admitted') throw new Error(earlier.kind);
     await pauseScope(warehouse.database, bulkMatchScope, 'refused', 20);
-    await endCall(warehouse.database, bulkMatchScope, earlier.attemptId, true);
+    await endCall(warehouse.database, bulkCalls, earlier.attemptId, true);
     const next = await ask(runId);
     expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
     expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(15_000);
@@ -411,7 +429,7 @@ describe('a refusal for rate (429)', () => {
     for (const call of calls) {
       if (call.kind !== 'admitted') throw new Error(call.kind);
       expect(await pauseScope(warehouse.database, bulkMatchScope, call.attemptId, undefined)).toBe(2);
-      await endCall(warehouse.database, bulkMatchScope, call.attemptId, false);
+      await endCall(warehouse.database, bulkCalls, call.attemptId, false);
     }
   });
 
@@ -436,7 +454,7 @@ describe('a refusal for rate (429)', () => {
     const admitted = admissions.filter((admission) => admission.kind === 'admitted');
     expect(admitted).toHaveLength(1);
 
-    await endCall(warehouse.database, bulkMatchScope, admitted[0]!.attemptId, true);
+    await endCall(warehouse.database, bulkCalls, admitted[0]!.attemptId, true);
     const afterwards = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
     expect(afterwards.filter((admission) => admission.kind === 'admitted')).toHaveLength(10);
   });

@@ -105,7 +105,7 @@ describe('a page that is skipped', () => {
           deadlineSeconds: 30,
           lateResults: false,
         },
-        { rateLimits: [], budgets },
+        { service: 'test', rateLimits: [], budgets },
       );
     expect(await ask([1, 2])).toMatchObject({ kind: 'admitted' });
     const request = { runId, page: 1, reason: 'wrong region' };

@@ -37,7 +37,7 @@ describe('a scrape', () => {
         deadlineSeconds: 60,
         lateResults: true,
       },
-      { rateLimits, budgets: noBudgets },
+      { service: 'test', rateLimits, budgets: noBudgets },
     );
     if (admission.kind !== 'admitted') throw new Error('not admitted');
     await markUnknown(warehouse, admission.attemptId, 'by a test');

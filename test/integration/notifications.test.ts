@@ -136,7 +136,11 @@ describe('a budget that crosses a threshold', () => {
         deadlineSeconds: 60,
         lateResults: false,
       },
-      { rateLimits: [], budgets: { perDay: undefined, perMonth: undefined, alarmsAt: [80] } },
+      {
+        service: 'test',
+        rateLimits: [],
+        budgets: { perDay: undefined, perMonth: undefined, alarmsAt: [80] },
+      },
     );
     await notifier([urlChannel(url(), undefined)]).tellDue();
     expect(posts()).toMatchObject([

@@ -40,7 +40,7 @@ async function plannedRun(options: object): Promise<string> {
     runId,
     JSON.stringify({ pilot: 12, ...options }),
   ]);
-  await planRun({ warehouse, rateLimits: [], budgets, callConcurrency: 1 }, runId);
+  await planRun({ warehouse, service: 'test', rateLimits: [], budgets, callConcurrency: 1 }, runId);
   await setRunStatus(warehouse, runId, 'running', undefined);
   return runId;
 }
@@ -162,7 +162,7 @@ describe('people of an unknown call', () => {
           deadlineSeconds: 30,
           lateResults: false,
         },
-        { rateLimits: [], budgets },
+        { service: 'test', rateLimits: [], budgets },
       );
       if (admission.kind !== 'admitted') throw new Error(admission.kind);
       await markUnknown(warehouse, admission.attemptId, 'a test');

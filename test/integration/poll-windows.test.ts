@@ -33,12 +33,12 @@ afterAll(async () => {
 
 afterEach(async () => {
   sandbox.faults.set({});
-  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');
+  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from service_windows');
 });
 
 /** Our own setting is no limit: what holds a poll back is what the service said. */
 async function poll(): Promise<string> {
-  const dependencies = { warehouse, client, rateLimits: [], callTimeoutSeconds: 5 };
+  const dependencies = { warehouse, service: 'test', client, rateLimits: [], callTimeoutSeconds: 5 };
   const call = { callId: `poll:${randomUUID()}`, requestId: '77' };
   const polled = await pollWithinLimits(dependencies, call, AbortSignal.timeout(10_000));
   return polled.kind === 'full' ? polled.reason : polled.answer.state;
@@ -56,6 +56,8 @@ describe('the windows of polls', () => {
     sandbox.faults.set({ rules: [{ path: '/webhook_result', status: 429, retry_after: '30' }] });
     await expect(poll()).rejects.toMatchObject({ type: 'rate-limited' });
     expect(await poll()).toContain('429');
-    expect((await freePlaces(warehouse.database, bulkMatchScope, [])).places).toBe(Number.POSITIVE_INFINITY);
+    expect(
+      (await freePlaces(warehouse.database, { service: 'test', scope: bulkMatchScope }, [])).places,
+    ).toBe(Number.POSITIVE_INFINITY);
   });
 });

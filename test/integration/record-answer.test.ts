@@ -79,7 +79,7 @@ async function admitAgain(runId: string): Promise<Admitted> {
       deadlineSeconds: 30,
       lateResults: false,
     },
-    { rateLimits: [], budgets },
+    { service: 'test', rateLimits: [], budgets },
   );
   if (admission.kind !== 'admitted') throw new Error(`not admitted: ${admission.kind}`);
   return { runId, attemptId: admission.attemptId, people };

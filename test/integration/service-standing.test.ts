@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => warehouse.drop());
 
 afterEach(async () => {
-  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');
+  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from service_windows');
 });
 
 const ok = httpAnswer(200, '{"is_logged_in":true}');
@@ -51,7 +51,7 @@ function partsFor(baseUrl: string, key = 'canary-key') {
     callTimeoutSeconds,
     pollPath: '/webhook_result/{request_id}',
   });
-  return { warehouse, client, rateLimits: [], callTimeoutSeconds };
+  return { warehouse, service: 'test', client, rateLimits: [], callTimeoutSeconds };
 }
 
 /** What is learned of a service that answers so, and what it was asked. */
@@ -160,11 +160,11 @@ describe('usage statistics', () => {
   it('count for every endpoint that is called, each by itself', async () => {
     const server = await startScriptedServer((socket) => socket.write(unused));
     const { client } = partsFor(server.baseUrl);
-    expect(await learnRateWindows(warehouse, client)).toBeUndefined();
+    expect(await learnRateWindows(warehouse, 'test', client)).toBeUndefined();
     await client.close();
     await server.close();
     const left = ['people/bulk_match', 'people/match', 'webhook_result'].map(
-      async (scope) => (await freePlaces(warehouse.database, scope, [])).places,
+      async (scope) => (await freePlaces(warehouse.database, { service: 'test', scope }, [])).places,
     );
     expect(await Promise.all(left)).toEqual([400, 10, 7]);
   });
