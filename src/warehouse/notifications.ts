@@ -28,7 +28,11 @@ interface Occurrence {
 }
 
 /** Of a run: the object of `--json` as it stands when it is told, but status and reason as they were when it happened. */
-export type RunNews = Occurrence & RunFacts;
+export type RunNews = Occurrence &
+  RunFacts & {
+    /** Of what moment rows, outcomes, calls and credits are; ISO 8601. News that is told late has later figures. */
+    readonly figures_at: string;
+  };
 /** Of a budget: which threshold it has crossed. Credits are decimals as text. */
 export type BudgetNews = Occurrence & {
   readonly budget: string;
@@ -97,6 +101,7 @@ export async function readNews(
   const stop = facts as unknown as Stop | null;
   return {
     ...occurrence,
+    figures_at: new Date().toISOString(),
     ...(await readRunFacts(warehouse, runId)),
     status: event,
     reason: stop?.reason ?? null,

@@ -85,6 +85,17 @@ describe('a change of status', () => {
     ]);
   });
 
+  it('says of what moment its figures are: those of a run that has gone on meanwhile are newer', async () => {
+    const runId = await runningRun(warehouse);
+    await setRunStatus(warehouse, runId, 'paused', stop);
+    await warehouse.pool.query(`update notifications set occurred_at = now() - interval '1 hour'`);
+    const before = Date.now();
+    await notifier([urlChannel(url(), undefined)]).tellDue();
+    const [post] = posts();
+    expect(Date.parse(String(post!['occurred_at']))).toBeLessThan(before - 3_590_000);
+    expect(Date.parse(String(post!['figures_at']))).toBeGreaterThanOrEqual(before);
+  });
+
   it('is told by one of several tellers', async () => {
     for (let runs = 0; runs < 25; runs += 1) {
       const run = await stagedRun(warehouse, []);
