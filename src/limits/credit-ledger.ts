@@ -106,20 +106,26 @@ export async function openRunBudget(
  * Applies the configured limits to the day and month that have begun already: a changed setting holds at once, and is told in
  * the history. A limit that this process does not have leaves the stored one alone (another process may have set it, and
  * nobody asked to lift it), and so does one that a person has set by command.
+ *
+ * A setting below what is settled and reserved becomes a limit of just that, until credits come back: no budget is exceeded at
+ * any moment, and nothing more is reserved by a process that has the setting (`reserve` takes the lower one) or by another.
  */
 export async function applyBudgetLimits(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
   await budgetsOf(database, undefined, limits);
   await sql`
     with own (budget_id, period, credits_limit) as (${presentPeriods(limits)}), before as (
-      select b.budget_id, b.credits_limit from budgets b join own using (budget_id)
-      where not b.set_by_command and own.credits_limit <> coalesce(b.credits_limit, -1)
-      order by b.budget_id for update of b
+      select budget_id, b.credits_limit as old_limit, greatest(own.credits_limit, settled + reserved) as new_limit
+      from budgets b join own using (budget_id)
+      where not set_by_command and own.credits_limit is not null
+        and greatest(own.credits_limit, settled + reserved) <> coalesce(b.credits_limit, -1)
+      order by budget_id for update of b
     ), changed as (
-      update budgets b set credits_limit = own.credits_limit from own join before using (budget_id)
-      where b.budget_id = own.budget_id
+      update budgets b set credits_limit = new_limit from before where b.budget_id = before.budget_id
     )
     insert into budget_changes (budget_id, old_limit, new_limit, changed_by, reason)
-    select budget_id, before.credits_limit, own.credits_limit, 'settings', 'MAX_CREDITS_PER_' || upper(period)
+    select budget_id, old_limit, new_limit, 'settings', 'MAX_CREDITS_PER_' || upper(period) || case
+      when credits_limit < new_limit
+      then ' is ' || trim_scale(credits_limit) || ': what is settled and reserved stays, and nothing more is spent' else '' end
     from before join own using (budget_id)
   `.execute(database);
 }

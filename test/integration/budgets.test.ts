@@ -114,6 +114,37 @@ describe('a limit that is set by command', () => {
   });
 });
 
+describe('a setting below what is settled and reserved', () => {
+  const fiveADay: BudgetLimits = { perDay: wholeCredits(5), perMonth: undefined };
+
+  it('becomes a limit that is used up and not exceeded, and lets nothing more be spent', async () => {
+    await spend(8);
+    await applyBudgetLimits(warehouse.database, fiveADay);
+    expect((await readBudgets(warehouse.database, 1))[0]).toMatchObject({ limit: '8', reserved: '8' });
+    expect([await spend(1, fiveADay), await spend(1)]).toEqual([0, 0]);
+  });
+
+  it('is told in the history as it was wanted, once', async () => {
+    await spend(8);
+    await applyBudgetLimits(warehouse.database, fiveADay);
+    await applyBudgetLimits(warehouse.database, fiveADay);
+    const reason = 'MAX_CREDITS_PER_DAY is 5: what is settled and reserved stays, and nothing more is spent';
+    expect(await readBudgetHistory(warehouse.database, undefined, 10)).toMatchObject([
+      { old_limit: null, new_limit: '8', changed_by: 'settings', reason },
+    ]);
+  });
+
+  it('is reached when credits come back, and holds from then on', async () => {
+    await spend(8);
+    await applyBudgetLimits(warehouse.database, fiveADay);
+    await warehouse.pool.query(`update budgets set reserved = reserved - 6`);
+    expect(await spend(10, fiveADay)).toBe(3);
+    await applyBudgetLimits(warehouse.database, fiveADay);
+    expect((await readBudgets(warehouse.database, 1))[0]).toMatchObject({ limit: '5' });
+    expect(await spend(1)).toBe(0);
+  });
+});
+
 describe('the history', () => {
   it('tells who changed what from what to what, and why', async () => {
     await setDay(wholeCredits(30));
