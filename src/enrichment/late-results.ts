@@ -17,6 +17,7 @@ import {
   endAwaitedByPoll,
   giveUpOld,
   postponePoll,
+  putPollBack,
   readLateStanding,
   stopPolling,
   takeDuePolls,
@@ -56,7 +57,7 @@ export async function settleLateResults(
       if (outcome === 'next') continue;
       // The others are due as they were.
       for (const left of due.slice(signal.aborted ? index : index + 1))
-        await postponePoll(dependencies.warehouse, left.attemptId, 1);
+        await putPollBack(dependencies.warehouse, left.attemptId, 1);
       signal.throwIfAborted();
       applied += await drainInbox(dependencies.warehouse, scope, signal);
       return applied;
@@ -146,7 +147,7 @@ async function pollOnce(
     const callId = `poll:${poll.attemptId}:${poll.polls}`;
     const polled = await pollWithinLimits(dependencies, { callId, requestId: poll.requestId }, signal);
     if (polled.kind === 'full') {
-      await postponePoll(warehouse, poll.attemptId, polled.milliseconds / 1_000);
+      await putPollBack(warehouse, poll.attemptId, polled.milliseconds / 1_000);
       return 'stop';
     }
     const { answer } = polled;

@@ -9,7 +9,7 @@ export type LateScope = { readonly runId: string } | 'ended-runs';
 export interface DuePoll {
   readonly attemptId: string;
   readonly requestId: string;
-  /** This one included. */
+  /** How many were made, this one included. */
   readonly polls: number;
 }
 
@@ -60,6 +60,14 @@ export async function postponePoll(warehouse: Warehouse, attemptId: string, seco
       case when awaited_until > clock_timestamp() then awaited_until end)
     where attempt_id = ${attemptId} and status = 'awaiting'
   `.execute(warehouse.database);
+}
+
+/** Gives a poll back that was taken and never made. It does not count: pauses grow from poll to poll that was made. */
+export async function putPollBack(warehouse: Warehouse, attemptId: string, seconds: number): Promise<void> {
+  await sql`
+    update attempts set polls = greatest(0, polls - 1) where attempt_id = ${attemptId} and status = 'awaiting'
+  `.execute(warehouse.database);
+  await postponePoll(warehouse, attemptId, seconds);
 }
 
 /** Polling this request will never help; a delivery may still come. */
