@@ -153,6 +153,9 @@ const longestPauseSeconds = 3_600;
  * The service refused a call for its rate (429): every worker pauses once, for what the service asked, within bounds, and
  * at least for a time that doubles with each refusal in a row. Refusals of calls that were in the air at once are one.
  *
+ * `refused_at` is the moment at which the pause begins to hold, after every admission that this waited for: a call that was
+ * admitted meanwhile counts as in the air, and its success does not end the pause.
+ *
  * @returns the pause in seconds
  */
 export async function pauseScope(
@@ -172,7 +175,7 @@ export async function pauseScope(
       'the service refused a call for its rate (429)', 1, clock_timestamp())
     on conflict (scope) do update set
       refusals = ${refusals},
-      refused_at = excluded.refused_at,
+      refused_at = clock_timestamp(),
       pause_reason = excluded.pause_reason,
       paused_until = greatest(s.paused_until, excluded.paused_until, clock_timestamp()
         + make_interval(secs => ${shortestPauseSeconds} * 2 ^ least(${refusals} - 1, ${longestBackoffExponent})))

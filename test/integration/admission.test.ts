@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../src/domain/decimal.ts';
 import type { RateLimit } from '../../src/domain/rate-limit.ts';
@@ -11,6 +12,7 @@ import {
   giveCallUp,
   pauseScope,
   returnPlace,
+  takePlace,
 } from '../../src/limits/rate-windows.ts';
 import { setRunStatus } from '../../src/warehouse/runs.ts';
 import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
@@ -75,6 +77,13 @@ async function budgetOf(runId: string): Promise<{ reserved: string; settled: str
 /** Makes the windows forget every call, as if they had ended long ago. */
 async function emptyWindows(): Promise<void> {
   await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from service_windows');
+}
+
+async function connectionsThatWait(): Promise<number> {
+  const waiting = await warehouse.pool.query(
+    `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return waiting.rows.length;
 }
 
 describe('people', () => {
@@ -420,6 +429,25 @@ describe('a refusal for rate (429)', () => {
     const next = await ask(runId);
     expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
     expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(15_000);
+  });
+
+  it('keeps that pause when a call succeeds that was admitted while the refusal waited to be recorded', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await ask(runId, { people: 1 });
+    let pausing: Promise<number> | undefined;
+    const admitted = await warehouse.database.transaction().execute(async (transaction) => {
+      await sql`select 1 from rate_scopes where scope = ${bulkMatchScope} for update`.execute(transaction);
+      pausing = pauseScope(warehouse.database, bulkMatchScope, 'refused', 20);
+      await expect.poll(connectionsThatWait).toBe(1);
+      const call = { ...bulkCalls, callId: 'slipped in', deadlineSeconds: 30 };
+      return takePlace(transaction, call, []);
+    });
+    expect(admitted).toEqual({ kind: 'taken' });
+    await pausing;
+    await endCall(warehouse.database, bulkCalls, 'slipped in', true);
+    const next = await ask(runId);
+    expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
   });
 
   it('pauses once when calls that were in the air together are refused', async () => {
