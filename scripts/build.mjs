@@ -64,11 +64,19 @@ async function bundleWorkflows(say) {
   }
   say('Bundling the workflows');
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
-  // Renamed into place: a worker that starts meanwhile reads the old one or the new one, never half of it.
-  const file = join(dist, 'workflow-bundle.js');
-  writeFileSync(`${file}.tmp`, code);
-  renameSync(`${file}.tmp`, file);
+  // How failures are written is part of a bundle: workers that encrypt have one of their own.
+  const failureConverterPath = join(dist, 'workflows', 'encoded-failures.js');
+  for (const [name, options] of [
+    ['workflow-bundle.js', {}],
+    ['workflow-bundle-encrypting.js', { failureConverterPath }],
+  ]) {
+    const logger = new DefaultLogger('WARN');
+    const { code } = await bundleWorkflowCode({ workflowsPath, logger, ...options });
+    // Renamed into place: a worker that starts meanwhile reads the old one or the new one, never half of it.
+    const file = join(dist, name);
+    writeFileSync(`${file}.tmp`, code);
+    renameSync(`${file}.tmp`, file);
+  }
 }
 
 function fingerprint() {

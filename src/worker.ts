@@ -94,13 +94,17 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     patienceMilliseconds,
   });
 
+  const encrypts = config.temporalCodec !== undefined;
   const shared: Pick<
     WorkerOptions,
     'connection' | 'namespace' | 'dataConverter' | 'shutdownGraceTime' | 'shutdownForceTime' | 'interceptors'
   > = {
     connection: settings.temporal.connection,
     namespace: settings.temporal.namespace,
-    dataConverter: { payloadCodecs: [settings.temporal.codec] },
+    dataConverter: {
+      payloadCodecs: [settings.temporal.codec],
+      ...(encrypts && { failureConverterPath: ownPath('../workflows/encoded-failures') }),
+    },
     shutdownGraceTime: `${config.service.callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
     shutdownForceTime: `${config.service.callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
     ...(tracing && { interceptors: { activity: [tracedActivity(tracing)] } }),
@@ -110,7 +114,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   const polling = { warehouse, service, client, rateLimits, callTimeoutSeconds };
   const control = await Worker.create({
     ...shared,
-    ...workflowCode(),
+    ...workflowCode(encrypts),
     taskQueue: controlTaskQueue,
     activities: createControlActivities(
       {
@@ -249,12 +253,15 @@ const expectedWarnings = /^(?:No workflows registered|Workflow failed)/;
 const sdkLevels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
 
 /** The bundle that the build made (it takes a second to make), or the sources where there is none. */
-function workflowCode(): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
-  const bundle = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
+function workflowCode(encrypts: boolean): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+  const name = encrypts ? 'workflow-bundle-encrypting.js' : 'workflow-bundle.js';
+  const bundle = fileURLToPath(new URL(`../${name}`, import.meta.url));
   if (existsSync(bundle)) return { workflowBundle: { codePath: bundle } };
-  return { workflowsPath: fileURLToPath(new URL(`../workflows/index${extension()}`, import.meta.url)) };
+  return { workflowsPath: ownPath('../workflows/index') };
 }
 
-function extension(): string {
-  return import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+/** The file of a module of ours, as it is run: compiled, or a source. */
+function ownPath(module: string): string {
+  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+  return fileURLToPath(new URL(`${module}${extension}`, import.meta.url));
 }

@@ -219,4 +219,14 @@ describe('payloads that are encrypted', () => {
     expect(new Set(stored)).toEqual(new Set(['binary/encrypted']));
     await expectPromisesKept(house);
   });
+
+  it('hide why a run failed from Temporal, and not from who gives the command', async () => {
+    const settings = { TEMPORAL_CODEC_KEYS: `2026-11:${randomBytes(32).toString('base64')}` };
+    const command = ['run', sample(30), '--yes', '--json', '--plan', '0123456789abcdef'];
+    const failed = (await house.enrich(command, settings)).facts();
+    expect(failed).toMatchObject({ status: 'failed', reason: expect.stringContaining('no longer 01234567') });
+    const history = await house.storedHistory(failed.run_id);
+    expect(history).toContain('Encoded failure');
+    expect(history).not.toContain('no longer');
+  });
 });

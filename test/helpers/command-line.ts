@@ -150,14 +150,19 @@ export class TestHouse {
     return count;
   }
 
-  /** How the payloads in a workflow's history are encoded, one by one; search attributes left out. */
-  async storedPayloads(workflowId: string): Promise<string[]> {
+  /** A workflow's history as Temporal stores it, as text; search attributes left out. */
+  async storedHistory(workflowId: string): Promise<string> {
     const connection = await Connection.connect({ address: this.#stack!.temporal.address });
     const { events } = await new Client({ connection }).workflow.getHandle(workflowId).fetchHistory();
     await connection.close();
-    const history = JSON.stringify(events, (name, value: unknown) =>
+    return JSON.stringify(events, (name, value: unknown) =>
       name === 'searchAttributes' ? undefined : value,
     );
+  }
+
+  /** How the payloads in a workflow's history are encoded, one by one; search attributes left out. */
+  async storedPayloads(workflowId: string): Promise<string[]> {
+    const history = await this.storedHistory(workflowId);
     return [...history.matchAll(/"encoding":"([^"]*)"/g)].map(([, base64]) =>
       Buffer.from(base64!, 'base64').toString(),
     );

@@ -1,17 +1,28 @@
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+import { compiledModule } from './compiled.ts';
 
 /** For Temporal's SDK, whose progress is not what a test's output is read for. */
 export const silentLogger = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+
+/** What the SDK loads where payloads are encrypted: Node loads it by itself, so it has to be compiled. */
+export const encodedFailures = () => ({
+  failureConverterPath: fileURLToPath(compiledModule('workflows/encoded-failures.ts')),
+});
 
 /**
  * Bundles workflows as a worker does.
  *
  * @param path from this folder; the product's own unless said
+ * @param converter as workers that encrypt have it
  */
-export function bundleWorkflows(path = '../../workflows/index.ts'): Promise<WorkflowBundle> {
+export function bundleWorkflows(
+  path = '../../workflows/index.ts',
+  converter: { readonly failureConverterPath?: string } = {},
+): Promise<WorkflowBundle> {
   return bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL(path, import.meta.url)),
     logger: silentLogger,
+    ...converter,
   });
 }

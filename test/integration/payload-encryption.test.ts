@@ -8,7 +8,7 @@ import { EncryptingCodec } from '../../src/cli/payload-codec.ts';
 import { callTaskQueues, controlTaskQueue, workflowTypes, type RunInput } from '../../src/contract.ts';
 import { ScriptedActivities } from '../helpers/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../helpers/temporal.ts';
-import { bundleWorkflows } from '../helpers/workflow-bundle.ts';
+import { bundleWorkflows, encodedFailures } from '../helpers/workflow-bundle.ts';
 
 const oldKey = { id: 'old', key: randomBytes(32) };
 const newKey = { id: 'new', key: randomBytes(32) };
@@ -18,7 +18,7 @@ let workflowBundle: WorkflowBundle;
 
 beforeAll(async () => {
   temporal = await startTestTemporal();
-  workflowBundle = await bundleWorkflows();
+  workflowBundle = await bundleWorkflows(undefined, encodedFailures());
 });
 
 afterAll(() => temporal.stop());
@@ -50,12 +50,16 @@ async function start(codec: EncryptingCodec): Promise<string> {
 }
 
 /** Lets workers with a codec carry a run out. */
-async function carryOut(runId: string, codec: EncryptingCodec): Promise<unknown> {
+async function carryOut(
+  runId: string,
+  codec: EncryptingCodec,
+  activities = new ScriptedActivities(),
+): Promise<unknown> {
   const shared = {
     connection: temporal.workerConnection,
     namespace: temporal.namespace,
-    activities: new ScriptedActivities(),
-    dataConverter: { payloadCodecs: [codec] },
+    activities,
+    dataConverter: { payloadCodecs: [codec], ...encodedFailures() },
   };
   const control = await Worker.create({ ...shared, workflowBundle, taskQueue: controlTaskQueue });
   const calls = await Worker.create({ ...shared, taskQueue: callTaskQueues['ad-hoc'] });
@@ -103,6 +107,70 @@ describe('a run whose payloads are encrypted', () => {
         'encrypted with key "old"',
       );
   });
+});
+
+describe('a run that fails where payloads are encrypted', () => {
+  const codec = new EncryptingCodec([oldKey]);
+  const secret = 'column "Secret Customers" is missing';
+  let runId: string;
+
+  beforeAll(async () => {
+    const activities = new ScriptedActivities();
+    let tries = 0;
+    // Once as a failure of an activity that is tried again, then as the end of the run.
+    const ingest = activities.ingestExport;
+    activities.ingestExport = async (...input) => {
+      tries += 1;
+      if (tries === 1) throw new Error(secret);
+      return ingest(...input);
+    };
+    activities.ingested = {
+      kind: 'refused',
+      stop: { type: 'export.unreadable', reason: secret, next: 'export it again' },
+    };
+    runId = await start(codec);
+    await carryOut(runId, codec, activities).catch(() => {});
+  });
+
+  it('leaves neither messages nor places in the code readable in its history', async () => {
+    const { text, bytes } = await storedHistory(runId);
+    expect(text).toContain('Encoded failure');
+    expect(text).not.toMatch(/Secret Customers|export it again|\.js:\d+|\.ts:\d+/);
+    expect(bytes('data').join('\n')).not.toMatch(/Secret Customers|stack_trace/);
+  });
+
+  it('tells whoever has the key why', async () => {
+    await expect(clientWith(codec).workflow.getHandle(runId).result()).rejects.toMatchObject({
+      cause: { message: `${secret}\n  next:  export it again`, type: 'export.unreadable' },
+    });
+  });
+});
+
+it('what failed before payloads were encrypted replays with workers that encrypt', async () => {
+  const plain = new EncryptingCodec([]);
+  const runId = await start(plain);
+  const activities = new ScriptedActivities();
+  activities.ingested = {
+    kind: 'refused',
+    stop: { type: 'export.unreadable', reason: 'it has no header', next: 'export it again' },
+  };
+  const worker = await Worker.create({
+    connection: temporal.workerConnection,
+    namespace: temporal.namespace,
+    taskQueue: controlTaskQueue,
+    workflowBundle: await bundleWorkflows(),
+    activities,
+  });
+  await worker.runUntil(
+    clientWith(plain)
+      .workflow.getHandle(runId)
+      .result()
+      .catch(() => {}),
+  );
+  const history = await temporal.client.workflow.getHandle(runId).fetchHistory();
+  expect(historyToJSON(history)).toContain('it has no header');
+  const replaying = { workflowBundle, dataConverter: encodedFailures() };
+  await expect(Worker.runReplayHistory(replaying, history, runId)).resolves.toBeUndefined();
 });
 
 it('a run goes on with workers that have a new key before the one that it began with', async () => {
