@@ -1,4 +1,4 @@
-import { documentOf } from './document.ts';
+import { documentOf } from './write-document.ts';
 import { renderHtml } from './render-html.ts';
 import { renderMarkdown } from './render-markdown.ts';
 import { renderText } from './render-text.ts';

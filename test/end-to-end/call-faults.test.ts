@@ -1,13 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestHouse } from '../helpers/command-line.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 let house: TestHouse;
-let samples = 700;
 
 beforeAll(async () => {
   house = await TestHouse.open({ latency: 20 });
@@ -16,13 +12,6 @@ beforeAll(async () => {
 beforeEach(() => house.sandbox.faults.set({}));
 
 afterAll(() => house.close());
-
-function sample(people: number): string {
-  samples += 1;
-  const file = join(house.directory, `contacts-${samples}.csv`);
-  writeFileSync(file, [...sampleExport({ people, seed: samples })].join(''));
-  return file;
-}
 
 /** Attempts of a run by status. */
 async function attemptsOf(runId: string): Promise<Record<string, number>> {
@@ -40,7 +29,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
 describe('a call that was sent', () => {
   it('and not answered in time is unknown, its credits are held, and it is not made again', async () => {
     house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, delay: 6_000 }] });
-    const ended = await house.enrich(['run', sample(60), '--yes', '--json'], { CALL_TIMEOUT: '3s' });
+    const ended = await house.enrich(['run', house.sample(60), '--yes', '--json'], { CALL_TIMEOUT: '3s' });
     expect((await attemptsOf(ended.facts().run_id))['unknown']).toBe(1);
     expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
     expect(house.sandbox.log.bill().billedAgain).toEqual({});
@@ -51,7 +40,7 @@ describe('a call that was sent', () => {
     'and answered with %o is unknown, and nobody gets data',
     async (fault) => {
       house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, ...fault }] });
-      const facts = (await house.enrich(['run', sample(60), '--yes', '--json'])).facts();
+      const facts = (await house.enrich(['run', house.sample(60), '--yes', '--json'])).facts();
       expect((await attemptsOf(facts.run_id))['unknown']).toBe(1);
       expect(sum(facts.outcomes)).toBe(60);
       expect(house.sandbox.log.bill().billedAgain).toEqual({});
@@ -72,7 +61,7 @@ describe('a call that was certainly not sent', () => {
       const shared = house.sharedTemporal();
       const lost = house.begin(['worker'], { ...shared, ENRICHMENT_BASE_URL: addresses[cause]! });
       const calls = house.sandbox.log.bill().calls;
-      const paused = (await house.enrich(['run', sample(40), '--yes', '--json'], shared)).facts();
+      const paused = (await house.enrich(['run', house.sample(40), '--yes', '--json'], shared)).facts();
       lost.kill('SIGTERM');
       await lost.ended;
       expect(paused).toMatchObject({ status: 'paused', reason: expect.any(String) });
@@ -97,7 +86,7 @@ it('a worker that Temporal has given up while its call was in the air sends nobo
   const before = house.sandbox.log.bill().calls;
   const settings = { ...house.sharedTemporal(), CALL_CONCURRENCY: '1' };
   const workers = [house.begin(['worker'], settings), house.begin(['worker'], settings)];
-  const run = house.enrich(['run', sample(120), '--yes', '--json'], settings);
+  const run = house.enrich(['run', house.sample(120), '--yes', '--json'], settings);
   // One call at a time each: of the first two calls one is the first worker's.
   await expect.poll(() => house.sandbox.log.bill().calls - before, { timeout: 60_000, interval: 50 }).toBe(2);
   workers[0]!.kill('SIGSTOP');
@@ -121,7 +110,7 @@ describe('an account without credits', () => {
     'that says so with %d pauses the run, fails no row, and goes on when credits are there',
     async (status) => {
       house.sandbox.faults.set({ credits_left: 25, out_of_credits: status });
-      const paused = await house.enrich(['run', sample(80), '--yes', '--json']);
+      const paused = await house.enrich(['run', house.sample(80), '--yes', '--json']);
       expect(paused.code).toBe(3);
       expect(paused.facts()).toMatchObject({ status: 'paused', reason: expect.any(String) });
       expect(paused.facts().outcomes['rejected']).toBeUndefined();
@@ -139,7 +128,7 @@ describe('a price that the service did not announce', () => {
   it('of fractions of a credit is settled exactly', async () => {
     house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', price: 0.07 }] });
     const before = Number(house.sandbox.log.bill().credits);
-    const { credits } = (await house.enrich(['run', sample(40), '--yes', '--json'])).facts();
+    const { credits } = (await house.enrich(['run', house.sample(40), '--yes', '--json'])).facts();
     expect(credits).toEqual({
       settled: expect.stringContaining('.'),
       reserved: '0',
@@ -151,7 +140,9 @@ describe('a price that the service did not announce', () => {
 
   it('above what was reserved is recorded and shown, and no further call is made until somebody has looked', async () => {
     house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, price: 30 }] });
-    const paused = await house.enrich(['run', sample(200), '--yes', '--json'], { CALL_CONCURRENCY: '1' });
+    const paused = await house.enrich(['run', house.sample(200), '--yes', '--json'], {
+      CALL_CONCURRENCY: '1',
+    });
     expect(paused.code).toBe(3);
     expect(paused.facts()).toMatchObject({
       status: 'paused',

@@ -1,14 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestHouse } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 /** By the sandbox's clock; tests move it to either side of the cut-over. */
 let clock = Date.now();
 let house: TestHouse;
-let samples = 0;
 
 beforeAll(async () => {
   house = await TestHouse.open({ latency: 20, issuedTokens: { calls: 7 }, now: () => clock });
@@ -17,14 +15,6 @@ beforeAll(async () => {
 beforeEach(() => house.sandbox.faults.set({ rules: [] }));
 
 afterAll(() => house.close());
-
-/** An export of other invented people for each test: the tests share a house. */
-function sample(people: number): string {
-  samples += 1;
-  const file = join(house.directory, `contacts-${samples}.csv`);
-  writeFileSync(file, [...sampleExport({ people, seed: samples })].join(''));
-  return file;
-}
 
 /** Settings under which the token comes from a command that gets a new one from the sandbox. */
 function tokenFromCommand(): Record<string, string> {
@@ -52,7 +42,7 @@ describe.each([
 
   it('a run goes on over access tokens that expire, and writes none of them anywhere', async () => {
     const refusedBefore = refusedTokens();
-    const ended = await house.enrich(['run', sample(200), '--yes', '--json'], tokenFromCommand());
+    const ended = await house.enrich(['run', house.sample(200), '--yes', '--json'], tokenFromCommand());
     expect([ended.code, ended.facts().status]).toEqual([0, 'finished']);
     expect(refusedTokens() - refusedBefore).toBeGreaterThan(1);
     expect(house.sandbox.log.bill().billedAgain).toEqual({});
@@ -84,7 +74,7 @@ describe.each([
 
   it('a refused credential ends the command before a run is begun', async () => {
     const callsBefore = house.sandbox.log.bill().calls;
-    const ended = await house.enrich(['run', sample(20), '--yes'], { ENRICHMENT_API_KEY: 'wrong' });
+    const ended = await house.enrich(['run', house.sample(20), '--yes'], { ENRICHMENT_API_KEY: 'wrong' });
     expect([ended.code, ended.stdout]).toEqual([2, '']);
     expect(ended.stderr).toContain('the service does not accept the credential');
     expect(house.sandbox.log.bill().calls).toBe(callsBefore);

@@ -2,14 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestHouse, type Begun } from '../helpers/command-line.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 /** A server as it is deployed: receiver, workers and commands are processes of their own. */
 let house: TestHouse;
-let samples = 700;
 let server: Record<string, string>;
 
 beforeAll(async () => {
@@ -33,13 +31,6 @@ afterEach(async () => {
 });
 
 afterAll(() => house.close());
-
-function sample(people: number): string {
-  samples += 1;
-  const file = join(house.directory, `contacts-${samples}.csv`);
-  writeFileSync(file, [...sampleExport({ people, seed: samples })].join(''));
-  return file;
-}
 
 const begun: Begun[] = [];
 /** Whether a receiver that ended is begun again. */
@@ -68,13 +59,22 @@ async function keepReceiving(more: Record<string, string>): Promise<void> {
   while (isKept) await begin(['receiver'], more).ended;
 }
 
+/** Whether every row of the newest run has its outcome. */
+async function hasAskedForAll(): Promise<boolean> {
+  const { rows } = await house.warehouse.pool.query<{ open: number; rows: number }>(
+    `select count(*) filter (where outcome is null)::int as open, count(*)::int as rows from enrichment.run_rows
+     where run_id = (select run_id from enrichment.runs order by created_at desc limit 1)`,
+  );
+  return rows[0]!.rows > 0 && rows[0]!.open === 0;
+}
+
 describe('a receiver that is killed', () => {
   it.each(['delivery-arrived', 'delivery-stored', 'delivery-answered'])(
     'again and again at %s loses nothing that it accepted, and everything takes effect once',
     async (point) => {
       begin(['worker']);
       const receiving = keepReceiving({ ENRICH_KILL_AT: `${point}:3` });
-      const facts = await reveal(sample(50));
+      const facts = await reveal(house.sample(50));
       isKept = false;
       await endAll();
       await receiving;
@@ -90,9 +90,11 @@ describe('a receiver that is killed', () => {
 
 describe('a worker that is killed', () => {
   it('between two deliveries that it applies leaves each of them applied once', async () => {
-    begin(['receiver']);
     const worker = begin(['worker'], { ENRICH_KILL_AT: 'delivery-applied:2' });
-    const running = reveal(sample(60));
+    const running = reveal(house.sample(60));
+    // Only then do deliveries come in: a call in the air would be unknown by the kill, which is not what is looked at here.
+    await expect.poll(hasAskedForAll, { timeout: 120_000 }).toBe(true);
+    begin(['receiver']);
     await worker.ended;
     begin(['worker']);
     expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
@@ -108,7 +110,7 @@ describe('SIGTERM under load', () => {
     begin(['receiver']);
     const worker = begin(['worker']);
     const earlier = house.sandbox.log.deliveries().length;
-    const running = reveal(sample(150));
+    const running = reveal(house.sample(150));
     await until(() => house.sandbox.log.deliveries().length > earlier + 10);
     const receiver = begun[0]!;
     receiver.kill('SIGTERM');
@@ -132,7 +134,7 @@ describe('Temporal away', () => {
     begin(['receiver']);
     begin(['worker']);
     const earlier = house.sandbox.log.deliveries().length;
-    const running = reveal(sample(100));
+    const running = reveal(house.sample(100));
     await until(() => house.sandbox.log.deliveries().length > earlier);
     house.signalTemporal('SIGSTOP');
     const before = house.sandbox.log.deliveries().length;

@@ -1,14 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import type { DeliveryRule } from '../../src/sandbox/scenario.ts';
 import { TestHouse } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 let house: TestHouse;
-let samples = 500;
 const quick = { LATE_RESULTS_POLL_AFTER: '2s', LATE_RESULTS_DEADLINE: '20s' };
 
 beforeAll(async () => {
@@ -18,13 +14,6 @@ beforeAll(async () => {
 beforeEach(() => house.sandbox.faults.set({}));
 
 afterAll(() => house.close());
-
-function sample(people: number): string {
-  samples += 1;
-  const file = join(house.directory, `contacts-${samples}.csv`);
-  writeFileSync(file, [...sampleExport({ people, seed: samples })].join(''));
-  return file;
-}
 
 async function reveal(
   file: string,
@@ -58,7 +47,11 @@ async function inbox(runId: string): Promise<Record<string, number>> {
 
 describe('phones', () => {
   it('come by webhook, are applied, and their credits are settled', async () => {
-    const facts = await reveal(sample(80));
+    // Not so quick that a poll comes first where the machine is busy.
+    const facts = await reveal(house.sample(80), ['--reveal', 'phone'], {
+      LATE_RESULTS_POLL_AFTER: '30s',
+      LATE_RESULTS_DEADLINE: '60s',
+    });
     expect(facts).toMatchObject({
       status: 'finished',
       credits: { reserved: '0', unknown: '0' },
@@ -72,7 +65,7 @@ describe('phones', () => {
 
   it('are polled where no webhook comes, by the exact id of the request', async () => {
     house.sandbox.faults.set({ deliveries: [{ never: true }] });
-    const facts = await reveal(sample(40));
+    const facts = await reveal(house.sample(40));
     expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
     expect(await phonesOf(facts.run_id)).toBeGreaterThan(5);
     const polled = new Set(
@@ -92,7 +85,7 @@ describe('phones', () => {
   });
 
   it('are asked for again of somebody whose profile alone is fresh, and not once they are fresh themselves', async () => {
-    const file = sample(20);
+    const file = house.sample(20);
     await reveal(file, []);
     const plan = JSON.parse((await house.enrich(['plan', file, '--json', '--reveal', 'phone'])).stdout) as {
       people: number;
@@ -121,7 +114,7 @@ describe('phones', () => {
     ['with a number beyond every float', { body: 'huge-number' }, {}],
   ])('delivered %s have one effect', async (_, rule, late) => {
     house.sandbox.faults.set({ deliveries: [rule] });
-    const facts = await reveal(sample(40));
+    const facts = await reveal(house.sample(40));
     expect(facts).toMatchObject({
       status: 'finished',
       credits: { reserved: '0', unknown: '0' },
@@ -136,7 +129,7 @@ describe('phones', () => {
     'delivered as something that is %s are kept, quarantined, and fetched by a poll or held',
     async (body) => {
       house.sandbox.faults.set({ deliveries: [{ body }] });
-      const facts = await reveal(sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '5s' });
+      const facts = await reveal(house.sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '5s' });
       expect(facts.status).toBe('finished');
       expect((await inbox(facts.run_id))['quarantined']).toBeGreaterThan(0);
       await expectPromisesKept(house);
@@ -145,7 +138,7 @@ describe('phones', () => {
 
   it('of somebody whom nobody asked for are given to nobody', async () => {
     house.sandbox.faults.set({ deliveries: [{ people: 'foreign' }] });
-    const facts = await reveal(sample(20));
+    const facts = await reveal(house.sample(20));
     expect(await phonesOf(facts.run_id)).toBe(0);
     expect(facts.late_results.orphaned).toBeGreaterThan(0);
     await expectPromisesKept(house);
@@ -155,7 +148,10 @@ describe('phones', () => {
     'whose price is %s leave their credits held as unknown',
     async (credits) => {
       house.sandbox.faults.set({ deliveries: [{ credits }] });
-      const ended = await house.enrich(['run', sample(20), '--yes', '--json', '--reveal', 'phone'], quick);
+      const ended = await house.enrich(
+        ['run', house.sample(20), '--yes', '--json', '--reveal', 'phone'],
+        quick,
+      );
       expect(ended.code).toBe(3);
       expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
       expect(await phonesOf(ended.facts().run_id)).toBeGreaterThan(2);
@@ -165,7 +161,7 @@ describe('phones', () => {
 
   it('that are skipped or fail are not waited for', async () => {
     house.sandbox.faults.set({ rules: [{ phone_enrichment: 'failed' }] });
-    const facts = await reveal(sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '10m' });
+    const facts = await reveal(house.sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '10m' });
     expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
     await expectPromisesKept(house);
   });
@@ -173,13 +169,13 @@ describe('phones', () => {
 
 describe('a waterfall', () => {
   it('needs to know what one person may cost', async () => {
-    const refused = await house.enrich(['run', sample(5), '--yes', '--waterfall', 'phone']);
+    const refused = await house.enrich(['run', house.sample(5), '--yes', '--waterfall', 'phone']);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('--max-credits-per-person');
   });
 
   it('and phones of one request are two bodies: both are kept and both take effect', async () => {
-    const facts = await reveal(sample(30), [
+    const facts = await reveal(house.sample(30), [
       '--reveal',
       'phone',
       '--waterfall',
@@ -199,7 +195,7 @@ describe('a waterfall', () => {
 
   it('that the service does not accept is not waited for', async () => {
     house.sandbox.faults.set({ rules: [{ waterfall: 'failed' }] });
-    const facts = await reveal(sample(20), ['--waterfall', 'phone', '--max-credits-per-person', '20'], {
+    const facts = await reveal(house.sample(20), ['--waterfall', 'phone', '--max-credits-per-person', '20'], {
       LATE_RESULTS_DEADLINE: '10m',
     });
     expect(facts.status).toBe('finished');
@@ -210,7 +206,7 @@ describe('a waterfall', () => {
 describe('after its run', () => {
   it('a result is applied by the sweep, marked late', async () => {
     house.sandbox.faults.set({ deliveries: [{ never: true, delay: 4_000 }] });
-    const facts = await reveal(sample(20), ['--reveal', 'phone'], {
+    const facts = await reveal(house.sample(20), ['--reveal', 'phone'], {
       LATE_RESULTS_POLL_AFTER: '10m',
       LATE_RESULTS_DEADLINE: '1s',
     });
@@ -231,7 +227,7 @@ describe('a delivery', () => {
   it('that bills more than was reserved is recorded and shown, and stops further calls', async () => {
     house.sandbox.faults.set({ deliveries: [{ credits: 'double', from: 1, to: 1 }] });
     const ended = await house.enrich(
-      ['run', sample(200), '--yes', '--json', '--reveal', 'phone', '--rate-limits', '2/1s'],
+      ['run', house.sample(200), '--yes', '--json', '--reveal', 'phone', '--rate-limits', '2/1s'],
       quick,
     );
     expect(ended.code).toBe(3);

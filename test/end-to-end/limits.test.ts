@@ -1,28 +1,17 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import type { FaultsToProduce } from '../../src/sandbox/scenario.ts';
 import { defaultApiKey, type SandboxOptions } from '../../src/sandbox/server.ts';
 import { TestHouse, type Begun } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 let house: TestHouse;
-let samples = 900;
 
 afterEach(() => house.close());
 
 async function open(options: SandboxOptions, scenario: FaultsToProduce = {}): Promise<void> {
   house = await TestHouse.open({ latency: 100, ...options });
   house.sandbox.faults.set(scenario);
-}
-
-function sample(people: number): string {
-  samples += 1;
-  const file = join(house.directory, `contacts-${samples}.csv`);
-  writeFileSync(file, [...sampleExport({ people, seed: samples })].join(''));
-  return file;
 }
 
 /** Calls that the service let through, and those that it refused for their rate. */
@@ -46,7 +35,7 @@ describe('a quota that other programs use as well', () => {
 
   it('is used up to its last call, and no call is refused: the worker asks what is left before it begins', async () => {
     await open({ rateLimits: '600/hour' }, others(594));
-    const run = house.begin(['run', sample(150), '--yes', '--json']);
+    const run = house.begin(['run', house.sample(150), '--yes', '--json']);
     await expect.poll(run.output, { timeout: 60_000 }).toContain('no calls left in its window of 1h');
     expect(callsSeen()).toEqual({ accepted: 6, refused: 0 });
     await cancel(run);
@@ -63,14 +52,14 @@ describe('a quota that other programs use as well', () => {
     );
     const shared = house.sharedTemporal();
     const workers = [house.begin(['worker'], shared), house.begin(['worker'], shared)];
-    const run = house.begin(['run', sample(800), '--yes', '--json'], shared);
-    await expect.poll(run.output, { timeout: 60_000 }).toContain('no calls left in its window of 1h');
+    const run = house.begin(['run', house.sample(800), '--yes', '--json'], shared);
+    await expect.poll(run.output, { timeout: 120_000 }).toContain('no calls left in its window of 1h');
     expect(callsSeen()).toEqual({ accepted: 40, refused: 0 });
     await cancel(run, shared);
     for (const worker of workers) worker.kill('SIGTERM');
     await Promise.all(workers.map((worker) => worker.ended));
     await expectPromisesKept(house);
-  }, 120_000);
+  }, 180_000);
 });
 
 describe('a refusal for rate (429)', () => {
@@ -99,7 +88,7 @@ describe('a refusal for rate (429)', () => {
     'with retry-after %o pauses every worker, and one call at a time asks again',
     async (retryAfter) => {
       await open({ rateLimits: 'unlimited' }, refusing(retryAfter));
-      const ended = await house.enrich(['run', sample(120), '--yes', '--json']);
+      const ended = await house.enrich(['run', house.sample(120), '--yes', '--json']);
       expect(ended.facts()).toMatchObject({ status: 'finished' });
       const [first, ...later] = waves();
       expect(first!.refusals).toBeLessThanOrEqual(4);
@@ -114,7 +103,7 @@ describe('a refusal for rate (429)', () => {
 
   it('with a retry-after of years waits for an hour at most, and sends nothing meanwhile', async () => {
     await open({ rateLimits: 'unlimited' }, refusing('99999999'));
-    const run = house.begin(['run', sample(120), '--yes', '--json']);
+    const run = house.begin(['run', house.sample(120), '--yes', '--json']);
     await expect
       .poll(run.output, { timeout: 60_000 })
       .toMatch(/waiting (?:1h 0m|59m \d+s): the service refused/);

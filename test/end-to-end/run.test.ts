@@ -3,12 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestHouse } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 let house: TestHouse;
-let samples = 0;
 
 beforeAll(async () => {
   house = await TestHouse.open({ latency: 20 });
@@ -17,14 +15,6 @@ beforeAll(async () => {
 beforeEach(() => house.sandbox.faults.set({ rules: [] }));
 
 afterAll(() => house.close());
-
-/** An export of other invented people for each test: the tests of this file share a house. */
-function sample(people: number): string {
-  samples += 1;
-  const file = join(house.directory, `contacts-${samples}.csv`);
-  writeFileSync(file, [...sampleExport({ people, seed: samples })].join(''));
-  return file;
-}
 
 /** What the sandbox has seen and billed since. */
 function sinceNow(): () => { calls: number; credits: number } {
@@ -55,7 +45,7 @@ async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<voi
 
 describe('enrich run', () => {
   it('enriches an export; every row, call and credit adds up; again it asks for nobody', async () => {
-    const file = sample(200);
+    const file = house.sample(200);
     const bill = sinceNow();
     const first = await house.enrich(['run', file, '--yes', '--json']);
     const facts = first.facts();
@@ -81,7 +71,7 @@ describe('enrich run', () => {
   });
 
   it('never spends more than --max-credits; the rest is over budget, and a later run takes it', async () => {
-    const file = sample(120);
+    const file = house.sample(120);
     const bill = sinceNow();
     const short = await house.enrich(['run', file, '--yes', '--json', '--max-credits', '25']);
     expect(short.code).toBe(3);
@@ -98,7 +88,7 @@ describe('enrich run', () => {
 
   it('spends nothing without a terminal and without --yes', async () => {
     const bill = sinceNow();
-    const planned = await house.enrich(['run', sample(50), '--json']);
+    const planned = await house.enrich(['run', house.sample(50), '--json']);
     expect(planned.code).toBe(3);
     expect(JSON.parse(planned.stdout)).toMatchObject({
       rows: 50,
@@ -108,7 +98,7 @@ describe('enrich run', () => {
   });
 
   it('runs exactly the plan that was looked at, or nothing', async () => {
-    const file = sample(50);
+    const file = house.sample(50);
     const plan = JSON.parse((await house.enrich(['plan', file, '--json'])).stdout) as { plan_hash: string };
     const other = await house.enrich(['run', file, '--yes', '--json', '--plan', '0000000000000000']);
     expect(other.code).toBe(1);
@@ -120,7 +110,7 @@ describe('enrich run', () => {
 
 describe('enrich plan', () => {
   it('neither finds nor disturbs an unfinished run of the same file', async () => {
-    const file = sample(60);
+    const file = house.sample(60);
     house.sandbox.faults.set({ rules: [{ status: 401, from: 3 }] });
     const paused = await house.enrich(['run', file, '--yes', '--json']);
     expect(paused.facts().status).toBe('paused');
@@ -141,7 +131,7 @@ describe('what comes back in another shape', () => {
     '%s: nobody gets the data of another person',
     async (matches) => {
       house.sandbox.faults.set({ rules: [{ matches }] });
-      const facts = (await house.enrich(['run', sample(60), '--yes', '--json'])).facts();
+      const facts = (await house.enrich(['run', house.sample(60), '--yes', '--json'])).facts();
       expect(facts.status).toBe('finished');
       expect(sum(facts.outcomes)).toBe(60);
       if (matches === 'foreign') expect(facts.outcomes['enriched'] ?? 0).toBe(0);
@@ -174,7 +164,7 @@ describe('what the service does wrong', () => {
     ['no credits left', { status: 402 }],
   ])('%s pauses the run and loses nothing; resume goes on', async (_, fault) => {
     house.sandbox.faults.set({ rules: [{ from: 4, ...fault }] });
-    const paused = await house.enrich(['run', sample(80), '--yes', '--json']);
+    const paused = await house.enrich(['run', house.sample(80), '--yes', '--json']);
     expect(paused.code).toBe(3);
     expect(paused.facts()).toMatchObject({
       status: 'paused',
@@ -200,7 +190,7 @@ describe('what the service does wrong', () => {
     ['credits in words', { credits: 'text' }],
   ] as const)('%s: the call is unknown, its credits are held, and it is not made again', async (_, fault) => {
     house.sandbox.faults.set({ rules: [{ from: 2, to: 2, ...fault }] });
-    const ended = await house.enrich(['run', sample(60), '--yes', '--json']);
+    const ended = await house.enrich(['run', house.sample(60), '--yes', '--json']);
     expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
     expect(house.sandbox.log.bill().billedAgain).toEqual({});
     await expectPromisesKept(house);
@@ -210,7 +200,7 @@ describe('what the service does wrong', () => {
 describe('payloads that are encrypted', () => {
   it('take a run to its end, and are read by commands that have the key', async () => {
     const settings = { TEMPORAL_CODEC_KEYS: `2026-11:${randomBytes(32).toString('base64')}` };
-    const ended = await house.enrich(['run', sample(30), '--yes', '--json'], settings);
+    const ended = await house.enrich(['run', house.sample(30), '--yes', '--json'], settings);
     expect(ended.code).toBe(0);
     const { run_id: runId, calls } = ended.facts();
     expect(calls).toBeGreaterThan(0);

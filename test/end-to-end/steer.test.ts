@@ -1,12 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestHouse } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 let house: TestHouse;
-let samples = 100;
 
 beforeAll(async () => {
   house = await TestHouse.open({ latency: 30 });
@@ -14,16 +10,9 @@ beforeAll(async () => {
 
 afterAll(() => house.close());
 
-function sample(people: number): string {
-  samples += 1;
-  const file = join(house.directory, `contacts-${samples}.csv`);
-  writeFileSync(file, [...sampleExport({ people, seed: samples })].join(''));
-  return file;
-}
-
 /** A run that was killed in the middle of its calls. */
 async function killedRun(): Promise<string> {
-  await house.enrich(['run', sample(150), '--yes', '--json'], { ENRICH_KILL_AT: 'answered:4' });
+  await house.enrich(['run', house.sample(150), '--yes', '--json'], { ENRICH_KILL_AT: 'answered:4' });
   const runs = JSON.parse((await house.enrich(['status', '--json'])).stdout) as { run_id: string }[];
   return runs[0]!.run_id;
 }
@@ -77,7 +66,7 @@ describe('a day without credits', () => {
   it('pauses a run until its budget is raised by command', async () => {
     const calls = house.sandbox.log.bill().calls;
     expect((await house.enrich(['budget', 'set', 'day', 'used'])).code).toBe(0);
-    const paused = await house.enrich(['run', sample(30), '--yes', '--json']);
+    const paused = await house.enrich(['run', house.sample(30), '--yes', '--json']);
     expect(paused.code).toBe(3);
     expect(paused.facts()).toMatchObject({
       status: 'paused',
@@ -109,7 +98,7 @@ describe('skipping a page', () => {
 
 describe('a pilot', () => {
   it('is asked for first, and the rest when a person resumes the run, not when the command is repeated', async () => {
-    const command = ['run', sample(100), '--yes', '--json', '--pilot', '20'];
+    const command = ['run', house.sample(100), '--yes', '--json', '--pilot', '20'];
     const calls = house.sandbox.log.bill().calls;
     const piloted = await house.enrich(command);
     expect(piloted.code).toBe(3);
@@ -125,7 +114,7 @@ describe('a pilot', () => {
 
 describe('a run whose owner pays twice', () => {
   it('asks once more for people of a call whose answer was lost', async () => {
-    const command = ['run', sample(100), '--yes', '--json', '--on-unknown', 'retry'];
+    const command = ['run', house.sample(100), '--yes', '--json', '--on-unknown', 'retry'];
     await house.enrich(command, { ENRICH_KILL_AT: 'answered:4' });
     const again = await house.enrich(command);
     expect(again.facts().outcomes['unknown']).toBeUndefined();
@@ -136,7 +125,7 @@ describe('a run whose owner pays twice', () => {
 
 describe('approving', () => {
   it('a plan whose workflow is gone starts it again with the yes', async () => {
-    const file = sample(40);
+    const file = house.sample(40);
     await house.answerPrompt(['run', file], undefined);
     const [run] = JSON.parse((await house.enrich(['status', '--json'])).stdout) as { run_id: string }[];
     expect(await statusOf(run!.run_id)).toMatchObject({ status: 'awaiting_approval' });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config.ts';
 import type { RunFacts } from '../../src/contract.ts';
 import { identityOf } from '../../src/dev/processes.ts';
 import { acquireStack, type Stack } from '../../src/dev/stack.ts';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import {
   defaultApiKey,
   startSandbox,
@@ -45,6 +46,7 @@ export class TestHouse {
   readonly #database: TestDatabase;
   readonly #environment: Record<string, string>;
   #stack: Stack | undefined;
+  #samples = 0;
 
   constructor(sandbox: RunningSandbox, database: TestDatabase) {
     this.sandbox = sandbox;
@@ -68,6 +70,14 @@ export class TestHouse {
     const house = new TestHouse(sandbox, await createTestDatabase());
     house.#stack = await acquireStack(readConfig(house.#environment), { temporal: true }, () => {});
     return house;
+  }
+
+  /** Writes an export of other invented people each time, since the tests of a file share a house. @returns its path */
+  sample(people: number): string {
+    this.#samples += 1;
+    const file = join(this.directory, `contacts-${this.#samples}.csv`);
+    writeFileSync(file, [...sampleExport({ people, seed: this.#samples })].join(''));
+    return file;
   }
 
   /** Runs `enrich` to its end. Standard input is no terminal: it holds what is given, or nothing. */
