@@ -212,7 +212,7 @@ describe('payloads that are encrypted', () => {
 
   it('hide why a run failed from Temporal, and not from who gives the command', async () => {
     const settings = { TEMPORAL_CODEC_KEYS: `2026-11:${randomBytes(32).toString('base64')}` };
-    const command = ['run', sample(30), '--yes', '--json', '--plan', '0123456789abcdef'];
+    const command = ['run', house.sample(30), '--yes', '--json', '--plan', '0123456789abcdef'];
     const failed = (await house.enrich(command, settings)).facts();
     expect(failed).toMatchObject({ status: 'failed', reason: expect.stringContaining('no longer 01234567') });
     const history = await house.storedHistory(failed.run_id);
