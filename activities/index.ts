@@ -59,8 +59,9 @@ export function createControlActivities(
       beating(log, async (signal) => ({ applied: await settleLateResults(late, 'ended-runs', signal) })),
     pruneWarehouse: () =>
       beating(log, async (signal) => {
-        const { answers, deliveries, staging, kept } = await prune(warehouse, retention, signal);
-        return { answers: answers.count, deliveries: deliveries.count, rows: staging.rows, kept };
+        const { answers, deliveries, set_aside, staging, kept } = await prune(warehouse, retention, signal);
+        const bodies = deliveries.count + set_aside.count;
+        return { answers: answers.count, deliveries: bodies, rows: staging.rows, kept };
       }),
     beginScheduledRuns: (request) => beating(log, (signal) => beginScheduledRuns(schedules, request, signal)),
     judgePilot: ({ runId }) => beating(log, () => judgePilot(warehouse, runId)),

@@ -325,7 +325,12 @@ export interface Pruned {
   /** Rows of exports that say nothing of people any more. */
   readonly rows: number;
   /** Older as well, and kept: calls or deliveries of theirs are still open. */
-  readonly kept: { readonly answers: number; readonly deliveries: number; readonly runs: number };
+  readonly kept: {
+    readonly answers: number;
+    readonly deliveries: number;
+    readonly set_aside: number;
+    readonly runs: number;
+  };
 }
 
 /** Activities of the control queue. Every one is idempotent: its truth is in the database. */

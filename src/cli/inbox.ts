@@ -100,7 +100,9 @@ function replayCommand(): Command {
     .action(async (deliveryId: string, options: object) => {
       await withWarehouse(options, async ({ warehouse }) => {
         const before = await getDelivery(warehouse, deliveryId);
-        if (await reopenDelivery(warehouse, deliveryId)) {
+        if (before.bytes === null) {
+          tell('its body is no longer kept (RETENTION): there is nothing to look at again');
+        } else if (await reopenDelivery(warehouse, deliveryId)) {
           await drainInbox(warehouse, { attemptId: before.attempt_id ?? '' }, new AbortController().signal);
         } else {
           tell(`it is ${before.status}: only quarantined and orphaned deliveries are looked at again`);

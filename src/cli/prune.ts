@@ -17,13 +17,14 @@ export function pruneCommand(): Command {
     .addHelpText(
       'after',
       `
-answers: bodies of the service's answers. deliveries: bodies of webhooks and polls. staging: what the rows of exports that
-have ended say of people. Calls, credits, outcomes, contacts and the memory of who was asked are never removed, nor is what
+answers: bodies of the service's answers. deliveries: bodies of webhooks and polls that took effect. set_aside: those of
+deliveries that had none (orphaned, quarantined), and can be replayed until then; 30d at least. staging: what the rows of
+exports that have ended say of people. Calls, credits, outcomes, contacts and the memory of who was asked are never removed, nor is what
 a call or delivery that is still open may need. It runs beside workers, and can be stopped at any time.
 With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
 
 Example:
-  enrich prune --retention answers=90d,deliveries=90d,staging=30d --yes`,
+  enrich prune --retention answers=90d,deliveries=90d,set_aside=365d,staging=30d --yes`,
     )
     .action(async (options: { retention?: string; yes?: boolean; json?: boolean }) => {
       const config = settingsOf(options, { RETENTION: options.retention });
@@ -31,7 +32,7 @@ Example:
       if (Object.keys(retention).length === 0) {
         throw new Problem('setting.missing', 'nothing says how long things are kept', {
           where: 'RETENTION or --retention',
-          next: 'write for example answers=90d,deliveries=90d,staging=30d; what is not named is kept for ever',
+          next: 'write for example answers=90d,deliveries=90d,set_aside=365d,staging=30d; what is not named is kept for ever',
           exitCode: exitCodes.usage,
         });
       }
@@ -43,6 +44,7 @@ Example:
       const kept = {
         answers: figures.kept.answers,
         deliveries: figures.kept.deliveries,
+        set_aside: figures.kept.set_aside,
         staging: figures.kept.runs,
       };
       print(
@@ -58,7 +60,7 @@ Example:
       );
       if (Object.values(kept).some((count) => count > 0))
         tell(
-          'still needed: by runs that have not ended (enrich status), calls whose cost is not known (enrich attempts list), and deliveries without effect (enrich inbox list)',
+          'still needed: by runs that have not ended (enrich status), calls whose cost is not known (enrich attempts list), and deliveries that nobody has looked at yet (enrich inbox list)',
         );
       if (!removed) tell('nothing was removed; with --yes it is');
     });

@@ -139,13 +139,13 @@ export async function getDelivery(warehouse: Warehouse, deliveryId: string): Pro
 export async function readDeliveryBody(warehouse: Warehouse, deliveryId: string): Promise<Buffer> {
   const row = await warehouse.database
     .selectFrom('webhook_deliveries')
-    .select('body')
+    .select(['body', 'status'])
     .where('delivery_id', '=', deliveryId)
     .executeTakeFirstOrThrow();
   if (row.body) return row.body;
   throw new Problem('delivery.pruned', `the body of delivery ${deliveryId} is no longer kept`, {
     where: 'enrichment.webhook_deliveries',
-    next: 'nothing is left to do: it took effect before; RETENTION says how long bodies are kept',
+    next: `nothing is left to do: ${row.status === 'orphaned' || row.status === 'quarantined' ? 'it had no effect' : 'it took effect before'}; RETENTION says how long bodies are kept`,
   });
 }
 

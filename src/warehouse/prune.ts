@@ -6,9 +6,16 @@ import type { Warehouse } from './database.ts';
 export interface PruneFigures {
   readonly answers: { readonly count: number; readonly bytes: number };
   readonly deliveries: { readonly count: number; readonly bytes: number };
+  /** Deliveries without effect: orphaned or quarantined. */
+  readonly set_aside: { readonly count: number; readonly bytes: number };
   readonly staging: { readonly runs: number; readonly rows: number };
   /** Older as well, and still needed: a call or a delivery of theirs waits for something. */
-  readonly kept: { readonly answers: number; readonly deliveries: number; readonly runs: number };
+  readonly kept: {
+    readonly answers: number;
+    readonly deliveries: number;
+    readonly set_aside: number;
+    readonly runs: number;
+  };
 }
 
 /** A body can be 1 MB: what one transaction removes is written out, and replicated, within a moment. */
@@ -26,8 +33,8 @@ const closedCall = sql`r.finished_at is not null and a.credits_settled is not nu
 const closedRun = sql`not exists (select 1 from attempts o where o.run_id = r.run_id and o.credits_settled is null)
   and not exists (select 1 from webhook_deliveries w where w.run_id = r.run_id and w.status = 'received')`;
 
-/** A delivery that had no effect is kept for `enrich inbox replay`. */
-const effective = sql`d.status in ('applied', 'duplicate') and d.body is not null`;
+/** A delivery that had no effect is kept for `enrich inbox replay`, for a time of its own. */
+const setAside = sql`d.status in ('orphaned', 'quarantined')`;
 
 /** A plan that was only looked at discards its rows by itself, unless it was killed: after a day it will not any more. */
 const abandonedPlan = sql`(r.finished_at is null and r.run_key like 'plan %' and r.created_at < clock_timestamp() - interval '1 day')`;
@@ -45,6 +52,9 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
     deliveries: number;
     deliveryBytes: number;
     keptDeliveries: number;
+    setAside: number;
+    setAsideBytes: number;
+    keptSetAside: number;
     runs: number;
     rows: number;
     keptRuns: number;
@@ -54,18 +64,21 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
       from raw_answers b join attempts a using (attempt_id) join runs r using (run_id)
       where b.received_at < ${before(retention.answers)}
     ), deliveries as (
-      select octet_length(d.body) as bytes, ${effective} and ${closedCall} as closed
+      select octet_length(d.body) as bytes, ${closedCall} as closed, ${setAside} as set_aside
       from webhook_deliveries d join attempts a using (attempt_id) join runs r on r.run_id = a.run_id
-      where d.body is not null and d.received_at < ${before(retention.deliveries)}
+      where d.body is not null and d.received_at <
+        case when ${setAside} then ${before(retention.set_aside)} else ${before(retention.deliveries)} end
     ), staged as (
       select r.rows_staged - r.rows_pruned as rows, ${closedRun} as closed
       from runs r where r.rows_pruned < r.rows_staged and r.status <> 'planned' and ${isOld(retention.staging)}
     )
-    select a.*, d.*, s.* from
+    select a.*, d.*, i.*, s.* from
       (select count(*) filter (where closed)::int as answers, coalesce(sum(bytes) filter (where closed), 0)::float8 as "answerBytes",
         count(*) filter (where not closed)::int as "keptAnswers" from answers) a,
       (select count(*) filter (where closed)::int as deliveries, coalesce(sum(bytes) filter (where closed), 0)::float8 as "deliveryBytes",
-        count(*) filter (where not closed)::int as "keptDeliveries" from deliveries) d,
+        count(*) filter (where not closed)::int as "keptDeliveries" from deliveries where not set_aside) d,
+      (select count(*) filter (where closed)::int as "setAside", coalesce(sum(bytes) filter (where closed), 0)::float8 as "setAsideBytes",
+        count(*) filter (where not closed)::int as "keptSetAside" from deliveries where set_aside) i,
       (select count(*) filter (where closed)::int as runs, coalesce(sum(rows) filter (where closed), 0)::float8 as rows,
         count(*) filter (where not closed)::int as "keptRuns" from staged) s
   `.execute(warehouse.database);
@@ -73,8 +86,14 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
   return {
     answers: { count: found.answers, bytes: found.answerBytes },
     deliveries: { count: found.deliveries, bytes: found.deliveryBytes },
+    set_aside: { count: found.setAside, bytes: found.setAsideBytes },
     staging: { runs: found.runs, rows: found.rows },
-    kept: { answers: found.keptAnswers, deliveries: found.keptDeliveries, runs: found.keptRuns },
+    kept: {
+      answers: found.keptAnswers,
+      deliveries: found.keptDeliveries,
+      set_aside: found.keptSetAside,
+      runs: found.keptRuns,
+    },
   };
 }
 
@@ -95,11 +114,14 @@ export async function prune(
 ): Promise<PruneFigures> {
   const answers = await inBatches(signal, bodiesPerBatch, () => pruneAnswers(warehouse, retention.answers));
   const deliveries = await inBatches(signal, bodiesPerBatch, () =>
-    pruneDeliveries(warehouse, retention.deliveries),
+    pruneDeliveries(warehouse, sql`d.status in ('applied', 'duplicate')`, retention.deliveries),
+  );
+  const set_aside = await inBatches(signal, bodiesPerBatch, () =>
+    pruneDeliveries(warehouse, setAside, retention.set_aside),
   );
   const staging = await pruneStaging(warehouse, retention.staging, signal);
   const { kept } = await measurePrune(warehouse, retention);
-  return { answers, deliveries, staging, kept };
+  return { answers, deliveries, set_aside, staging, kept };
 }
 
 interface Removed {
@@ -137,12 +159,16 @@ async function pruneAnswers(warehouse: Warehouse, seconds: number | undefined): 
 }
 
 /** The rows stay: they say what was delivered and billed, and by the hash of a body it is known again when it is repeated. */
-async function pruneDeliveries(warehouse: Warehouse, seconds: number | undefined): Promise<Removed> {
+async function pruneDeliveries(
+  warehouse: Warehouse,
+  which: RawBuilder<unknown>,
+  seconds: number | undefined,
+): Promise<Removed> {
   const removed = await sql<Removed>`
     with old as (
       select d.delivery_id, octet_length(d.body) as bytes
       from webhook_deliveries d join attempts a using (attempt_id) join runs r on r.run_id = a.run_id
-      where ${effective} and d.received_at < ${before(seconds)} and ${closedCall}
+      where ${which} and d.body is not null and d.received_at < ${before(seconds)} and ${closedCall}
       order by d.received_at limit ${bodiesPerBatch} for update of d skip locked
     ), removed as (
       update webhook_deliveries d set body = null from old where d.delivery_id = old.delivery_id returning old.bytes

@@ -104,7 +104,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     answers: 1,
     deliveries: 2,
     rows: 3,
-    kept: { answers: 0, deliveries: 0, runs: 0 },
+    kept: { answers: 0, deliveries: 0, set_aside: 0, runs: 0 },
   });
 
   /** The runs that a schedule finds to do; none where nothing is said. */

@@ -3,6 +3,7 @@ import { gatherReport } from '../../src/report/gather.ts';
 import { renderReport, reportFormats } from '../../src/report/render.ts';
 import { decideAttempt } from '../../src/warehouse/attempts.ts';
 import { markUnknown } from '../../src/warehouse/close-attempt.ts';
+import { reopenDelivery } from '../../src/warehouse/deliveries.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
 import { measurePrune, prune } from '../../src/warehouse/prune.ts';
 import { readRunFacts } from '../../src/warehouse/run-facts.ts';
@@ -75,7 +76,7 @@ describe('what is older than its retention', () => {
       answers: { count: 1 },
       deliveries: { count: 1 },
       staging: { runs: 1, rows: 3 },
-      kept: { answers: 0, deliveries: 0, runs: 0 },
+      kept: { answers: 0, deliveries: 0, set_aside: 0, runs: 0 },
     });
     expect(await keptOf(call)).toEqual(whole);
     expect(await prune(warehouse, everything, noSignal)).toEqual(measured);
@@ -248,6 +249,48 @@ describe('what is still needed', () => {
       { status: 'quarantined', kept: true },
       { status: 'orphaned', kept: true },
     ]);
+  });
+
+  it('is also what had no effect, where that has a retention of its own: its hash, status and credits stay', async () => {
+    await prune(warehouse, { set_aside: 0 }, noSignal);
+    const call = await endedRun();
+    await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
+    await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
+    const rows = async () =>
+      (
+        await warehouse.pool.query<{ delivery_id: string }>(
+          `select delivery_id, status, body is null as pruned, credits::float8 as credits from webhook_deliveries
+           where attempt_id = $1 and status <> 'applied' order by received_at`,
+          [call.attemptId],
+        )
+      ).rows;
+    const retention = { set_aside: 2 * month };
+    await age(month + 60);
+    expect(await prune(warehouse, retention, noSignal)).toMatchObject({ set_aside: { count: 0 } });
+    await age(month);
+    expect(await measurePrune(warehouse, retention)).toMatchObject({ set_aside: { count: 2 } });
+    expect(await prune(warehouse, retention, noSignal)).toMatchObject({
+      set_aside: { count: 2 },
+      kept: { set_aside: 0 },
+    });
+    expect(await rows()).toMatchObject([
+      { status: 'quarantined', pruned: true, credits: null },
+      { status: 'orphaned', pruned: true, credits: 8 },
+    ]);
+    expect(await reopenDelivery(warehouse, (await rows())[0]!.delivery_id)).toBe(false);
+  });
+
+  it('is kept of deliveries without effect whose call is not decided, for they may say what it cost', async () => {
+    await prune(warehouse, { set_aside: 0 }, noSignal);
+    const call = await callWithPhones(warehouse);
+    await markUnknown(warehouse, call.attemptId, 'no answer in time');
+    await endRun(warehouse, call.runId, 'finished', undefined);
+    await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
+    await age(3 * month);
+    const { set_aside, kept } = await prune(warehouse, { set_aside: month }, noSignal);
+    expect([set_aside.count, kept.set_aside]).toEqual([0, 1]);
+    await decideAttempt(warehouse, call.attemptId, '0');
+    expect((await prune(warehouse, { set_aside: month }, noSignal)).set_aside.count).toBe(1);
   });
 
   it('is not what a plan left behind that was only looked at, and killed', async () => {
