@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../config.ts';
-import { acquireStack, type Stack } from '../dev/stack.ts';
+import { announce, withdraw } from '../dev/presence.ts';
+import { acquireStack, embeddedDirectories, type Stack } from '../dev/stack.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
 import { openWarehouse, type Warehouse } from '../warehouse/database.ts';
@@ -52,6 +53,7 @@ export async function withSession<Result>(
     tell,
   );
   const closing: (() => Promise<unknown>)[] = [() => stack.release()];
+  if (stack.embedded.temporal && needs.service) closing.push(announceWorker(config));
   try {
     const { newer } = await migrate(stack.databaseUrl);
     if (newer.length > 0)
@@ -166,6 +168,13 @@ export async function withSession<Result>(
     for (const close of closing.reverse())
       await close().catch((error: unknown) => log.debug({ err: error }, 'closing'));
   }
+}
+
+/** Runs of the embedded Temporal go on only as long as a command like this one is there: `enrich status` looks for its mark. */
+function announceWorker(config: Config): () => Promise<void> {
+  const { workers } = embeddedDirectories(config.embedded.dataDirectory);
+  const mark = announce(workers);
+  return () => Promise.resolve(withdraw(workers, mark));
 }
 
 /** The sandbox has a key of its own; a real service needs one before anything else is begun. */

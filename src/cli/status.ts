@@ -1,9 +1,11 @@
 import { Command } from 'commander';
+import type { RunFacts } from '../contract.ts';
 import { readRunFacts } from '../warehouse/run-facts.ts';
 import { listRuns } from '../warehouse/runs.ts';
 import { describeRun } from './describe-run.ts';
 import { wholeNumber } from './number-flag.ts';
-import { print, table } from './output.ts';
+import { print, table, tell } from './output.ts';
+import { describeIdle, withPresentReason } from './present-standing.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 
@@ -17,14 +19,20 @@ export function statusCommand(): Command {
     .addHelpText('after', '\nExample:\n  enrich status latest --json')
     .action(async (runId: string | undefined, options: { json?: boolean; limit: number }) => {
       const config = settingsOf(options);
-      await withSession(config, { temporal: false, service: false }, async ({ warehouse }) => {
+      await withSession(config, { temporal: false, service: false }, async (session) => {
+        const { warehouse } = session;
+        const factsOf = async (id: string): Promise<RunFacts> =>
+          withPresentReason(session, await readRunFacts(warehouse, id));
+        // A hint, and no fact of the run: beside --json it goes to standard error.
+        const hint = options.json === true ? tell : print;
         if (runId !== undefined) {
-          const facts = await readRunFacts(warehouse, runId);
+          const facts = await factsOf(runId);
           print(options.json === true ? JSON.stringify(facts) : describeRun(facts));
+          (await describeIdle(session, [facts])).forEach(hint);
           return;
         }
         const runs = await listRuns(warehouse, options.limit);
-        const facts = await Promise.all(runs.map((run) => readRunFacts(warehouse, run.runId)));
+        const facts = await Promise.all(runs.map((run) => factsOf(run.runId)));
         if (options.json === true) {
           print(JSON.stringify(facts));
         } else if (facts.length === 0) {
@@ -44,6 +52,7 @@ export function statusCommand(): Command {
             ]),
           );
         }
+        (await describeIdle(session, facts)).forEach(hint);
       });
     });
 }

@@ -45,6 +45,8 @@ export function embeddedDirectories(dataDirectory: string) {
     sandbox: join(dataDirectory, 'sandbox'),
     /** A mark for every process that uses the servers. */
     users: join(dataDirectory, 'users'),
+    /** A mark for every command that carries runs of the embedded Temporal out. */
+    workers: join(dataDirectory, 'workers'),
     /** A mark for the process that is starting or stopping them. */
     changing: join(dataDirectory, 'changing'),
   };

@@ -3,12 +3,18 @@ import type { BudgetMeeting } from '../contract.ts';
 import { endOfPeriod } from '../domain/budget-name.ts';
 import { policyOf } from '../domain/budget-policy.ts';
 import { askOf, worstCaseCredits } from '../domain/credit-rules.ts';
-import { formatCredits, parseCredits } from '../domain/decimal.ts';
+import { formatCredits, parseCredits, type Credits } from '../domain/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { setBudget } from '../limits/budget-limits.ts';
-import { budgetsOf, readBudgetRests, type BudgetLimits } from '../limits/credit-ledger.ts';
+import {
+  budgetsOf,
+  readBudgetRests,
+  readPeriodBudgets,
+  type BudgetLimits,
+  type PeriodBudget,
+} from '../limits/credit-ledger.ts';
 import type { Warehouse } from '../warehouse/database.ts';
-import { getRun } from '../warehouse/runs.ts';
+import { getRun, type RunRecord } from '../warehouse/runs.ts';
 
 interface BudgetDependencies {
   readonly warehouse: Warehouse;
@@ -51,6 +57,31 @@ export async function meetBudget(
       budgets: empty,
     },
   };
+}
+
+/**
+ * Whether a run that waits for a budget could go on: no budget that applies now has less than the price of one person. Changes
+ * nothing.
+ *
+ * @param budgets the limits of this process: they hold as for a call
+ */
+export async function hasCreditsAgain(
+  { warehouse, budgets }: BudgetDependencies,
+  { runId, stop, options }: Pick<RunRecord, 'runId' | 'stop' | 'options'>,
+): Promise<boolean> {
+  if (stop?.type !== emptyBudget) return false;
+  const perPerson = worstCaseCredits(askOf(options));
+  const own = await readBudgetRests(warehouse.database, [`run:${runId}`], budgets);
+  const periods = (await readPeriodBudgets(warehouse.database, budgets)).map(restOf);
+  return [...own.map(({ available }) => available), ...periods].every(
+    (available) => available === undefined || available >= perPerson,
+  );
+}
+
+/** Undefined: no limit. */
+function restOf({ limit, reserved, settled }: PeriodBudget): Credits | undefined {
+  if (limit === null) return undefined;
+  return parseCredits(limit)! - parseCredits(reserved)! - parseCredits(settled)!;
 }
 
 /**

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { announce, withdraw } from '../../src/dev/presence.ts';
 import { TestHouse } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
@@ -53,6 +55,15 @@ describe('pausing', () => {
   it('a run that was killed makes no further call; resuming goes on', async () => {
     const runId = await killedRun();
     const calls = house.sandbox.log.bill().calls;
+    expect((await house.enrich(['status', runId])).stdout).toContain(
+      `nobody works at ${runId}: no command of this machine carries it out (any more)\n  next: enrich resume ${runId}`,
+    );
+    const listed = await house.enrich(['status', '--json']);
+    expect(listed.stderr).toContain(`nobody works at ${runId}`);
+    const workers = join(house.directory, 'state', 'workers');
+    const mark = announce(workers);
+    expect((await house.enrich(['status', runId])).stdout).not.toContain('nobody works');
+    withdraw(workers, mark);
     expect(await house.enrich(['pause', runId])).toMatchObject({ code: 0 });
     expect(house.sandbox.log.bill().calls).toBe(calls);
     expect(await statusOf(runId)).toMatchObject({ status: 'paused' });
@@ -76,6 +87,11 @@ describe('a day without credits', () => {
     const runId = paused.facts().run_id;
     const raised = await house.enrich(['budget', 'set', 'day', 'none', '--reason', 'trade fair']);
     expect(raised.stdout).toContain(`enrich resume ${runId}`);
+    const status = await house.enrich(['status', runId]);
+    expect(status.stdout).toContain(
+      `paused: a budget was empty, and has credits again: the run has not gone on yet\n  next: enrich resume ${runId}`,
+    );
+    expect(status.stdout).not.toContain('nobody works');
     const resumed = await house.enrich(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
     await expectPromisesKept(house);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../src/domain/decimal.ts';
-import { changeRunBudget, meetBudget } from '../../src/enrichment/meet-budget.ts';
+import { changeRunBudget, hasCreditsAgain, meetBudget } from '../../src/enrichment/meet-budget.ts';
 import { admit } from '../../src/limits/admit.ts';
 import { presentBudget, setBudget } from '../../src/limits/budget-limits.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
-import { runsWaitingFor, setRunStatus } from '../../src/warehouse/runs.ts';
+import { getRun, runsWaitingFor, setRunStatus } from '../../src/warehouse/runs.ts';
 import { skipPage } from '../../src/warehouse/skip-page.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 import { runningRun } from '../helpers/rows.ts';
@@ -57,6 +57,22 @@ describe('a run that met a limit', () => {
     expect(await runsWaitingFor(warehouse, `run:${runId}`)).toEqual([runId]);
     await changeRunBudget({ warehouse, budgets }, { runId, limit: '5', reason: 'more' });
     expect(await meetBudget({ warehouse, budgets }, runId)).toEqual({ kind: 'open' });
+  });
+
+  it('could go on as soon as every budget holds the price of one person', async () => {
+    const runId = await runningRun(warehouse, '0');
+    await wishes(runId, 'pause');
+    const could = async () => hasCreditsAgain({ warehouse, budgets }, await getRun(warehouse, runId));
+    expect(await could()).toBe(false);
+    const meeting = await meetBudget({ warehouse, budgets }, runId);
+    if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.stop);
+    expect(await could()).toBe(false);
+    await setBudget(warehouse.database, `run:${runId}`, wholeCredits(5), undefined, note);
+    expect(await could()).toBe(true);
+    const dayOfOthers = { perDay: wholeCredits(0), perMonth: undefined };
+    expect(await hasCreditsAgain({ warehouse, budgets: dayOfOthers }, await getRun(warehouse, runId))).toBe(
+      false,
+    );
   });
 
   it('waits for the next day where the budget of the day is empty, and ends where its owner said so', async () => {
