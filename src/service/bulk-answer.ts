@@ -4,6 +4,7 @@ import type { Person } from '../domain/person.ts';
 import { contentTypeOf, explainIssues, readAnswer } from './answer.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
 import type { Endpoint } from './failure.ts';
+import { mapFailure } from './map-failure.ts';
 import { readRateHeaders, type RateWindow } from './rate-headers.ts';
 import { described, text, whole } from './schemas/field.ts';
 import { personSchema } from './schemas/person.ts';
@@ -59,7 +60,7 @@ const envelopeSchema = z.looseObject({
   total_requested_enrichments: whole,
   unique_enriched_records: described(z.int().nonnegative()),
   missing_records: described(z.int().nonnegative()),
-  matches: z.array(z.unknown()),
+  matches: z.array(z.unknown()).nullish(),
   phone_enrichment: laterResults,
   waterfall: laterResults,
 });
@@ -68,14 +69,22 @@ const envelopeSchema = z.looseObject({
  * Reads the answer of a bulk call. Pure.
  *
  * One person in a wrong shape does not spoil the other nine: nine are paid for and usable, and asking again would pay for
- * all ten once more. An answer without a readable list of matches is useless as a whole.
+ * all ten once more. An answer without a readable list of matches is useless as a whole, unless it says that everybody is
+ * missing and that nothing was billed: then it has no matches.
  *
  * @throws ServiceFailure for every status but success, and for a success that cannot be understood
  */
 export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnswer {
   const { data, members } = readAnswer(answer, endpoint, envelopeSchema);
   const { credits, problem } = readCredits(members.get('credits_consumed'));
-  const people = readMatches(data.matches);
+  const everybodyIsMissing =
+    credits === 0n &&
+    typeof data.missing_records === 'number' &&
+    data.missing_records > 0 &&
+    data.missing_records === data.total_requested_enrichments;
+  const matches = data.matches ?? (everybodyIsMissing ? [] : undefined);
+  if (!matches) throw mapFailure(answer, endpoint);
+  const people = readMatches(matches);
   return {
     httpStatus: answer.status,
     requestId: readRequestId(members.get('request_id')),

@@ -32,6 +32,7 @@ const context = z.record(z.string(), z.unknown()).optional().catch(absent);
 
 /** Anything may be missing or of another type: whatever is left decides, and the status always does. */
 const errorBody = z.looseObject({
+  status: z.unknown().optional(),
   error: z.unknown().optional(),
   error_code: word,
   retry_after_seconds: z.number().nonnegative().optional().catch(absent),
@@ -82,13 +83,14 @@ export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailu
 }
 
 /**
- * A success that refuses all the same: an error, and nobody's data. Services of this kind are said to answer like that
+ * A success that refuses all the same: an error, or the status `failed`, and nobody's data. Services of this kind are said to answer like that
  * when credits run out.
  */
 export function isRefusal(value: unknown): boolean {
   const parsed = errorBody.safeParse(value);
   if (!parsed.success) return false;
   const {
+    status,
     error,
     error_code: code,
     error_details: details,
@@ -98,7 +100,7 @@ export function isRefusal(value: unknown): boolean {
   } = parsed.data;
   // What says that it was billed is an answer, whatever else it says.
   if (saysBilled(credits)) return false;
-  const saysError = [error, code, details].some(Boolean);
+  const saysError = status === 'failed' || [error, code, details].some(Boolean);
   const saysNobody = [matches, person].every(
     (data) => data === undefined || data === null || (Array.isArray(data) && data.length === 0),
   );

@@ -3,13 +3,13 @@ import { z } from 'zod';
 /**
  * Fields of the wire. "Any field may be null when the service has no value", and any may be missing.
  *
- * A field that the product reads is checked: another type is an error. A field that the interface document names and
- * nothing here reads yet is only described: another type reads as missing, so that a change of it can break nothing.
- * Fields that neither names pass through untouched.
+ * A field that tells who a person is is checked: another type is an error, because evidence that is passed over can give a
+ * person to somebody else. Any other field that the interface document names is only described: another type reads as
+ * missing, because a person who is paid for is not lost to the type of a title. Fields that it does not name pass through
+ * untouched.
  */
 export const read = {
   text: z.string().nullable().exactOptional(),
-  number: z.number().nullable().exactOptional(),
   flag: z.boolean().nullable().exactOptional(),
 };
 

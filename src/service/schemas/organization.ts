@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, list, map, read, text, texts, unseen, whole } from './field.ts';
+import { flag, list, map, number, read, text, texts, unseen, whole } from './field.ts';
 
 export interface FundingEvent {
   readonly id?: string | null;
@@ -21,7 +21,7 @@ export interface Technology {
 
 /** A company as the service knows it: nine tenths of the bytes of a person. */
 export const organizationSchema = z.looseObject({
-  id: read.text,
+  id: text,
   name: read.text,
   website_url: read.text,
   proflink_url: text,
@@ -43,14 +43,14 @@ export const organizationSchema = z.looseObject({
   suborganizations: list(),
   traffic_ranking: whole,
   founded_year: whole,
-  estimated_num_employees: read.number,
+  estimated_num_employees: number,
   retail_location_count: whole,
   num_suborganizations: whole,
   annual_revenue: whole,
   total_funding: whole,
   annual_revenue_printed: text,
   total_funding_printed: text,
-  industry: read.text,
+  industry: text,
   industries: texts,
   keywords: texts,
   technology_names: texts,

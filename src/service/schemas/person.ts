@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { accountSchema } from './account.ts';
 import { contactSchema } from './contact.ts';
-import { described, flag, read, text, texts, unseen } from './field.ts';
+import { described, flag, number, read, text, texts, unseen } from './field.ts';
 import { organizationSchema } from './organization.ts';
 
 const employmentSchema = z.looseObject({
@@ -11,7 +11,7 @@ const employmentSchema = z.looseObject({
   current: read.flag,
   start_date: text,
   end_date: text,
-  title: read.text,
+  title: text,
   organization_name: read.text,
   organization_id: text,
   created_at: unseen,
@@ -32,22 +32,22 @@ export const personSchema = z.looseObject({
   last_name: read.text,
   name: read.text,
   proflink_url: read.text,
-  title: read.text,
-  headline: read.text,
+  title: text,
+  headline: text,
   email: read.text,
-  email_status: read.text,
+  email_status: text,
   // The document names the parameter that reveals them, and not the field: another type reads as missing.
   personal_emails: described(z.array(z.string())),
   photo_url: text,
   microblog_url: text,
   codehost_url: text,
   socialnet_url: text,
-  extrapolated_email_confidence: read.number,
-  organization_id: read.text,
+  extrapolated_email_confidence: number,
+  organization_id: text,
   employment_history: z.array(employmentSchema).nullable().exactOptional(),
-  state: read.text,
-  city: read.text,
-  country: read.text,
+  state: text,
+  city: text,
+  country: text,
   contact_id: text,
   contact: contactSchema.nullable().exactOptional(),
   organization: organizationSchema.nullable().exactOptional(),
@@ -57,8 +57,8 @@ export const personSchema = z.looseObject({
   is_likely_to_engage: flag,
   intent_strength: unseen,
   show_intent: flag,
-  departments: z.array(z.string()).nullable().exactOptional(),
+  departments: described(z.array(z.string())),
   subdepartments: texts,
   functions: texts,
-  seniority: read.text,
+  seniority: text,
 });

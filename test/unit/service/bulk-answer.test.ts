@@ -41,11 +41,59 @@ describe('readBulkAnswer', () => {
     expect(JSON.stringify(answer.unreadableMatches)).not.toContain('canary');
   });
 
-  it('passes over a wrong type in a field that nothing reads', () => {
-    const answer = read({
-      matches: [{ ...person, photo_url: 7, organization: { id: 'o', keywords: 'none' } }],
-    });
-    expect(answer.matches[0]?.organization?.id).toBe('o');
+  it.each([
+    ['a field that nothing reads', { photo_url: 7 }],
+    ['a title', { title: 5 }],
+    ['departments', { departments: 'sales' }],
+    ['one department', { departments: ['sales', 3] }],
+    ['a seniority', { seniority: 7 }],
+    ['a place', { city: ['Oslo'], state: 3, country: {} }],
+    ['the state of an address', { email_status: 4 }],
+    ['a confidence', { extrapolated_email_confidence: '0.7' }],
+    ['a former title', { employment_history: [{ organization_name: 'Orbit', title: 1 }] }],
+    ['facts of the company', { organization: { name: 'Orbit', id: 9, estimated_num_employees: '1,200' } }],
+  ])('loses nobody to another type of %s, which says nothing of who it is', (_, fields) => {
+    const answer = read({ matches: [{ ...person, ...fields }] });
+    expect(answer.unreadableMatches).toEqual([]);
+    expect(answer.matches[0]).toMatchObject(person);
+    expect(answer.matches[0]?.organization?.estimated_num_employees).toBeUndefined();
+  });
+
+  it.each([
+    ['an address', { email: 7 }],
+    ['a name', { last_name: ['Lindqvist'] }],
+    ['an id', { id: 7 }],
+    ['an employer', { organization: { name: 7 } }],
+  ])('takes nobody whose evidence has another type: %s', (_, fields) => {
+    expect(read({ matches: [{ ...person, ...fields }] }).unreadableMatches).toHaveLength(1);
+  });
+
+  const accounted = { total_requested_enrichments: 3, missing_records: 3, credits_consumed: 0 };
+
+  it.each([
+    ['null', { ...accounted, matches: null }],
+    ['absent', accounted],
+  ])('reads %s for matches as nobody, where everybody is missing and nothing was billed', (_, body) => {
+    expect(read({ status: 'success', ...body })).toMatchObject({ matches: [], creditsConsumed: 0n });
+  });
+
+  it('takes the status failed without anybody’s data for a refusal, and not for ten people whom nobody knows', () => {
+    expect(() =>
+      read({ status: 'failed', error_message: 'later', matches: [], credits_consumed: 0 }),
+    ).toThrow(expect.objectContaining({ type: 'refused' }));
+  });
+
+  it('reads data under the status failed, because somebody may have been billed', () => {
+    expect(read({ status: 'failed', matches: [person] }).matches).toHaveLength(1);
+  });
+
+  it.each([
+    ['something was billed', { ...accounted, credits_consumed: 1 }],
+    ['not everybody is missing', { ...accounted, missing_records: 2 }],
+    ['nothing says who is missing', { credits_consumed: 0 }],
+    ['nothing says what was billed', { total_requested_enrichments: 3, missing_records: 3 }],
+  ])('does not take null for an answer where %s', (_, body) => {
+    expect(() => read({ matches: null, ...body })).toThrow(ServiceFailure);
   });
 
   it('lets unknown fields and unknown values of enumerations through', () => {
