@@ -53,7 +53,7 @@ export function awaitedKinds(asked: readonly LateKind[], answer: LateAnnouncemen
 export interface DeliveredScope {
   /** How many different people deliveries of this kind have named so far, this one included. */
   readonly people: number;
-  /** `missing_records` of the body: people whom it does not name because there is nothing for them. */
+  /** People whom the body counts as missing and does not name. */
   readonly missing: number;
 }
 

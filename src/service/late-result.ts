@@ -18,8 +18,8 @@ export interface LateResult {
   /** Undefined: `creditsProblem` says why. */
   readonly creditsConsumed: Credits | undefined;
   readonly creditsProblem: CreditsProblem | undefined;
-  /** People whom the body does not name because there is nothing for them. */
-  readonly missingRecords: number;
+  /** People whom the body does not name because there is nothing for them: those missing who are not in `people`. */
+  readonly unnamedMissing: number;
   /** Of a waterfall: `emails`, `phone_numbers`; empty where the body does not say. */
   readonly targetFields: readonly string[];
 }
@@ -58,6 +58,7 @@ const personSchema = z.looseObject({
 });
 
 const bodySchema = z.looseObject({
+  unique_enriched_records: whole,
   missing_records: whole,
   target_fields: list<unknown>(),
   people: z.array(z.unknown()),
@@ -92,9 +93,25 @@ export function readLateResult(body: Buffer): LateResult | undefined {
     unreadablePeople: elements.length - people.length,
     creditsConsumed: credits,
     creditsProblem: problem,
-    missingRecords: Math.max(0, parsed.data.missing_records ?? 0),
+    unnamedMissing: countUnnamed(parsed.data, people),
     targetFields: (parsed.data.target_fields ?? []).filter((field) => typeof field === 'string'),
   };
+}
+
+/**
+ * Some services name the people for whom they have nothing, and count them as missing as well: those would be counted twice.
+ * Where the body says how many were enriched, whoever it names beyond them is one of the missing; otherwise whoever has
+ * nothing is.
+ */
+function countUnnamed(
+  body: z.infer<typeof bodySchema>,
+  people: readonly z.infer<typeof personSchema>[],
+): number {
+  const missing = body.missing_records ?? 0;
+  const empty = people.filter((person) => !person.phone_numbers?.length && !person.emails?.length).length;
+  const enriched = body.unique_enriched_records;
+  const named = typeof enriched === 'number' ? body.people.length - enriched : empty;
+  return Math.max(0, missing - Math.max(0, named));
 }
 
 /** Beyond any price of any request: a mistake of the service, which no sum of ours must have to hold. */

@@ -20,7 +20,7 @@ export interface LateContent {
   }[];
   readonly unreadablePeople: number;
   readonly creditsConsumed: Credits | undefined;
-  readonly missingRecords: number;
+  readonly unnamedMissing: number;
   readonly targetFields: readonly string[];
 }
 
@@ -178,7 +178,7 @@ async function kindsDone(
     select count(distinct person_id)::int as people from webhook_deliveries, unnest(person_ids) as person_id
     where attempt_id = ${attempt.attemptId} and subject like ${`${kind}:%`} and status in ('applied', 'orphaned')
   `.execute(transaction);
-  const scope = { people: delivered.rows[0]?.people ?? 0, missing: content.missingRecords };
+  const scope = { people: delivered.rows[0]?.people ?? 0, missing: content.unnamedMissing };
   const complete = isComplete(attempt.foundPeople, scope);
   if (kind === 'phones') return complete ? ['phone'] : [];
   // A waterfall need not name people for whom no vendor knew anything: a poll is the last word on it.

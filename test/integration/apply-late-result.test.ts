@@ -97,6 +97,25 @@ describe('the results of a request in several bodies', () => {
   });
 });
 
+describe('a body that names somebody without a phone, and counts them as missing as well', () => {
+  it('does not stand for somebody else whose phone is still to come', async () => {
+    const call = await callInTheAir();
+    await answer(call);
+    const [first, second, third] = call.ids;
+    await deliver(call, body([first!], 8));
+    const none = { unique_enriched_records: 0, missing_records: 1, credits_consumed: 0 };
+    await deliver(
+      call,
+      Buffer.from(
+        JSON.stringify({ ...none, people: [{ id: second, status: 'not_found', phone_numbers: [] }] }),
+      ),
+    );
+    expect(await books(call)).toMatchObject({ status: 'awaiting', reserved: 27 });
+    await deliver(call, body([third!], 8));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 19 });
+  });
+});
+
 describe('an answer that lists fewer people than it billed', () => {
   it('awaits and holds the phones of all of them', async () => {
     const call = await callInTheAir();
