@@ -1,10 +1,13 @@
 import { runDefaults } from '../config.ts';
+import { countedPeople } from '../domain/counted.ts';
 import { Problem } from '../domain/problem.ts';
-import { optionsOf } from '../enrichment/scheduled-run.ts';
-import { addressName, addressText, shownAddress } from '../exports/export-address.ts';
+import { optionsOf, withoutEnriched } from '../enrichment/scheduled-run.ts';
+import { addressName, addressText, shownAddress, type ExportAddress } from '../exports/export-address.ts';
 import { downloadLimits } from '../exports/download.ts';
 import { findExports, type FoundExport } from '../exports/find-export.ts';
 import { isElsewhere, obtainExport, type ExportAccess } from '../exports/obtain-export.ts';
+import { Spool } from '../exports/spool.ts';
+import { wasRunBefore } from '../warehouse/runs.ts';
 import { readableSeconds } from './output.ts';
 import { planExport } from './plan-export.ts';
 import type { OrderedRun } from './run-order.ts';
@@ -16,8 +19,8 @@ const failuresWhileSomebodyWaits = 2;
 
 /**
  * What a schedule would find now, and whether its calls would be done before the next time comes: a path that is wrong, and a
- * night that overruns, should be seen today. The export is planned as it is now, of `every-new` the latest alone; no call is
- * made. What cannot be reached from here is no error: a worker may reach it.
+ * night that overruns, should be seen today. The export is planned as it is now, of `every-new` the latest new one alone; no
+ * call is made. What cannot be reached from here is no error: a worker may reach it.
  *
  * @param times when the schedule fires next
  * @returns lines for a person
@@ -35,16 +38,16 @@ export async function outlookOf(
   };
   try {
     const found = await findExports(work.export, new Date(), timezone, access);
-    const latest = found.at(-1);
-    if (!latest) return [`${name} would find now: no file`];
-    const more = found.length > 1 ? ` and ${found.length - 1} more` : '';
-    const { plan } = await planExport(session, await orderOf(session, definition, latest, access));
+    if (found.length === 0) return [`${name} would find now: no file`];
+    const latest = await latestOf(session, definition, found, access);
+    if (!latest) return [`${name} would find now: no new file`];
+    const { address, order, others } = latest;
+    const more = others > 0 ? ` and ${others} more` : '';
+    const { plan } = await planExport(session, order);
     const warning = overrunWarning(plan.etaSeconds, times);
     return [
-      `${name} would find now: ${shownAddress(latest.address)}${more}, with ${plan.people} people to ask for`,
-      ...(warning === undefined
-        ? []
-        : [`note: ${name}: the plan of ${addressName(latest.address)} ${warning}`]),
+      `${name} would find now: ${shownAddress(address)}${more}, with ${countedPeople(plan.people)} to ask for`,
+      ...(warning === undefined ? [] : [`note: ${name}: the plan of ${addressName(address)} ${warning}`]),
     ];
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
@@ -52,6 +55,46 @@ export async function outlookOf(
       `note: ${name}: ${error.message} (${error.where ?? ''}), as seen from here; a worker looks for it at its time`,
     ];
   }
+}
+
+interface LatestExport {
+  readonly address: ExportAddress;
+  readonly order: OrderedRun;
+  /** How many more there are. */
+  readonly others: number;
+}
+
+/** The latest that a run would be begun of; undefined where none is new. */
+async function latestOf(
+  session: Pick<Session, 'config' | 'warehouse'>,
+  definition: ScheduleDefinition,
+  found: readonly FoundExport[],
+  access: ExportAccess,
+): Promise<LatestExport | undefined> {
+  const { warehouse, config } = session;
+  const onlyNew = definition.work.export.kind === 'every-new';
+  const options = optionsOf({ defaults: runDefaults(config) }, definition.work);
+  const candidates = onlyNew
+    ? await withoutEnriched({ warehouse, exportAccess: access }, found, options)
+    : [...found];
+  for (let latest = candidates.pop(); latest !== undefined; latest = candidates.pop()) {
+    const { address } = latest;
+    const { path, sha256 } = await obtainExport(address, access);
+    const fetched = isElsewhere(address) ? path : undefined;
+    const order = {
+      filePath: addressText(address),
+      fileName: addressName(address),
+      fileSha256: sha256,
+      options,
+      expectedPlanHash: null,
+      fetched,
+    };
+    // Of what lies elsewhere, this may be seen only now that it is fetched.
+    if (!onlyNew || !(await wasRunBefore(warehouse, order)))
+      return { address, order, others: candidates.length };
+    if (fetched !== undefined) await new Spool(access.spoolFolder).remove(fetched);
+  }
+  return undefined;
 }
 
 /**
@@ -65,21 +108,4 @@ export function overrunWarning(seconds: number, times: readonly Date[]): string 
   const shortest = Math.min(...gaps);
   if (seconds <= shortest) return undefined;
   return `takes about ${readableSeconds(seconds)} at the call limit, and there are only ${readableSeconds(shortest)} to the next time: it overruns`;
-}
-
-async function orderOf(
-  { config }: Pick<Session, 'config'>,
-  { work }: ScheduleDefinition,
-  { address }: FoundExport,
-  access: ExportAccess,
-): Promise<OrderedRun> {
-  const { path, sha256 } = await obtainExport(address, access);
-  return {
-    filePath: addressText(address),
-    fileName: addressName(address),
-    fileSha256: sha256,
-    options: optionsOf({ defaults: runDefaults(config) }, work),
-    expectedPlanHash: null,
-    fetched: isElsewhere(address) ? path : undefined,
-  };
 }

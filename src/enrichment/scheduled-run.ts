@@ -91,9 +91,35 @@ export async function beginScheduledRuns(
   return { runs: [...begun.values()], left };
 }
 
+/**
+ * Those of the exports that were found that `every-new` would begin a run of, as far as it can be said without fetching any:
+ * a file is read for its hash, and of what lies elsewhere the version has to be known.
+ */
+export async function withoutEnriched(
+  dependencies: Pick<ScheduleDependencies, 'warehouse' | 'exportAccess'>,
+  found: readonly FoundExport[],
+  options: RunOptions,
+  signal = new AbortController().signal,
+): Promise<FoundExport[]> {
+  const { warehouse, exportAccess } = dependencies;
+  const left: FoundExport[] = [];
+  const contents = new Set<string>();
+  for (const each of found) {
+    const sha256 = isElsewhere(each.address)
+      ? await knownContent(dependencies, each, signal)
+      : (await obtainExport(each.address, exportAccess, signal)).sha256;
+    if (sha256 !== undefined) {
+      if (contents.has(sha256) || (await wasRunBefore(warehouse, { fileSha256: sha256, options }))) continue;
+      contents.add(sha256);
+    }
+    left.push(each);
+  }
+  return left;
+}
+
 /** The hash of an export, where its version says that it is what was fetched before. */
 async function knownContent(
-  { warehouse, exportAccess }: ScheduleDependencies,
+  { warehouse, exportAccess }: Pick<ScheduleDependencies, 'warehouse' | 'exportAccess'>,
   { address, etag }: FoundExport,
   signal: AbortSignal,
 ): Promise<string | undefined> {

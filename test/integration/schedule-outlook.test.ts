@@ -2,11 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defineSchedule } from '../../src/cli/schedule-definition.ts';
+import { defineSchedule, type ScheduleDefinition } from '../../src/cli/schedule-definition.ts';
 import { outlookOf, overrunWarning } from '../../src/cli/schedule-outlook.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig, runDefaults } from '../../src/config.ts';
+import { optionsOf } from '../../src/enrichment/scheduled-run.ts';
+import { hashExport } from '../../src/exports/hash-export.ts';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
+import { endRun, findOrBeginRun } from '../../src/warehouse/runs.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'enrich-outlook-'));
@@ -38,10 +41,32 @@ function times(...hours: readonly number[]): Date[] {
 
 /** 30 calls for the 300 people of `b.csv`: three hours. */
 async function outlook(given: Readonly<Record<string, string>>, hours: readonly number[]): Promise<string> {
-  const config = readConfig({ ENRICH_DATA_DIR: join(folder, 'state'), RATE_LIMITS: '10/hour' });
+  return (await outlookOf({ config, warehouse }, await definitionOf(given), times(...hours))).join('\n');
+}
+
+const config = readConfig({ ENRICH_DATA_DIR: join(folder, 'state'), RATE_LIMITS: '10/hour' });
+
+function definitionOf(given: Readonly<Record<string, string>>): Promise<ScheduleDefinition> {
   const fields = { cron: '@hourly', 'max-credits': '500', ...given };
-  const definition = await defineSchedule('nightly', fields, { folder, group: null, hasBudget: true });
-  return (await outlookOf({ config, warehouse }, definition, times(...hours))).join('\n');
+  return defineSchedule('nightly', fields, { folder, group: null, hasBudget: true });
+}
+
+/** As a run of a schedule that was begun, and ended. */
+async function endRunOf(
+  name: string,
+  given: Readonly<Record<string, string>>,
+  status: 'finished' | 'cancelled',
+): Promise<void> {
+  const { work } = await definitionOf(given);
+  const path = join(folder, name);
+  const { run } = await findOrBeginRun(warehouse, {
+    filePath: path,
+    fileName: name,
+    fileSha256: (await hashExport(path)).sha256,
+    options: optionsOf({ defaults: runDefaults(config) }, work),
+    expectedPlanHash: null,
+  });
+  await endRun(warehouse, run.runId, status, undefined);
 }
 
 describe('the outlook of a schedule', () => {
@@ -61,20 +86,34 @@ describe('the outlook of a schedule', () => {
   it('takes the latest of every new file, and rows as they are now', async () => {
     expect(await outlook({ 'every-new': '*.csv' }, [0, 24])).toMatch(/\.csv and 1 more, with \d+ people/);
     expect(await outlook({ 'from-table': 'leads' }, [0, 24])).toBe(
-      'nightly would find now: public.leads, with 1 people to ask for',
+      'nightly would find now: public.leads, with 1 person to ask for',
     );
+  });
+
+  it('leaves out of every new file what was run before, finished or cancelled', async () => {
+    for (const name of ['old.txt', 'older.txt', 'new.txt'])
+      writeFileSync(join(folder, name), `id,email\n1,${name}@orbit.example\n`);
+    const given = { 'every-new': '*.txt' };
+    await endRunOf('old.txt', given, 'finished');
+    await endRunOf('older.txt', given, 'cancelled');
+    expect(await outlook(given, [0, 24])).toMatch(/would find now: \S+new\.txt, with 1 /);
+    await endRunOf('new.txt', given, 'cancelled');
+    expect(await outlook(given, [0, 24])).toBe('nightly would find now: no new file');
+    // It would ask for something else.
+    expect(await outlook({ ...given, reveal: 'phone' }, [0, 24])).toMatch(/\.txt and 2 more, with 1 /);
   });
 
   it('is a note where nothing can be seen from here', async () => {
     expect(await outlook({ file: 'none.csv' }, [0, 24])).toMatch(/^note: nightly: there is no such file/);
-    expect(await outlook({ newest: '*.txt' }, [0, 24])).toBe('nightly would find now: no file');
+    expect(await outlook({ newest: '*.tsv' }, [0, 24])).toBe('nightly would find now: no file');
     expect(await outlook({ query: 'select * from nowhere' }, [0, 24])).toMatch(/^note: .*nowhere/);
   });
 
   it('leaves nothing behind that would be gone on with', async () => {
     await outlook({ file: 'b.csv' }, [0, 24]);
     const { rows } = await warehouse.pool.query(
-      `select distinct status, (select count(*)::int from run_rows) as rows from runs`,
+      `select distinct status, (select count(*)::int from run_rows) as rows
+        from runs where run_key like 'plan %'`,
     );
     expect(rows).toEqual([{ status: 'planned', rows: 0 }]);
   });
