@@ -13,7 +13,8 @@ import {
   type WantedLimit,
 } from '../limits/budget-limits.ts';
 import type { Warehouse } from '../warehouse/database.ts';
-import { getRun, runsWaitingFor } from '../warehouse/runs.ts';
+import { runsWaitingFor } from '../warehouse/runs.ts';
+import { runToSteer } from './latest-run.ts';
 import { print } from './output.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
@@ -40,6 +41,7 @@ export function setBudgetCommand(): Command {
 Days and months are UTC. "day" is today and "month" is this month, and nothing else: what was raised at night is not raised
 for ever. A limit that was set by command counts for its budget instead of MAX_CREDITS_PER_RUN, _DAY and _MONTH, whichever
 is higher; "default" gives it back to them.
+"run:latest" is the newest run that has not ended, runs begun by hand before those of schedules.
 A limit below what is settled and reserved is refused: no budget is exceeded at any moment.
 
 Examples:
@@ -107,7 +109,7 @@ async function resolve(
   config: Config,
 ): Promise<{ budgetId: string; ownDefault: Credits | undefined }> {
   if (budget.kind === 'run') {
-    const run = await getRun(warehouse, budget.runId);
+    const run = await runToSteer(warehouse, budget.runId, 'unfinished');
     if (run.finishedAt !== null) throw ended(run.runId);
     const { maxCredits } = run.options;
     return {

@@ -9,6 +9,7 @@ export function cancelCommand(): Command {
     {
       description:
         'end a run: no further call is sent, what was paid for is kept, the rest of the rows are "cancelled"',
+      need: 'unfinished',
       done: (runId) => `cancelled; enrich status ${runId} shows what it came to`,
     },
     cancelRun,

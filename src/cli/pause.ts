@@ -8,6 +8,7 @@ export function pauseCommand(): Command {
     'pause',
     {
       description: 'send no further call for a run; calls in the air are waited for',
+      need: 'going-on',
       done: (runId) => `paused; go on with: enrich resume ${runId}`,
     },
     pauseRun,

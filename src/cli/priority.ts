@@ -1,6 +1,7 @@
 import { Argument, Command } from 'commander';
 import { taskPriorities, type RunPriority } from '../contract.ts';
-import { getRun, setRunPriority } from '../warehouse/runs.ts';
+import { setRunPriority } from '../warehouse/runs.ts';
+import { runToSteer, steeredRun } from './latest-run.ts';
 import { print } from './output.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
@@ -10,7 +11,7 @@ import { requireUnfinished, sendUpdate } from './steer-run.ts';
 export function priorityCommand(): Command {
   return withSettings(new Command('priority'))
     .description('change whose calls go first: from the next batches on, and after a resume as well')
-    .argument('<run>', 'id of a run, or "latest"')
+    .argument('<run>', steeredRun.unfinished)
     .addArgument(
       new Argument('<which>', 'ad-hoc goes before nightly, and nightly before backfill').choices(
         Object.keys(taskPriorities),
@@ -21,7 +22,7 @@ export function priorityCommand(): Command {
       const config = settingsOf(options);
       const server = config.temporalAddress !== undefined;
       await withSession(config, { temporal: server, service: false }, async (session) => {
-        const run = await getRun(session.warehouse, runId);
+        const run = await runToSteer(session.warehouse, runId, 'unfinished');
         requireUnfinished(run);
         // Workers order their calls by what the database says. A server orders the tasks of all workers as well; the embedded
         // one has a single worker, which a word of this command must not set to work.

@@ -4,6 +4,7 @@ import { Command, Option } from 'commander';
 import { Problem } from '../domain/problem.ts';
 import { gatherReport } from '../report/gather.ts';
 import { renderReport, reportFormats, type ReportFormat } from '../report/render.ts';
+import { lookedAtRun } from './latest-run.ts';
 import { tell } from './output.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
@@ -21,7 +22,7 @@ export function reportCommand(): Command {
     .description(
       'what a run did: outcomes, coverage, credits and where they were wasted, calls, late results',
     )
-    .argument('<run>', 'id of a run, or "latest"')
+    .argument('<run>', lookedAtRun)
     .addOption(
       new Option('--format <format>', 'default: by the end of the file’s name, terminal otherwise').choices(
         reportFormats,

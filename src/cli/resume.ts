@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { readRunFacts } from '../warehouse/run-facts.ts';
-import { getRun } from '../warehouse/runs.ts';
 import { checkService } from './check-service.ts';
+import { runToSteer, steeredRun } from './latest-run.ts';
 import { reportRun } from './run.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
@@ -11,13 +11,13 @@ import { resumeRun, waitForRun } from './steer-run.ts';
 export function resumeCommand(): Command {
   return withSettings(new Command('resume'))
     .description('go on with a run that is paused or was interrupted, and wait for it as run does')
-    .argument('<run>', 'id of a run, or "latest"')
+    .argument('<run>', steeredRun.waiting)
     .option('--json', 'facts as one JSON object on the last line of standard output')
-    .addHelpText('after', '\nExample:\n  enrich resume run-20261121-040312-a1b2c3')
+    .addHelpText('after', '\nExamples:\n  enrich resume run-20261121-040312-a1b2c3\n  enrich resume latest')
     .action(async (runId: string, options: { json?: boolean }) => {
       const config = settingsOf(options);
       const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
-        const run = await getRun(session.warehouse, runId);
+        const run = await runToSteer(session.warehouse, runId, 'waiting');
         if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
         await checkService(session, run.options);
         return waitForRun(session, run.runId, await resumeRun(session, run));

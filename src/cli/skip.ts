@@ -1,7 +1,9 @@
 import { Command } from 'commander';
+import { countedPeople } from '../domain/counted.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { skipWhenLanded } from '../enrichment/skip-when-landed.ts';
-import { getRun, type RunRecord } from '../warehouse/runs.ts';
+import type { RunRecord } from '../warehouse/runs.ts';
+import { runToSteer, steeredRun } from './latest-run.ts';
 import { wholeNumber } from './number-flag.ts';
 import { print } from './output.ts';
 import { withSession, type Session } from './session.ts';
@@ -20,7 +22,7 @@ interface SkipOptions {
 export function skipCommand(): Command {
   return withSettings(new Command('skip'))
     .description('ask for nobody more of a page of a run: its open people become "cancelled"')
-    .argument('<run>', 'id of a run, or "latest"')
+    .argument('<run>', steeredRun.unfinished)
     .requiredOption(
       '--page <n>',
       'number of the page, about 1,000 people in the order of the file',
@@ -39,13 +41,13 @@ Example:
       const config = settingsOf(options);
       const needs = { temporal: config.temporalAddress !== undefined, service: false };
       await withSession(config, needs, async (session) => {
-        const run = await getRun(session.warehouse, runId);
+        const run = await runToSteer(session.warehouse, runId, 'unfinished');
         requireUnfinished(run);
         requirePage(run, options.page);
         const { page, reason } = options;
         const steered = needs.temporal && (await sendUpdate(session, run.runId, 'skipPage', [page, reason]));
         const { people } = await skipHere(session, { runId: run.runId, page, reason });
-        print(`page ${page} of ${run.runId}: ${people} people will not be asked for`);
+        print(`page ${page} of ${run.runId}: ${countedPeople(people)} will not be asked for`);
         if (!steered && run.status === 'running') print('its workflow finds nobody there when it gets to it');
       });
     });

@@ -3,6 +3,7 @@ import type { RunFacts } from '../contract.ts';
 import { readRunFacts } from '../warehouse/run-facts.ts';
 import { listRuns } from '../warehouse/runs.ts';
 import { describeRun } from './describe-run.ts';
+import { lookedAtRun } from './latest-run.ts';
 import { wholeNumber } from './number-flag.ts';
 import { print, table, tell } from './output.ts';
 import { describeIdle, withPresentReason } from './present-standing.ts';
@@ -13,7 +14,7 @@ import { settingsOf, withSettings } from './settings.ts';
 export function statusCommand(): Command {
   return withSettings(new Command('status'))
     .description('say how a run is, or list the newest runs')
-    .argument('[run]', 'id of a run, or "latest"')
+    .argument('[run]', lookedAtRun)
     .option('--json', 'the same as one JSON object (or an array of them)')
     .option('--limit <n>', 'how many runs to list', wholeNumber(1, 10_000), 20)
     .addHelpText('after', '\nExample:\n  enrich status latest --json')
