@@ -1,8 +1,8 @@
-import type { Client, ScheduleDescription } from '@temporalio/client';
+import type { ScheduleDescription } from '@temporalio/client';
 import type { ScheduledRunResult } from '../contract.ts';
 import { Problem } from '../domain/problem.ts';
 import { clockIn } from '../domain/time-zone.ts';
-import { getRun } from '../warehouse/runs.ts';
+import { getRun, type RunRecord } from '../warehouse/runs.ts';
 import { table } from './output.ts';
 import { fieldsOf } from './schedule-definition.ts';
 import { overrunWarning } from './schedule-outlook.ts';
@@ -39,13 +39,12 @@ export function describeList(schedules: readonly KnownSchedule[]): string {
 
 /** A schedule with its flags, its times, and what became of the last of them; as one object. */
 export async function factsOf(session: Session, { definition, description }: KnownSchedule) {
-  const client = await session.temporal();
   const { state, info } = description;
   const recent: PastTime[] = [];
   for (const { scheduledAt, action } of info.recentActions.slice(-timesShown))
     recent.push({
       scheduled_at: scheduledAt.toISOString(),
-      ...(await pastTime(client, action.workflow)),
+      ...(await pastTime(session, action.workflow)),
     });
   return {
     name: definition.name,
@@ -83,9 +82,10 @@ export function describeSchedule(facts: ScheduleFacts): string {
 }
 
 async function pastTime(
-  client: Client,
+  session: Session,
   workflow: { readonly workflowId: string; readonly firstExecutionRunId: string },
 ): Promise<Omit<PastTime, 'scheduled_at'>> {
+  const client = await session.temporal();
   const workflow_id = workflow.workflowId;
   const handle = client.workflow.getHandle(workflow_id, workflow.firstExecutionRunId);
   try {
@@ -93,18 +93,36 @@ async function pastTime(
     const state = status.name.toLowerCase();
     if (status.name === 'RUNNING') {
       const runs = (raw.pendingChildren ?? []).flatMap((child) => child.workflowId ?? []);
-      return { workflow_id, status: state, summary: runs.length > 0 ? 'enriching' : 'looking', runs };
+      return { workflow_id, runs, ...(await howItGoes(session, runs)) };
     }
     if (status.name === 'COMPLETED') {
       const { summary, runs } = (await handle.result()) as ScheduledRunResult;
       return { workflow_id, status: state, summary, runs: runs.map(({ runId }) => runId) };
     }
-    const why = await handle.result().then(String, (error: { cause?: Error }) => error.cause?.message ?? '');
+    const why = await handle.result().then(String, (error: Error) => innermost(error).message);
     return { workflow_id, status: state, summary: why, runs: [] };
   } catch (error) {
     if (!isWorkflowGone(error)) throw error;
     return { workflow_id, status: 'gone', summary: 'Temporal keeps it no longer', runs: [] };
   }
+}
+
+/** What a time that has not ended is doing: a run that waits for a person keeps it open, and the next times from beginning. */
+async function howItGoes(
+  { warehouse }: Session,
+  runIds: readonly string[],
+): Promise<Pick<PastTime, 'status' | 'summary'>> {
+  for (const runId of runIds) {
+    const run = await runIfKnown(warehouse, runId);
+    if (run?.status === 'paused' && run.stop)
+      return { status: 'paused', summary: `${run.fileName}: ${run.stop.reason}; next: ${run.stop.next}` };
+  }
+  return { status: 'running', summary: runIds.length > 0 ? 'enriching' : 'looking' };
+}
+
+/** What Temporal wraps around an error says only where it happened. */
+function innermost(error: Error): Error {
+  return error.cause instanceof Error ? innermost(error.cause) : error;
 }
 
 /** Says of a plan that takes longer than there is between two times: the next of them will be skipped, or wait. */
@@ -114,19 +132,18 @@ async function warningsOf(
   { nextActionTimes }: ScheduleDescription['info'],
 ): Promise<string[]> {
   let seconds = 0;
-  for (const runId of recent.at(-1)?.runs ?? []) seconds += await plannedSeconds(warehouse, runId);
+  for (const runId of recent.at(-1)?.runs ?? [])
+    seconds += (await runIfKnown(warehouse, runId))?.plan?.etaSeconds ?? 0;
   const warning = overrunWarning(seconds, nextActionTimes);
   return warning === undefined ? [] : [`the plan of the last time ${warning}`];
 }
 
-/** 0 where the run has no plan yet, or where the warehouse was begun anew since. */
-async function plannedSeconds(warehouse: Session['warehouse'], runId: string): Promise<number> {
-  try {
-    return (await getRun(warehouse, runId)).plan?.etaSeconds ?? 0;
-  } catch (error) {
-    if (error instanceof Problem && error.type === 'run.unknown') return 0;
+/** Undefined where the warehouse was begun anew since. */
+async function runIfKnown(warehouse: Session['warehouse'], runId: string): Promise<RunRecord | undefined> {
+  return getRun(warehouse, runId).catch((error: unknown) => {
+    if (error instanceof Problem && error.type === 'run.unknown') return undefined;
     throw error;
-  }
+  });
 }
 
 function shown(timezone: string, time: Date | undefined): string {

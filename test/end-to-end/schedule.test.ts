@@ -98,6 +98,33 @@ describe('enrich schedule', () => {
     await expectPromisesKept(house);
   }, 180_000);
 
+  it('is shown as paused while a run of it waits for a person, whom "latest" takes to it', async () => {
+    write('poor-1.csv', 40, 9);
+    await schedule(
+      ...words('set poor --cron @hourly --newest exports/poor-*.csv --max-credits 3 --on-budget pause'),
+    );
+    expect((await schedule('trigger', 'poor')).code).toBe(0);
+    const recent = async () => (await show('poor')).recent[0];
+    await expect.poll(recent, { timeout: 60_000, interval: 500 }).toMatchObject({ status: 'paused' });
+    expect((await recent())?.summary).toMatch(/^poor-1\.csv: .*; next: enrich budget set run:\S+/);
+    const cancelled = await house.enrich(['cancel', 'latest'], house.sharedTemporal());
+    expect(cancelled.stderr).toMatch(/latest is run-\S+ \(poor-1\.csv\): paused/);
+    await expect
+      .poll(recent, { timeout: 60_000, interval: 500 })
+      .toMatchObject({ status: 'completed', summary: 'poor-1.csv cancelled' });
+    expect((await schedule('delete', 'poor')).code).toBe(0);
+    await expectPromisesKept(house);
+  }, 180_000);
+
+  it('says why it failed', async () => {
+    await schedule(...words('set gone exports/none.csv --cron @hourly --max-credits 3 --pause-on-failure'));
+    expect((await fire('gone', 1)).recent[0]).toMatchObject({
+      status: 'failed',
+      summary: expect.stringContaining('there is no such file') as string,
+    });
+    expect((await schedule('delete', 'gone')).code).toBe(0);
+  }, 120_000);
+
   it('pauses, resumes, lists and deletes', async () => {
     await schedule('pause', 'inbox', '--reason', 'CRM migration');
     expect(await show('inbox')).toMatchObject({ paused: true, note: 'CRM migration' });
