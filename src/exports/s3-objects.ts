@@ -153,7 +153,7 @@ function asProblem(error: unknown, shown: string): Problem | undefined {
     return usage(
       'export.refused',
       `S3 does not give it out (${name ?? status})`,
-      'check the credentials and their rights (s3:GetObject, s3:ListBucket), and the region (AWS_REGION)',
+      'check the key, the credentials and their rights (s3:GetObject, s3:ListBucket), and the region (AWS_REGION)',
     );
   }
   return undefined;
