@@ -14,6 +14,7 @@ import {
   type RunInput,
   type Stop,
 } from '../src/contract.ts';
+import { counted, countedPeople } from '../src/domain/counted.ts';
 import { meetBudget } from './budget-pause.ts';
 import { long, quick } from './control-activities.ts';
 import { enrichmentPage } from './enrichment-page.ts';
@@ -72,7 +73,7 @@ async function prepare(run: RunState, input: RunInput): Promise<PlanSummary> {
   run.enter('planning');
   const planned = await long.planRun.executeWithOptions(
     {
-      summary: `plan ${ingested.rows} rows of ${ingested.source}: what is worth asking for, and its price`,
+      summary: `plan ${counted(ingested.rows, 'row')} of ${ingested.source}: what is worth asking for, and its price`,
     },
     [{ runId }],
   );
@@ -125,7 +126,7 @@ async function passPilot(run: RunState, input: RunInput, plan: PlanSummary): Pro
   }
   const resumesBefore = run.resumes;
   const judged = await quick.judgePilot.executeWithOptions(
-    { summary: `what the pilot of ${pilot.people} people came to` },
+    { summary: `what the pilot of ${countedPeople(pilot.people)} came to` },
     [{ runId: run.runId }],
   );
   // The tables say that it is paused before this is told so: it may have been resumed by now.

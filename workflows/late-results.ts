@@ -1,5 +1,6 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { LateStanding } from '../src/contract.ts';
+import { counted } from '../src/domain/counted.ts';
 
 /**
  * The part of a run that looks after results which come later. One look applies what lies in the inbox and polls what is
@@ -75,7 +76,9 @@ export class LateResults {
 
   #summary(): string {
     const { awaited, until } = this.standing;
-    return until === null ? 'late results' : `late results of ${awaited} calls awaited until ${until}`;
+    return until === null
+      ? 'late results'
+      : `late results of ${counted(awaited, 'call')} awaited until ${until}`;
   }
 
   #setTimer(longestPause: number): void {

@@ -1,3 +1,4 @@
+import { counted } from '../src/domain/counted.ts';
 import type { RunProgress } from './messages.ts';
 
 /** The run in one Markdown table, for the page of the run in Temporal's UI: what, how far, how much, what it waits for. */
@@ -34,10 +35,10 @@ export function progressTable({
   if (late) {
     const until = late.until === null ? '' : `, until ${late.until}`;
     rows.push(
-      ['late results awaited', `of ${late.awaited} calls${until}`],
-      ['late results arrived', `${late.arrived} deliveries`],
+      ['late results awaited', `of ${counted(late.awaited, 'call')}${until}`],
+      ['late results arrived', counted(late.arrived, 'delivery', 'deliveries')],
     );
-    if (late.expired > 0) rows.push(['late results expired', `of ${late.expired} calls`]);
+    if (late.expired > 0) rows.push(['late results expired', `of ${counted(late.expired, 'call')}`]);
     if (late.orphaned > 0) rows.push(['deliveries for nobody', late.orphaned]);
   }
   if (stop) rows.push(['**needs a person**', stop.reason], ['next', `\`${stop.next}\``]);

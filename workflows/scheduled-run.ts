@@ -14,6 +14,7 @@ import {
   type ScheduledRunInput,
   type ScheduledRunResult,
 } from '../src/contract.ts';
+import { counted, nounFor } from '../src/domain/counted.ts';
 import { enrichmentRun } from './enrichment-run.ts';
 
 const { beginScheduledRuns } = proxyActivities<ControlActivities>({
@@ -103,5 +104,7 @@ function summaryOf(input: ScheduledRunInput, runs: readonly EndedRun[], left: nu
       : `no file at ${input.export.from}: nothing was asked for`;
   }
   const files = runs.map(({ file, status }) => `${file} ${status}`).join(', ');
-  return left === 0 ? files : `${files}; ${left} new files are left for the next time`;
+  return left === 0
+    ? files
+    : `${files}; ${counted(left, 'new file')} ${nounFor(left, 'is', 'are')} left for the next time`;
 }

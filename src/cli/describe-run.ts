@@ -1,5 +1,6 @@
 import type { PlanSummary, RunFacts } from '../contract.ts';
 import type { Config } from '../config.ts';
+import { counted, countedPeople } from '../domain/counted.ts';
 import { outcomesThatNeedAPerson } from '../domain/outcome.ts';
 import { exitCodes } from '../domain/problem.ts';
 import { describeService } from './describe-service.ts';
@@ -32,7 +33,7 @@ export function describePlan(plan: PlanSummary): string {
     lines.push(
       plan.pilot.people === plan.people
         ? '  the pilot is everybody'
-        : `  a pilot of ${plan.pilot.people} people comes first; the others only if it was worth it`,
+        : `  a pilot of ${countedPeople(plan.pilot.people)} comes first; the others only if it was worth it`,
     );
   }
   if (plan.asksUnknownAgain) {
@@ -111,7 +112,7 @@ export function describeRun(facts: RunFacts, config?: Config): string {
   }
   if ((facts.status === 'finished' || facts.status === 'cancelled') && late.awaited + late.expired > 0) {
     lines.push(
-      `  complete but for the late results of ${late.awaited + late.expired} calls: they are applied when they come (workers look`,
+      `  complete but for the late results of ${counted(late.awaited + late.expired, 'call')}: they are applied when they come (workers look`,
       '  every five minutes, or: enrich inbox sweep); their credits stay reserved until then',
     );
   }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { Config, Setting, WrongSettings } from '../config.ts';
+import { counted } from '../domain/counted.ts';
 import { formatCredits } from '../domain/decimal.ts';
 import { formatDuration } from '../domain/duration.ts';
 import { Problem } from '../domain/problem.ts';
@@ -229,7 +230,7 @@ function checkRateLimits(config: Config): Finding[] {
 function checkBudgets(config: Config): Finding[] {
   const { perRun, perDay, perMonth } = config.budgets;
   const limits = Object.entries({ run: perRun, day: perDay, month: perMonth }).flatMap(([name, credits]) =>
-    credits === undefined ? [] : [`${formatCredits(credits)} credits a ${name}`],
+    credits === undefined ? [] : [`${counted(formatCredits(credits), 'credit')} a ${name}`],
   );
   if (limits.length > 0) return [ok('budgets', limits.join(', '))];
   if (config.service.baseUrl === undefined) return [ok('budgets', 'none, and the sandbox costs nothing')];

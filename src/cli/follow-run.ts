@@ -2,6 +2,7 @@ import { serviceName } from '../config.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { mailSignalName, type PlanSummary, type RunStatus } from '../contract.ts';
+import { counted } from '../domain/counted.ts';
 import { bulkMatchScope, freePlaces } from '../limits/rate-windows.ts';
 import { isDatabaseAway } from '../warehouse/failure.ts';
 import { readLateStanding } from '../warehouse/late-polls.ts';
@@ -161,7 +162,7 @@ async function waitingFor(
   if (status !== 'running') return undefined;
   const late = await readLateStanding(session.warehouse, runId);
   if (isAsked && late.awaited > 0) {
-    return `late results of ${late.awaited} calls awaited until ${late.until ?? ''}; ${late.arrived} deliveries arrived`;
+    return `late results of ${counted(late.awaited, 'call')} awaited until ${late.until ?? ''}; ${counted(late.arrived, 'delivery', 'deliveries')} arrived`;
   }
   const { config, warehouse } = session;
   const calls = { service: serviceName(config), scope: bulkMatchScope };

@@ -1,5 +1,6 @@
 import { serviceName } from '../config.ts';
 import { Command, Option } from 'commander';
+import { counted } from '../domain/counted.ts';
 import { drainInbox, settleLateResults } from '../enrichment/late-results.ts';
 import { createServiceClient } from '../service/client.ts';
 import {
@@ -144,11 +145,11 @@ Example:
               'ended-runs',
               new AbortController().signal,
             );
-            if (polls > 0) tell(`polled for the late results of ${polls} calls`);
+            if (polls > 0) tell(`polled for the late results of ${counted(polls, 'call')}`);
             print(
               applied === 0
                 ? 'nothing was left to apply of runs that have ended'
-                : `applied ${applied} deliveries`,
+                : `applied ${counted(applied, 'delivery', 'deliveries')}`,
             );
           } finally {
             await client.close();

@@ -1,5 +1,6 @@
 import { serviceName } from '../config.ts';
 import type { PlanSummary } from '../contract.ts';
+import { counted } from '../domain/counted.ts';
 import { ingestRun, planRun } from '../enrichment/prepare-run.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import {
@@ -64,7 +65,7 @@ export async function ingestHere(
   const ingested = await ingestRun({ warehouse, exportAccess }, runId, {
     fetched,
     signal: new AbortController().signal,
-    onProgress: (rows) => process.stderr.isTTY && process.stderr.write(`\rread ${rows} rows`),
+    onProgress: (rows) => process.stderr.isTTY && process.stderr.write(`\rread ${counted(rows, 'row')}`),
   });
   if (process.stderr.isTTY) process.stderr.write('\n');
   if (ingested.kind === 'refused') throw refusal(ingested.stop);

@@ -1,4 +1,5 @@
 import { clearLine, cursorTo } from 'node:readline';
+import { counted } from '../domain/counted.ts';
 import { readableSeconds } from './output.ts';
 
 export interface ProgressFigures {
@@ -61,8 +62,8 @@ export class Progress {
       { text: phase, rank: 0 },
       { text: `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`, rank: 4 },
       { text: `${done}/${total}`, rank: 0 },
-      { text: `${calls} calls`, rank: 3 },
-      { text: `${credits} credits`, rank: 2 },
+      { text: counted(calls, 'call'), rank: 3 },
+      { text: counted(credits, 'credit'), rank: 2 },
       rate > 0 && { text: `${rate.toFixed(1)}/s`, rank: 5 },
       rate > 0 &&
         done < total &&

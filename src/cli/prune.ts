@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { counted } from '../domain/counted.ts';
 import { formatDuration } from '../domain/duration.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { retained } from '../domain/retention.ts';
@@ -80,11 +81,12 @@ function removeUntilStopped(
 }
 
 function amountOf(figures: PruneFigures, kind: (typeof retained)[number]): string {
-  if (kind === 'staging') return `${figures.staging.rows} rows of ${figures.staging.runs} runs`;
+  if (kind === 'staging')
+    return `${counted(figures.staging.rows, 'row')} of ${counted(figures.staging.runs, 'run')}`;
   const { count, bytes } = figures[kind];
-  return `${count} bodies, ${(bytes / 1_000_000).toFixed(1)} MB`;
+  return `${counted(count, 'body', 'bodies')}, ${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 function stillNeeded(kind: (typeof retained)[number], count: number): string {
-  return kind === 'staging' ? `${count} runs` : `${count} bodies`;
+  return kind === 'staging' ? counted(count, 'run') : counted(count, 'body', 'bodies');
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { counted, nounFor } from '../domain/counted.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { rememberAsked } from '../warehouse/remember.ts';
 import { discardStagedRows, findOrBeginRun, setRunStatus } from '../warehouse/runs.ts';
@@ -47,7 +48,9 @@ Example:
           await setRunStatus(warehouse, run.runId, 'planned', undefined);
         }
       });
-      print(`${rows} rows: their people count as asked for at ${askedAt.toISOString()}`);
+      print(
+        `${counted(rows, 'row')}: ${nounFor(rows, 'its', 'their')} people count as asked for at ${askedAt.toISOString()}`,
+      );
     });
 }
 

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
 import type { RunFacts, RunPriority } from '../contract.ts';
+import { counted } from '../domain/counted.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { parseAddress } from '../exports/export-address.ts';
 import { isElsewhere } from '../exports/obtain-export.ts';
@@ -224,7 +225,10 @@ async function approve(
     if (status !== 'awaiting_approval' || !run.plan) return false;
     tell(describeMapping(run));
     tell(describePlan(run.plan));
-    const yes = await agrees(`spend up to ${run.plan.credits.worstCase} credits?`, interrupted.signal);
+    const yes = await agrees(
+      `spend up to ${counted(run.plan.credits.worstCase, 'credit')}?`,
+      interrupted.signal,
+    );
     if (yes === undefined) throw notApproved(runId);
     if (yes) await sendUpdate(session, runId, 'approve', [run.plan.planHash]);
     else await cancelRun(session, run, 'the plan was not approved');

@@ -1,4 +1,5 @@
 import type { PilotJudgement, Stop } from '../contract.ts';
+import { counted, countedPeople } from '../domain/counted.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/decimal.ts';
 import { describeRate, matchRate, percent } from '../domain/match-rate.ts';
 import type { Warehouse } from '../warehouse/database.ts';
@@ -51,11 +52,11 @@ export function describePilot({
   );
   const held = credits.held === '0' ? '' : ` and ${credits.held} held`;
   return [
-    `pilot of ${people} people`,
+    `pilot of ${countedPeople(people)}`,
     match_rate === null
       ? 'nobody of them has an answer'
       : `${found} of ${answered} found: ${describeRate(match_rate)}`,
-    `${credits.settled} credits${held}${prices.length === 0 ? '' : `: ${prices.join(', ')}`}`,
+    `${counted(credits.settled, 'credit')}${held}${prices.length === 0 ? '' : `: ${prices.join(', ')}`}`,
   ].join('; ');
 }
 
@@ -69,7 +70,7 @@ function stopOf({ runId, options }: RunRecord, result: PilotResult, summary: str
       ? [`the match rate is below ${percent(minMatchRate)}`]
       : []),
     ...(maxCostPerEmail !== null && isDearer(result, parseCredits(maxCostPerEmail) ?? 0n)
-      ? [`an email costs more than ${maxCostPerEmail} credits`]
+      ? [`an email costs more than ${counted(maxCostPerEmail, 'credit')}`]
       : []),
   ];
   if (broken.length === 0) return undefined;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { counted } from '../domain/counted.ts';
 import { worstCaseCredits } from '../domain/credit-rules.ts';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
 import { Problem } from '../domain/problem.ts';
@@ -81,7 +82,7 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
     if (place.kind === 'full') {
       throw new Problem('match.no-place', `no call can be made now: ${place.reason}`, {
         where: matchScope,
-        next: `try again in ${Math.ceil(place.milliseconds / 1_000)} seconds; enrich usage shows what is left`,
+        next: `try again in ${counted(Math.ceil(place.milliseconds / 1_000), 'second')}; enrich usage shows what is left`,
       });
     }
     const { shortBudget } = await reserve(transaction, budgetIds, budgets, price, 1);

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { BudgetMeeting } from '../contract.ts';
 import { endOfPeriod } from '../domain/budget-name.ts';
 import { policyOf } from '../domain/budget-policy.ts';
+import { counted } from '../domain/counted.ts';
 import { askOf, worstCaseCredits } from '../domain/credit-rules.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
@@ -52,7 +53,7 @@ export async function meetBudget(
     milliseconds: until === undefined ? null : Math.max(1_000, until.getTime() - now.rows[0]!.now.getTime()),
     stop: {
       type: emptyBudget,
-      reason: `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ${formatCredits(perPerson)} credits left, the price of one person: the run goes on when that is raised${byItself}`,
+      reason: `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ${counted(formatCredits(perPerson), 'credit')} left, the price of one person: the run goes on when that is raised${byItself}`,
       next: `${empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; ')}; then: enrich resume ${runId}`,
       budgets: empty,
     },

@@ -1,4 +1,5 @@
 import Papa from 'papaparse';
+import { counted, nounFor } from '../domain/counted.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { emptyFile } from './file-bytes.ts';
 import { headerKey } from './header-name.ts';
@@ -187,7 +188,7 @@ function refuseRagged(path: string, header: readonly string[], rows: readonly st
   if (rows.some((row) => row.length === header.length)) return;
   throw new Problem(
     'export.ragged',
-    `the header has ${header.length} columns, but the lines below it have ${width}`,
+    `the header has ${counted(header.length, 'column')}, but the lines below it have ${width}`,
     {
       where: `${path}, header`,
       next: 'export it again, or correct the header so that it has a name for each column',
@@ -196,10 +197,16 @@ function refuseRagged(path: string, header: readonly string[], rows: readonly st
   );
 }
 
+/** A warning of lines that belong to no record. */
+export function leftOut(lines: number, where: string): string {
+  const verb = nounFor(lines, 'is no contact and is', 'are no contacts and are');
+  return `${counted(lines, 'line')} ${where} ${verb} left out`;
+}
+
 function warningsOf(best: Candidate, announced: boolean, lineEnds: Dialect['lineEnds']): string[] {
   const warnings: string[] = [];
   const before = best.headerAt - (announced ? 1 : 0);
-  if (before > 0) warnings.push(`${before} lines above the header are no contacts and are left out`);
+  if (before > 0) warnings.push(leftOut(before, 'above the header'));
   if (lineEnds === 'mixed') {
     warnings.push('lines end in different ways; line breaks inside of cells are read as plain ones');
   }

@@ -4,6 +4,7 @@ import { Chunk } from './chunk.ts';
 import { describeColumns } from './column-map.ts';
 import { copyLine } from './copy-line.ts';
 import { readDataRecords } from './data-records.ts';
+import { leftOut } from './layout.ts';
 import { openExport, type ReadingOptions } from './open-export.ts';
 import { createRecordCheck, createRowReader } from './read-row.ts';
 import { finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
@@ -65,8 +66,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
     // Looked at by whoever awaits it; until then it is no unhandled rejection.
     staging.catch(() => {});
   };
-  const footer = (count: number) =>
-    warnings.push(`${count} lines below the table are no contacts and are left out`);
+  const footer = (count: number) => warnings.push(leftOut(count, 'below the table'));
   try {
     for await (const { records, guessed } of readDataRecords(opened, footer, signal)) {
       const lines: ByteText[] = [];

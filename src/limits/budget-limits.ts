@@ -1,4 +1,5 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
+import { counted, nounFor } from '../domain/counted.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Tables } from '../warehouse/tables.ts';
@@ -159,7 +160,7 @@ async function noteChange(
 function belowUsed(budgetId: string, used: string): Problem {
   return new Problem(
     'budget.below-used',
-    `${used} credits of budget ${budgetId} are settled or reserved already`,
+    `${counted(used, 'credit')} of budget ${budgetId} ${nounFor(used, 'is', 'are')} settled or reserved already`,
     {
       where: budgetId,
       next: `give it at least that; to let nothing more be spent: enrich budget set ${budgetId} used`,

@@ -1,3 +1,4 @@
+import { nounFor } from '../domain/counted.ts';
 import type { Action, RunReport } from './report.ts';
 
 /** What only a person can decide about a run, the most urgent first; empty where nothing is left to do. */
@@ -14,7 +15,7 @@ export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {
   const unknown = calls.by_status['unknown'] ?? 0;
   if (unknown > 0)
     actions.push({
-      what: `The cost of ${counted(unknown, 'call')} is not known; ${credits.held.unknown} credits are held for it.`,
+      what: `The cost of ${counted(unknown, 'call')} is not known; ${credits.held.unknown} ${nounFor(credits.held.unknown, 'credit')} ${nounFor(credits.held.unknown, 'is', 'are')} held for it.`,
       next: `enrich attempts list ${run.run_id}, then retry or release each`,
     });
   if ((outcomes.over_budget ?? 0) > 0)

@@ -1,3 +1,4 @@
+import { nounFor } from '../domain/counted.ts';
 import { parseCredits } from '../domain/decimal.ts';
 
 /** `12,345`: in every language that the report could be read in, a count is told from a decimal by its length. */
@@ -65,9 +66,9 @@ export function fieldName(field: string): string {
   return field === 'title' ? 'job title' : words(field);
 }
 
-/** `1 call`, `2 calls`. */
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
+/** `1 call`, `1,200 calls`. */
+export function counted(value: number, one: string, many?: string): string {
+  return `${count(value)} ${nounFor(value, one, many)}`;
 }
 
 /** Control and format characters of a file's name: they could move a terminal's cursor or turn the line around. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
+import { countedPeople, nounFor } from '../domain/counted.ts';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
 import { assignDelivered, waterfallKinds } from '../domain/late-assignment.ts';
 import { isComplete, lateKindsOf, type LateKind } from '../domain/late-results.ts';
@@ -190,9 +191,11 @@ function reasonOf(attempt: LockedAttempt, content: LateContent, strangers: numbe
     return 'the answer of its call was never recorded: nobody is known to whom this could belong';
   const parts = [
     ...(strangers > 0
-      ? [`${strangers} of ${content.people.length} people were not asked for or not found`]
+      ? [
+          `${strangers} of ${countedPeople(content.people.length)} ${nounFor(strangers, 'was', 'were')} not asked for or not found`,
+        ]
       : []),
-    ...(content.unreadablePeople > 0 ? [`${content.unreadablePeople} people are unreadable`] : []),
+    ...(content.unreadablePeople > 0 ? [`${countedPeople(content.unreadablePeople)} cannot be read`] : []),
   ];
   return parts.length === 0 ? null : parts.join('; ');
 }
