@@ -15,7 +15,7 @@ import { findTemporalCli, temporalCliVersion } from '../dev/temporal-cli.ts';
 import { serverAccount } from '../dev/unprivileged.ts';
 import { schemaName } from '../warehouse/database.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../warehouse/failure.ts';
-import { pendingMigrations } from '../warehouse/migrate.ts';
+import { migrations, pendingMigrations } from '../warehouse/migrate.ts';
 import { checkService } from './doctor-service.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
 import { payloadCodec } from './payload-codec.ts';
@@ -114,9 +114,13 @@ async function checkDatabase(databaseUrl: string): Promise<Finding[]> {
     const next = `GRANT CREATE ON DATABASE … TO the user of DATABASE_URL, or give the schema ${schemaName} to it`;
     return [broken('database', `${where}: the user may not create the schema ${schemaName}`, next)];
   }
-  const pending = await pendingMigrations(databaseUrl);
+  const pending = (await pendingMigrations(databaseUrl)).length;
   const tables =
-    pending.length === 0 ? 'up to date' : `${pending.length} migrations to come, by the next command`;
+    pending === 0
+      ? 'up to date'
+      : pending === Object.keys(migrations).length
+        ? 'no tables yet: the next command makes them (enrich migrate does nothing else)'
+        : `${pending} migrations of this release are missing: the next command carries them out (enrich migrate does nothing else)`;
   return [ok('database', `${where}, PostgreSQL ${version}, ${tables}`)];
 }
 
@@ -137,7 +141,14 @@ async function readRights(databaseUrl: string): Promise<{ version: number; mayCr
       await client.end();
     }
   } catch (error) {
-    throw describeDatabaseFailure(error, databaseUrl);
+    const failure = describeDatabaseFailure(error, databaseUrl);
+    if (failure.type !== 'database.unreachable') throw failure;
+    // The general advice is for a command that was interrupted.
+    throw new Problem(failure.type, failure.message, {
+      where: addressWithoutPassword(databaseUrl),
+      next: 'check DATABASE_URL and that PostgreSQL is running there, or unset it to use the embedded one',
+      cause: error,
+    });
   }
 }
 
@@ -189,11 +200,13 @@ async function checkReceiver(config: Config): Promise<Finding[]> {
   const { protocol, hostname } = new URL(publicUrl);
   const what = `${addressWithoutPassword(publicUrl)}${port}`;
   const isHere = isLoopback(hostname);
+  const { baseUrl } = config.service;
+  const isReachedFromHere = baseUrl === undefined || (isHere && isLoopback(new URL(baseUrl).hostname));
   if (protocol !== 'https:' && !isHere) {
     return [attention('receiver', `${what}: personal data would travel unencrypted`, 'use an https address')];
   }
   if (
-    config.service.baseUrl !== undefined &&
+    !isReachedFromHere &&
     /^(?:localhost$|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[)/.test(hostname)
   ) {
     return [attention('receiver', `${what}: a service elsewhere cannot reach that`, 'use a public address')];

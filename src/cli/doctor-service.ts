@@ -3,6 +3,7 @@ import { bulkUsage } from '../enrichment/rate-standing.ts';
 import { askActingUser, describeLimits, describeUser } from '../enrichment/service-standing.ts';
 import type { OperationUsage, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failure.ts';
+import { Problem } from '../domain/problem.ts';
 import { addressWithoutPassword } from '../warehouse/failure.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
 import { withClient } from './with-service.ts';
@@ -24,7 +25,7 @@ export async function checkService(config: Config): Promise<Finding[]> {
   }
   const where = addressWithoutPassword(baseUrl);
   return withClient(config.service, async (client) => {
-    const user = await askActingUser(client);
+    const user = await askActingUser(client).catch(inDoctorsWords);
     if ('userId' in user) {
       const limits = await whatIsLeft(client);
       return [ok('service', `${where} takes the credential, ${describeUser(user)}; ${limits}`)];
@@ -33,6 +34,16 @@ export async function checkService(config: Config): Promise<Finding[]> {
     if (!credentialWorks) return [broken('service', `${where}: ${unknown.message}`, unknown.next)];
     const what = `${where} takes the credential; ${describeUser(user)}`;
     return [attention('service', what, 'nothing, if that is expected')];
+  });
+}
+
+/** Nobody expects the doctor to spend anything. */
+function inDoctorsWords(error: unknown): never {
+  if (!(error instanceof Problem)) throw error;
+  throw new Problem(error.type, error.message.replace('; nothing was spent', ''), {
+    ...(error.where !== undefined && { where: error.where }),
+    next: error.next,
+    cause: error,
   });
 }
 

@@ -43,7 +43,7 @@ const uncertain = (what: string): FailureKind => ({
   next: 'the call may have been billed: look at enrich attempts, and compare with the usage that the service shows',
 });
 
-const checkAddress = 'check ENRICHMENT_BASE_URL and the network; enrich doctor tries the service';
+const checkAddress = 'check ENRICHMENT_BASE_URL and the network';
 
 /** Every way in which a call can fail, by its stable name. */
 export const failureKinds = {

@@ -106,14 +106,36 @@ describe('the doctor', () => {
 
   it('finds a service that does not answer', async () => {
     const settings = { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1', ENRICHMENT_API_KEY: key };
-    expect((await finding('service', settings)).state).toBe('broken');
+    const found = await finding('service', settings);
+    expect(found).toMatchObject({ state: 'broken', next: 'check ENRICHMENT_BASE_URL and the network' });
+  });
+
+  it('gives no advice that is for a command which was interrupted', async () => {
+    const nowhere = 'postgres://enrich:secret@127.0.0.1:9/enrich';
+    expect(await finding('database', { DATABASE_URL: nowhere })).toMatchObject({
+      state: 'broken',
+      next: 'check DATABASE_URL and that PostgreSQL is running there, or unset it to use the embedded one',
+    });
+    const wrongKey = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: 'wrong' };
+    expect((await finding('service', wrongKey)).what).not.toContain('nothing was spent');
+  });
+
+  it('lets a receiver of this machine be reached by a service of this machine', async () => {
+    const here = baseUrl.replace('/api/v1', '');
+    const settings = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key, WEBHOOK_PUBLIC_URL: here };
+    // What stands in for both does not know /healthz: it was asked.
+    expect((await finding('receiver', settings)).what).toContain('does not answer (status 401)');
+    const elsewhere = { ...settings, ENRICHMENT_BASE_URL: 'https://service.invalid/api/v1' };
+    expect((await finding('receiver', elsewhere)).what).toContain('a service elsewhere cannot reach that');
   });
 
   it('says what a database still lacks, and changes nothing in it', async () => {
     const empty = await database({ empty: true });
     const migrated = await database();
     for (let time = 0; time < 2; time++) {
-      expect((await finding('database', { DATABASE_URL: empty })).what).toContain('to come');
+      expect((await finding('database', { DATABASE_URL: empty })).what).toContain(
+        'no tables yet: the next command makes them (enrich migrate does nothing else)',
+      );
     }
     expect((await finding('database', { DATABASE_URL: migrated })).what).toContain('up to date');
   });
