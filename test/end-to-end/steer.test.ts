@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunFacts } from '../../src/contract.ts';
 import { announce, withdraw } from '../../src/dev/presence.ts';
 import { TestHouse } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
@@ -128,6 +129,40 @@ describe('a pilot', () => {
   });
 });
 
+describe('a pilot on a terminal', () => {
+  const yes = 'y\n';
+  const question = 'go on with everybody else? [y/N]';
+
+  /** Says yes to the plan, and then answers what is asked after the pilot. */
+  async function pilot(answer: string) {
+    const file = house.sample(100);
+    const { code, shown } = await house.answerPrompts(['run', file, '--pilot', '20'], yes, answer);
+    const [run] = JSON.parse((await house.enrich(['status', '--json'])).stdout) as RunFacts[];
+    expect(shown).toMatch(/pilot of 20 people; \d+ of 20 found: /);
+    expect(shown.split(question)).toHaveLength(2);
+    return { code, run: run! };
+  }
+
+  it('asks everybody else after a yes', async () => {
+    const { run } = await pilot(yes);
+    expect(run).toMatchObject({ status: 'finished' });
+    expect(run.calls).toBeGreaterThan(2);
+    await expectPromisesKept(house);
+  });
+
+  it.each([
+    ['a no', 'n\n'],
+    ['Ctrl-C', '\u0003'],
+  ])('asks nobody else after %s, and can be resumed', async (_, answer) => {
+    const { code, run } = await pilot(answer);
+    expect(code).toBe(3);
+    expect(run).toMatchObject({ status: 'paused', calls: 2, next: expect.stringContaining('enrich resume') });
+    const resumed = await house.enrich(['resume', run.run_id, '--json']);
+    expect(resumed.facts()).toMatchObject({ status: 'finished' });
+    await expectPromisesKept(house);
+  });
+});
+
 describe('a run whose owner pays twice', () => {
   it('asks once more for people of a call whose answer was lost', async () => {
     const command = ['run', house.sample(100), '--yes', '--json', '--on-unknown', 'retry'];
@@ -142,7 +177,7 @@ describe('a run whose owner pays twice', () => {
 describe('approving', () => {
   it('a plan whose workflow is gone starts it again with the yes', async () => {
     const file = house.sample(40);
-    await house.answerPrompt(['run', file], undefined);
+    await house.answerPrompts(['run', file]);
     const [run] = JSON.parse((await house.enrich(['status', '--json'])).stdout) as { run_id: string }[];
     expect(await statusOf(run!.run_id)).toMatchObject({ status: 'awaiting_approval' });
     await house.terminateWorkflow(run!.run_id);

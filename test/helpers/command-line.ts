@@ -194,25 +194,32 @@ export class TestHouse {
   }
 
   /**
-   * Runs `enrich` on a terminal until it asks, and answers; without an answer it is killed at its prompt.
+   * Runs `enrich` on a terminal and types an answer to each of its questions, in turn: `y\n`, `n\n`, Ctrl-C as `\u0003`.
+   * Where it asks more than there are answers it is killed at its prompt.
+   *
+   * @returns its exit code (null: killed), and all that it showed
    */
-  async answerPrompt(parameters: readonly string[], answer: string | undefined): Promise<void> {
+  answerPrompts(
+    parameters: readonly string[],
+    ...answers: readonly string[]
+  ): Promise<{ code: number | null; shown: string }> {
     const command = [process.execPath, main, ...parameters].map((word) => `'${word}'`).join(' ');
     const child = spawn('script', ['-qec', command, '/dev/null'], {
       cwd: this.directory,
       env: this.#environment,
       stdio: ['pipe', 'pipe', 'ignore'],
     });
-    const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
     let shown = '';
+    let answered = 0;
     child.stdout.on('data', (text) => {
-      const asked = shown.includes('[y/N]');
       shown += String(text);
-      if (asked || !shown.includes('[y/N]')) return;
-      if (answer === undefined) child.kill('SIGKILL');
-      else child.stdin.write(`${answer}\n`);
+      for (const asked = shown.split('[y/N] ').length - 1; answered < asked; answered += 1) {
+        const answer = answers[answered];
+        if (answer === undefined) child.kill('SIGKILL');
+        else child.stdin.write(answer);
+      }
     });
-    await ended;
+    return new Promise((resolve) => child.on('close', (code) => resolve({ code, shown })));
   }
 
   /** Settings with which commands take the Temporal of this house for a server: its workers are processes of their own. */
