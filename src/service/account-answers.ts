@@ -1,13 +1,27 @@
 import { z } from 'zod';
 import { readAnswer } from './answer.ts';
+import { readJson } from './exact-json.ts';
 import type { Endpoint } from './failure.ts';
 import { described, flag, text, whole } from './schemas/field.ts';
 import type { HttpAnswer } from './transport.ts';
 
-/** Whether the credential works. The body of health is not shown; these two members are seen in the field. */
+const healthSchema = z.looseObject({ is_logged_in: flag, healthy: flag });
+
+/**
+ * Whether the credential works. The body of health is not shown, so that a success in whatever words means yes, unless it
+ * says otherwise by one of two members that are seen in the field. A web page is no answer of the service. Pure.
+ *
+ * @throws ServiceFailure
+ */
 export function readHealth(answer: HttpAnswer, endpoint: Endpoint): { readonly credentialWorks: boolean } {
-  const { data } = readAnswer(answer, endpoint, z.looseObject({ is_logged_in: flag, healthy: flag }));
+  if (answer.status < 300 && isPlain(answer.body)) return { credentialWorks: true };
+  const { data } = readAnswer(answer, endpoint, healthSchema);
   return { credentialWorks: data.is_logged_in !== false && data.healthy !== false };
+}
+
+function isPlain(body: Buffer): boolean {
+  const value = readJson(body)?.value;
+  return value === undefined ? !body.toString('utf8').trimStart().startsWith('<') : value === true;
 }
 
 /** A user of the team. Nothing but the identifier is shown by the interface document. */

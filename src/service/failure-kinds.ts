@@ -45,6 +45,9 @@ const uncertain = (what: string): FailureKind => ({
 
 const checkAddress = 'check ENRICHMENT_BASE_URL and the network';
 
+/** The next step where a call failed without a clear answer that costs nothing whatever became of it. */
+export const nothingBilled = 'nothing was billed: give the command again; enrich doctor tries the service';
+
 /** Every way in which a call can fail, by its stable name. */
 export const failureKinds = {
   'not-sent.refused': notSent('nothing listens at the address of the service', checkAddress),

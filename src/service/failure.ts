@@ -1,7 +1,7 @@
 import { Problem } from '../domain/problem.ts';
 import { adviceOf, type Sent } from './advice.ts';
 import type { ErrorCodes } from './error-codes.ts';
-import { failureKinds, type Disposition, type FailureType } from './failure-kinds.ts';
+import { failureKinds, nothingBilled, type Disposition, type FailureType } from './failure-kinds.ts';
 import type { RateWindow } from './rate-headers.ts';
 
 export type { Disposition, FailureType } from './failure-kinds.ts';
@@ -63,7 +63,9 @@ export class ServiceFailure extends Problem {
 
   constructor(type: FailureType, facts: FailureFacts) {
     const kind = failureKinds[type];
-    super(type, `${kind.what}${particulars(facts)}`, { where: facts.endpoint.name, next: kind.next });
+    const isFree = kind.mayHaveBeenBilled && !facts.endpoint.paid;
+    const next = isFree ? nothingBilled : kind.next;
+    super(type, `${kind.what}${particulars(facts)}`, { where: facts.endpoint.name, next });
     this.name = 'ServiceFailure';
     this.mayHaveBeenBilled = kind.mayHaveBeenBilled && facts.endpoint.paid;
     // What costs nothing can be asked again without knowing how the first time ended.

@@ -249,7 +249,7 @@ const inflate = promisify(gunzip);
 
 /** Undoes gzip, the only coding that is asked for, within the same bounds: a small body may hold gigabytes. */
 async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<HttpAnswer> {
-  const coding = answer.headers['content-encoding'];
+  const coding = answer.headers['content-encoding']?.toString().trim().toLowerCase();
   if (coding === undefined || coding === 'identity' || answer.body.length === 0) return answer;
   const isError = answer.status >= 300;
   try {

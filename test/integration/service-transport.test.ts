@@ -341,8 +341,8 @@ describe('connections', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('carry compressed answers', async () => {
-    const server = await serve(answering(httpAnswer(200, gzipSync(good), { 'content-encoding': 'gzip' })));
+  it.each(['gzip', 'GZip', 'x-gzip'])('carry compressed answers, named %s', async (coding) => {
+    const server = await serve(answering(httpAnswer(200, gzipSync(good), { 'content-encoding': coding })));
     const answer = await clientOf(server.baseUrl).bulkMatch({ details });
     expect(answer.raw.toString()).toBe(good);
   });

@@ -44,7 +44,8 @@ export const personSchema = z.looseObject({
   socialnet_url: text,
   extrapolated_email_confidence: number,
   organization_id: text,
-  employment_history: z.array(employmentSchema).nullable().exactOptional(),
+  // It only ever speaks for somebody: a former employer agrees, and none contradicts.
+  employment_history: described(z.array(employmentSchema)),
   state: text,
   city: text,
   country: text,

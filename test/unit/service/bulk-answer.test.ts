@@ -51,6 +51,7 @@ describe('readBulkAnswer', () => {
     ['the state of an address', { email_status: 4 }],
     ['a confidence', { extrapolated_email_confidence: '0.7' }],
     ['a former title', { employment_history: [{ organization_name: 'Orbit', title: 1 }] }],
+    ['a history', { employment_history: {} }],
     ['facts of the company', { organization: { name: 'Orbit', id: 9, estimated_num_employees: '1,200' } }],
   ])('loses nobody to another type of %s, which says nothing of who it is', (_, fields) => {
     const answer = read({ matches: [{ ...person, ...fields }] });

@@ -253,8 +253,21 @@ describe('health', () => {
     [{ healthy: true, is_logged_in: true }, true],
     [{}, true],
     [{ is_logged_in: false }, false],
+    // Its body is not shown: a success in other words, or in none, says that the key works.
+    ['', true],
+    ['OK', true],
+    ['true', true],
   ])('reads %o', async (body, credentialWorks) => {
     expect(await clientOf(carrying(body).transport).health()).toEqual({ credentialWorks });
+  });
+});
+
+it('takes no web page for the health of the service, and sends nobody to look for a bill', async () => {
+  const health = clientOf(carrying('<!doctype html><title>Welcome</title>').transport).health();
+  await expect(health).rejects.toMatchObject({
+    type: 'unreadable-answer',
+    mayHaveBeenBilled: false,
+    next: expect.stringContaining('nothing was billed'),
   });
 });
 

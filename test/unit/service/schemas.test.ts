@@ -90,7 +90,7 @@ const words = (list: string): string[] => list.trim().split(/\s+/);
 
 /** What tells who somebody is: another type there is an error, everywhere else it reads as missing. */
 const read: Record<string, readonly string[]> = {
-  Person: words('id first_name last_name name proflink_url email employment_history contact organization'),
+  Person: words('id first_name last_name name proflink_url email contact organization'),
   Contact: ['organization_name', 'email', 'contact_emails'],
   Organization: ['name', 'website_url', 'primary_domain'],
   Account: [],
