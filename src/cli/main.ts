@@ -24,6 +24,8 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['inbox', async () => (await import('./inbox.ts')).inboxCommand()],
   ['budget', async () => (await import('./budget.ts')).budgetCommand()],
   ['schedule', async () => (await import('./schedule.ts')).scheduleCommand()],
+  ['suppress', async () => (await import('./suppress.ts')).suppressCommand()],
+  ['erase', async () => (await import('./erase.ts')).eraseCommand()],
   ['match', async () => (await import('./match.ts')).matchCommand()],
   ['usage', async () => (await import('./usage.ts')).usageCommand()],
   ['whoami', async () => (await import('./whoami.ts')).whoamiCommand()],

@@ -29,8 +29,6 @@ export interface PlannedExport {
  */
 export async function planExport(session: Planning, order: OrderedRun): Promise<PlannedExport> {
   const { warehouse, config } = session;
-  // A key of its own: looking at a plan must neither find nor disturb an unfinished run of the same file.
-  const { run } = await findOrBeginRun(warehouse, { ...order, planOnly: true });
   const dependencies = {
     warehouse,
     service: serviceName(config),
@@ -39,11 +37,25 @@ export async function planExport(session: Planning, order: OrderedRun): Promise<
     callConcurrency: config.callConcurrency,
     exportAccess: { ...config.exportAccess, pool: warehouse.pool },
   };
+  return withStagedExport(session, order, async (runId) => {
+    const planned = await planRun(dependencies, runId);
+    if (planned.kind === 'refused') throw refusal(planned.stop);
+    return { run: await getRun(warehouse, runId), plan: planned.plan };
+  });
+}
+
+/** Stages an export only to look at who is in it. What was staged is not kept. */
+export async function withStagedExport<Result>(
+  session: Planning,
+  order: OrderedRun,
+  use: (runId: string) => Promise<Result>,
+): Promise<Result> {
+  const { warehouse } = session;
+  // A key of its own: looking at an export must neither find nor disturb an unfinished run of the same file.
+  const { run } = await findOrBeginRun(warehouse, { ...order, planOnly: true });
   try {
     await ingestHere(session, run.runId, order.fetched);
-    const planned = await planRun(dependencies, run.runId);
-    if (planned.kind === 'refused') throw refusal(planned.stop);
-    return { run: await getRun(warehouse, run.runId), plan: planned.plan };
+    return await use(run.runId);
   } finally {
     await discardStagedRows(warehouse, run.runId);
     await setRunStatus(warehouse, run.runId, 'planned', undefined);

@@ -2,10 +2,9 @@ import { Command } from 'commander';
 import { counted, nounFor } from '../domain/counted.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { rememberAsked } from '../warehouse/remember.ts';
-import { discardStagedRows, findOrBeginRun, setRunStatus } from '../warehouse/runs.ts';
 import { describeService } from './describe-service.ts';
 import { print, tell } from './output.ts';
-import { ingestHere } from './plan-export.ts';
+import { withStagedExport } from './plan-export.ts';
 import { addressOf, orderRun, type RunFlags } from './run-order.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
@@ -37,17 +36,11 @@ Example:
       const config = settingsOf(options);
       tell(describeService(config));
       const order = await orderRun(addressOf(file, options), options, config);
-      const rows = await withSession(config, { temporal: false, service: false }, async (session) => {
-        const { warehouse } = session;
-        const { run } = await findOrBeginRun(warehouse, { ...order, planOnly: true });
-        try {
-          await ingestHere(session, run.runId, order.fetched);
-          return await rememberAsked(warehouse, run.runId, askedAt, order.options);
-        } finally {
-          await discardStagedRows(warehouse, run.runId);
-          await setRunStatus(warehouse, run.runId, 'planned', undefined);
-        }
-      });
+      const rows = await withSession(config, { temporal: false, service: false }, (session) =>
+        withStagedExport(session, order, (runId) =>
+          rememberAsked(session.warehouse, runId, askedAt, order.options),
+        ),
+      );
       print(
         `${counted(rows, 'row')}: ${nounFor(rows, 'its', 'their')} people count as asked for at ${askedAt.toISOString()}`,
       );

@@ -8,7 +8,7 @@ import { readLeftAttempts, readOpenPeople, type OpenPerson } from '../warehouse/
 import { markUnknown } from '../warehouse/close-attempt.ts';
 import { rejectPerson } from '../warehouse/remember.ts';
 import { reopenBatch, reopenUnknown } from '../warehouse/reopen-unknown.ts';
-import { askedBy, dropFreshRows } from '../warehouse/pages.ts';
+import { askedBy, dropOvertakenRows } from '../warehouse/pages.ts';
 import { getRun, setRunStatus } from '../warehouse/runs.ts';
 import { watchMatchRate } from './watch-match-rate.ts';
 import { attemptCall, bulkCalls, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
@@ -42,7 +42,7 @@ export async function enrichBatch(
   if (asksAgain) await reopenBatch(warehouse, request.runId, request.batch);
   let people = await readOpenPeople(warehouse.database, request.runId, request.batch);
   const rowNumbers = numbersOf(people);
-  if ((await dropFreshRows(warehouse, request.runId, rowNumbers, askedBy(run.options))) > 0)
+  if ((await dropOvertakenRows(warehouse, request.runId, rowNumbers, askedBy(run.options))) > 0)
     people = await readOpenPeople(warehouse.database, request.runId, request.batch);
   const tally = new Tally();
   // Here as well as at admission: while a window is full, the queue hands every batch back before it gets that far.

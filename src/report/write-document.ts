@@ -100,7 +100,7 @@ const meaningOf: Readonly<Record<string, string>> = {
   identity_mismatch: 'somebody came back who is not shown to be this person',
   no_identifier: 'nothing to ask with',
   duplicate: 'the same person as another row',
-  suppressed: 'opted out',
+  suppressed: 'opted out, or on the suppression list',
   fresh: 'asked recently',
   in_flight: 'being asked for by another run',
   over_budget: 'no credits were left',

@@ -88,6 +88,9 @@ export const analystColumns: {
   notifications: 'none',
   analyst_roles: 'none',
   fetched_exports: 'none',
+  suppression_entries: 'all',
+  suppressed_keys: 'none',
+  erasures: 'all',
 };
 
 /** Any number that nobody else locks: rights are given by one at a time, or PostgreSQL refuses ("concurrently updated"). */

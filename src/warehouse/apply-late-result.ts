@@ -8,6 +8,7 @@ import type { DeliveredPhone } from '../domain/phone.ts';
 import { settleLateCredits } from './late-credits.ts';
 import { writeLateEmails, writePhones, type LateContact } from './contact-phones.ts';
 import type { Warehouse } from './database.ts';
+import { areSuppressed, hiddenId, hidesSomebody, holdSuppressions } from './suppressions.ts';
 import type { RunOptions, Tables } from './tables.ts';
 
 /** What a delivery says, as far as it is applied. */
@@ -56,12 +57,15 @@ export async function applyLateResult(
 ): Promise<DeliveryEffect> {
   const { deliveryId } = delivery;
   return warehouse.database.transaction().execute(async (transaction): Promise<DeliveryEffect> => {
+    await holdSuppressions(transaction);
     const attempt = await lockAttempt(transaction, await ownerOf(transaction, delivery.attemptId, content));
     if (attempt.status === 'admitted') return 'waiting';
-    const stored = await sql<{ status: string; hash: string; repeated: boolean }>`
+    const stored = await sql<{ status: string; hash: string; repeated: boolean; bodyDropped: boolean }>`
       select d.status, encode(d.body_sha256, 'hex') as hash, exists (
         select 1 from webhook_deliveries same where same.attempt_id = ${attempt.attemptId} and same.body_sha256 = d.body_sha256
-          and same.status = 'applied' and same.delivery_id <> d.delivery_id) as repeated
+          and same.status = 'applied' and same.delivery_id <> d.delivery_id) as repeated,
+        exists (select 1 from webhook_deliveries same where same.attempt_id = ${attempt.attemptId} and same.body_sha256 = d.body_sha256
+          and same.body is null) as "bodyDropped"
       from webhook_deliveries d where d.delivery_id = ${deliveryId} for update
     `.execute(transaction);
     if (stored.rows[0]?.status !== 'received') return 'done-before';
@@ -69,7 +73,8 @@ export async function applyLateResult(
 
     // What a poll fetched can have come by webhook before: it changes no contact, but it is the service's whole word.
     if (stored.rows[0].repeated && delivery.origin === 'webhook') {
-      await mark({ status: 'duplicate', reason: 'the same bytes took effect before' });
+      const { bodyDropped: dropsBody } = stored.rows[0];
+      await mark({ status: 'duplicate', reason: 'the same bytes took effect before', dropsBody });
       return 'duplicate';
     }
     if (!content) {
@@ -80,7 +85,9 @@ export async function applyLateResult(
     const asked = lateKindsOf(attempt.options);
     const kind = kindOf(content, asked);
     const personIds = content.people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
-    const contacts = await readContacts(transaction, attempt.attemptId, personIds);
+    const all = await readContacts(transaction, attempt.attemptId, personIds);
+    const suppressed = await suppressedAmong(transaction, attempt, personIds, all);
+    const contacts = all.filter(({ personId }) => !suppressed.has(personId));
     const assigned = assignDelivered(contacts, content.people, kind, attempt.foundIds);
     const write = { deliveryId, origin: kind === 'phones' ? ('reveal' as const) : ('waterfall' as const) };
     const given = content.people.flatMap((person, index) =>
@@ -93,12 +100,14 @@ export async function applyLateResult(
     const nobodys = content.people.length > 0 && strangers === content.people.length;
     await mark({
       status: nobodys ? 'orphaned' : 'applied',
-      reason: reasonOf(attempt, content, strangers),
+      reason: reasonOf(attempt, content, strangers, suppressed.size),
+      dropsBody: suppressed.size > 0,
       subject: `${kind}:${createHash('sha256')
         .update(personIds.length === 0 ? stored.rows[0].hash : personIds.join('\n'))
         .digest('hex')
         .slice(0, 24)}`,
-      personIds,
+      // Numbered, since it is counted for how many people there are results.
+      personIds: personIds.map((id, index) => (suppressed.has(id) ? hiddenId(index) : id)),
       credits: content.creditsConsumed,
     });
     const done = await kindsDone(transaction, attempt, kind, content, delivery.origin === 'poll');
@@ -159,6 +168,30 @@ async function readContacts(
   return contacts.rows;
 }
 
+/**
+ * Ids of people of a delivery who are on the suppression list: by their id, or by what their contact is known by. Where somebody
+ * was taken out of the answer, whoever else turns up later can only be them.
+ */
+async function suppressedAmong(
+  transaction: Transaction<Tables>,
+  { foundIds }: LockedAttempt,
+  personIds: readonly string[],
+  contacts: readonly LateContact[],
+): Promise<ReadonlySet<string>> {
+  const keys = [
+    ...personIds.map((personId) => ({ personId, key: `person:${personId}` })),
+    ...contacts.flatMap(({ personId, emails }) =>
+      emails.map((email) => ({ personId, key: `email:${email}` })),
+    ),
+  ];
+  const listed = await areSuppressed(
+    transaction,
+    keys.map(({ key }) => key),
+  );
+  const strangers = hidesSomebody(foundIds) ? personIds.filter((id) => !foundIds.includes(id)) : [];
+  return new Set([...keys.flatMap(({ personId }, index) => (listed[index] ? [personId] : [])), ...strangers]);
+}
+
 /** A request that asked for one kind only has no other: what the body looks like decides only between both. */
 function kindOf(content: LateContent, asked: readonly LateKind[]): 'phones' | 'waterfall' {
   const phones = asked.includes('phone');
@@ -186,15 +219,21 @@ async function kindsDone(
   return complete || polled ? waterfallKinds(content.targetFields) : [];
 }
 
-function reasonOf(attempt: LockedAttempt, content: LateContent, strangers: number): string | null {
+function reasonOf(
+  attempt: LockedAttempt,
+  content: LateContent,
+  strangers: number,
+  suppressed: number,
+): string | null {
   if (attempt.status === 'unknown' && attempt.foundIds.length === 0)
     return 'the answer of its call was never recorded: nobody is known to whom this could belong';
   const parts = [
     ...(strangers > 0
       ? [
-          `${strangers} of ${countedPeople(content.people.length)} ${nounFor(strangers, 'was', 'were')} not asked for or not found`,
+          `${strangers} of ${countedPeople(content.people.length)} ${nounFor(strangers, 'was', 'were')} not asked for, not found, or suppressed`,
         ]
       : []),
+    ...(suppressed > 0 ? ['its body is not kept: it speaks of somebody on the suppression list'] : []),
     ...(content.unreadablePeople > 0 ? [`${countedPeople(content.unreadablePeople)} cannot be read`] : []),
   ];
   return parts.length === 0 ? null : parts.join('; ');
@@ -206,6 +245,8 @@ interface Marking {
   readonly subject?: string;
   readonly personIds?: readonly string[];
   readonly credits?: Credits | undefined;
+  /** What it says of somebody is not to be kept. */
+  readonly dropsBody?: boolean;
 }
 
 async function markDelivery(
@@ -218,7 +259,8 @@ async function markDelivery(
     update webhook_deliveries set status = ${marking.status}, reason = ${marking.reason}, applied_at = clock_timestamp(),
       late = ${attempt.runEnded}, attempt_id = ${attempt.attemptId}, run_id = ${attempt.runId},
       subject = ${marking.subject ?? null}, person_ids = ${marking.personIds ?? []}::text[],
-      credits = ${marking.credits === undefined ? null : formatCredits(marking.credits)}::numeric
+      credits = ${marking.credits === undefined ? null : formatCredits(marking.credits)}::numeric,
+      body = case when not ${marking.dropsBody ?? false} then body end
     where delivery_id = ${deliveryId}
   `.execute(transaction);
 }

@@ -13,6 +13,7 @@ import * as fetchedExports from './migrations/0005-fetched-exports.ts';
 import * as notifications from './migrations/0006-notifications.ts';
 import * as operations from './migrations/0007-operations.ts';
 import * as serviceWindows from './migrations/0008-service-windows.ts';
+import * as suppressions from './migrations/0009-suppressions.ts';
 
 /** Named here and not found by listing a folder: the order is part of the code, and bundling cannot lose one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -24,6 +25,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0006-notifications': notifications,
   '0007-operations': operations,
   '0008-service-windows': serviceWindows,
+  '0009-suppressions': suppressions,
 };
 
 export interface Migrated {

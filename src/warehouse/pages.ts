@@ -3,6 +3,7 @@ import { peoplePerCall, peoplePerPage } from '../contract.ts';
 import { askedFieldGroups } from '../domain/late-results.ts';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from './database.ts';
+import { keysOfRows, listedRows, saysNothing } from './suppressions.ts';
 import type { RunOptions, Tables } from './tables.ts';
 
 /** What a run asks for, and of whom it does not: those who were asked for recently, at the same service. */
@@ -67,18 +68,18 @@ export async function openPage(
     `.execute(transaction);
     // Only now, with the claims held: a run that had claimed somebody before gave the claim up with what it learned, in one
     // transaction. Looking before claiming would miss that, and ask and pay for them again.
-    await dropFresh(transaction, runId, asked);
+    await dropOvertaken(transaction, runId, asked);
     return openBatches(transaction, runId, page);
   });
 }
 
 /**
  * Drops people who have become fresh since the page was opened: the same person can stand in it under other keys, which only
- * the answer for the first of them shows to be theirs.
+ * the answer for the first of them shows to be theirs. And people who were suppressed since.
  *
  * @returns how many were dropped
  */
-export async function dropFreshRows(
+export async function dropOvertakenRows(
   warehouse: Warehouse,
   runId: string,
   rowNumbers: readonly number[],
@@ -90,8 +91,25 @@ export async function dropFreshRows(
       select identity_key, r.row_number from run_rows r, unnest(r.keys) as identity_key
       where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::int[]) and r.outcome is null
     `.execute(transaction);
-    return dropFresh(transaction, runId, asked);
+    return dropOvertaken(transaction, runId, asked);
   });
+}
+
+async function dropOvertaken(transaction: Transaction<Tables>, runId: string, asked: Asked): Promise<number> {
+  return (await dropSuppressed(transaction, runId)) + (await dropFresh(transaction, runId, asked));
+}
+
+/** Gives rows of `page_keys` whose people are on the suppression list by now their outcome, and their claims up. */
+async function dropSuppressed(transaction: Transaction<Tables>, runId: string): Promise<number> {
+  const dropped = await sql`
+    with listed as (${listedRows(keysOfRows(runId, sql`select row_number from page_keys`))}),
+    unclaimed as (
+      delete from claims c using listed l where c.run_id = ${runId} and c.row_number = l.row_number
+    )
+    update run_rows r set outcome = 'suppressed', reason = 'put on the suppression list since the plan was made', ${saysNothing}
+    from listed l where r.run_id = ${runId} and r.row_number = l.row_number and r.outcome is null
+  `.execute(transaction);
+  return Number(dropped.numAffectedRows ?? 0n);
 }
 
 /** Gives rows of `page_keys` that were asked for recently their outcome, and their claims up. */

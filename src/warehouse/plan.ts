@@ -5,6 +5,7 @@ import type { Warehouse } from './database.ts';
 import type { Asked } from './pages.ts';
 import { placePilot } from './pilot.ts';
 import { optionsOutsidePlan } from './runs.ts';
+import { hasSuppressions, listedRows, saysNothing } from './suppressions.ts';
 import type { Tables } from './tables.ts';
 
 /** Whose calls go first is for each command to say, and may change any time: a backfill applies what `enrich plan` has shown. */
@@ -25,8 +26,8 @@ const rowsWorthAnalyzing = 10_000;
  * Gives every staged row of a run an outcome or a place among the people to ask for. Set-based: a million rows are planned
  * by a handful of statements in one transaction. Does nothing where the run is planned already.
  *
- * Order of the reasons, first match wins: what ingest found (malformed, no identifier), suppressed, duplicate, fresh, in
- * flight. Rows are one person where they share an identity key, also by way of a third row.
+ * Order of the reasons, first match wins: what ingest found (malformed, no identifier), suppressed (by the export itself, then by
+ * the list), duplicate, fresh, in flight. Rows are one person where they share an identity key, also by way of a third row.
  *
  * @param runId a run whose file is staged
  * @param pilot so many of the people come first, in pages of their own; null: none
@@ -105,6 +106,8 @@ async function decide(
     where opted.opted_out
     group by 1
   `.execute(transaction);
+  const isListed = await hasSuppressions(transaction);
+  if (isListed) await dropSuppressed(transaction, runId);
   // One contact of the CRM is one row of the warehouse, whoever the rows of the file say that it is.
   await sql`
     insert into plan_outcomes
@@ -148,6 +151,31 @@ async function decide(
   await sql`
     update run_rows r set outcome = o.outcome, reason = o.reason
     from plan_outcomes o where r.run_id = ${runId} and r.row_number = o.row_number
+  `.execute(transaction);
+  if (isListed)
+    await sql`
+      update run_rows set ${saysNothing} where run_id = ${runId} and row_number in (select row_number from plan_listed)
+    `.execute(transaction);
+}
+
+/** Fills `plan_listed` with the rows of everybody who is on the suppression list, by whichever row of theirs. */
+async function dropSuppressed(transaction: Transaction<Tables>, runId: string): Promise<void> {
+  const keys = sql`
+    select row_number, identity_key from plan_keys union all
+    select row_number, 'domain:' || domain from run_rows where run_id = ${runId} and outcome is null and domain is not null
+  `;
+  await sql`
+    create temporary table plan_listed on commit drop as
+    select coalesce(same.row_number, listed.row_number) as row_number,
+      min(case when same.row_number is null or same.row_number = listed.row_number
+        then 'on the suppression list' else 'the same person is on the suppression list by row ' || listed.row_number end) as reason
+    from (${listedRows(keys)}) listed
+    left join plan_people own on own.row_number = listed.row_number
+    left join plan_people same on same.first_row = own.first_row
+    group by 1
+  `.execute(transaction);
+  await sql`
+    insert into plan_outcomes select row_number, 'suppressed', reason from plan_listed on conflict do nothing
   `.execute(transaction);
 }
 

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
-import { alignMatches, type AlignedRow, type Alignment } from '../domain/alignment.ts';
+import { alignMatches, type Alignment } from '../domain/alignment.ts';
 import { worstCaseWithPhones } from '../domain/credit-rules.ts';
 import { parseCredits, wholeCredits, type Credits } from '../domain/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../domain/late-results.ts';
-import { contactFields, type ContactFields } from '../domain/merge-policy.ts';
 import { displayForm } from '../domain/normalise.ts';
 import type { Person } from '../domain/person.ts';
+import { answeredRows, withoutSuppressed, type AnsweredRow } from './answered-rows.ts';
 import {
   closeAttempt,
   giveBack,
@@ -21,6 +21,7 @@ import { upsertContacts } from './contacts.ts';
 import type { Warehouse } from './database.ts';
 import type { OpenPerson } from './open-people.ts';
 import { remember } from './remember.ts';
+import { holdSuppressions, withoutIds } from './suppressions.ts';
 import type { Tables } from './tables.ts';
 
 /** What the service made of a bulk call, as far as it is recorded. */
@@ -54,16 +55,6 @@ export interface RecordedAnswer {
   readonly recordedNow: boolean;
 }
 
-/** A row with what the answer says of it, in the form of the tables. */
-interface AnsweredRow {
-  readonly rowNumber: number;
-  readonly outcome: AlignedRow['outcome'];
-  readonly reason: string | null;
-  readonly evidence: string | null;
-  /** Of the person given to the row. */
-  readonly fields: ContactFields | undefined;
-}
-
 const compress = promisify(gzip);
 
 /**
@@ -94,10 +85,11 @@ export async function recordAnswer(
     answer.matches,
     hashesOf,
   );
-  const rows = answeredRows(people, alignment, answer);
+  const answered = answeredRows(people, alignment, answer);
   // Before the transaction: 600 KB take some milliseconds, during which nobody should wait for our locks.
   const bodyGzip = await compress(answer.raw, { level: 1 });
   return warehouse.database.transaction().execute(async (transaction) => {
+    await holdSuppressions(transaction);
     const found = peopleFound(answer, people.length);
     const awaited = awaitedOf(record.asked, answer, found, record.lateResults);
     const attempt = await closeAttempt(transaction, attemptId, {
@@ -115,7 +107,7 @@ export async function recordAnswer(
     });
     if (!attempt) {
       const before = await readRecorded(transaction, attemptId);
-      const tally = tallyOf(before ? rows : []);
+      const tally = tallyOf(before ? answered : []);
       const creditsSettled = parseCredits(before?.settled ?? '0') ?? 0n;
       return {
         ...tally,
@@ -125,10 +117,22 @@ export async function recordAnswer(
         recordedNow: false,
       };
     }
-    await sql`
-      insert into raw_answers (attempt_id, content_type, body_gzip)
-      values (${attemptId}, ${answer.contentType ?? null}, ${bodyGzip})
-    `.execute(transaction);
+    const { rows, namesSuppressed, personIds } = await withoutSuppressed(
+      transaction,
+      attempt.runId,
+      answered,
+      answer.matches,
+    );
+    if (namesSuppressed)
+      await sql`
+        update attempts set found_ids = ${withoutIds('found_ids', personIds)} where attempt_id = ${attemptId}
+      `.execute(transaction);
+    // A body is kept whole or not at all.
+    else
+      await sql`
+        insert into raw_answers (attempt_id, content_type, body_gzip)
+        values (${attemptId}, ${answer.contentType ?? null}, ${bodyGzip})
+      `.execute(transaction);
     await lookAgain(transaction, attemptId);
     await writeQuarantine(transaction, attemptId, alignment, answer.unreadableMatches);
     await writeOutcomes(transaction, attempt, attemptId, rows);
@@ -139,7 +143,12 @@ export async function recordAnswer(
       asOf: attempt.admittedAt,
       contacts: rows.flatMap(({ rowNumber, fields }) => (fields ? [{ rowNumber, fields }] : [])),
     });
-    await remember(transaction, attempt, rows, record.asked);
+    await remember(
+      transaction,
+      attempt,
+      rows.flatMap((row) => (row.outcome === 'suppressed' ? [] : [{ ...row, outcome: row.outcome }])),
+      record.asked,
+    );
     const consumed = answer.creditsConsumed;
     if (awaited?.worstCase !== undefined && !attempt.decided)
       await giveBack(transaction, attemptId, attempt, awaited.worstCase);
@@ -198,30 +207,6 @@ function awaitedOf(
   };
 }
 
-function answeredRows(
-  people: readonly OpenPerson[],
-  alignment: Alignment,
-  answer: AnswerToRecord,
-): AnsweredRow[] {
-  const inPlace = answer.matches.length === people.length;
-  const unreadable = new Set(inPlace ? answer.unreadableMatches.map(({ index }) => index) : []);
-  return people.map(({ rowNumber }, index) => {
-    const row = alignment.rows[index]!;
-    const answered = { rowNumber, outcome: row.outcome, reason: null, evidence: null, fields: undefined };
-    switch (row.outcome) {
-      case 'enriched':
-        return { ...answered, evidence: row.evidence, fields: contactFields(row.person) };
-      case 'identity_mismatch':
-        return { ...answered, reason: row.reason };
-      case 'not_found':
-        // Somebody came back, and may have been billed: that is no miss.
-        return unreadable.has(index)
-          ? { ...answered, outcome: 'identity_mismatch', reason: 'what came back is no readable person' }
-          : answered;
-    }
-  });
-}
-
 /**
  * Row outcomes and their evidence, and the claims of these rows given up: everybody here has the final word. Where two calls
  * asked for the same person (the answer to the first seemed lost), whichever found them has it.
@@ -269,7 +254,7 @@ async function writeQuarantine(
 }
 
 function tallyOf(rows: readonly AnsweredRow[]): Pick<RecordedAnswer, 'enriched' | 'notFound' | 'mismatched'> {
-  const count = (outcome: AlignedRow['outcome']): number =>
+  const count = (outcome: AnsweredRow['outcome']): number =>
     rows.filter((row) => row.outcome === outcome).length;
   return {
     enriched: count('enriched'),

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { AlignedRow } from '../domain/alignment.ts';
 import type { Identity } from '../domain/identity.ts';
+import { parseDomain } from '../domain/domain-name.ts';
 import { identityKeys } from '../domain/identity-keys.ts';
 import { askedFieldGroups, type AskedExtras } from '../domain/late-results.ts';
 import type { ContactFields } from '../domain/merge-policy.ts';
@@ -105,6 +106,12 @@ export async function rememberAsked(
     `.execute(transaction);
     return named.rows[0]!.rows;
   });
+}
+
+/** The keys of a person who came back, with their employer's domain, by which the suppression list knows them. */
+export function learnedKeys(fields: ContactFields): string[] {
+  const domain = fields.organization_domain === null ? undefined : parseDomain(fields.organization_domain);
+  return [...identityKeys(identityOf(fields)), ...(domain === undefined ? [] : [`domain:${domain}`])];
 }
 
 /** Whom the contact's columns name: tidied, so that no key holds what a text column refuses. */

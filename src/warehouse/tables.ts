@@ -379,6 +379,34 @@ export interface FetchedExportsTable {
   fetched_at: Generated<Timestamp>;
 }
 
+/** Whom not to ask for. Nobody is named: what a key says is kept as a hash. */
+export interface SuppressionEntriesTable {
+  /** SHA-256 of the identity key that was put on the list. */
+  entry_id: Buffer;
+  kind: 'email' | 'profile' | 'person' | 'hash' | 'name' | 'domain';
+  /** Of an entry of that kind, in clear: it is no personal data, and subdomains are matched by it. */
+  domain: string | null;
+  reason: string | null;
+  added_by: string;
+  added_at: GeneratedTimestamp;
+}
+
+/** The forms under which an entry is looked up. */
+export interface SuppressedKeysTable {
+  key_hash: Buffer;
+  entry_id: Buffer;
+}
+
+/** That somebody was erased, without saying who. */
+export interface ErasuresTable {
+  erasure_id: string;
+  erased_at: GeneratedTimestamp;
+  erased_by: string;
+  reason: string | null;
+  /** How much was removed, by table. */
+  removed: Json<Record<string, number>>;
+}
+
 /** The schema `enrichment`. */
 export interface Tables {
   runs: RunsTable;
@@ -403,4 +431,7 @@ export interface Tables {
   notifications: NotificationsTable;
   analyst_roles: AnalystRolesTable;
   fetched_exports: FetchedExportsTable;
+  suppression_entries: SuppressionEntriesTable;
+  suppressed_keys: SuppressedKeysTable;
+  erasures: ErasuresTable;
 }

@@ -25,12 +25,13 @@ export interface PhonesCall {
 /** Three people are being asked for, with their phones, by a run of their own. */
 export async function callWithPhones(warehouse: Warehouse): Promise<PhonesCall> {
   names += 1;
+  const call = names;
   const people = ['a', 'b', 'c'].map((letter) => ({
-    keys: [`email:${letter}${names}@orbit.example`],
-    email: `${letter}${names}@orbit.example`,
+    keys: [`email:${letter}${call}@orbit.example`],
+    email: `${letter}${call}@orbit.example`,
     firstName: 'Ada',
-    lastName: `Novak${letter}${names}`,
-    contactId: `${letter}-${names}`,
+    lastName: `Novak${letter}${call}`,
+    contactId: `${letter}-${call}`,
   }));
   const run = await stagedRun(warehouse, people);
   await warehouse.pool.query(
@@ -53,7 +54,7 @@ export async function callWithPhones(warehouse: Warehouse): Promise<PhonesCall> 
     { service: 'test', rateLimits: [], budgets: { perDay: undefined, perMonth: undefined } },
   );
   if (admission.kind !== 'admitted') throw new Error(admission.kind);
-  const ids = ['a', 'b', 'c'].map((letter) => `person-${letter}${names}`);
+  const ids = ['a', 'b', 'c'].map((letter) => `person-${letter}${call}`);
   return {
     runId: run.runId,
     attemptId: admission.attemptId,

@@ -23,7 +23,7 @@ const bulkCalls = { service: 'test', scope: bulkMatchScope };
 let warehouse: TestWarehouse;
 
 beforeAll(async () => {
-  warehouse = await openTestWarehouse({ connections: 20 });
+  warehouse = await openTestWarehouse({ connections: 20, connectMilliseconds: 60_000 });
 });
 
 afterAll(() => warehouse.drop());

@@ -1,0 +1,36 @@
+import { parseDomain } from './domain-name.ts';
+import { parseEmail, parseHashedEmail } from './email-address.ts';
+import { identityKeys } from './identity-keys.ts';
+import { parseProfileUrl } from './profile-url.ts';
+
+/** Whom an entry of the suppression list is about: one person, by one identifier, or everybody of a domain. */
+export interface SuppressionSubject {
+  readonly kind: 'email' | 'profile' | 'person' | 'hash' | 'domain';
+  /** As `identityKeys` writes it; `domain:` for a domain. */
+  readonly key: string;
+}
+
+/**
+ * Reads whom somebody means who is to be suppressed or erased.
+ *
+ * @param text an address; a profile URL; a hashed address (MD5 or SHA-256 in hexadecimal); `person:` and the service's id; or
+ *   `@acme.example`, everybody at that domain and below it
+ * @returns undefined where it is none of these
+ */
+export function parseSuppressionSubject(text: string): SuppressionSubject | undefined {
+  const written = text.trim();
+  if (written.startsWith('@')) {
+    const domain = parseDomain(written.slice(1));
+    return domain === undefined ? undefined : { kind: 'domain', key: `domain:${domain}` };
+  }
+  const personId = /^person:(\S{1,200})$/.exec(written)?.[1];
+  if (personId !== undefined) return { kind: 'person', key: `person:${personId}` };
+  const email = parseEmail(written);
+  // Without a name: whoever reads a shared address (`info@`) is meant, all of them.
+  if (email !== undefined) return { kind: 'email', key: `email:${email}` };
+  const hashedEmail = parseHashedEmail(written);
+  if (hashedEmail !== undefined) return { kind: 'hash', key: identityKeys({ hashedEmail })[0]! };
+  const profileUrl = parseProfileUrl(written);
+  if (profileUrl !== undefined) return { kind: 'profile', key: identityKeys({ profileUrl })[0]! };
+  return undefined;
+}

@@ -1,0 +1,45 @@
+import { sql, type Kysely } from 'kysely';
+
+/** Who is not to be asked for, and what was erased; `tables.ts` explains the columns. */
+export async function up(database: Kysely<never>): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(database);
+}
+
+const statements = [
+  `create table enrichment.suppression_entries (
+    entry_id bytea primary key,
+    kind text not null check (kind in ('email', 'profile', 'person', 'hash', 'name', 'domain')),
+    domain text check ((domain is not null) = (kind = 'domain')),
+    reason text,
+    added_by text not null,
+    added_at timestamptz not null default now()
+  )`,
+  `create index suppressed_domains on enrichment.suppression_entries (domain) where kind = 'domain'`,
+  `create table enrichment.suppressed_keys (
+    key_hash bytea not null,
+    entry_id bytea not null references enrichment.suppression_entries on delete cascade,
+    primary key (key_hash, entry_id)
+  )`,
+  `create index suppressed_keys_by_entry on enrichment.suppressed_keys (entry_id)`,
+
+  // The list keeps hashes, so that it is no register of those who wanted to be in none. An address is looked up as it is, without
+  // the name that a shared one bears, and by both hashes that exports write.
+  `create function enrichment.suppression_hashes(identity_key text) returns setof bytea
+    language sql immutable strict parallel safe rows 4 as $$
+    select sha256(convert_to(form, 'UTF8')) from unnest(
+      case when starts_with(identity_key, 'email:') then array[
+        identity_key,
+        split_part(identity_key, '|', 1),
+        'hash:' || md5(split_part(substr(identity_key, 7), '|', 1)),
+        'hash:' || encode(sha256(convert_to(split_part(substr(identity_key, 7), '|', 1), 'UTF8')), 'hex')]
+      else array[identity_key] end) as form
+  $$`,
+
+  `create table enrichment.erasures (
+    erasure_id text primary key,
+    erased_at timestamptz not null default clock_timestamp(),
+    erased_by text not null,
+    reason text,
+    removed jsonb not null
+  )`,
+];

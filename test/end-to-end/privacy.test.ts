@@ -1,0 +1,116 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Papa from 'papaparse';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestHouse, type Ended } from '../helpers/command-line.ts';
+import { expectPromisesKept } from '../helpers/promises.ts';
+
+let house: TestHouse;
+
+beforeAll(async () => {
+  house = await TestHouse.open({ latency: 20 });
+});
+
+afterAll(() => house.close());
+
+type Row = Record<string, string>;
+
+function readRows(file: string): Row[] {
+  return Papa.parse<Row>(readFileSync(file, 'utf8'), { header: true, skipEmptyLines: true }).data;
+}
+
+/** The same people in an export of another day. */
+function again(rows: readonly Row[], name: string): string {
+  const file = join(house.directory, name);
+  writeFileSync(file, Papa.unparse(rows.map((row) => ({ ...row, 'Contact owner': name }))));
+  return file;
+}
+
+/** The email of somebody who was enriched. */
+async function enrichedEmail(runId: string): Promise<string> {
+  const { rows } = await house.warehouse.pool.query<{ email: string }>(
+    `select r.email from run_rows r join enriched_contacts c on c.run_id = r.run_id and c.row_number = r.row_number
+     where r.run_id = $1 and r.email is not null order by r.row_number limit 1`,
+    [runId],
+  );
+  return rows[0]!.email;
+}
+
+describe('enrich erase', () => {
+  it('shows what there is, removes it after a yes, and the person comes back by no export', async () => {
+    const file = house.sample(40);
+    const first = (await house.enrich(['run', file, '--yes', '--json'])).facts();
+    const email = await enrichedEmail(first.run_id);
+
+    const shown = await house.enrich(['erase', email, '--json']);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ erased: false, contacts: 1, rows: 1, answers: 1 });
+    const erased = await house.enrich(['erase', email, '--yes', '--json', '--reason', 'ticket 17']);
+    expect(JSON.parse(erased.stdout)).toMatchObject({ erased: true, contacts: 1, rows: 1, answers: 1 });
+
+    const theirs = readRows(file).filter((row) => row['Email']!.toLowerCase() === email);
+    const later = await house.enrich(['run', again(theirs, 'later.csv'), '--yes', '--json']);
+    expect(later.facts()).toMatchObject({
+      status: 'finished',
+      calls: 0,
+      outcomes: { suppressed: theirs.length },
+    });
+    const report = await house.enrich(['report', first.run_id, '--format', 'json']);
+    expect(report.code).toBe(0);
+    await expectPromisesKept(house);
+  });
+
+  it.each([
+    ['info@orbit.example', 'several people may read this address'],
+    ['@orbit.example', 'a domain is not one person'],
+    ['Ada Novak', 'this names nobody'],
+  ])('refuses %s', async (who, why) => {
+    const ended = await house.enrich(['erase', who, '--yes']);
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+  });
+
+  it('repeats in no error whom it was given', async () => {
+    expect((await house.enrich(['erase', 'Ada Novak', '--yes'])).stderr).not.toContain('Novak');
+  });
+});
+
+describe('enrich suppress', () => {
+  const check = (who: string): Promise<Ended> => house.enrich(['suppress', 'check', who]);
+
+  it('keeps people from being asked for until they are taken off the list', async () => {
+    expect((await check('ada@orbit.example')).code).toBe(0);
+    expect((await house.enrich(['suppress', 'add', 'Ada@Orbit.example', '@acme.example'])).stdout).toContain(
+      '2 put on the list',
+    );
+    expect((await check('ada@orbit.example')).code).toBe(3);
+    expect((await check('bo@eu.acme.example')).code).toBe(3);
+    const file = join(house.directory, 'listed.csv');
+    writeFileSync(file, 'Email\nada@orbit.example\nbo@acme.example\n');
+    expect((await house.enrich(['run', file, '--yes', '--json'])).facts()).toMatchObject({
+      calls: 0,
+      outcomes: { suppressed: 2 },
+    });
+    await house.enrich(['suppress', 'remove', 'ada@orbit.example', '@acme.example']);
+    expect((await check('ada@orbit.example')).code).toBe(0);
+  });
+
+  it('takes everybody in an export, and lists them without a name', async () => {
+    const file = join(house.directory, 'opt-outs.csv');
+    writeFileSync(file, 'Email\ncy@orbit.example\ndee@orbit.example\n');
+    const imported = await house.enrich([
+      'suppress',
+      'import',
+      file,
+      '--reason',
+      'newsletter',
+      '--by',
+      'somebody',
+    ]);
+    expect(imported.stdout).toContain('2 put on the list');
+    expect((await check('dee@orbit.example')).code).toBe(3);
+    const list = await house.enrich(['suppress', 'list', '--json']);
+    const { entries } = JSON.parse(list.stdout) as { entries: { kind: string; reason: string | null }[] };
+    const imports = entries.filter(({ reason }) => reason === 'newsletter');
+    expect(imports.map(({ kind }) => kind)).toEqual(['email', 'email']);
+    expect(list.stdout).not.toContain('orbit');
+  });
+});
