@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { failureKinds } from '../service/failure-kinds.ts';
 
 /** How an exchange with the service ended: with an answer, or with what a failure asks for (`Disposition` of the service). */
 export type CallResult = 'answered' | 'retry' | 'wait' | 'pause' | 'reject' | 'unknown';
@@ -72,6 +73,7 @@ export class ProcessMetrics {
       registers,
     });
     for (const result of callResults) this.#calls.inc({ endpoint: paidEndpoint, result }, 0);
+    for (const type of Object.keys(failureKinds)) this.#failures.inc({ endpoint: paidEndpoint, type }, 0);
     for (const result of deliveryResults) this.#deliveries.inc({ result }, 0);
   }
 

@@ -27,7 +27,7 @@ export interface StateOfRun {
   readonly reserved: string;
   readonly unknown: string;
   readonly limit: string | null;
-  /** Since the last call began or ended. */
+  /** Since the last call began or ended, or a poll was due; 0 while late results are awaited and no poll is due. */
   readonly idleSeconds: number;
 }
 
@@ -169,11 +169,16 @@ async function readNotTaken(transaction: Transaction<Tables>): Promise<number> {
   return rows[0]!.notifications;
 }
 
+/**
+ * A run may have people left and make no call for hours, and be well: after its pilot, or where its budget is empty, it first
+ * waits for what its calls have yet to bring. Then nothing is owed before the next poll is due.
+ */
 async function readUnfinished(transaction: Transaction<Tables>): Promise<readonly StateOfRun[]> {
   const { rows } = await sql<StateOfRun>`
     select r.run_id as "runId", r.status, r.rows_staged as "rowsStaged", (r.plan->>'people')::int as planned,
       a.asked, a.settled, a.reserved, a.unknown, trim_scale(b.credits_limit)::text as "limit",
-      extract(epoch from clock_timestamp() - greatest(r.created_at, r.approved_at, a.moved))::float8 as "idleSeconds"
+      greatest(0, extract(epoch from
+        clock_timestamp() - greatest(r.created_at, r.approved_at, a.moved, a.due)))::float8 as "idleSeconds"
     from runs r
     left join budgets b on b.budget_id = 'run:' || r.run_id
     cross join lateral (
@@ -181,7 +186,9 @@ async function readUnfinished(transaction: Transaction<Tables>): Promise<readonl
         trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
         trim_scale(coalesce(sum(credits_reserved) filter (where status in ('admitted', 'awaiting')), 0))::text as reserved,
         trim_scale(coalesce(sum(credits_reserved) filter (where status = 'unknown'), 0))::text as unknown,
-        max(greatest(admitted_at, answered_at, closed_at)) as moved
+        max(greatest(admitted_at, answered_at, closed_at)) as moved,
+        min(least(next_poll_at, awaited_until))
+          filter (where status = 'awaiting' and awaited_until > clock_timestamp()) as due
       from attempts where run_id = r.run_id
     ) a
     where r.status not in ('planned', 'finished', 'cancelled', 'failed') and r.run_key not like 'plan %'

@@ -221,7 +221,7 @@ function renderRuns(state: State, gauge: MakeGauge): void {
   );
   const idle = gauge(
     'enrich_run_idle_seconds',
-    'Time since a call of an unfinished run began or ended.',
+    'Time since a call of an unfinished run began or ended, or since a poll for its late results was due.',
     'run',
     'status',
   );

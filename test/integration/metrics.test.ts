@@ -1,15 +1,23 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { countCalls } from '../../src/enrichment/count-calls.ts';
 import { admit } from '../../src/limits/admit.ts';
+import { readState } from '../../src/observe/read-state.ts';
+import { failureKinds } from '../../src/service/failure-kinds.ts';
 import { ServiceFailure } from '../../src/service/failure.ts';
 import { markUnknown } from '../../src/warehouse/close-attempt.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { setRunStatus } from '../../src/warehouse/runs.ts';
 import { parseCredits } from '../../src/domain/decimal.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import {
+  createTestDatabase,
+  openTestWarehouse,
+  type TestDatabase,
+  type TestWarehouse,
+} from '../helpers/database.ts';
 import { freePort } from '../helpers/free-port.ts';
+import { callWithPhones, recordPhonesAnswer } from '../helpers/late-calls.ts';
 import { openMetricsHouse, valueOf } from '../helpers/metrics.ts';
 import { runningRun, stagedRun } from '../helpers/rows.ts';
 
@@ -101,6 +109,48 @@ describe('a scrape', () => {
   });
 });
 
+describe('how long a run has been idle', () => {
+  let warehouse: TestWarehouse;
+  let runId: string;
+
+  /** A run whose only call was answered an hour ago, and whose phones have not come. */
+  beforeEach(async () => {
+    warehouse = await openTestWarehouse();
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    ({ runId } = call);
+    await warehouse.pool.query(`update runs set created_at = now() - interval '2 hours', approved_at = null`);
+    await warehouse.pool.query(
+      `update attempts set admitted_at = now() - interval '1 hour', answered_at = now() - interval '1 hour'`,
+    );
+  });
+
+  afterEach(() => warehouse.drop());
+
+  const idleSeconds = async (): Promise<number | undefined> => {
+    const { unfinished } = await readState(warehouse, {
+      rateLimits: [],
+      budgets: noBudgets,
+      service: 'test',
+    });
+    return unfinished.find((run) => run.runId === runId)?.idleSeconds;
+  };
+
+  it('is nothing while it waits for late results, and no poll is due', async () => {
+    expect(await idleSeconds()).toBe(0);
+  });
+
+  it('counts from when a poll was due that nobody makes', async () => {
+    await warehouse.pool.query(`update attempts set next_poll_at = now() - interval '10 minutes'`);
+    expect(await idleSeconds()).toBeCloseTo(600, -1);
+  });
+
+  it('counts from the last call where nothing is awaited any more', async () => {
+    await warehouse.pool.query(`update attempts set awaited_until = now() - interval '50 minutes'`);
+    expect(await idleSeconds()).toBeCloseTo(3_600, -1);
+  });
+});
+
 describe('the endpoint', () => {
   let temporal: Server;
 
@@ -124,6 +174,15 @@ describe('the endpoint', () => {
     expect(valueOf(scrape, 'enrich_ingested_rows_total')).toBe(12);
     expect(valueOf(scrape, 'enrich_build_info{version="1.2.3"}')).toBe(1);
     expect(valueOf(scrape, 'temporal_request')).toBe(7);
+  });
+
+  it('has every type of failure of the paid call from the start, so that the first shows as an increase', async () => {
+    const house = await openMetricsHouse(`postgres://nobody@127.0.0.1:${await freePort()}/none`);
+    const scrape = await house.scrape();
+    await house.close();
+    const shown = (type: string) =>
+      valueOf(scrape, `enrich_service_failures_total{endpoint="${endpoint.name}",type="${type}"}`);
+    expect(Object.keys(failureKinds).filter((type) => shown(type) !== 0)).toEqual([]);
   });
 
   it('counts calls by how they ended, and failures by their type', async () => {
