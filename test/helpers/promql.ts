@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { parse } from 'yaml';
 
 export interface Rule {
@@ -24,6 +24,22 @@ export function readRules(): readonly Rule[] {
 /** The panels of the dashboard that the product comes with. */
 export function readPanels(): readonly Panel[] {
   return (JSON.parse(read('deploy/grafana/enrich.json')) as { panels: Panel[] }).panels;
+}
+
+/** What a test of the alerts expects of one of them at one moment; `exp_alerts` is left out where it is to be silent. */
+interface AlertExpectation {
+  readonly alertname: string;
+  readonly exp_alerts?: readonly unknown[];
+}
+
+/** Everything that test/alerts expects. */
+export function readAlertExpectations(): readonly AlertExpectation[] {
+  return readdirSync(new URL('../alerts', import.meta.url)).flatMap((name) => {
+    const { tests } = parse(read(`test/alerts/${name}`)) as {
+      tests: { alert_rule_test: AlertExpectation[] }[];
+    };
+    return tests.flatMap((test) => test.alert_rule_test);
+  });
 }
 
 const words = new Set(['and', 'or', 'unless', 'bool', 'offset']);

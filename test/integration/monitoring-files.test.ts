@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureKinds } from '../../src/service/failure-kinds.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 import { metricNames, openMetricsHouse } from '../helpers/metrics.ts';
-import { metricsOf, readPanels, readRules } from '../helpers/promql.ts';
+import { metricsOf, readAlertExpectations, readPanels, readRules } from '../helpers/promql.ts';
 
 let database: TestDatabase;
 let served: Set<string>;
@@ -21,6 +23,8 @@ const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 
 
 /** Prometheus makes `up` itself; what Temporal's SDK serves is held against a real worker, end to end. */
 const isServed = (name: string) => served.has(name) || name === 'up' || name.startsWith('temporal_');
+
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
 describe('names of metrics in an expression', () => {
   it('are told from functions, labels, durations and words', () => {
@@ -42,6 +46,22 @@ describe('the alerts', () => {
     expect(runbook.split('\n')).toContain(`### ${alert}`);
     expect(annotations['summary']).toMatch(/\S/);
     expect(['page', 'ticket']).toContain(labels['severity']);
+  });
+
+  it.each(readRules())('$alert is tested where it fires, and where it is silent', ({ alert }) => {
+    const expected = readAlertExpectations().filter(({ alertname }) => alertname === alert);
+    expect(new Set(expected.map(({ exp_alerts: firing = [] }) => firing.length > 0))).toEqual(
+      new Set([true, false]),
+    );
+  });
+
+  it.skipIf(!hasPromtool)('pass their tests (test/alerts), where promtool is on the PATH', () => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [fileURLToPath(new URL('../../scripts/check-alerts.mjs', import.meta.url))],
+      { encoding: 'utf8' },
+    );
+    expect(status, stdout + stderr).toBe(0);
   });
 
   it('of the runbook are all there', () => {
