@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestHouse } from '../helpers/command-line.ts';
 import { metricNames } from '../helpers/metrics.ts';
-import { metricsOf, readPanels } from '../helpers/promql.ts';
+import { metricsOf, readPanels, readRules } from '../helpers/promql.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 const limit = { calls: 20, seconds: 10 };
@@ -36,9 +36,12 @@ it('two workers, one of them killed and replaced inside a window, hold one rate 
 
   expect(facts.status).toBe('finished');
   // One scrape has what the process counted, what the database says, and what Temporal's SDK says of this worker.
-  const asked = readPanels().flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => metricsOf(expr)));
+  const targets = readPanels().flatMap(({ targets: ofPanel = [] }) => ofPanel);
+  const asked = [...targets, ...readRules()].flatMap(({ expr }) => metricsOf(expr));
   const served = metricNames(scrape);
   expect(asked.filter((name) => name !== 'up' && !served.has(name))).toEqual([]);
+  // EnrichNoWorker knows a worker by it.
+  expect(scrape).toMatch(/^temporal_worker_task_slots_available\{.*worker_type="ActivityWorker".*\} \d/m);
   expect(house.sandbox.log.busiest(limit.seconds, '/people/bulk_match')).toBeLessThanOrEqual(limit.calls);
   expect(house.sandbox.log.bill().refused).toBe(0);
   expect(usedShare(house.sandbox.log.calls().map((call) => call.at))).toBeGreaterThanOrEqual(0.95);
