@@ -26,6 +26,11 @@ export interface MatchAnswer {
   readonly contentType: string | undefined;
 }
 
+/** Nothing is billed where no data is returned: a person without any is nobody. */
+function saysSomething(person: Person): boolean {
+  return Object.values(person).some((value) => value !== null && value !== undefined);
+}
+
 const schema = z.looseObject({ person: personSchema.nullish(), waterfall: laterResults });
 
 /**
@@ -38,7 +43,7 @@ export function readMatchAnswer(answer: HttpAnswer, endpoint: Endpoint): MatchAn
   return {
     httpStatus: answer.status,
     requestId: readRequestId(members.get('request_id')),
-    person: data.person ?? undefined,
+    person: data.person && saysSomething(data.person) ? data.person : undefined,
     waterfall: data.waterfall ?? undefined,
     creditsConsumed: readCredits(members.get('credits_consumed')).credits,
     rateLimits: readRateHeaders(answer.headers),

@@ -156,9 +156,12 @@ describe('match', () => {
     });
   });
 
-  it.each([{ person: null }, {}])('reads nobody from %o', async (body) => {
-    expect((await clientOf(carrying(body).transport).match({ person: mira })).person).toBeUndefined();
-  });
+  it.each([{ person: null }, {}, { person: {} }, { person: { id: null, name: null, organization: null } }])(
+    'reads nobody from %o',
+    async (body) => {
+      expect((await clientOf(carrying(body).transport).match({ person: mira })).person).toBeUndefined();
+    },
+  );
 
   it('does not take a person in a wrong shape', async () => {
     const { transport } = carrying({ person: { id: 7 } });
