@@ -1,4 +1,5 @@
 import {
+  ActivityFailure,
   ApplicationFailure,
   ChildWorkflowFailure,
   executeChild,
@@ -36,10 +37,11 @@ type EndedRun = ScheduledRunResult['runs'][number];
  */
 export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledRunResult> {
   const asOf = scheduledTime();
-  const { runs, left } = await beginScheduledRuns.executeWithOptions(
-    { summary: `look for ${input.export.from}`.slice(0, 180) },
-    [{ ...input, asOf: asOf.toISOString() }],
-  );
+  const { runs, left } = await beginScheduledRuns
+    .executeWithOptions({ summary: `look for ${input.export.from}`.slice(0, 180) }, [
+      { ...input, asOf: asOf.toISOString() },
+    ])
+    .catch(sayingWhy);
   const ended: EndedRun[] = [];
   let failure: ApplicationFailure | undefined;
   for (const run of runs) {
@@ -77,6 +79,11 @@ async function carryOut(run: RunInput, asOf: Date): Promise<EndedRun> {
     // The same file was left unfinished by an earlier time whose run is still going on, or waits for a person.
     return { runId, file, status: 'going on since earlier', calls: 0, creditsSettled: '0' };
   }
+}
+
+/** The schedule that is paused by a failure says its message, and that of an activity's failure says nothing. */
+function sayingWhy(error: unknown): never {
+  throw error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : error;
 }
 
 /** Its class is in a package that workflows do not import. */

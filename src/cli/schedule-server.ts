@@ -6,6 +6,7 @@ import {
   type ScheduleDescription,
   type ScheduleOptions,
 } from '@temporalio/client';
+import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import { controlTaskQueue, workflowTypes, type ScheduledRunInput } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
@@ -75,6 +76,56 @@ export async function listSchedules(client: Client): Promise<KnownSchedule[]> {
     if (known) schedules.push(known);
   }
   return schedules.sort((one, other) => (one.definition.name < other.definition.name ? -1 : 1));
+}
+
+/** Times of a schedule between two moments, as Temporal takes them: the start itself is left out. */
+export interface MissedTimes {
+  readonly start: Date;
+  readonly end: Date;
+  /** The earliest first. */
+  readonly times: readonly Date[];
+}
+
+/**
+ * The times of a schedule that have come in a range: what has not is left to the schedule itself.
+ *
+ * @param range.from the first moment
+ * @param range.to the first moment after it
+ * @throws Problem `schedule.no-time`: exit code 2
+ */
+export async function missedTimes(
+  client: Client,
+  name: string,
+  range: { readonly from: Date; readonly to: Date; readonly now: Date },
+): Promise<MissedTimes> {
+  const start = new Date(range.from.getTime() - 1);
+  const end = range.to < range.now ? range.to : range.now;
+  const times = start < end ? await matchingTimes(client, name, start, end) : [];
+  if (times.length > 0) return { start, end, times };
+  throw new Problem('schedule.no-time', 'no time of the schedule that has come lies between these', {
+    where: `${name}, ${range.from.toISOString()} to ${range.to.toISOString()}`,
+    next: `enrich schedule show ${name} shows when it fires; what is still to come needs no making up for`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Lets a schedule fire for the times that it missed, one after another. */
+export async function backfillSchedule(
+  client: Client,
+  name: string,
+  { start, end }: MissedTimes,
+): Promise<void> {
+  await client.schedule.getHandle(name).backfill({ start, end, overlap: ScheduleOverlapPolicy.BUFFER_ALL });
+}
+
+async function matchingTimes(client: Client, scheduleId: string, start: Date, end: Date): Promise<Date[]> {
+  const { startTime } = await client.workflowService.listScheduleMatchingTimes({
+    namespace: client.options.namespace,
+    scheduleId,
+    startTime: msToTs(start.getTime()),
+    endTime: msToTs(end.getTime()),
+  });
+  return startTime.map((time) => new Date(tsToMs(time)));
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { warnWithoutWorker } from './follow-run.ts';
 import { tell } from './output.ts';
 import { withSession, type Session } from './session.ts';
+import { isWorkerThere } from './temporal.ts';
 
 /** What every command that makes schedules has to say. */
 export const whoFires = `Schedules live in Temporal, and workers (enrich worker) carry them out with their own settings. Without
@@ -19,11 +20,12 @@ export function withSchedules(
   );
 }
 
-/** Says where nobody would carry out what fires. */
+/** Says where nobody would carry out what fires, or where that ends soon. */
 export async function tellWhoFires(session: Session): Promise<void> {
-  if (session.stack.temporal.embedded)
-    tell(
-      'schedules of the embedded Temporal fire only while it runs: with enrich dev in this folder, or for as long as an enrich run takes',
-    );
-  else await warnWithoutWorker(session);
+  if (!session.stack.temporal.embedded) return warnWithoutWorker(session);
+  // Such as that of an enrich dev: whoever has it running knows.
+  if (await isWorkerThere(await session.temporal())) return;
+  tell(
+    'schedules of the embedded Temporal fire only while it runs: with enrich dev in this folder, or for as long as an enrich run takes',
+  );
 }

@@ -68,17 +68,25 @@ export function describeSchedule(facts: ScheduleFacts): string {
     list.map((time) => shown(zone, new Date(time))).join(', ');
   return [
     `${facts.name}: ${facts.paused ? 'paused' : 'on'}${facts.note ? ` (${facts.note})` : ''}`,
-    table(Object.entries(facts.flags)),
+    flagLines(facts.flags),
     `  next: ${facts.next.length === 0 || facts.paused ? 'none' : `${times(facts.next)} (${zone})`}`,
     ...(facts.skipped > 0 ? [`  skipped, because the time before was still going on: ${facts.skipped}`] : []),
     ...(facts.missed > 0 ? [`  missed, because Temporal was away for longer: ${facts.missed}`] : []),
     ...(facts.recent.length === 0 ? ['  it has not fired yet'] : ['last times:']),
     ...facts.recent.flatMap((time) => [
-      `  ${shown(zone, new Date(time.scheduled_at))}  ${time.status}: ${time.summary}`,
+      `  ${shown(zone, new Date(time.scheduled_at))}  ${time.status}: ${time.summary.replaceAll('\n', '\n  ')}`,
       ...time.runs.map((runId) => `    enrich status ${runId}`),
     ]),
     ...facts.warnings.map((warning) => `  note: ${warning}`),
   ].join('\n');
+}
+
+/** Not as a table: a number would stand at the end of the longest text. */
+function flagLines(flags: ScheduleFacts['flags']): string {
+  const width = Math.max(...Object.keys(flags).map((flag) => flag.length));
+  return Object.entries(flags)
+    .map(([flag, value]) => `  ${flag.padEnd(width)}  ${value}`)
+    .join('\n');
 }
 
 async function pastTime(

@@ -1,10 +1,16 @@
-import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { Command } from 'commander';
+import { counted } from '../domain/counted.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
-import { startOfDay } from '../domain/time-zone.ts';
+import { clockIn, startOfDay } from '../domain/time-zone.ts';
 import { print } from './output.ts';
 import { applyCommand, setCommand } from './schedule-change.ts';
-import { getSchedule, listSchedules, triggerSchedule } from './schedule-server.ts';
+import {
+  backfillSchedule,
+  getSchedule,
+  listSchedules,
+  missedTimes,
+  triggerSchedule,
+} from './schedule-server.ts';
 import { tellWhoFires, whoFires, withSchedules } from './schedule-session.ts';
 import { describeList, describeSchedule, factsOf } from './schedule-view.ts';
 import { settingsOf, withSettings } from './settings.ts';
@@ -105,9 +111,14 @@ function triggerCommand(): Command {
     .addHelpText('after', '\nExample:\n  enrich schedule trigger nightly')
     .action(async (name: string, options: object) => {
       await withSchedules(settingsOf(options), async (session, client) => {
-        await triggerSchedule(client, await getSchedule(client, name));
+        const known = await getSchedule(client, name);
+        await triggerSchedule(client, known);
         await tellWhoFires(session);
-        print(`triggered; enrich schedule show ${name} says what becomes of it`);
+        const begins =
+          known.description.info.runningActions.length > 0
+            ? ', and begins when the time before has ended'
+            : '';
+        print(`triggered${begins}; enrich schedule show ${name} says what becomes of it`);
       });
     });
 }
@@ -120,7 +131,7 @@ function backfillCommand(): Command {
       '--from <time>',
       'a date in the time zone of the schedule, or a time such as 2026-11-21T02:00:00Z',
     )
-    .requiredOption('--to <time>', 'the same; a date counts with its whole day')
+    .requiredOption('--to <time>', 'the same; a date counts with its whole day, as far as it has come')
     .addHelpText(
       'after',
       `
@@ -136,14 +147,13 @@ Example:
         const from = timeOf('--from', options.from, timezone, 0);
         const to = timeOf('--to', options.to, timezone, 1);
         if (from >= to) throw wrongTime('--to', options.to, 'it has to be after --from');
-        // Temporal leaves a time that is the very start out.
-        const range = { start: new Date(from.getTime() - 1), end: to };
-        await client.schedule
-          .getHandle(name)
-          .backfill({ ...range, overlap: ScheduleOverlapPolicy.BUFFER_ALL });
+        const missed = await missedTimes(client, name, { from, to, now: new Date() });
+        await backfillSchedule(client, name, missed);
         await tellWhoFires(session);
+        const { times } = missed;
+        const range = `${clockIn(timezone, times[0]!)} to ${clockIn(timezone, times.at(-1)!)} (${timezone})`;
         print(
-          `every time from ${from.toISOString()} to ${to.toISOString()} is made up for; enrich schedule show ${name}`,
+          `${counted(times.length, 'time')} made up for, one after another: ${range}; enrich schedule show ${name} says how far it is`,
         );
       });
     });

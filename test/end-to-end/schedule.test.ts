@@ -135,17 +135,20 @@ describe('enrich schedule', () => {
   });
 
   it('makes up for times that were missed, each standing for its own date', async () => {
-    write('day-2026-11-19.csv', 10, 3);
-    write('day-2026-11-20.csv', 10, 4);
+    const [from, to] = [2, 1].map((daysAgo) =>
+      new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10),
+    );
+    write(`day-${from}.csv`, 10, 3);
+    write(`day-${to}.csv`, 10, 4);
     await schedule('set', 'daily', 'exports/day-{date}.csv', '--cron', '0 2 * * *', '--max-credits', '50');
-    const filled = await schedule('backfill', 'daily', '--from', '2026-11-19', '--to', '2026-11-20');
-    expect(filled.code).toBe(0);
+    const filled = await schedule('backfill', 'daily', '--from', from!, '--to', to!);
+    expect(filled.stdout).toContain(`2 times made up for, one after another: ${from} 02:00 to ${to} 02:00`);
     await expect
       .poll(async () => (await show('daily')).recent.map(({ summary }) => summary), {
         timeout: 60_000,
         interval: 500,
       })
-      .toEqual(['day-2026-11-19.csv finished', 'day-2026-11-20.csv finished']);
+      .toEqual([`day-${from}.csv finished`, `day-${to}.csv finished`]);
     await expectPromisesKept(house);
   }, 120_000);
 

@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
 import { Worker, type WorkflowBundle } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ScheduleDefinition } from '../../src/cli/schedule-definition.ts';
-import { getSchedule, listSchedules, putSchedule, triggerSchedule } from '../../src/cli/schedule-server.ts';
+import {
+  getSchedule,
+  listSchedules,
+  missedTimes,
+  putSchedule,
+  triggerSchedule,
+} from '../../src/cli/schedule-server.ts';
 import { ensurePruneSchedule, ensureSweepSchedule } from '../../src/cli/own-schedules.ts';
 import {
   callTaskQueues,
@@ -153,6 +160,29 @@ describe('a schedule in Temporal', () => {
   });
 });
 
+describe('a schedule that makes up for times', () => {
+  const now = new Date('2026-11-21T12:00:00Z');
+  const missed = (from: string, to: string) =>
+    missedTimes(temporal.client, name, { from: new Date(from), to: new Date(to), now });
+
+  it('takes those that have come, and leaves the rest to come', async () => {
+    await putSchedule(temporal.client, definition({ cron: '@daily', timezone: 'UTC', jitterSeconds: 0 }));
+    const { times } = await missed('2026-11-19T00:00:00Z', '2026-11-25T00:00:00Z');
+    expect(times.map((time) => time.toISOString().slice(0, 10))).toEqual([
+      '2026-11-19',
+      '2026-11-20',
+      '2026-11-21',
+    ]);
+  });
+
+  it('refuses a range without any', async () => {
+    await putSchedule(temporal.client, definition({ cron: '@daily', timezone: 'UTC', jitterSeconds: 0 }));
+    const none = { type: 'schedule.no-time', exitCode: 2 };
+    await expect(missed('2026-11-22T00:00:00Z', '2026-11-25T00:00:00Z')).rejects.toMatchObject(none);
+    await expect(missed('2026-11-20T01:00:00Z', '2026-11-20T23:00:00Z')).rejects.toMatchObject(none);
+  });
+});
+
 describe('a schedule that fires', () => {
   it.each([
     [sweepScheduleId, ensureSweepSchedule, { applied: 0 }],
@@ -252,6 +282,23 @@ describe('a schedule that fires', () => {
         timeout: 30_000,
       })
       .toBe(true);
+  });
+
+  it('is paused with the reason where what it should enrich cannot be found', async () => {
+    await putSchedule(temporal.client, definition());
+    const activities = new ScriptedActivities();
+    activities.beginScheduledRuns = async () => {
+      throw ApplicationFailure.nonRetryable('there is no such file', 'export.missing');
+    };
+    const workflowId = await fire(activities);
+    await expect(temporal.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+      cause: { type: 'export.missing' },
+    });
+    await expect
+      .poll(async () => (await getSchedule(temporal.client, name)).description.state.note, {
+        timeout: 30_000,
+      })
+      .toContain('there is no such file');
   });
 
   it('leaves a run alone that goes on since earlier', async () => {
