@@ -82,6 +82,8 @@ async function bundleWorkflows(say) {
 function fingerprint() {
   const files = ['tsconfig.json', 'package-lock.json', 'scripts/build.mjs'];
   for (const folder of sources) {
+    // The image is built without the tests.
+    if (!existsSync(join(root, folder))) continue;
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       if (entry.isFile() && entry.name.endsWith('.ts'))
         files.push(join(relative(root, entry.parentPath), entry.name));
