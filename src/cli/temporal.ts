@@ -2,7 +2,9 @@ import {
   Client,
   Connection,
   WorkflowNotFoundError,
+  defaultGrpcRetryOptions,
   isGrpcServiceError,
+  makeGrpcRetryInterceptor,
   type ConnectionOptions,
 } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
@@ -10,6 +12,7 @@ import type { NativeConnection, NativeConnectionOptions } from '@temporalio/work
 import { callTaskQueues, searchAttributes } from '../contract.ts';
 import { addSearchAttributes } from '../dev/temporal-namespace.ts';
 import { Problem } from '../domain/problem.ts';
+import { endCallsOfClosedConnection } from './closed-connection.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
 
 /** Where Temporal is: embedded, or as Temporal's own environment configuration says. */
@@ -43,6 +46,7 @@ export async function connectClient(temporal: TemporalAddress, codec: Encrypting
     const connection = await Connection.connect({
       ...connectionOptions(temporal),
       connectTimeout: '10 seconds',
+      interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endCallsOfClosedConnection],
     });
     return new Client({
       connection,
