@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
 import type { Config } from '../config.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
 import { sampleExport } from '../sandbox/sample-export.ts';
 import { getRun } from '../warehouse/runs.ts';
 import { describeService } from './describe-service.ts';
@@ -35,6 +36,7 @@ export function demoCommand(): Command {
         LATE_RESULTS_POLL_AFTER: '15s',
         LATE_RESULTS_DEADLINE: '60s',
       });
+      refuseOtherWorkers(config);
       tell(describeService(config));
       const file = await writeSample(config, options.people, options.seed);
       const order = await orderRun({ kind: 'file', path: file }, { reveal: 'phone' }, config);
@@ -53,6 +55,20 @@ export function demoCommand(): Command {
           '\nlook around with: npx enrich dev        (database, Temporal UI and sandbox until Ctrl-C)',
       );
     });
+}
+
+/** Workers of a Temporal server ask the service of their own settings, and are billed for the demo's invented people. */
+function refuseOtherWorkers({ temporalAddress }: Config): void {
+  if (temporalAddress === undefined) return;
+  throw new Problem(
+    'demo.other-workers',
+    'the demo would be carried out by the workers of a Temporal server',
+    {
+      where: 'TEMPORAL_ADDRESS',
+      next: 'give it on a machine where neither TEMPORAL_ADDRESS nor DATABASE_URL is set: there it costs nothing',
+      exitCode: exitCodes.usage,
+    },
+  );
 }
 
 async function writeSample(config: Config, people: number, seed: number): Promise<string> {

@@ -106,6 +106,12 @@ describe.concurrent('a flag that cannot be read', () => {
   });
 });
 
+it('refuses the demo where workers of a Temporal server would ask their own service, and be billed for it', async () => {
+  const ended = await house.enrich(['demo'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+  expect(ended.stderr).toContain('  where: TEMPORAL_ADDRESS\n');
+  expect(ended.code).toBe(2);
+});
+
 describe('a command that only holds others', () => {
   it.each([[], ['attempts'], ['budget'], ['inbox']].map((words) => [words]))(
     'explains itself: enrich %j',
