@@ -38,6 +38,7 @@ const settings = [...read('src/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].
 const composeOnly = [
   'WAREHOUSE_PASSWORD',
   'TEMPORAL_DATABASE_PASSWORD',
+  'WORKERS',
   'EXPORTS_DIRECTORY',
   'RECEIVER_PORT',
   'PROMETHEUS_PORT',
