@@ -24,6 +24,7 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['inbox', async () => (await import('./inbox.ts')).inboxCommand()],
   ['budget', async () => (await import('./budget.ts')).budgetCommand()],
   ['schedule', async () => (await import('./schedule.ts')).scheduleCommand()],
+  ['export', async () => (await import('./export.ts')).exportCommand()],
   ['suppress', async () => (await import('./suppress.ts')).suppressCommand()],
   ['erase', async () => (await import('./erase.ts')).eraseCommand()],
   ['match', async () => (await import('./match.ts')).matchCommand()],

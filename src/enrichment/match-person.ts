@@ -3,6 +3,8 @@ import { counted } from '../domain/counted.ts';
 import { worstCaseCredits } from '../domain/credit-rules.ts';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
 import { Problem } from '../domain/problem.ts';
+import type { Identity } from '../domain/identity.ts';
+import { identityKeys } from '../domain/identity-keys.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
 import { applyBudgetLimits, budgetsOf, reserve, type BudgetLimits } from '../limits/credit-ledger.ts';
 import type { RateScope } from '../limits/rate-reports.ts';
@@ -18,6 +20,7 @@ import type { MatchAnswer, MatchRequest, ServiceClient } from '../service/client
 import { ServiceFailure } from '../service/failure.ts';
 import { settle } from '../warehouse/close-attempt.ts';
 import type { Warehouse } from '../warehouse/database.ts';
+import { areSuppressed } from '../warehouse/suppressions.ts';
 
 export interface MatchDependencies {
   readonly warehouse: Warehouse;
@@ -42,13 +45,14 @@ const slackSeconds = 5;
  * Asks for one person outside any run: admitted, held to the limits and settled like every call. There is no attempt to
  * decide on later, so what may have been billed stays reserved in the budgets of the day and the month.
  *
- * @throws Problem `match.no-place`, `match.over-budget`: nothing was sent
+ * @throws Problem `match.suppressed`, `match.no-place`, `match.over-budget`: nothing was sent
  * @throws ServiceFailure
  */
 export async function matchPerson(
   dependencies: MatchDependencies,
   request: MatchRequest,
 ): Promise<MatchAnswer> {
+  await refuseSuppressed(dependencies.warehouse, request.person);
   const admitted = await admitMatch(dependencies, worstCaseCredits(request));
   let answer: MatchAnswer;
   try {
@@ -65,6 +69,14 @@ export async function matchPerson(
     answer.creditsConsumed ?? (answer.person === undefined ? 0n : admitted.price),
   );
   return answer;
+}
+
+async function refuseSuppressed({ database }: Warehouse, person: Identity): Promise<void> {
+  const keys = [...identityKeys(person), ...(person.domain === undefined ? [] : [`domain:${person.domain}`])];
+  if (!(await areSuppressed(database, keys)).includes(true)) return;
+  throw new Problem('match.suppressed', 'this person is on the suppression list', {
+    next: 'nothing was sent; enrich suppress remove takes somebody off the list',
+  });
 }
 
 async function admitMatch(dependencies: MatchDependencies, price: Credits): Promise<AdmittedMatch> {

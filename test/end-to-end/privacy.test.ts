@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -73,6 +73,27 @@ describe('enrich erase', () => {
   });
 });
 
+describe('enrich export', () => {
+  it('writes the contacts of a run as CSV, for this user’s eyes only', async () => {
+    const run = (await house.enrich(['run', house.sample(30), '--yes', '--json'])).facts();
+    const output = join(house.directory, 'contacts-out.csv');
+    const ended = await house.enrich(['export', '--run', run.run_id, '--output', output]);
+    expect(ended).toMatchObject({ code: 0, stdout: '' });
+    expect(readRows(output)).toHaveLength(run.outcomes.enriched!);
+    expect(statSync(output).mode & 0o777).toBe(0o600);
+    const printed = await house.enrich(['export', '--run', run.run_id]);
+    expect(printed.stdout).toBe(readFileSync(output, 'utf8'));
+  });
+
+  it.each([
+    ['--columns', 'emale', 'there is no column "emale"'],
+    ['--since', 'yesterday', '"yesterday" is no time'],
+  ])('refuses %s %s', async (flag, value, why) => {
+    const ended = await house.enrich(['export', flag, value]);
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+  });
+});
+
 describe('enrich suppress', () => {
   const check = (who: string): Promise<Ended> => house.enrich(['suppress', 'check', who]);
 
@@ -89,6 +110,8 @@ describe('enrich suppress', () => {
       calls: 0,
       outcomes: { suppressed: 2 },
     });
+    const matched = await house.enrich(['match', '--email', 'ada@orbit.example', '--yes']);
+    expect(matched).toMatchObject({ code: 1, stderr: expect.stringContaining('on the suppression list') });
     await house.enrich(['suppress', 'remove', 'ada@orbit.example', '@acme.example']);
     expect((await check('ada@orbit.example')).code).toBe(0);
   });
