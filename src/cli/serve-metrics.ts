@@ -4,6 +4,7 @@ import { startMetricsEndpoint } from '../observe/metrics-endpoint.ts';
 import type { Logger } from '../observe/log.ts';
 import { ProcessMetrics } from '../observe/process-metrics.ts';
 import { WarehouseMetrics } from '../observe/warehouse-metrics.ts';
+import { failureKinds } from '../service/failure-kinds.ts';
 import { openWarehouse } from '../warehouse/database.ts';
 import { tell } from './output.ts';
 import { version } from './version.ts';
@@ -31,7 +32,7 @@ export async function serveMetrics(
   log: Logger,
 ): Promise<ServedMetrics | undefined> {
   if (!config.metricsListen) return undefined;
-  const process = new ProcessMetrics(version);
+  const process = new ProcessMetrics(version, Object.keys(failureKinds));
   // A connection of its own: a pool that is used up is among the things to be seen.
   const warehouse = openWarehouse(databaseUrl, {
     connections: 1,

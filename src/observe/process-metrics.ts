@@ -1,5 +1,4 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import { failureKinds } from '../service/failure-kinds.ts';
 
 /** How an exchange with the service ended: with an answer, or with what a failure asks for (`Disposition` of the service). */
 export type CallResult = 'answered' | 'retry' | 'wait' | 'pause' | 'reject' | 'unknown';
@@ -27,7 +26,8 @@ export class ProcessMetrics {
   readonly #rows: Counter;
   readonly #deliveries: Counter<'result'>;
 
-  constructor(version: string) {
+  /** @param failureTypes of calls to the service; those of the paid operation are there from the start */
+  constructor(version: string, failureTypes: readonly string[]) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     new Gauge({
@@ -73,7 +73,7 @@ export class ProcessMetrics {
       registers,
     });
     for (const result of callResults) this.#calls.inc({ endpoint: paidEndpoint, result }, 0);
-    for (const type of Object.keys(failureKinds)) this.#failures.inc({ endpoint: paidEndpoint, type }, 0);
+    for (const type of failureTypes) this.#failures.inc({ endpoint: paidEndpoint, type }, 0);
     for (const result of deliveryResults) this.#deliveries.inc({ result }, 0);
   }
 

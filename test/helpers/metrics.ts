@@ -3,6 +3,7 @@ import { createLogger } from '../../src/observe/log.ts';
 import { startMetricsEndpoint, type RunningMetrics } from '../../src/observe/metrics-endpoint.ts';
 import type { OwnLimits } from '../../src/observe/read-state.ts';
 import { WarehouseMetrics } from '../../src/observe/warehouse-metrics.ts';
+import { failureKinds } from '../../src/service/failure-kinds.ts';
 import { openWarehouse } from '../../src/warehouse/database.ts';
 
 /** The metrics of a process, served as a command serves them. */
@@ -28,7 +29,7 @@ export async function openMetricsHouse(
     budgets: { perDay: undefined, perMonth: undefined },
     ...options.limits,
   });
-  const process = new ProcessMetrics('1.2.3');
+  const process = new ProcessMetrics('1.2.3', Object.keys(failureKinds));
   const endpoint: RunningMetrics = await startMetricsEndpoint(
     { host: '127.0.0.1', port: 0 },
     { process: process.registry, warehouse: () => state.read(), temporal: options.temporal },
