@@ -6,9 +6,10 @@ import { assignDelivered, waterfallKinds } from '../domain/late-assignment.ts';
 import { isComplete, lateKindsOf, type LateKind } from '../domain/late-results.ts';
 import type { DeliveredPhone } from '../domain/phone.ts';
 import { settleLateCredits } from './late-credits.ts';
-import { writeLateEmails, writePhones, type LateContact } from './contact-phones.ts';
+import { writeLateEmails, writePhones } from './contact-phones.ts';
 import type { Warehouse } from './database.ts';
-import { areSuppressed, hiddenId, hidesSomebody, holdSuppressions } from './suppressions.ts';
+import { hiddenId, holdSuppressions } from './suppressions.ts';
+import { suppressedOfDelivery, type NamedContact } from './suppressed-of-delivery.ts';
 import type { RunOptions, Tables } from './tables.ts';
 
 /** What a delivery says, as far as it is applied. */
@@ -86,7 +87,7 @@ export async function applyLateResult(
     const kind = kindOf(content, asked);
     const personIds = content.people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
     const all = await readContacts(transaction, attempt.attemptId, personIds);
-    const suppressed = await suppressedAmong(transaction, attempt, personIds, all);
+    const suppressed = await suppressedOfDelivery(transaction, attempt, content.people, all);
     const contacts = all.filter(({ personId }) => !suppressed.has(personId));
     const assigned = assignDelivered(contacts, content.people, kind, attempt.foundIds);
     const write = { deliveryId, origin: kind === 'phones' ? ('reveal' as const) : ('waterfall' as const) };
@@ -152,11 +153,12 @@ async function readContacts(
   transaction: Transaction<Tables>,
   attemptId: string,
   personIds: readonly string[],
-): Promise<LateContact[]> {
-  const contacts = await sql<LateContact & { email: string | null; otherEmails: string[] | null }>`
+): Promise<NamedContact[]> {
+  const contacts = await sql<NamedContact>`
     select coalesce(runs.source, 'generic') as source, r.contact_id as "contactId", p.person_id as "personId", p.run_id as "runId",
       p.row_number as "rowNumber", p.attempt_id as "attemptId", a.admitted_at::text as "askedAt",
-      array_remove(array[r.email, c.email] || coalesce(r.other_emails, '{}'), null) as emails
+      array_remove(array[r.email, c.email] || coalesce(r.other_emails, '{}'), null) as emails,
+      r.keys || array_remove(array['email:' || c.email, 'domain:' || r.domain, 'domain:' || c.organization_domain], null) as keys
     from attempt_people p join attempts a using (attempt_id)
     join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
     join runs on runs.run_id = p.run_id
@@ -166,30 +168,6 @@ async function readContacts(
     order by source, "contactId", "rowNumber"
   `.execute(transaction);
   return contacts.rows;
-}
-
-/**
- * Ids of people of a delivery who are on the suppression list: by their id, or by what their contact is known by. Where somebody
- * was taken out of the answer, whoever else turns up later can only be them.
- */
-async function suppressedAmong(
-  transaction: Transaction<Tables>,
-  { foundIds }: LockedAttempt,
-  personIds: readonly string[],
-  contacts: readonly LateContact[],
-): Promise<ReadonlySet<string>> {
-  const keys = [
-    ...personIds.map((personId) => ({ personId, key: `person:${personId}` })),
-    ...contacts.flatMap(({ personId, emails }) =>
-      emails.map((email) => ({ personId, key: `email:${email}` })),
-    ),
-  ];
-  const listed = await areSuppressed(
-    transaction,
-    keys.map(({ key }) => key),
-  );
-  const strangers = hidesSomebody(foundIds) ? personIds.filter((id) => !foundIds.includes(id)) : [];
-  return new Set([...keys.flatMap(({ personId }, index) => (listed[index] ? [personId] : [])), ...strangers]);
 }
 
 /** A request that asked for one kind only has no other: what the body looks like decides only between both. */
@@ -225,16 +203,20 @@ function reasonOf(
   strangers: number,
   suppressed: number,
 ): string | null {
-  if (attempt.status === 'unknown' && attempt.foundIds.length === 0)
-    return 'the answer of its call was never recorded: nobody is known to whom this could belong';
+  const isUnknown = attempt.status === 'unknown' && attempt.foundIds.length === 0;
   const parts = [
-    ...(strangers > 0
+    ...(isUnknown
+      ? ['the answer of its call was never recorded: nobody is known to whom this could belong']
+      : []),
+    ...(strangers > 0 && !isUnknown
       ? [
           `${strangers} of ${countedPeople(content.people.length)} ${nounFor(strangers, 'was', 'were')} not asked for, not found, or suppressed`,
         ]
       : []),
     ...(suppressed > 0 ? ['its body is not kept: it speaks of somebody on the suppression list'] : []),
-    ...(content.unreadablePeople > 0 ? [`${countedPeople(content.unreadablePeople)} cannot be read`] : []),
+    ...(content.unreadablePeople > 0 && !isUnknown
+      ? [`${countedPeople(content.unreadablePeople)} cannot be read`]
+      : []),
   ];
   return parts.length === 0 ? null : parts.join('; ');
 }
