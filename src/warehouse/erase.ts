@@ -33,7 +33,7 @@ export async function measureErasure(
       (select count(*)::int from contact_phones p where ${ofTheirs(traces)}) as phones,
       (select count(*)::int from raw_answers where attempt_id = any(${traces.attemptIds}::text[])) as answers,
       (select count(*)::int from webhook_deliveries where attempt_id = any(${traces.attemptIds}::text[]) and body is not null) as deliveries,
-      (select count(distinct identity_key)::int from identity_memory where identity_key = any(${traces.keys}::text[])) as remembered
+      (select count(distinct identity_key)::int from identity_memory where identity_key = any(${traces.forms}::text[])) as remembered
   `.execute(database);
   return rows[0]!;
 }
@@ -53,10 +53,12 @@ export async function erase(
   keys: readonly string[],
   note: SuppressionNote,
 ): Promise<ErasureFigures> {
+  // Before anybody has to wait: under the lock one more round finds what was written meanwhile.
+  const { keys: known } = await findPerson(warehouse.database, keys);
   return warehouse.database.transaction().execute(async (transaction) => {
     // First of all: whoever writes of people now is waited for, and who comes later finds them on the list.
     await lockSuppressions(transaction);
-    const traces = await findPerson(transaction, keys);
+    const traces = await findPerson(transaction, known);
     await suppress(transaction, traces.keys, { ...note, reason: note.reason ?? 'erased' });
     const phones = await countOf(sql`delete from contact_phones p where ${ofTheirs(traces)}`, transaction);
     const contacts = await countOf(
@@ -74,9 +76,9 @@ export async function erase(
     );
     await forgetIds(transaction, traces);
     const rows = await clearRows(transaction, traces);
-    await sql`delete from claims where identity_key = any(${traces.keys}::text[])`.execute(transaction);
+    await sql`delete from claims where identity_key = any(${traces.forms}::text[])`.execute(transaction);
     const forgotten = await sql<{ keys: number }>`
-      with forgotten as (delete from identity_memory where identity_key = any(${traces.keys}::text[]) returning identity_key)
+      with forgotten as (delete from identity_memory where identity_key = any(${traces.forms}::text[]) returning identity_key)
       select count(distinct identity_key)::int as keys from forgotten
     `.execute(transaction);
     const removed = { contacts, phones, rows, answers, deliveries, remembered: forgotten.rows[0]!.keys };
@@ -118,12 +120,17 @@ async function forgetIds(
 
 /** Rows keep their number and their outcome, so that the rows of a file still add up; one that has none yet is suppressed. */
 async function clearRows(transaction: Transaction<Tables>, { rows }: PersonTraces): Promise<number> {
+  // In one order everywhere: a plan or a pruning that changes the same rows waits only one way round.
   const cleared = await sql`
+    with locked as (
+      select r.run_id, r.row_number from run_rows r where (r.run_id, r.row_number) in (
+        select * from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[]))
+      order by r.run_id, r.row_number for update
+    )
     update run_rows r set ${saysNothing}, contact_id = 'erased:' || r.row_number,
       reason = case when r.outcome is null then 'erased before they were asked for' else r.reason end,
       outcome = coalesce(r.outcome, 'suppressed')
-    from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[]) as theirs (run_id, row_number)
-    where r.run_id = theirs.run_id and r.row_number = theirs.row_number
+    from locked theirs where r.run_id = theirs.run_id and r.row_number = theirs.row_number
   `.execute(transaction);
   return Number(cleared.numAffectedRows ?? 0n);
 }

@@ -3,7 +3,7 @@ import { peoplePerCall, peoplePerPage } from '../contract.ts';
 import { askedFieldGroups } from '../domain/late-results.ts';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from './database.ts';
-import { keysOfRows, listedRows, saysNothing } from './suppressions.ts';
+import { holdSuppressions, keysOfRows, listedRows, saysNothing } from './suppressions.ts';
 import type { RunOptions, Tables } from './tables.ts';
 
 /** What a run asks for, and of whom it does not: those who were asked for recently, at the same service. */
@@ -39,6 +39,8 @@ export async function openPage(
   asked: Asked,
 ): Promise<{ batches: number[]; people: number }> {
   return warehouse.database.transaction().execute(async (transaction) => {
+    // Whoever is erased now is erased before their claim is written, or after, and then it goes with them.
+    await holdSuppressions(transaction);
     await sql`
       create temporary table page_keys on commit drop as
       select identity_key, r.row_number from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key

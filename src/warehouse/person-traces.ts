@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { isRoleAddress } from '../domain/email-address.ts';
 import { identityKeys } from '../domain/identity-keys.ts';
 import { parseProfileUrl } from '../domain/profile-url.ts';
 import type { Tables } from './tables.ts';
 
 /** Where the warehouse holds anything of a person. */
 export interface PersonTraces {
-  /** Every identity key that they are known by. */
+  /** Every identity key that they are known by, and nobody else: not the address that they share with colleagues. */
   readonly keys: readonly string[];
+  /** The same, and the hashes of their addresses: whatever of this is a key somewhere is theirs. */
+  readonly forms: readonly string[];
   /** Their ids at the service. */
   readonly personIds: readonly string[];
   readonly contacts: readonly { readonly source: string; readonly contactId: string }[];
@@ -39,28 +43,74 @@ const mostRounds = 20;
  */
 export async function findPerson(database: Kysely<Tables>, known: readonly string[]): Promise<PersonTraces> {
   const keys = new Set(known);
+  const hashes = new Set<string>();
   for (let round = 0; round < mostRounds; round += 1) {
     const before = keys.size;
-    const rows = await findRows(database, [...keys]);
-    for (const row of rows) for (const key of row.keys) keys.add(key);
+    const learn = (learned: readonly string[]): void => {
+      for (const key of learned) if (!isShared(key)) keys.add(key);
+    };
+    learn(await addressesOf(database, [...keys], hashes));
+    const forms = [...keys].flatMap(formsOf);
+    const rows = await findRows(database, forms);
+    for (const row of rows) learn(row.keys);
     const personIds = new Set(idsIn(keys));
     for (const { personId } of rows) if (personId !== null) personIds.add(personId);
     const contacts = await findContacts(database, [...keys], [...personIds], rows);
     for (const contact of contacts) {
-      for (const key of keysOf(contact)) keys.add(key);
+      learn(keysOf(contact));
       if (contact.personId !== null) personIds.add(contact.personId);
     }
-    for (const personId of personIds) keys.add(`person:${personId}`);
+    learn([...personIds].map((personId) => `person:${personId}`));
     if (keys.size > before) continue;
     return {
       keys: [...keys],
+      forms,
       personIds: [...personIds],
       contacts: contacts.map(({ source, contactId }) => ({ source, contactId })),
-      rows: rows.map(({ runId, rowNumber }) => ({ runId, rowNumber })),
+      rows: [...rows, ...(await findWordless(database, forms, [...rows, ...contacts]))].map(
+        ({ runId, rowNumber }) => ({ runId, rowNumber }),
+      ),
       attemptIds: await findAttempts(database, [...personIds], rows),
     };
   }
   throw new Error(`more than ${mostRounds} rounds of names: these are not of one person`);
+}
+
+/** An address that several people read, without the name of one of them, is a way to nobody in particular. */
+function isShared(key: string): boolean {
+  return key.startsWith('email:') && !key.includes('|') && isRoleAddress(key.slice('email:'.length));
+}
+
+/** How exports write a key: of an address some have only a hash. */
+function formsOf(key: string): string[] {
+  if (!key.startsWith('email:') || key.includes('|')) return [key];
+  const email = key.slice('email:'.length);
+  return [key, ...['md5', 'sha256'].map((name) => `hash:${createHash(name).update(email).digest('hex')}`)];
+}
+
+/**
+ * Keys of the addresses whose hashes these are. It hashes every address that is known, which is why it is only done for
+ * hashes that are of none of the person's.
+ *
+ * @param looked hashes that were looked for before; these are added to them
+ */
+async function addressesOf(
+  database: Kysely<Tables>,
+  keys: readonly string[],
+  looked: Set<string>,
+): Promise<string[]> {
+  const explained = new Set([...looked, ...keys.filter((key) => key.startsWith('email:')).flatMap(formsOf)]);
+  const hashes = keys.filter((key) => key.startsWith('hash:') && !explained.has(key));
+  if (hashes.length === 0) return [];
+  for (const hash of hashes) looked.add(hash);
+  const { rows } = await sql<{ key: string }>`
+    select distinct key from (
+      select unnest(keys) as key from run_rows union all select identity_key from identity_memory
+      union all select 'email:' || email from enriched_contacts
+    ) known where starts_with(key, 'email:') and ('hash:' || md5(substr(key, 7)) = any(${hashes}::text[])
+      or 'hash:' || encode(sha256(convert_to(substr(key, 7), 'UTF8')), 'hex') = any(${hashes}::text[]))
+  `.execute(database);
+  return rows.map(({ key }) => key);
 }
 
 /** What a record of the CRM is known by: its contact, and the rows of exports that bear its id. */
@@ -82,6 +132,8 @@ export async function keysOfRecord(
 interface FoundRow {
   readonly runId: string;
   readonly rowNumber: number;
+  readonly source: string;
+  readonly contactId: string;
   readonly keys: readonly string[];
   /** Of whoever was given to the row. */
   readonly personId: string | null;
@@ -89,12 +141,42 @@ interface FoundRow {
 
 async function findRows(database: Kysely<Tables>, keys: readonly string[]): Promise<FoundRow[]> {
   const { rows } = await sql<FoundRow>`
-    select r.run_id as "runId", r.row_number as "rowNumber", r.keys, p.person_id as "personId"
-    from run_rows r left join attempt_people p on p.run_id = r.run_id and p.row_number = r.row_number and p.outcome = 'enriched'
+    select r.run_id as "runId", r.row_number as "rowNumber", coalesce(runs.source, 'generic') as source,
+      r.contact_id as "contactId", r.keys, p.person_id as "personId"
+    from run_rows r join runs using (run_id) left join attempt_people p on p.run_id = r.run_id and p.row_number = r.row_number and p.outcome = 'enriched'
     where r.keys && ${keys}::text[]
        or (r.run_id, r.row_number) in (select run_id, row_number from attempt_people where person_id = any(${idsIn(keys)}::text[]))
   `.execute(database);
   return rows;
+}
+
+/**
+ * Rows that are known by nothing any more, or never were: what was pruned and bears the id of a record of theirs, and what could
+ * not be read and has a name of theirs in it.
+ */
+async function findWordless(
+  database: Kysely<Tables>,
+  forms: readonly string[],
+  records: readonly { readonly source: string; readonly contactId: string }[],
+): Promise<{ runId: string; rowNumber: number }[]> {
+  // Shared addresses and names are in the text of others as well.
+  const texts = forms.flatMap((form) =>
+    form.includes('|') || form.startsWith('name:') ? [] : [form.slice(form.indexOf(':') + 1)],
+  );
+  const { rows } = await sql<{ runId: string; rowNumber: number }>`
+    select r.run_id as "runId", r.row_number as "rowNumber" from run_rows r join runs using (run_id)
+    where r.keys = '{}' and case when r.raw = '[]'
+      then (coalesce(runs.source, 'generic'), r.contact_id) in (
+        select * from unnest(${records.map(({ source }) => source)}::text[], ${records.map(({ contactId }) => contactId)}::text[]))
+      else lower(r.raw) ~ any(${texts.map(asWord)}::text[]) end
+  `.execute(database);
+  return rows;
+}
+
+/** A pattern of PostgreSQL for a text that is not part of a longer name. */
+function asWord(text: string): string {
+  const escaped = text.toLowerCase().replaceAll(/[!-/:-?[-^`{-~]/g, String.raw`\$&`);
+  return `(^|[^a-z0-9._%+-])${escaped}($|[^a-z0-9-])`;
 }
 
 async function findContacts(
@@ -104,7 +186,7 @@ async function findContacts(
   rows: readonly FoundRow[],
 ): Promise<FoundContact[]> {
   const emails = keys.flatMap((key) =>
-    key.startsWith('email:') && !key.includes('|') ? [key.slice('email:'.length)] : [],
+    key.startsWith('email:') && !key.includes('|') && !isShared(key) ? [key.slice('email:'.length)] : [],
   );
   // The service writes profile URLs in forms of its own: found by their last part, and compared in ours.
   const profileEnds = keys.flatMap((key) => {
@@ -115,7 +197,7 @@ async function findContacts(
     database,
     sql`(c.person_id = any(${personIds}::text[]) or c.email = any(${emails}::text[]) or (c.run_id, c.row_number) in (
       select * from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])))`,
-    sql`exists (select 1 from unnest(${profileEnds}::text[]) as profile where position(profile in lower(c.linkedin_url)) > 0)`,
+    sql`lower(c.linkedin_url) like any(${profileEnds.map((end) => `%${end.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`)}::text[])`,
   );
   return contacts.filter((contact) => contact.isTheirs || keysOf(contact).some((key) => keys.includes(key)));
 }

@@ -8,6 +8,7 @@ import type { ContactFields } from '../domain/merge-policy.ts';
 import { parseProfileUrl } from '../domain/profile-url.ts';
 import type { ClosedAttempt } from './close-attempt.ts';
 import type { Warehouse } from './database.ts';
+import { holdSuppressions, keysOfRows, listedRows } from './suppressions.ts';
 import type { Tables } from './tables.ts';
 
 /** A row that was asked for, with what came of it. */
@@ -90,12 +91,15 @@ export async function rememberAsked(
   askedAt: Date,
   asked: AskedExtras & { readonly service: string },
 ): Promise<number> {
+  // Nobody asks for them in any case, and of who was erased nothing comes back by this.
+  const listed = listedRows(keysOfRows(runId, sql`select row_number from run_rows where run_id = ${runId}`));
   return warehouse.database.transaction().execute(async (transaction) => {
+    await holdSuppressions(transaction);
     await sql`
       insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id, service)
       select distinct identity_key, field_group, 'not_found', ${askedAt}::timestamptz, ${runId}, ${asked.service}
       from run_rows, unnest(keys) as identity_key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
-      where run_id = ${runId} order by 1, 2
+      where run_id = ${runId} and row_number not in (select row_number from (${listed}) listed) order by 1, 2
       on conflict (identity_key, field_group) do update
         set asked_at = excluded.asked_at, run_id = excluded.run_id,
           outcome = case when m.service = excluded.service then m.outcome else excluded.outcome end, service = excluded.service

@@ -7,7 +7,7 @@ import type { Warehouse } from './database.ts';
  * unknown call keeps its reservation and its claims, and waits for its answer or for the operator as ever.
  *
  * @returns their rows; whoever was asked for twice stays unknown, and so does whose call the operator has decided: those are
- *   for the next run
+ *   for the next run. And so does who was erased: there is nothing to ask with
  */
 export async function reopenUnknown(
   warehouse: Warehouse,
@@ -17,6 +17,7 @@ export async function reopenUnknown(
   const reopened = await sql<{ row_number: number }>`
     update run_rows r set outcome = null, reason = null
     where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::int[]) and r.outcome = 'unknown'
+      and r.keys <> '{}'
       and (select count(*) = 1 and bool_and(a.status = 'unknown') from attempt_people p join attempts a using (attempt_id)
         where p.run_id = r.run_id and p.row_number = r.row_number and a.status not in ('refused', 'released'))
     returning r.row_number
