@@ -9,7 +9,7 @@ import { markUnknown } from '../warehouse/close-attempt.ts';
 import { rejectPerson } from '../warehouse/remember.ts';
 import { reopenBatch, reopenUnknown } from '../warehouse/reopen-unknown.ts';
 import { askedBy, dropOvertakenRows } from '../warehouse/pages.ts';
-import { getRun, setRunStatus } from '../warehouse/runs.ts';
+import { adoptService, getRun, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
 import { watchMatchRate } from './watch-match-rate.ts';
 import { attemptCall, bulkCalls, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
 
@@ -29,6 +29,8 @@ export async function enrichBatch(
   context: BatchContext,
 ): Promise<BatchResult> {
   const { warehouse, log } = dependencies;
+  const { service } = dependencies.limits;
+  const isOurs = await adoptService(warehouse, request.runId, service);
   const run = await getRun(warehouse, request.runId);
   for (const attemptId of await readLeftAttempts(warehouse.database, request.runId, request.batch)) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
@@ -48,6 +50,7 @@ export async function enrichBatch(
   // Here as well as at admission: while a window is full, the queue hands every batch back before it gets that far.
   if (run.status !== 'running')
     return { kind: 'stopped', tally: tally.read(), stop: await reasonOfStop(dependencies, request.runId) };
+  if (!isOurs) return stopped(dependencies, request.runId, tally, otherService(run, service));
   const groups: OpenPerson[][] = [people];
   let taken = false;
   /** Refused alone. Only when the service has taken somebody else of the batch is that known to be about the person. */
@@ -160,6 +163,15 @@ function numbersOf(people: readonly OpenPerson[]): number[] {
 
 /** From this many people on, a batch in which each single one is refused speaks of the request and not of the people. */
 const fewestForSystematicRefusal = 3;
+
+/** What one service has answered does not count for another: half a run of each would be paid for again by the next one. */
+function otherService({ runId, options }: RunRecord, service: string): Stop {
+  return {
+    type: 'service.other',
+    reason: `the service ${options.service} has answered for this run, and this worker asks ${service}: nothing was sent`,
+    next: `set the ENRICHMENT_BASE_URL of all workers to that service; then: enrich resume ${runId}; or enrich cancel ${runId}, and give the command again for the other one`,
+  };
+}
 
 function everybodyRefused(reason: string): Stop {
   return {

@@ -238,6 +238,25 @@ export async function setRunPriority(
   `.execute(warehouse.database);
 }
 
+/**
+ * A run is for the service that its workers ask: one that was ordered under another address (a mistake that was corrected, a
+ * command without the workers' settings) becomes theirs, as long as no call of it can have been answered.
+ *
+ * @returns whether the run is for that service
+ */
+export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
+  const { rows } = await sql<{
+    service: string;
+  }>`select options ->> 'service' as service from runs where run_id = ${runId}`.execute(warehouse.database);
+  if (rows[0]?.service === service) return true;
+  const adopted = await sql`
+    update runs set options = jsonb_set(options, '{service}', to_jsonb(${service}::text))
+    where run_id = ${runId} and not exists (
+      select 1 from attempts a where a.run_id = runs.run_id and a.status not in ('refused', 'released'))
+  `.execute(warehouse.database);
+  return Number(adopted.numAffectedRows ?? 0n) > 0;
+}
+
 /** Runs that wait for a budget. */
 export async function runsWaitingFor(warehouse: Warehouse, budgetId: string): Promise<string[]> {
   const waiting = await sql<{ run_id: string }>`

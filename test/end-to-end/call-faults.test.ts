@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TestHouse } from '../helpers/command-line.ts';
 import { freePort } from '../helpers/free-port.ts';
@@ -104,6 +106,45 @@ it('a worker that Temporal has given up while its call was in the air sends nobo
   expect(house.sandbox.log.bill().billedAgain).toEqual({});
   await expectPromisesKept(house);
 }, 180_000);
+
+describe('workers that ask another service than a run was ordered for', () => {
+  const elsewhere = (): Record<string, string> => ({
+    ENRICHMENT_BASE_URL: house.sandbox.baseUrl.replace('127.0.0.1', 'localhost'),
+  });
+
+  it('make it theirs, so that whoever they ask is not asked and paid for again', async () => {
+    const server = house.sharedTemporal();
+    const worker = house.begin(['worker'], { ...server, ...elsewhere() });
+    // Nobody whom another test has asked the first service for.
+    const file = join(house.directory, 'unseen.csv');
+    writeFileSync(
+      file,
+      ['Email', ...Array.from({ length: 12 }, (_, n) => `nova${n}@unseen.example`)].join('\n'),
+    );
+    const first = await house.enrich(['run', file, '--yes', '--json'], server);
+    const again = await house.enrich(['run', file, '--yes', '--json'], { ...server, ...elsewhere() });
+    worker.kill('SIGTERM');
+    await worker.ended;
+    expect(first.facts()).toMatchObject({ status: 'finished', calls: 2 });
+    expect(again.facts()).toMatchObject({ status: 'finished', calls: 0 });
+  });
+
+  it('send nothing of it once it has answers of the other one', async () => {
+    house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, status: 401 }] });
+    const paused = (await house.enrich(['run', house.sample(60), '--yes', '--json'])).facts();
+    house.sandbox.faults.set({});
+    const before = house.sandbox.log.bill().calls;
+    const resumed = (await house.enrich(['resume', paused.run_id, '--json'], elsewhere())).facts();
+    expect(resumed).toMatchObject({
+      status: 'paused',
+      reason: expect.stringContaining('has answered for this run'),
+    });
+    expect(house.sandbox.log.bill().calls).toBe(before);
+    expect((await house.enrich(['resume', paused.run_id, '--json'])).facts()).toMatchObject({
+      status: 'finished',
+    });
+  });
+});
 
 describe('an account without credits', () => {
   it.each([200, 402, 403] as const)(

@@ -11,6 +11,8 @@ let pool: pg.Pool;
 beforeEach(async () => {
   database = await createTestDatabase({ empty: true });
   pool = new pg.Pool({ connectionString: database.databaseUrl });
+  // `drop` may find a connection that is just being ended, and end it first.
+  pool.on('connect', (client) => client.on('error', () => {}));
 });
 
 afterEach(async () => {
