@@ -3,13 +3,8 @@ import type { PlanSummary } from '../contract.ts';
 import { counted } from '../domain/counted.ts';
 import { ingestRun, planRun } from '../enrichment/prepare-run.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
-import {
-  discardStagedRows,
-  findOrBeginRun,
-  getRun,
-  setRunStatus,
-  type RunRecord,
-} from '../warehouse/runs.ts';
+import { findOrBeginRun } from '../warehouse/begin-run.ts';
+import { discardStagedRows, getRun, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
 import { describePlan } from './describe-run.ts';
 import { print, table, tell } from './output.ts';
 import type { OrderedRun } from './run-order.ts';

@@ -15,7 +15,7 @@ import {
 import { isElsewhere, obtainExport, type ObtainedExport } from '../exports/obtain-export.ts';
 import { namingExport, openExport } from '../exports/open-export.ts';
 import { Spool } from '../exports/spool.ts';
-import type { RunOrder } from '../warehouse/runs.ts';
+import type { RunOrder } from '../warehouse/begin-run.ts';
 import type { RunOptions } from '../warehouse/tables.ts';
 import { tell } from './output.ts';
 import { parseYaml } from './parse-yaml.ts';

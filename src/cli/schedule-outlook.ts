@@ -7,7 +7,7 @@ import { downloadLimits } from '../exports/download.ts';
 import { findExports, type FoundExport } from '../exports/find-export.ts';
 import { isElsewhere, obtainExport, type ExportAccess } from '../exports/obtain-export.ts';
 import { Spool } from '../exports/spool.ts';
-import { wasRunBefore } from '../warehouse/runs.ts';
+import { wasRunBefore } from '../warehouse/begin-run.ts';
 import { readableSeconds } from './output.ts';
 import { planExport } from './plan-export.ts';
 import type { OrderedRun } from './run-order.ts';

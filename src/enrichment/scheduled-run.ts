@@ -7,7 +7,7 @@ import { isElsewhere, obtainExport, type ExportAccess } from '../exports/obtain-
 import { Spool } from '../exports/spool.ts';
 import type { Warehouse } from '../warehouse/database.ts';
 import { recallContent, recallEtag, rememberContent } from '../warehouse/fetched-exports.ts';
-import { findOrBeginRun, wasRunBefore, type RunOrder } from '../warehouse/runs.ts';
+import { findOrBeginRun, wasRunBefore, type RunOrder } from '../warehouse/begin-run.ts';
 import type { RunOptions } from '../warehouse/tables.ts';
 import { forgetContent, stageRun } from './prepare-run.ts';
 import { runInputOf } from './run-input.ts';

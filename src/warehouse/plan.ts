@@ -4,7 +4,7 @@ import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from './database.ts';
 import type { Asked } from './pages.ts';
 import { placePilot } from './pilot.ts';
-import { optionsOutsidePlan } from './runs.ts';
+import { optionsOutsidePlan } from './begin-run.ts';
 import { hasSuppressions, listedRows, saysNothing } from './suppressions.ts';
 import type { Tables } from './tables.ts';
 

@@ -1,5 +1,6 @@
 import type { Warehouse } from '../../src/warehouse/database.ts';
-import { findOrBeginRun, setRunStatus, type RunRecord } from '../../src/warehouse/runs.ts';
+import { findOrBeginRun } from '../../src/warehouse/begin-run.ts';
+import { setRunStatus, type RunRecord } from '../../src/warehouse/runs.ts';
 import type { Asked } from '../../src/warehouse/pages.ts';
 import { budgetsOf } from '../../src/limits/credit-ledger.ts';
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../src/contract.ts';
 import { findLatestFor } from '../../src/warehouse/latest-run.ts';
-import { findOrBeginRun, getRun, setRunStatus } from '../../src/warehouse/runs.ts';
+import { findOrBeginRun } from '../../src/warehouse/begin-run.ts';
+import { getRun, setRunStatus } from '../../src/warehouse/runs.ts';
 import type { RunOptions } from '../../src/warehouse/tables.ts';
 import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 

@@ -7,7 +7,8 @@ import { reopenDelivery } from '../../src/warehouse/deliveries.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
 import { measurePrune, prune } from '../../src/warehouse/prune.ts';
 import { readRunFacts } from '../../src/warehouse/run-facts.ts';
-import { endRun, findOrBeginRun, getRun } from '../../src/warehouse/runs.ts';
+import { findOrBeginRun } from '../../src/warehouse/begin-run.ts';
+import { endRun, getRun } from '../../src/warehouse/runs.ts';
 import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import {
   callWithPhones,

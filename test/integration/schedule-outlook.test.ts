@@ -9,7 +9,8 @@ import { optionsOf } from '../../src/enrichment/scheduled-run.ts';
 import { hashExport } from '../../src/exports/hash-export.ts';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
-import { endRun, findOrBeginRun } from '../../src/warehouse/runs.ts';
+import { findOrBeginRun } from '../../src/warehouse/begin-run.ts';
+import { endRun } from '../../src/warehouse/runs.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'enrich-outlook-'));
