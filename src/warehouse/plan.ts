@@ -154,7 +154,7 @@ async function decide(
   `.execute(transaction);
   if (isListed)
     await sql`
-      update run_rows set ${saysNothing} where run_id = ${runId} and row_number in (select row_number from plan_listed)
+      update run_rows r set ${saysNothing} from plan_listed l where r.run_id = ${runId} and r.row_number = l.row_number
     `.execute(transaction);
 }
 
@@ -174,6 +174,8 @@ async function dropSuppressed(transaction: Transaction<Tables>, runId: string): 
     left join plan_people same on same.first_row = own.first_row
     group by 1
   `.execute(transaction);
+  // Without it, 10,000 rows on the list were looked for one by one in each of 100,000: that took 70 s.
+  await sql`alter table plan_listed add primary key (row_number)`.execute(transaction);
   await sql`
     insert into plan_outcomes select row_number, 'suppressed', reason from plan_listed on conflict do nothing
   `.execute(transaction);

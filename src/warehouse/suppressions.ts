@@ -46,10 +46,19 @@ export function listedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select k.row_number from (${keys}) k cross join lateral suppression_hashes(k.identity_key) as form (key_hash)
       join suppressed_keys s using (key_hash)
-    union
-    select k.row_number from (
-      select row_number, substring(identity_key from '^(?:domain:|email:[^|]*@)([^|]+)') as domain from (${keys}) all_keys
-    ) k join suppression_entries e on e.kind = 'domain' and (k.domain = e.domain or k.domain like '%.' || e.domain)
+    union (
+      -- Each domain with all that it lies below, so that it is looked up: compared with every domain on the list, 200,000 keys and
+      -- 50 domains took 70 s.
+      with named as materialized (
+        select row_number, substring(identity_key from '^(?:domain:|email:[^|]*@)([^|]+)') as domain from (${keys}) all_keys
+        where starts_with(identity_key, 'domain:') or starts_with(identity_key, 'email:')
+      ), listed as (
+        select distinct d.domain from (select distinct domain, string_to_array(domain, '.') as labels from named) d
+        cross join lateral generate_subscripts(d.labels, 1) as first_label
+        join suppression_entries e on e.kind = 'domain' and e.domain = array_to_string(d.labels[first_label:], '.')
+      )
+      select row_number from named join listed using (domain)
+    )
   `;
 }
 
