@@ -56,7 +56,7 @@ Examples:
           );
         },
       );
-      tell(counted(contacts, 'contact'));
+      if (contacts !== undefined) tell(counted(contacts, 'contact'));
     });
 }
 

@@ -54,14 +54,14 @@ const phoneNumber = String.raw`^\+[0-9][0-9 ().-]*$`;
  * apostrophe in front.
  *
  * @param take gets the bytes; what it throws ends the export
- * @returns how many contacts there were
+ * @returns how many contacts there were; undefined where `take` has not read them all
  */
 export async function exportContacts(
   { pool }: Warehouse,
   choice: ContactChoice,
   columns: readonly ExportedColumn[],
   take: (rows: Readable) => Promise<void>,
-): Promise<number> {
+): Promise<number | undefined> {
   const client = await pool.connect();
   let failed = true;
   try {
@@ -69,6 +69,8 @@ export async function exportContacts(
       copyTo(`copy (${statementOf(choice, columns)}) to stdout with (format csv, header true)`),
     );
     await take(rows);
+    // Whoever reads has had enough (such as `head`): then the rows are still being sent.
+    if (!rows.readableEnded) return undefined;
     failed = false;
     return rows.rowCount;
   } finally {
@@ -91,9 +93,13 @@ function statementOf(choice: ContactChoice, columns: readonly ExportedColumn[]):
     where ${conditions.map((condition) => `(${condition})`).join(' and ')} order by c.source, c.contact_id`;
 }
 
-/** What a contact is known by, as the suppression list knows it: a profile URL in the form of `parseProfileUrl`. */
+/**
+ * What a contact is known by, as the suppression list knows it: a profile URL in the form of `parseProfileUrl`, and what its row of
+ * the export says of it, where that is still kept.
+ */
 const listed = `
-  select 1 from unnest(array['email:' || c.email, 'person:' || c.person_id, 'profile:' || regexp_replace(regexp_replace(
+  select 1 from unnest((select r.keys from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number)
+      || array['email:' || c.email, 'person:' || c.person_id, 'profile:' || regexp_replace(regexp_replace(
       lower(c.linkedin_url), '^(https?:)?(//)?((www|m|mobile|[a-z]{2})[.])?', ''), '[/?#]*([?#].*)?$', '')]) as identity_key,
     suppression_hashes(identity_key) as form (key_hash) join suppressed_keys s using (key_hash)
   union all

@@ -9,6 +9,7 @@ import {
 } from '../../src/warehouse/export-contacts.ts';
 import { suppress } from '../../src/warehouse/suppressions.ts';
 import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
+import { stagedRun } from '../helpers/rows.ts';
 
 let warehouse: TestWarehouse;
 
@@ -122,5 +123,31 @@ describe('exported contacts', () => {
       .transaction()
       .execute((transaction) => suppress(transaction, keys, { by: 'test', reason: undefined }));
     expect(await idsOf({})).toEqual(['kept']);
+  });
+
+  it('leave out whoever is on the list by what only their row of the export says', async () => {
+    const run = await stagedRun(warehouse, [
+      { keys: ['email:info@orbit.example|bo roller', 'email:bo.private@orbit.example'] },
+      { keys: ['email:info@orbit.example|cy ek'] },
+    ]);
+    await insert('bo', { email: 'info@orbit.example', run_id: run.runId, row_number: 1 });
+    await insert('cy', { email: 'info@orbit.example', run_id: run.runId, row_number: 2 });
+    await warehouse.database
+      .transaction()
+      .execute((transaction) =>
+        suppress(transaction, ['email:bo.private@orbit.example'], { by: 'test', reason: undefined }),
+      );
+    expect(await idsOf({})).toEqual(['cy']);
+  });
+
+  it('are not counted where whoever reads them has had enough', async () => {
+    await warehouse.pool
+      .query(`insert into enriched_contacts (source, contact_id, title, enriched_at, run_id, attempt_id, row_number)
+      select 'hubspot', n, repeat('x', 1000), now(), 'r', 'a', n from generate_series(1, 5000) n`);
+    const contacts = await exportContacts(warehouse, {}, exportedColumns, async (rows) => {
+      for await (const _ of rows) break;
+    });
+    expect(contacts).toBeUndefined();
+    expect((await csvOf({}, ['contact_id'])).contacts).toBe(5000);
   });
 });
