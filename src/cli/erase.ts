@@ -94,10 +94,16 @@ function personOf(
   return () => Promise.resolve([key]);
 }
 
-/** @throws Problem `contact.unknown` where nothing is known of the record; then there is no name to put on the list either */
+/** @throws Problem `person.unclear` where the record was about several people; `contact.unknown` where nothing is known of the record; then there is no name to put on the list either */
 async function keysOfContact(warehouse: Warehouse, contact: string): Promise<string[]> {
   const [, source = '', contactId = ''] = /^([^/]+)\/(.+)$/.exec(contact) ?? [];
   const keys = await keysOfRecord(warehouse.database, { source, contactId });
+  if (keys === undefined)
+    throw new Problem('person.unclear', 'this record has been about more than one person', {
+      where: '--contact',
+      next: 'name the one who is meant by an address, a profile, or person:ID',
+      exitCode: exitCodes.usage,
+    });
   if (keys.length > 0) return keys;
   throw new Problem('contact.unknown', 'nothing is known of this record', {
     where: '--contact',

@@ -53,6 +53,7 @@ function addCommand(): Command {
       'after',
       `
 ${waysToNameSomebody}
+@eu.acme.example is taken for all of acme.example.
 Whoever is on the list under one name is left out with all rows of theirs that the file joins: give every name that you know.
 
 Examples:

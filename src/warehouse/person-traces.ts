@@ -113,20 +113,28 @@ async function addressesOf(
   return rows.map(({ key }) => key);
 }
 
-/** What a record of the CRM is known by: its contact, and the rows of exports that bear its id. */
+/**
+ * What a record of the CRM is known by: its contact, and the rows of exports that bear its id.
+ *
+ * @returns undefined where it was about one person once, and is about another now: rows of theirs share no name
+ */
 export async function keysOfRecord(
   database: Kysely<Tables>,
   record: { readonly source: string; readonly contactId: string },
-): Promise<string[]> {
+): Promise<string[] | undefined> {
   const contacts = await readContacts(
     database,
     sql`c.source = ${record.source} and c.contact_id = ${record.contactId}`,
   );
-  const rows = await sql<{ key: string }>`
-    select distinct identity_key as key from run_rows r join runs using (run_id), unnest(r.keys) as identity_key
-    where r.contact_id = ${record.contactId} and runs.source = ${record.source}
+  const { rows } = await sql<{ keys: string[] }>`
+    select r.keys from run_rows r join runs using (run_id)
+    where r.contact_id = ${record.contactId} and coalesce(runs.source, 'generic') = ${record.source} and r.keys <> '{}'
   `.execute(database);
-  return [...contacts.flatMap(keysOf), ...rows.rows.map(({ key }) => key)];
+  const named = [...contacts.map(keysOf), ...rows.map(({ keys }) => keys)].filter((keys) => keys.length > 0);
+  if (named.length < 2) return named.flat();
+  const { forms } = await findPerson(database, named[0]!);
+  const isTheirs = (keys: readonly string[]): boolean => keys.some((key) => forms.includes(key));
+  return named.every(isTheirs) ? named.flat() : undefined;
 }
 
 interface FoundRow {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { erase, measureErasure } from '../../src/warehouse/erase.ts';
 import { openPage } from '../../src/warehouse/pages.ts';
+import { keysOfRecord } from '../../src/warehouse/person-traces.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
 import { rememberAsked } from '../../src/warehouse/remember.ts';
 import { reopenUnknown } from '../../src/warehouse/reopen-unknown.ts';
@@ -239,6 +240,24 @@ describe('a late delivery', () => {
       true,
       false,
     ]);
+  });
+});
+
+describe('a record of the CRM', () => {
+  it('that has become about another person names neither of them', async () => {
+    await stagedRun(warehouse, [{ keys: ['email:first@reused.example'], contactId: 'reused' }]);
+    await stagedRun(warehouse, [{ keys: ['email:second@reused.example'], contactId: 'reused' }]);
+    expect(
+      await keysOfRecord(warehouse.database, { source: 'generic', contactId: 'reused' }),
+    ).toBeUndefined();
+  });
+
+  it('whose address has changed names one person still, where a third row has both', async () => {
+    await stagedRun(warehouse, [{ keys: ['email:old@moved.example'], contactId: 'moved' }]);
+    await stagedRun(warehouse, [{ keys: ['email:new@moved.example'], contactId: 'moved' }]);
+    await stagedRun(warehouse, [{ keys: ['email:old@moved.example', 'email:new@moved.example'] }]);
+    const keys = await keysOfRecord(warehouse.database, { source: 'generic', contactId: 'moved' });
+    expect(keys!.toSorted()).toEqual(['email:new@moved.example', 'email:old@moved.example']);
   });
 });
 

@@ -100,7 +100,7 @@ describe('a person who is erased', () => {
       source: 'generic',
       contactId: contact.rows[0]!.contact_id,
     });
-    expect(await erase(warehouse, keys, note)).toMatchObject({ contacts: 1, phones: 1 });
+    expect(await erase(warehouse, keys!, note)).toMatchObject({ contacts: 1, phones: 1 });
   });
 
   it('is found by the profile that the service wrote in a form of its own', async () => {
