@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
+import { counted, nounFor } from '../domain/counted.ts';
 import { exitCodes } from '../domain/problem.ts';
 import {
   areSuppressed,
@@ -79,12 +80,19 @@ function importCommand(): Command {
     .action(async (file: string, options: RunFlags & NoteFlags) => {
       const config = settingsOf(options);
       const order = await orderRun(addressOf(file, options), options, config);
-      const added = await withSession(config, { temporal: false, service: false }, (session) =>
-        withStagedExport(session, order, (runId) =>
-          suppressStaged(session.warehouse, runId, noteOf(options)),
-        ),
+      const { added, namelessRows } = await withSession(
+        config,
+        { temporal: false, service: false },
+        (session) =>
+          withStagedExport(session, order, (runId) =>
+            suppressStaged(session.warehouse, runId, noteOf(options)),
+          ),
       );
       print(`${added} put on the list: addresses, profiles and ids of the people in the file`);
+      if (namelessRows > 0)
+        tell(
+          `${counted(namelessRows, 'row')} of the file ${nounFor(namelessRows, 'names', 'name')} nobody: look at them`,
+        );
     });
 }
 

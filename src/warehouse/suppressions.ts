@@ -134,21 +134,25 @@ export async function suppress(
   return Number(added.numAffectedRows ?? 0n);
 }
 
-/** Puts everybody on the list whom a staged export names. @returns how many of their keys are new */
+/** Puts everybody on the list whom a staged export names. @returns how many of their keys are new, and rows that name nobody */
 export async function suppressStaged(
   warehouse: Warehouse,
   runId: string,
   note: SuppressionNote,
-): Promise<number> {
+): Promise<{ readonly added: number; readonly namelessRows: number }> {
   return warehouse.database.transaction().execute(async (transaction) => {
     const named = await sql<{ key: string }>`
       select distinct identity_key as key from run_rows, unnest(keys) as identity_key where run_id = ${runId}
     `.execute(transaction);
-    return suppress(
+    const nameless = await sql<{ rows: number }>`
+      select count(*)::int as rows from run_rows where run_id = ${runId} and keys = '{}'
+    `.execute(transaction);
+    const added = await suppress(
       transaction,
       named.rows.map(({ key }) => key),
       note,
     );
+    return { added, namelessRows: nameless.rows[0]!.rows };
   });
 }
 

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dropOvertakenRows, openPage } from '../../src/warehouse/pages.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
-import { areSuppressed, listSuppressions, suppress, unsuppress } from '../../src/warehouse/suppressions.ts';
+import {
+  areSuppressed,
+  listSuppressions,
+  suppress,
+  suppressStaged,
+  unsuppress,
+} from '../../src/warehouse/suppressions.ts';
 import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import {
   callWithPhones,
@@ -119,6 +125,14 @@ describe('what the file says of people on the list', () => {
     expect(rows).toEqual([
       { email: null, first_name: null, raw: '[]', keys: [], reason: 'on the suppression list' },
     ]);
+  });
+});
+
+it('a file of people to put on the list says how many of its rows name nobody', async () => {
+  const run = await stagedRun(warehouse, [{ keys: ['email:from-a-file@orbit.example'] }, { keys: [] }]);
+  expect(await suppressStaged(warehouse, run.runId, { by: 'test', reason: undefined })).toEqual({
+    added: 1,
+    namelessRows: 1,
   });
 });
 
