@@ -30,8 +30,9 @@ export async function enrichBatch(
 ): Promise<BatchResult> {
   const { warehouse, log } = dependencies;
   const { service } = dependencies.limits;
-  const isOurs = await adoptService(warehouse, request.runId, service);
-  const run = await getRun(warehouse, request.runId);
+  let run = await getRun(warehouse, request.runId);
+  const isOurs = run.options.service === service || (await adoptService(warehouse, request.runId, service));
+  if (run.options.service !== service) run = await getRun(warehouse, request.runId);
   for (const attemptId of await readLeftAttempts(warehouse.database, request.runId, request.batch)) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
     log.warn({ attemptId }, 'a call was left without an end: it is unknown');

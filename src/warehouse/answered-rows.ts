@@ -4,7 +4,7 @@ import { contactFields, type ContactFields } from '../domain/merge-policy.ts';
 import type { OpenPerson } from './open-people.ts';
 import type { AnswerToRecord } from './record-answer.ts';
 import { learnedKeys } from './remember.ts';
-import { keysOfRows, listedRows } from './suppressions.ts';
+import { hasSuppressions, keysOfRows, listedRows } from './suppressions.ts';
 import type { Tables } from './tables.ts';
 
 /** A row with what the answer says of it, in the form of the tables. */
@@ -75,7 +75,7 @@ export async function withoutSuppressed(
   `;
   // A row that was erased meanwhile has no keys any more.
   const listed = await sql<{ row_number: number }>`
-    ${listedRows(keys)} union
+    ${(await hasSuppressions(transaction)) ? sql`${listedRows(keys)} union` : sql``}
     select row_number from run_rows where run_id = ${runId} and outcome = 'suppressed' and row_number = any(${rowNumbers}::int[])
   `.execute(transaction);
   const suppressed = new Set(listed.rows.map((row) => row.row_number));

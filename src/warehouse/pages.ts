@@ -3,7 +3,7 @@ import { peoplePerCall, peoplePerPage } from '../contract.ts';
 import { askedFieldGroups } from '../domain/late-results.ts';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from './database.ts';
-import { holdSuppressions, keysOfRows, listedRows, saysNothing } from './suppressions.ts';
+import { hasSuppressions, holdSuppressions, keysOfRows, listedRows, saysNothing } from './suppressions.ts';
 import type { RunOptions, Tables } from './tables.ts';
 
 /** What a run asks for, and of whom it does not: those who were asked for recently, at the same service. */
@@ -103,6 +103,7 @@ async function dropOvertaken(transaction: Transaction<Tables>, runId: string, as
 
 /** Gives rows of `page_keys` whose people are on the suppression list by now their outcome, and their claims up. */
 async function dropSuppressed(transaction: Transaction<Tables>, runId: string): Promise<number> {
+  if (!(await hasSuppressions(transaction))) return 0;
   const dropped = await sql`
     with listed as (${listedRows(keysOfRows(runId, sql`select row_number from page_keys`))}),
     unclaimed as (

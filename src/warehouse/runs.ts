@@ -135,14 +135,10 @@ export async function setRunPriority(
  * @returns whether the run is for that service
  */
 export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
-  const { rows } = await sql<{
-    service: string;
-  }>`select options ->> 'service' as service from runs where run_id = ${runId}`.execute(warehouse.database);
-  if (rows[0]?.service === service) return true;
   const adopted = await sql`
     update runs set options = jsonb_set(options, '{service}', to_jsonb(${service}::text))
-    where run_id = ${runId} and not exists (
-      select 1 from attempts a where a.run_id = runs.run_id and a.status not in ('refused', 'released'))
+    where run_id = ${runId} and (options ->> 'service' = ${service} or not exists (
+      select 1 from attempts a where a.run_id = runs.run_id and a.status not in ('refused', 'released')))
   `.execute(warehouse.database);
   return Number(adopted.numAffectedRows ?? 0n) > 0;
 }
