@@ -112,7 +112,10 @@ it(
     }
 
     const paused = await backfill;
-    expect(paused).toMatchObject({ status: 'paused', reason: expect.stringContaining('left, the price of one person') });
+    expect(paused).toMatchObject({
+      status: 'paused',
+      reason: expect.stringContaining('left, the price of one person'),
+    });
     await enrich(`budget set run:${paused.run_id} 30000 --reason raised`);
     const filled = await enrich(`resume ${paused.run_id} --json`);
     for (const worker of workers) worker.kill('SIGTERM');
