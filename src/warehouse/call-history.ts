@@ -7,14 +7,14 @@ import type { Warehouse } from './database.ts';
 const callsThatCount = 200;
 
 /**
- * What recent calls cost and took, for the estimates of a plan: of runs that asked for the same, because phones and
- * waterfalls have prices of their own.
+ * What recent calls cost and took, for the estimates of a plan: of runs that asked the same service for the same, because
+ * phones and waterfalls have prices of their own, and whom the sandbox finds says nothing of a real service.
  *
  * @returns undefined figures while there are no calls to learn from
  */
 export async function readCallHistory(
   warehouse: Warehouse,
-  asked: AskedExtras,
+  asked: AskedExtras & { readonly service: string },
 ): Promise<{ creditsPerPerson: Credits | undefined; secondsPerCall: number | undefined }> {
   const result = await sql<{ credits: string | null; seconds: number | null }>`
     select round(sum(credits_settled) / sum(people), 6)::text as credits,
@@ -22,7 +22,7 @@ export async function readCallHistory(
     from (
       select a.* from attempts a join runs r using (run_id)
       where a.status = 'settled' and r.options -> 'reveal' = ${JSON.stringify(asked.reveal)}::jsonb
-        and r.options -> 'waterfall' = ${JSON.stringify(asked.waterfall)}::jsonb
+        and r.options ->> 'service' = ${asked.service} and r.options -> 'waterfall' = ${JSON.stringify(asked.waterfall)}::jsonb
       order by a.admitted_at desc limit ${callsThatCount}
     ) latest
   `.execute(warehouse.database);
