@@ -3,6 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
 import { counted } from '../domain/counted.ts';
+import { isDate, parseMoment } from '../domain/moment.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { exportContacts, exportedColumns, type ExportedColumn } from '../warehouse/export-contacts.ts';
 import { getRun } from '../warehouse/runs.ts';
@@ -96,8 +97,8 @@ function columnsOf(text: string | undefined): readonly ExportedColumn[] {
 }
 
 function timeOf(text: string): Date {
-  const time = new Date(text);
-  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(time.getTime())) return time;
+  const time = isDate(text) ? new Date(text) : parseMoment(text);
+  if (time) return time;
   throw new Problem('setting.invalid', `"${text}" is no time`, {
     where: '--since',
     next: 'write a date (UTC), or a time with its zone, such as 2026-11-20T02:00:00Z',

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { counted, nounFor } from '../domain/counted.ts';
+import { parseMoment } from '../domain/moment.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { rememberAsked } from '../warehouse/remember.ts';
 import { describeService } from './describe-service.ts';
@@ -49,9 +50,8 @@ Example:
 
 /** @throws Problem `setting.invalid` where it is no time, or has not come yet */
 function timeOf(text: string): Date {
-  const time = new Date(text);
-  const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(text);
-  if (hasZone && time.getTime() <= Date.now()) return time;
+  const time = parseMoment(text);
+  if (time && time.getTime() <= Date.now()) return time;
   throw new Problem('setting.invalid', `"${text}" is no time in the past`, {
     where: '--asked-at',
     next: 'write it with its zone, such as 2026-11-20T02:00:00Z',

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { counted } from '../domain/counted.ts';
+import { isDate, parseMoment } from '../domain/moment.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { clockIn, startOfDay } from '../domain/time-zone.ts';
 import { print } from './output.ts';
@@ -175,13 +176,12 @@ function deleteCommand(): Command {
 
 /** @param daysOn what a date without a time stands for: the beginning of its day (0), or of the day after (1) */
 function timeOf(flag: string, text: string, timezone: string, daysOn: 0 | 1): Date {
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) {
-    const day = Date.parse(`${text}T00:00:00Z`);
-    if (!Number.isNaN(day))
-      return startOfDay(timezone, new Date(day + daysOn * 86_400_000).toISOString().slice(0, 10));
+  if (isDate(text)) {
+    const day = new Date(Date.parse(text) + daysOn * 86_400_000);
+    return startOfDay(timezone, day.toISOString().slice(0, 10));
   }
-  const time = /^\d{4}-\d{2}-\d{2}T.+(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time)) return new Date(time);
+  const time = parseMoment(text);
+  if (time) return time;
   throw wrongTime(flag, text, 'write 2026-11-21, or 2026-11-21T02:00:00Z');
 }
 

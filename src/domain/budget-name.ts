@@ -1,3 +1,5 @@
+import { isDate } from './moment.ts';
+
 /** A budget that ends by itself, or one that every day or month begins with. */
 export type BudgetName =
   | { readonly kind: 'run'; readonly runId: string }
@@ -19,13 +21,6 @@ export function parseBudgetName(text: string): BudgetName | undefined {
   if (kind === 'day' && isDate(name)) return { kind, date: name };
   if (kind === 'month' && /^\d{4}-\d{2}$/.test(name) && isDate(`${name}-01`)) return { kind, month: name };
   return undefined;
-}
-
-function isDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const time = Date.parse(`${text}T00:00:00Z`);
-  // 2026-02-30 would be read as the second of March.
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 /**

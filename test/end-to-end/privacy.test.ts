@@ -88,6 +88,7 @@ describe('enrich export', () => {
   it.each([
     ['--columns', 'emale', 'there is no column "emale"'],
     ['--since', 'yesterday', '"yesterday" is no time'],
+    ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no time'],
   ])('refuses %s %s', async (flag, value, why) => {
     const ended = await house.enrich(['export', flag, value]);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
