@@ -177,6 +177,7 @@ async function admitWhenAffordable(
       {
         runId: run.runId,
         batch,
+        priority: run.options.priority,
         rowNumbers: people.map((person) => person.rowNumber),
         creditsPerPerson: worstCaseCredits(askOf(run.options)),
         deadlineSeconds: dependencies.callTimeoutSeconds + slackSeconds,

@@ -4,6 +4,7 @@ import { halve } from '../domain/batching.ts';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
 import { killPoint } from '../observe/kill-point.ts';
 import { endCall } from '../limits/rate-windows.ts';
+import { awaitPlace, leavePlace } from '../limits/waiting-batches.ts';
 import { readLeftAttempts, readOpenPeople, type OpenPerson } from '../warehouse/open-people.ts';
 import { markUnknown } from '../warehouse/close-attempt.ts';
 import { rejectPerson } from '../warehouse/remember.ts';
@@ -33,6 +34,9 @@ export async function enrichBatch(
   let run = await getRun(warehouse, request.runId);
   const isOurs = run.options.service === service || (await adoptService(warehouse, request.runId, service));
   if (run.options.service !== service) run = await getRun(warehouse, request.runId);
+  const ready = { runId: request.runId, batch: request.batch, priority: run.options.priority };
+  // First: what is read next takes its time, in which calls that go after this one would use up what is free.
+  await awaitPlace(warehouse.database, ready);
   for (const attemptId of await readLeftAttempts(warehouse.database, request.runId, request.batch)) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
     log.warn({ attemptId }, 'a call was left without an end: it is unknown');
@@ -43,10 +47,8 @@ export async function enrichBatch(
 
   const asksAgain = run.options.onUnknown === 'retry';
   if (asksAgain) await reopenBatch(warehouse, request.runId, request.batch);
-  let people = await readOpenPeople(warehouse.database, request.runId, request.batch);
-  const rowNumbers = numbersOf(people);
-  if ((await dropOvertakenRows(warehouse, request.runId, rowNumbers, askedBy(run.options))) > 0)
-    people = await readOpenPeople(warehouse.database, request.runId, request.batch);
+  await dropOvertakenRows(warehouse, request.runId, request.batch, askedBy(run.options));
+  const people = await readOpenPeople(warehouse.database, request.runId, request.batch);
   const tally = new Tally();
   // Here as well as at admission: while a window is full, the queue hands every batch back before it gets that far.
   if (run.status !== 'running')
@@ -71,7 +73,10 @@ export async function enrichBatch(
       () => attemptCall(dependencies, { run, batch: request.batch, people: asked }, context.signal),
       context.signal,
     );
-    if (turn.kind === 'wait') return { ...turn, tally: tally.read() };
+    if (turn.kind === 'wait') {
+      await awaitPlace(warehouse.database, ready, turn.milliseconds);
+      return { ...turn, tally: tally.read() };
+    }
     const result = turn.result;
     let stop: Stop | undefined;
     tally.add(result);
@@ -136,6 +141,7 @@ export async function enrichBatch(
           groups.unshift(group);
           break;
         }
+        await awaitPlace(warehouse.database, ready, result.milliseconds);
         return {
           kind: 'wait',
           milliseconds: result.milliseconds,
@@ -153,7 +159,9 @@ export async function enrichBatch(
           stop: await reasonOfStop(dependencies, request.runId),
         };
     }
+    if (groups.length > 0) await awaitPlace(warehouse.database, ready);
   }
+  if (tally.calls === 0) await leavePlace(warehouse.database, ready);
   await writeOff();
   return { kind: 'done', tally: tally.read() };
 }

@@ -19,6 +19,7 @@ import { Spool } from '../exports/spool.ts';
 import { stageExport } from '../exports/stage.ts';
 import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '../limits/credit-ledger.ts';
 import { bulkMatchScope, forgetOldCalls, freePlacesPerWindow } from '../limits/rate-windows.ts';
+import { forgetOldBatches } from '../limits/waiting-batches.ts';
 import { killPoint } from '../observe/kill-point.ts';
 import { withoutPersonalData } from '../observe/log.ts';
 import type { Warehouse } from '../warehouse/database.ts';
@@ -155,6 +156,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   await setRunStatus(warehouse, runId, 'planning', undefined);
   await openRunBudget(database, runId, limitOf(run.options.maxCredits));
   await forgetOldCalls(database, Math.max(86_400, ...rateLimits.map((limit) => limit.seconds)));
+  await forgetOldBatches(database);
   const ask = askOf(run.options);
   const planned = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
 

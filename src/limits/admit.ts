@@ -1,15 +1,18 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
+import type { RunPriority } from '../contract.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
 import type { Tables } from '../warehouse/tables.ts';
 import type { BudgetAlarm } from './budget-alarms.ts';
 import { budgetsOf, mayFreeCredits, reserve, type BudgetLimits } from './credit-ledger.ts';
 import { bulkMatchScope, takePlace, type Wait } from './rate-windows.ts';
+import { placesKept } from './waiting-batches.ts';
 
 export interface AdmissionRequest {
   readonly runId: string;
   readonly batch: number;
+  readonly priority: RunPriority;
   /** Rows of the export, in the order in which they will stand in `details`. */
   readonly rowNumbers: readonly number[];
   /** The most that one of them can cost. */
@@ -63,6 +66,7 @@ export async function admit(
   return database.transaction().execute(async (transaction): Promise<Admission> => {
     if (!(await lockOpenRows(transaction, request))) return { kind: 'taken' };
     const attemptId = randomUUID();
+    const kept = await placesKept(transaction, request.priority);
     const place = await takePlace(
       transaction,
       {
@@ -72,6 +76,7 @@ export async function admit(
         deadlineSeconds: request.deadlineSeconds,
       },
       limits.rateLimits,
+      kept,
     );
     if (place.kind === 'full')
       return { kind: 'wait', milliseconds: place.milliseconds, reason: place.reason };
@@ -106,6 +111,9 @@ export async function admit(
     const rowNumbers = request.rowNumbers.slice(0, affordable.people);
     const token = request.lateResults ? randomBytes(32).toString('base64url') : undefined;
     await sql`
+      with waited as (
+        delete from waiting_batches where run_id = ${request.runId} and batch = ${request.batch}
+      )
       insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids, token_hash)
       values (${attemptId}, ${request.runId}, ${request.batch}, 'admitted', ${rowNumbers.length},
         ${formatCredits(request.creditsPerPerson * BigInt(rowNumbers.length))}::numeric, ${budgetIds}::text[],

@@ -28,16 +28,18 @@ export type Place = { readonly kind: 'taken' } | ({ readonly kind: 'full' } & Wa
  * leaves nothing to clean up: its calls end at their deadlines.
  *
  * @param limits at most so many calls in any trailing window; none means unlimited
+ * @param kept places that are left free in each window, for calls that go first
  * @param deadlineSeconds the longest that the call can take from now on
  */
 export async function takePlace(
   transaction: Transaction<Tables>,
   call: RateScope & { readonly callId: string; readonly deadlineSeconds: number },
   limits: readonly RateLimit[],
+  kept = 0,
 ): Promise<Place> {
   const paused = await lockScope(transaction, call.scope);
   if (paused) return { kind: 'full', ...paused };
-  const full = await longestWait(transaction, call, limits);
+  const full = await longestWait(transaction, call, limits, kept);
   if (full) return { kind: 'full', ...full };
   await sql`
     insert into rate_calls (call_id, scope, counted_until)
@@ -68,7 +70,7 @@ export async function freePlaces(
     };
   const windows = await freePlacesPerWindow(database, of, limits);
   const places = Math.min(Number.POSITIVE_INFINITY, ...windows.map((window) => window.free));
-  return { places, wait: places > 0 ? undefined : await longestWait(database, of, limits) };
+  return { places, wait: places > 0 ? undefined : await longestWait(database, of, limits, 0) };
 }
 
 /** Each window, ours and those that the service tells of, with the places that are free in it now. */
@@ -217,20 +219,29 @@ async function lockScope(transaction: Transaction<Tables>, scope: string): Promi
   return undefined;
 }
 
-/** The window in which there is no place for longest, ours or one of the service. */
+/** Nothing says when the calls that the service has left are free for those that come after: it is asked again. */
+const keptInServiceWindowMilliseconds = 5_000;
+
+/** The window in which there is no place for longest, ours or one of the service, beside those that are kept. */
 async function longestWait(
   database: Kysely<Tables>,
   of: RateScope,
   limits: readonly RateLimit[],
+  kept: number,
 ): Promise<Wait | undefined> {
-  const own = await fullestWindow(database, of.scope, limits);
+  const own = await fullestWindow(database, of.scope, limits, kept);
   const reported = (await readReports(database, of))
-    .filter((window) => window.free === 0)
-    .map(({ milliseconds, seconds }) =>
-      waitFor(
-        milliseconds,
-        `the service has no calls left in its window of ${formatDuration(seconds)}, which other programs use as well`,
-      ),
+    .filter((window) => window.free <= kept)
+    .map(({ free, milliseconds, seconds }) =>
+      free > 0
+        ? waitFor(
+            keptInServiceWindowMilliseconds,
+            `the calls that the service has left in its window of ${formatDuration(seconds)} are kept for runs that go first`,
+          )
+        : waitFor(
+            milliseconds,
+            `the service has no calls left in its window of ${formatDuration(seconds)}, which other programs use as well`,
+          ),
     );
   return [own, ...reported].reduce((longest, wait) =>
     wait && wait.milliseconds > (longest?.milliseconds ?? 0) ? wait : longest,
@@ -240,28 +251,36 @@ async function longestWait(
 /**
  * The window that stays full for longest. The place that counts is the one of the limit-th newest call: when it is given
  * back, one fewer than the limit are left. Where that call is still in the air it cannot end before now.
+ *
+ * Places that are kept make the limit as much lower. Where more are kept than the window has, all of it is used by others first.
  */
 async function fullestWindow(
   database: Kysely<Tables>,
   scope: string,
   limits: readonly RateLimit[],
+  kept: number,
 ): Promise<Wait | undefined> {
   if (limits.length === 0) return undefined;
-  const result = await sql<{ calls: number; seconds: number; milliseconds: number }>`
+  const others = kept > 0 ? `has no place beside the ${kept} kept for runs that go first` : 'is full';
+  const wait = (limit: RateLimit, milliseconds: number): Wait =>
+    waitFor(milliseconds, `the rate window of ${formatRateLimits([limit])} ${others}`);
+  const used = limits
+    .filter(({ calls }) => calls <= kept)
+    .sort((one, other) => other.seconds - one.seconds)[0];
+  if (used) return wait(used, used.seconds * 1_000);
+  const result = await sql<RateLimit & { milliseconds: number }>`
     select w.calls, w.seconds, extract(epoch from least(c.counted_until, clock_timestamp())
       + make_interval(secs => w.seconds) - clock_timestamp())::float8 * 1000 as milliseconds
     from unnest(${limits.map((limit) => limit.calls)}::int[], ${limits.map((limit) => limit.seconds)}::int[]) as w (calls, seconds)
     cross join lateral (
       select counted_until from rate_calls
       where scope = ${scope} and counted_until > clock_timestamp() - make_interval(secs => w.seconds)
-      order by counted_until desc offset w.calls - 1 limit 1
+      order by counted_until desc offset w.calls - ${kept}::int - 1 limit 1
     ) c
     order by milliseconds desc limit 1
   `.execute(database);
   const fullest = result.rows[0];
-  return (
-    fullest && waitFor(fullest.milliseconds, `the rate window of ${formatRateLimits([fullest])} is full`)
-  );
+  return fullest && wait(fullest, fullest.milliseconds);
 }
 
 function waitFor(milliseconds: number, reason: string): Wait {

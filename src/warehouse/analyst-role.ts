@@ -80,6 +80,7 @@ export const analystColumns: {
   rate_scopes: 'all',
   rate_calls: 'all',
   service_windows: 'all',
+  waiting_batches: 'none',
   // Left to the workers of releases before 0008, and no longer true.
   rate_reports: 'none',
   raw_answers: 'none',

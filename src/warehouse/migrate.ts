@@ -14,6 +14,7 @@ import * as notifications from './migrations/0006-notifications.ts';
 import * as operations from './migrations/0007-operations.ts';
 import * as serviceWindows from './migrations/0008-service-windows.ts';
 import * as suppressions from './migrations/0009-suppressions.ts';
+import * as waitingBatches from './migrations/0010-waiting-batches.ts';
 
 /** Named here and not found by listing a folder: the order is part of the code, and bundling cannot lose one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -26,6 +27,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0007-operations': operations,
   '0008-service-windows': serviceWindows,
   '0009-suppressions': suppressions,
+  '0010-waiting-batches': waitingBatches,
 };
 
 export interface Migrated {

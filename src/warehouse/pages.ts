@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../contract.ts';
 import { askedFieldGroups } from '../domain/late-results.ts';
 import { reasonOfClaim } from './claims.ts';
@@ -70,57 +70,71 @@ export async function openPage(
     `.execute(transaction);
     // Only now, with the claims held: a run that had claimed somebody before gave the claim up with what it learned, in one
     // transaction. Looking before claiming would miss that, and ask and pay for them again.
-    await dropOvertaken(transaction, runId, asked);
+    await dropOvertaken(transaction, runId, sql`page_keys`, asked);
     return openBatches(transaction, runId, page);
   });
 }
 
 /**
- * Drops people who have become fresh since the page was opened: the same person can stand in it under other keys, which only
- * the answer for the first of them shows to be theirs. And people who were suppressed since.
+ * Drops people of a batch who have become fresh since its page was opened: the same person can stand in it under other keys, which
+ * only the answer for the first of them shows to be theirs. And people who were suppressed since.
  *
  * @returns how many were dropped
  */
 export async function dropOvertakenRows(
   warehouse: Warehouse,
   runId: string,
-  rowNumbers: readonly number[],
+  batch: number,
   asked: Asked,
 ): Promise<number> {
-  return warehouse.database.transaction().execute(async (transaction) => {
-    await sql`
-      create temporary table page_keys on commit drop as
-      select identity_key, r.row_number from run_rows r, unnest(r.keys) as identity_key
-      where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::int[]) and r.outcome is null
-    `.execute(transaction);
-    return dropOvertaken(transaction, runId, asked);
-  });
+  // No table of their own, as a page has: making one, and the transaction around it, took longer than all that is asked here.
+  const keys = sql`(
+    select identity_key, r.row_number from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
+    where p.run_id = ${runId} and r.outcome is null
+      and p.position >= ${(batch - 1) * peoplePerCall} and p.position < ${batch * peoplePerCall}
+  )`;
+  return dropOvertaken(warehouse.database, runId, keys, asked);
 }
 
-async function dropOvertaken(transaction: Transaction<Tables>, runId: string, asked: Asked): Promise<number> {
-  return (await dropSuppressed(transaction, runId)) + (await dropFresh(transaction, runId, asked));
+/** @param keys a relation of `identity_key` and `row_number` */
+async function dropOvertaken(
+  database: Kysely<Tables>,
+  runId: string,
+  keys: RawBuilder<unknown>,
+  asked: Asked,
+): Promise<number> {
+  return (await dropSuppressed(database, runId, keys)) + (await dropFresh(database, runId, keys, asked));
 }
 
-/** Gives rows of `page_keys` whose people are on the suppression list by now their outcome, and their claims up. */
-async function dropSuppressed(transaction: Transaction<Tables>, runId: string): Promise<number> {
-  if (!(await hasSuppressions(transaction))) return 0;
+/** Gives rows whose people are on the suppression list by now their outcome, and their claims up. */
+async function dropSuppressed(
+  database: Kysely<Tables>,
+  runId: string,
+  keys: RawBuilder<unknown>,
+): Promise<number> {
+  if (!(await hasSuppressions(database))) return 0;
   const dropped = await sql`
-    with listed as (${listedRows(keysOfRows(runId, sql`select row_number from page_keys`))}),
+    with listed as (${listedRows(keysOfRows(runId, sql`select row_number from ${keys} k`))}),
     unclaimed as (
       delete from claims c using listed l where c.run_id = ${runId} and c.row_number = l.row_number
     )
     update run_rows r set outcome = 'suppressed', reason = 'put on the suppression list since the plan was made', ${saysNothing}
     from listed l where r.run_id = ${runId} and r.row_number = l.row_number and r.outcome is null
-  `.execute(transaction);
+  `.execute(database);
   return Number(dropped.numAffectedRows ?? 0n);
 }
 
-/** Gives rows of `page_keys` that were asked for recently their outcome, and their claims up. */
-async function dropFresh(transaction: Transaction<Tables>, runId: string, asked: Asked): Promise<number> {
+/** Gives rows that were asked for recently their outcome, and their claims up. */
+async function dropFresh(
+  database: Kysely<Tables>,
+  runId: string,
+  keys: RawBuilder<unknown>,
+  asked: Asked,
+): Promise<number> {
   const { freshness, fieldGroups, service } = asked;
   const dropped = await sql`
     with fresh as (
-      select k.row_number, min(m.run_id) as run_id from page_keys k
+      select k.row_number, min(m.run_id) as run_id from ${keys} k
       join identity_memory m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
         and m.service = ${service}
         and m.asked_at > now() - make_interval(secs =>
@@ -132,7 +146,7 @@ async function dropFresh(transaction: Transaction<Tables>, runId: string, asked:
     )
     update run_rows r set outcome = 'fresh', reason = 'asked since the plan was made, by run ' || f.run_id
     from fresh f where r.run_id = ${runId} and r.row_number = f.row_number and r.outcome is null
-  `.execute(transaction);
+  `.execute(database);
   return Number(dropped.numAffectedRows ?? 0n);
 }
 

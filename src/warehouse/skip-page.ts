@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
-import { peoplePerPage } from '../contract.ts';
+import { peoplePerCall, peoplePerPage } from '../contract.ts';
 import type { Warehouse } from './database.ts';
+
+const batchesPerPage = peoplePerPage / peoplePerCall;
 
 export interface SkippedPeople {
   /** Who will not be asked for, by this word or an earlier one. */
@@ -39,6 +41,11 @@ export async function skipPage(
         returning r.row_number
       )
       delete from claims c using skipped s where c.run_id = ${runId} and c.row_number = s.row_number
+    `.execute(transaction);
+    // Places that were kept for its batches are free for others.
+    await sql`
+      delete from waiting_batches where run_id = ${runId}
+        and batch > ${(page - 1) * batchesPerPage} and batch <= ${page * batchesPerPage}
     `.execute(transaction);
     const left = await sql<SkippedPeople>`
       select count(*) filter (where r.outcome = 'cancelled')::int as people,

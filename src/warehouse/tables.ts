@@ -249,6 +249,14 @@ export interface ServiceWindowsTable {
   believed_until: Timestamp;
 }
 
+/** A batch that is ready for its call: calls of lower priorities leave a place free for it. Runs of the lowest have none here. */
+export interface WaitingBatchesTable {
+  run_id: string;
+  batch: number;
+  /** It is admitted or says so again before then; believed no longer. */
+  waits_until: Timestamp;
+}
+
 export interface ClaimsTable {
   identity_key: string;
   run_id: string;
@@ -423,6 +431,7 @@ export interface Tables {
   rate_scopes: RateScopesTable;
   rate_calls: RateCallsTable;
   service_windows: ServiceWindowsTable;
+  waiting_batches: WaitingBatchesTable;
   claims: ClaimsTable;
   identity_memory: IdentityMemoryTable;
   enriched_contacts: EnrichedContactsTable;

@@ -46,6 +46,7 @@ export async function callWithPhones(warehouse: Warehouse): Promise<PhonesCall> 
     {
       runId: run.runId,
       batch: 1,
+      priority: 'ad-hoc',
       rowNumbers: open.map((person) => person.rowNumber),
       creditsPerPerson: wholeCredits(9),
       deadlineSeconds: 30,

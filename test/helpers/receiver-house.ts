@@ -112,6 +112,7 @@ async function admitAttempt(warehouse: Warehouse): Promise<AwaitingAttempt> {
     {
       runId,
       batch: 1,
+      priority: 'ad-hoc',
       rowNumbers: [1],
       creditsPerPerson: wholeCredits(9),
       deadlineSeconds: 30,

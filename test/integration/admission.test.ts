@@ -50,6 +50,7 @@ async function ask(
     {
       runId,
       batch: 1,
+      priority: 'ad-hoc',
       rowNumbers: Array.from({ length: people }, (_, index) => from + index),
       creditsPerPerson: wholeCredits(1),
       deadlineSeconds: options.deadlineSeconds ?? 30,

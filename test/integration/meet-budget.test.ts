@@ -116,6 +116,7 @@ describe('a page that is skipped', () => {
         {
           runId,
           batch: 1,
+          priority: 'ad-hoc',
           rowNumbers,
           creditsPerPerson: wholeCredits(1),
           deadlineSeconds: 30,

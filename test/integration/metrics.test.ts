@@ -40,6 +40,7 @@ describe('a scrape', () => {
       {
         runId,
         batch: 1,
+        priority: 'ad-hoc',
         rowNumbers: [1, 2, 3],
         creditsPerPerson: parseCredits('1')!,
         deadlineSeconds: 60,

@@ -142,6 +142,7 @@ describe('a budget that crosses a threshold', () => {
       {
         runId,
         batch: 1,
+        priority: 'ad-hoc',
         rowNumbers: [1, 2, 3, 4, 5, 6, 7, 8],
         creditsPerPerson: parseCredits('1')!,
         deadlineSeconds: 60,

@@ -157,6 +157,7 @@ describe('people of an unknown call', () => {
         {
           runId,
           batch: 1,
+          priority: 'ad-hoc',
           rowNumbers: [1, 2],
           creditsPerPerson: wholeCredits(1),
           deadlineSeconds: 30,

@@ -74,6 +74,7 @@ async function admitAgain(runId: string): Promise<Admitted> {
     {
       runId,
       batch: 1,
+      priority: 'ad-hoc',
       rowNumbers: people.map((person) => person.rowNumber),
       creditsPerPerson: wholeCredits(1),
       deadlineSeconds: 30,

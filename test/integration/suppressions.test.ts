@@ -155,7 +155,7 @@ describe('somebody who is put on the list', () => {
     await planRows(warehouse, run.runId, asked);
     await openPage(warehouse, run.runId, 1, asked);
     await put(`email:${email}`);
-    expect(await dropOvertakenRows(warehouse, run.runId, [1], asked)).toBe(1);
+    expect(await dropOvertakenRows(warehouse, run.runId, 1, asked)).toBe(1);
     const claims = await warehouse.pool.query('select 1 from claims where run_id = $1', [run.runId]);
     expect(claims.rowCount).toBe(0);
   });
