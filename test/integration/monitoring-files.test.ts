@@ -75,9 +75,16 @@ describe('the alerts', () => {
 });
 
 describe('the runbook', () => {
+  /** One failure that needs a person, or some in a row that may pass by themselves. */
   const pauses = Object.entries(failureKinds)
-    .filter(([, { disposition }]) => disposition === 'pause')
-    .map(([type]) => `service.${type}`);
+    .filter(([, { disposition }]) => ['pause', 'retry', 'unknown'].includes(disposition))
+    .map(([type]) => `service.${type.replace(/^not-sent\..*/, 'not-sent.…')}`);
+  /** What the service says before a run that nobody watches spends anything. */
+  const refusals = [
+    ...readFileSync(new URL('../../src/enrichment/service-standing.ts', import.meta.url), 'utf8').matchAll(
+      /new Problem\(\s*'(service\.[a-z-]+)'/g,
+    ),
+  ].map(([, type]) => type!);
   const ours = ['src', 'workflows'].flatMap((folder) =>
     readdirSync(new URL(`../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && !name.startsWith('sandbox'))
@@ -88,7 +95,7 @@ describe('the runbook', () => {
       .map(([, type]) => type!),
   );
 
-  it.each([...new Set([...pauses, ...ours])].filter((type) => type !== 'run.cancelled'))(
+  it.each([...new Set([...pauses, ...refusals, ...ours])].filter((type) => type !== 'run.cancelled'))(
     'says what to do where a run is stopped by %s',
     (type) => expect(runbook).toContain(`\`${type}\``),
   );
