@@ -30,6 +30,7 @@ async function demoSandbox(): Promise<Witness & { readonly root: string }> {
       lateResults: () => log.lateResults(),
       bill: () => log.bill(),
       deliveries: () => deliveries,
+      busiest: (seconds, path) => log.busiest(seconds, path),
     },
   };
 }

@@ -1,21 +1,26 @@
 import { expect } from 'vitest';
+import { parseRateLimits } from '../../src/domain/rate-limit.ts';
 import type { CallLog } from '../../src/sandbox/call-log.ts';
 import type { RunningSandbox } from '../../src/sandbox/server.ts';
 import type { TestHouse } from './command-line.ts';
 
 /** What a service knows of a pipeline that called it. */
 export interface Witness extends Pick<RunningSandbox, 'lateResults'> {
-  readonly log: Pick<CallLog, 'calls' | 'lateResults' | 'bill' | 'deliveries'>;
+  readonly log: Pick<CallLog, 'calls' | 'lateResults' | 'bill' | 'deliveries' | 'busiest'>;
 }
 
+/** Endpoints whose calls the service counts, each by itself. */
+const countedPaths = ['/people/bulk_match', '/webhook_result'];
+
 /**
- * The five promises held against the sandbox's own log of every call,
- * person and credit.
+ * The five promises held against the sandbox's own log of every call, person and credit.
+ *
+ * @param rateLimits the RATE_LIMITS that every command of the test had: the default where it set none
  */
-export async function expectPromisesKept({
-  warehouse,
-  sandbox,
-}: Pick<TestHouse, 'warehouse'> & { readonly sandbox: Witness }): Promise<void> {
+export async function expectPromisesKept(
+  { warehouse, sandbox }: Pick<TestHouse, 'warehouse'> & { readonly sandbox: Witness },
+  rateLimits = '600/hour',
+): Promise<void> {
   const rowsOf = async <Row>(statement: string): Promise<Row[]> =>
     (await warehouse.pool.query(statement)).rows as Row[];
 
@@ -54,11 +59,15 @@ export async function expectPromisesKept({
     from enrichment.budgets b left join enrichment.attempts a on b.budget_id = any(a.budget_ids) group by b.budget_id`);
   expect(budgets.filter((budget) => budget.over || budget.wrong)).toEqual([]);
 
-  // Rows: every row of a run that has ended has exactly one outcome.
-  const openRows = await rowsOf(
-    `select r.row_number from enrichment.run_rows r join enrichment.runs using (run_id) where status = 'finished' and outcome is null`,
-  );
-  expect(openRows).toEqual([]);
+  // Limit: no trailing window held more calls than allowed, by the service's own times of their arrival.
+  for (const { calls, seconds } of parseRateLimits(rateLimits))
+    for (const path of countedPaths) expect(sandbox.log.busiest(seconds, path)).toBeLessThanOrEqual(calls);
+
+  // Rows: of a run that has ended every row has exactly one outcome, and they add up to the rows of the file.
+  const unequal = await rowsOf(`
+    select run_id, rows_staged, count(outcome) as outcomes from enrichment.runs left join enrichment.run_rows r using (run_id)
+    where status in ('finished', 'cancelled') group by run_id having count(outcome) <> rows_staged or count(r.run_id) <> rows_staged`);
+  expect(unequal).toEqual([]);
 
   // Custody: every delivery that was answered with 2xx is stored, and what was applied is applied once.
   const accepted = new Map<string, number>();

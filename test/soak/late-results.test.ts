@@ -72,7 +72,7 @@ it('loses nothing, applies everything once, and the bill reconciles', { timeout:
     credits: { reserved: '0', unknown: '0' },
     late_results: { awaited: 0, expired: 0 },
   });
-  await expectPromisesKept(house);
+  await expectPromisesKept(house, server.RATE_LIMITS);
   const deliveries = house.sandbox.log.deliveries();
   const accepted = deliveries.filter(({ status }) => status === 200).length;
   const effects = await house.warehouse.pool.query<{ status: string; origin: string; count: number }>(

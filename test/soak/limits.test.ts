@@ -21,7 +21,7 @@ it(
     // The service counts fixed windows and refuses what is above: none refused is all that its headers can give.
     expect(refused).toBe(0);
     expect(Date.now() - started).toBeLessThan(90_000);
-    await expectPromisesKept(house);
+    await expectPromisesKept(house, 'unlimited');
     await house.close();
   },
 );
@@ -58,9 +58,8 @@ it(
     for (const worker of workers) worker.kill('SIGTERM');
     await Promise.all(workers.map((worker) => worker.ended));
     expect(refused).toBe(0);
-    expect(house.sandbox.log.busiest(windowSeconds, '/people/bulk_match')).toBeLessThanOrEqual(perWindow);
     expect(used).toBeGreaterThanOrEqual(0.98);
-    await expectPromisesKept(house);
+    await expectPromisesKept(house, shared.RATE_LIMITS);
     await house.close();
   },
 );

@@ -145,7 +145,7 @@ it(
     expect(bill).toMatchObject({ refused: 0, billedAgain: {} });
     // One call's time: every call that can be in the air was one of the backfill's when the batch became ready.
     expect(Math.max(...waits)).toBeLessThanOrEqual(concurrency * workerCount);
-    await expectPromisesKept(house);
+    await expectPromisesKept(house, shared.RATE_LIMITS);
   },
 );
 
