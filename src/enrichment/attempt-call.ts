@@ -7,7 +7,14 @@ import { admit, type Admission, type AdmissionLimits } from '../limits/admit.ts'
 import type { BudgetAlarm } from '../limits/budget-alarms.ts';
 import type { CallQueue } from '../limits/call-queue.ts';
 import type { RateScope } from '../limits/rate-reports.ts';
-import { bulkMatchScope, endCall, giveCallUp, pauseScope, returnPlace } from '../limits/rate-windows.ts';
+import {
+  bulkMatchScope,
+  endCall,
+  giveCallUp,
+  pauseScope,
+  returnPlace,
+  type Wait,
+} from '../limits/rate-windows.ts';
 import { killPoint } from '../observe/kill-point.ts';
 import type { Logger } from '../observe/log.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
@@ -69,7 +76,7 @@ export type AttemptResult =
   | { readonly kind: 'refused'; readonly called: true; readonly people: number; readonly reason: string }
   /** Nobody was asked or billed; the same people can be asked again. */
   | { readonly kind: 'again' }
-  | { readonly kind: 'wait'; readonly milliseconds: number; readonly reason: string }
+  | ({ readonly kind: 'wait' } & Wait)
   | { readonly kind: 'over_budget'; readonly budget: string }
   | { readonly kind: 'not_running' }
   /** The people are being asked for elsewhere, or were: nothing was sent. */

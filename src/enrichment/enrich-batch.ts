@@ -64,7 +64,8 @@ export async function enrichBatch(
       tally.other += 1;
     }
   };
-  let patienceEnds = performance.now() + dependencies.patienceMilliseconds;
+  const patience = dependencies.patienceMilliseconds;
+  let waitsSince = performance.now();
   for (let group = groups.shift(); group; group = groups.shift()) {
     if (group.length === 0) continue;
     const asked = group;
@@ -80,7 +81,7 @@ export async function enrichBatch(
     const result = turn.result;
     let stop: Stop | undefined;
     tally.add(result);
-    if (result.kind !== 'wait') patienceEnds = performance.now() + dependencies.patienceMilliseconds;
+    if (result.kind !== 'wait') waitsSince = performance.now();
     switch (result.kind) {
       case 'recorded':
         killPoint('recorded');
@@ -134,20 +135,24 @@ export async function enrichBatch(
           tally: tally.read(),
         };
       }
-      case 'wait':
+      case 'wait': {
+        const { reason, isOutranked } = result;
+        const waited = performance.now() - waitsSince;
+        const isSatOut = isOutranked
+          ? waited < outrankedPatience * patience
+          : waited + result.milliseconds <= patience;
         // Outside the queue, whose slots are for those whose turn it is: batches that go first may come meanwhile.
-        if (performance.now() + result.milliseconds <= patienceEnds) {
-          await sleep(result.milliseconds, undefined, { signal: context.signal });
+        if (isSatOut) {
+          await sleep(Math.min(result.milliseconds, patience), undefined, { signal: context.signal });
           groups.unshift(group);
           break;
         }
-        await awaitPlace(warehouse.database, ready, result.milliseconds);
-        return {
-          kind: 'wait',
-          milliseconds: result.milliseconds,
-          reason: result.reason,
-          tally: tally.read(),
-        };
+        const milliseconds = isOutranked
+          ? Math.max(result.milliseconds, outrankedMilliseconds)
+          : result.milliseconds;
+        await awaitPlace(warehouse.database, ready, milliseconds);
+        return { kind: 'wait', milliseconds, reason, tally: tally.read() };
+      }
       case 'over_budget':
         return { kind: 'over_budget', budget: result.budget, tally: tally.read() };
       case 'stopped':
@@ -165,6 +170,14 @@ export async function enrichBatch(
   await writeOff();
   return { kind: 'done', tally: tally.read() };
 }
+
+/**
+ * How long those need who go first is not known: a moment, or all night. A batch sits out so many times its patience while their
+ * calls come and go, so that it goes on at once after a short run; then it looks again each five minutes. Looking each time that a
+ * place could be free would fill the history of its page, 150 events a look, within hours.
+ */
+const outrankedPatience = 6;
+const outrankedMilliseconds = 5 * 60_000;
 
 function numbersOf(people: readonly OpenPerson[]): number[] {
   return people.map((person) => person.rowNumber);

@@ -78,8 +78,7 @@ export async function admit(
       limits.rateLimits,
       kept,
     );
-    if (place.kind === 'full')
-      return { kind: 'wait', milliseconds: place.milliseconds, reason: place.reason };
+    if (place.kind === 'full') return { ...place, kind: 'wait' };
 
     // After every lock that can be waited for: a run that was paused or cancelled meanwhile sends nothing more.
     const run = await sql<{ status: string }>`

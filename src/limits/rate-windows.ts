@@ -15,6 +15,8 @@ export interface Wait {
   /** By the database's clock alone, so that no clock of a worker can release a place early. */
   readonly milliseconds: number;
   readonly reason: string;
+  /** Others go first: there is a place by then only if no more of them come. */
+  readonly isOutranked?: true;
 }
 
 export type Place = { readonly kind: 'taken' } | ({ readonly kind: 'full' } & Wait);
@@ -243,9 +245,10 @@ async function longestWait(
             `the service has no calls left in its window of ${formatDuration(seconds)}, which other programs use as well`,
           ),
     );
-  return [own, ...reported].reduce((longest, wait) =>
-    wait && wait.milliseconds > (longest?.milliseconds ?? 0) ? wait : longest,
+  const longest = [own, ...reported].reduce((one, other) =>
+    other && other.milliseconds > (one?.milliseconds ?? 0) ? other : one,
   );
+  return longest && kept > 0 ? { ...longest, isOutranked: true } : longest;
 }
 
 /**

@@ -7,7 +7,7 @@ import { enrichBatch } from '../../src/enrichment/enrich-batch.ts';
 import { admit, type Admission } from '../../src/limits/admit.ts';
 import { CallQueue } from '../../src/limits/call-queue.ts';
 import { recordReports } from '../../src/limits/rate-reports.ts';
-import { bulkMatchScope } from '../../src/limits/rate-windows.ts';
+import { bulkMatchScope, type Wait } from '../../src/limits/rate-windows.ts';
 import { awaitPlace, forgetOldBatches, leavePlace } from '../../src/limits/waiting-batches.ts';
 import { setRunPriority, setRunStatus } from '../../src/warehouse/runs.ts';
 import { skipPage } from '../../src/warehouse/skip-page.ts';
@@ -122,29 +122,40 @@ describe('for batches of a night that wait at another worker', () => {
   });
 });
 
-describe('a batch of a night', () => {
+describe('a batch', () => {
   /** The window stays full for another hour: whoever has waited its patience out is handed back. */
   const fullForAnHour = { milliseconds: 3_600_000, reason: 'full' };
 
-  async function enrich(batch: number): Promise<BatchResult> {
+  async function enrich(
+    runId: string,
+    batch: number,
+    free: { places: number; wait: Wait | undefined } = { places: 0, wait: fullForAnHour },
+  ): Promise<BatchResult> {
     const queue = new CallQueue({
       concurrency: 1,
-      freePlaces: () => Promise.resolve({ places: 0, wait: fullForAnHour }),
+      freePlaces: () => Promise.resolve(free),
       patienceMilliseconds: 1_000,
     });
     const dependencies = {
       warehouse,
       queue,
-      limits: { service, rateLimits: [], budgets: { perDay: undefined, perMonth: undefined } },
-      patienceMilliseconds: 1_000,
+      limits: { service, rateLimits: fourAMinute, budgets: { perDay: undefined, perMonth: undefined } },
+      patienceMilliseconds: 20,
     } as unknown as AttemptDependencies;
     const result = await enrichBatch(
       dependencies,
-      { runId: night, page: 1, batch },
+      { runId, page: 1, batch },
       { signal: new AbortController().signal },
     );
     await queue.close();
     return result;
+  }
+
+  async function openPeople(runId: string): Promise<void> {
+    await warehouse.pool.query(
+      `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, 10) n`,
+      [runId],
+    );
   }
 
   async function isWaitedFor(): Promise<{ batch: number; minutes: number }[]> {
@@ -154,18 +165,22 @@ describe('a batch of a night', () => {
     return rows;
   }
 
-  it('is waited for in the queue, and until it is run again where it is handed back', async () => {
-    await warehouse.pool.query(
-      `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, 10) n`,
-      [night],
-    );
-    expect(await enrich(1)).toMatchObject({ kind: 'wait', ...fullForAnHour });
+  it('of a night is waited for in the queue, and until it is run again where it is handed back', async () => {
+    await openPeople(night);
+    expect(await enrich(night, 1)).toMatchObject({ kind: 'wait', ...fullForAnHour });
     expect(await isWaitedFor()).toEqual([{ batch: 1, minutes: 60 + 30 }]);
   });
 
   it('whose people need no call any more is not waited for', async () => {
-    expect(await enrich(2)).toMatchObject({ kind: 'done' });
+    expect(await enrich(night, 2)).toMatchObject({ kind: 'done' });
     expect(await isWaitedFor()).toEqual([]);
+  });
+
+  it('of a backfill that has to let others go first looks again after minutes and not each time that a place could be free', async () => {
+    await openPeople(backfill);
+    await waiting(1, 2, 3, 4);
+    const free = { places: 4, wait: undefined };
+    expect(await enrich(backfill, 1, free)).toMatchObject({ kind: 'wait', milliseconds: 300_000 });
   });
 });
 
