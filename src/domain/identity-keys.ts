@@ -3,20 +3,6 @@ import type { Identity } from './identity.ts';
 import { comparisonForm, organizationForm } from './normalise.ts';
 
 /**
- * Whether a row says enough to ask for somebody: an email, a hashed email, a profile URL, the service's id, or a whole name
- * together with an employer. With a name alone the service answers, may bill, and finds nobody or anybody.
- */
-export function hasUsableIdentifier(identity: Identity): boolean {
-  return (
-    identity.email !== undefined ||
-    identity.hashedEmail !== undefined ||
-    identity.profileUrl !== undefined ||
-    identity.personId !== undefined ||
-    weakKey(identity) !== undefined
-  );
-}
-
-/**
  * The keys by which duplicates, freshness and claims are decided: two rows that share one are the same person. The first
  * key is the one that a contact without an id of its own is named by.
  *
@@ -29,7 +15,8 @@ export function hasUsableIdentifier(identity: Identity): boolean {
  * A plain address is not hashed for the sake of rows that hold only a hash: that would make three keys of one in every
  * table, for a case in which the row with both columns already joins them.
  *
- * @returns an empty list where there is no usable identifier
+ * @returns an empty list where the row does not say enough to ask for somebody (outcome `no_identifier`): with a name alone
+ *   the service answers, may bill, and finds nobody or anybody
  */
 export function identityKeys(identity: Identity): string[] {
   const keys: string[] = [];

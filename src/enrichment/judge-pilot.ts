@@ -39,14 +39,7 @@ function figuresOf(people: number, result: PilotResult): PilotFigures {
 }
 
 /** `100 people asked for, 70 of 100 found: 70 % (60.4 % to 78.1 %); 70 credits; 1 credit an email (70), …` */
-export function describePilot({
-  people,
-  answered,
-  found,
-  match_rate,
-  credits,
-  fields,
-}: PilotFigures): string {
+function describePilot({ people, answered, found, match_rate, credits, fields }: PilotFigures): string {
   const prices = Object.entries(fields).flatMap(([field, { count, credits_each: each }]) =>
     each === null ? [] : [`${each} per ${field} (${count})`],
   );

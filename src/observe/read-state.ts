@@ -69,7 +69,7 @@ export interface State {
 /** A database that is slower than this is not asked for more on top. */
 const statementMilliseconds = 3_000;
 /** Each is a set of series; more than these at once would be a fault in itself, which `enrich_runs` shows. */
-export const runsShown = 20;
+const runsShown = 20;
 
 /** Reads the state in one short transaction that changes nothing; every statement is bounded in time. */
 export function readState(warehouse: Warehouse, limits: OwnLimits): Promise<State> {

@@ -20,7 +20,7 @@ export function html(strings: TemplateStringsArray, ...insertions: readonly Inse
 }
 
 /** For text and for attributes in either kind of quotes. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 

@@ -4,7 +4,7 @@ const said = (description: string) => z.string().optional().meta({ description }
 const asFlag = (description: string) => z.enum(['true', 'false']).default('false').meta({ description });
 
 /** One person as asked for: any of these strings; none is required. */
-export const askedSchema = z.object({
+const askedSchema = z.object({
   first_name: said('with last_name'),
   last_name: said('with first_name'),
   name: said('full name; makes first_name and last_name unnecessary'),
@@ -51,8 +51,6 @@ export const searchBodySchema = z.object({
   person_titles: z.array(z.string()).optional().meta({ description: 'any of these titles' }),
   organization_domains: z.array(z.string()).optional().meta({ description: 'at any of these employers' }),
 });
-
-export type PeopleSearch = z.infer<typeof searchBodySchema>;
 
 export const organizationQuerySchema = z.object({
   domain: z.string().min(1).meta({ description: 'of the company, without www. or @' }),

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../src/domain/problem.ts';
-import { inspectExport } from '../../src/exports/inspect-export.ts';
 import type { ReadingOptions } from '../../src/exports/open-export.ts';
 import { exportFiles } from '../helpers/export-file.ts';
+import { inspectExport } from '../helpers/inspect-export.ts';
 
 const file = exportFiles();
 const header = 'First Name,Last Name,Email,Company';

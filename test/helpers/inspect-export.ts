@@ -1,9 +1,9 @@
-import { describeColumns } from './column-map.ts';
-import type { Field } from './known-exports.ts';
-import { openExport, type ReadingOptions } from './open-export.ts';
+import { describeColumns } from '../../src/exports/column-map.ts';
+import type { Field } from '../../src/exports/known-exports.ts';
+import { openExport, type ReadingOptions } from '../../src/exports/open-export.ts';
 
 /** How an export is read. */
-export interface InspectedExport {
+interface InspectedExport {
   readonly encoding: string;
   readonly delimiter: string;
   readonly lineEnds: string;
@@ -17,11 +17,7 @@ export interface InspectedExport {
   readonly warnings: readonly string[];
 }
 
-/**
- * Looks at an export without a database: what it is, and what would be taken from it.
- *
- * @throws Problem `export.*`, `mapping.*`
- */
+/** What the product decides of an export before it stages it, in one object: what it is, and what is taken from it. */
 export async function inspectExport(path: string, options: ReadingOptions = {}): Promise<InspectedExport> {
   const { survey, layout, columns, warnings } = await openExport(path, options);
   return {
