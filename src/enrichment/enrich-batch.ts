@@ -3,16 +3,14 @@ import type { BatchRequest, BatchResult, BatchTally, Stop } from '../contract.ts
 import { halve } from '../domain/batching.ts';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
 import { killPoint } from '../observe/kill-point.ts';
-import { endCall } from '../limits/rate-windows.ts';
 import { awaitPlace, leavePlace } from '../limits/waiting-batches.ts';
-import { readLeftAttempts, readOpenPeople, type OpenPerson } from '../warehouse/open-people.ts';
-import { markUnknown } from '../warehouse/close-attempt.ts';
+import { readOpenPeople, type OpenPerson } from '../warehouse/open-people.ts';
 import { rejectPerson } from '../warehouse/remember.ts';
-import { reopenBatch, reopenUnknown } from '../warehouse/reopen-unknown.ts';
-import { askedBy, dropOvertakenRows } from '../warehouse/pages.ts';
-import { adoptService, getRun, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
+import { reopenUnknown } from '../warehouse/reopen-unknown.ts';
+import { getRun, setRunStatus, type RunRecord } from '../warehouse/runs.ts';
 import { watchMatchRate } from './watch-match-rate.ts';
-import { attemptCall, bulkCalls, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
+import { attemptCall, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
+import { takeUpBatch } from './take-up-batch.ts';
 
 export interface BatchContext {
   /** Aborted when the activity is cancelled or the worker shuts down: no further call begins. */
@@ -29,31 +27,14 @@ export async function enrichBatch(
   request: BatchRequest,
   context: BatchContext,
 ): Promise<BatchResult> {
-  const { warehouse, log } = dependencies;
-  const { service } = dependencies.limits;
-  let run = await getRun(warehouse, request.runId);
-  const isOurs = run.options.service === service || (await adoptService(warehouse, request.runId, service));
-  if (run.options.service !== service) run = await getRun(warehouse, request.runId);
-  const ready = { runId: request.runId, batch: request.batch, priority: run.options.priority };
-  // First: what is read next takes its time, in which calls that go after this one would use up what is free.
-  await awaitPlace(warehouse.database, ready);
-  for (const attemptId of await readLeftAttempts(warehouse.database, request.runId, request.batch)) {
-    await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
-    log.warn({ attemptId }, 'a call was left without an end: it is unknown');
-    // It was sent a heartbeat's timeout ago at least, and its connection is gone. Keeping its place until its deadline would
-    // leave up to a minute's worth of calls unused after each restart: 93 % of 20 calls in 10 s instead of 99 %.
-    await endCall(warehouse.database, bulkCalls(dependencies), attemptId, false);
-  }
-
-  const asksAgain = run.options.onUnknown === 'retry';
-  if (asksAgain) await reopenBatch(warehouse, request.runId, request.batch);
-  await dropOvertakenRows(warehouse, request.runId, request.batch, askedBy(run.options));
-  const people = await readOpenPeople(warehouse.database, request.runId, request.batch);
+  const { warehouse } = dependencies;
+  const { run, isOurs, ready, people } = await takeUpBatch(dependencies, request);
   const tally = new Tally();
   // Here as well as at admission: while a window is full, the queue hands every batch back before it gets that far.
   if (run.status !== 'running')
     return { kind: 'stopped', tally: tally.read(), stop: await reasonOfStop(dependencies, request.runId) };
-  if (!isOurs) return stopped(dependencies, request.runId, tally, otherService(run, service));
+  if (!isOurs)
+    return stopped(dependencies, request.runId, tally, otherService(run, dependencies.limits.service));
   const groups: OpenPerson[][] = [people];
   let taken = false;
   /** Refused alone. Only when the service has taken somebody else of the batch is that known to be about the person. */
@@ -92,7 +73,10 @@ export async function enrichBatch(
         groups.unshift(group.slice(result.people));
         break;
       case 'unknown': {
-        const again = asksAgain ? await reopenUnknown(warehouse, request.runId, numbersOf(group)) : [];
+        const again =
+          run.options.onUnknown === 'retry'
+            ? await reopenUnknown(warehouse, request.runId, numbersOf(group))
+            : [];
         if (result.stop) return stopped(dependencies, request.runId, tally, result.stop);
         groups.unshift(
           group.slice(0, result.people).filter((person) => again.includes(person.rowNumber)),
