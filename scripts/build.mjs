@@ -1,4 +1,4 @@
-// Compiles everything into dist, and builds the bundle that workers load their workflows from.
+// Compiles everything into dist, and builds the bundles: of workflows, which workers load, and of libraries.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleLibraries } from './bundle-libraries.mjs';
 import { exclusively } from './exclusively.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -41,6 +42,8 @@ export async function build(say) {
       complete = compile();
       if (!complete) return;
       await bundleWorkflows(say);
+      say('Bundling libraries');
+      await bundleLibraries(dist);
       const main = join(dist, 'src', 'cli', 'main.js');
       if (existsSync(main)) chmodSync(main, 0o755);
       writeFileSync(stamp, before);
@@ -80,7 +83,7 @@ async function bundleWorkflows(say) {
 }
 
 function fingerprint() {
-  const files = ['tsconfig.json', 'package-lock.json', 'scripts/build.mjs'];
+  const files = ['tsconfig.json', 'package-lock.json', 'scripts/build.mjs', 'scripts/bundle-libraries.mjs'];
   for (const folder of sources) {
     // The image is built without the tests.
     if (!existsSync(join(root, folder))) continue;
