@@ -1,6 +1,5 @@
 import { stillEnding } from './detached-server.ts';
 import { Problem } from '../domain/problem.ts';
-import type { PostgresFiles } from './postgres-files.ts';
 
 /**
  * What the output of a PostgreSQL that did not come up means for the user.
@@ -10,7 +9,7 @@ import type { PostgresFiles } from './postgres-files.ts';
  */
 export function explainPostgresFailure(
   output: string,
-  context: { ended: string; files: PostgresFiles; port?: number },
+  context: { ended: string; files: Readonly<Record<'directory' | 'data' | 'log', string>>; port?: number },
 ): Problem {
   const { files, port } = context;
   const cause = new Error(lastLines(output));

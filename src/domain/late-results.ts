@@ -1,5 +1,5 @@
 /** What can come after the answer, by the parameter that asks for it. */
-export const lateKinds = ['phone', 'waterfall_email', 'waterfall_phone'] as const;
+const lateKinds = ['phone', 'waterfall_email', 'waterfall_phone'] as const;
 
 export type LateKind = (typeof lateKinds)[number];
 

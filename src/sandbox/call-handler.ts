@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CallLog, LoggedCall } from './call-log.ts';
+import type { Carried } from './carried.ts';
 import type { Caller, Credentials } from './credentials.ts';
 import {
   errorAnswer,
@@ -11,7 +12,7 @@ import {
   type Refusal,
 } from './failures.ts';
 import type { Faults } from './faults.ts';
-import type { LateRequest, LateResults } from './late-results.ts';
+import type { LateResults } from './late-results.ts';
 import { plainPath, type Operation } from './operations.ts';
 import type { RateWindows } from './rate-window.ts';
 import { encodedTwice, outOfCredits } from './refusals.ts';
@@ -37,13 +38,6 @@ export interface Incoming {
   readonly body: string;
   /** Milliseconds since 1970, by the clock of this machine. */
   readonly arrivedAt: number;
-}
-
-/** What an operation makes of a call: JSON text and its price, or a refusal. */
-export interface Carried {
-  readonly body: string;
-  readonly billing?: Pick<LoggedCall, 'people' | 'credits' | 'billed' | 'requestId'>;
-  readonly late?: LateRequest | undefined;
 }
 
 /** Carries a call out, which is allowed and inside its limits, under whatever fault is turned on for it. */

@@ -1,4 +1,5 @@
-import type { Carried, Incoming } from './call-handler.ts';
+import type { Incoming } from './call-handler.ts';
+import type { Carried } from './carried.ts';
 import type { Refusal } from './failures.ts';
 import { organizationQuerySchema, searchBodySchema } from './inputs.ts';
 import { pageOf, pagination } from './pages.ts';

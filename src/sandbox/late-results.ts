@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Chance } from './chance.ts';
-import type { Carried } from './call-handler.ts';
 import type { CallLog } from './call-log.ts';
+import type { Carried, LateRequest } from './carried.ts';
 import type { Refusal } from './failures.ts';
 import type { Faults } from './faults.ts';
 import { pollParametersSchema } from './inputs.ts';
@@ -18,18 +18,6 @@ export interface LateOptions {
   /** Milliseconds from the answer to a result; drawn between a third of it and all of it. */
   readonly delay: number;
   readonly store: LateStore;
-}
-
-/** What a request wants later. */
-export interface LateRequest {
-  readonly requestId: string;
-  readonly webhookUrl: string;
-  readonly asked: number;
-  readonly people: readonly LatePerson[];
-  readonly phones: boolean;
-  readonly waterfall: readonly ('emails' | 'phone_numbers')[];
-  /** Billed with the answer: a waterfall's delivery says the price of the whole request. */
-  readonly creditsOfAnswer: number;
 }
 
 const keptMilliseconds = 30 * 86_400_000;

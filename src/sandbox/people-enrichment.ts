@@ -1,9 +1,10 @@
 import { Chance } from './chance.ts';
-import type { Carried, Incoming } from './call-handler.ts';
+import type { Incoming } from './call-handler.ts';
+import type { Carried, LateRequest } from './carried.ts';
 import { distort } from './distort.ts';
 import type { Refusal } from './failures.ts';
 import { bulkBodySchema, extrasSchema, matchQuerySchema, type Extras } from './inputs.ts';
-import { phoneEnrichmentId, type LateRequest, type LateResults } from './late-results.ts';
+import { phoneEnrichmentId, type LateResults } from './late-results.ts';
 import { creditsMember } from './misstated-credits.ts';
 import { parseJson } from './parse-json.ts';
 import type { Asked, Known, Population } from './population.ts';

@@ -1,4 +1,5 @@
-import type { Carried, Incoming } from './call-handler.ts';
+import type { Incoming } from './call-handler.ts';
+import type { Carried } from './carried.ts';
 import type { CallLog } from './call-log.ts';
 import type { Caller } from './credentials.ts';
 import type { Refusal } from './failures.ts';

@@ -1,5 +1,3 @@
-import type { Suggestion } from './failure.ts';
-
 /** What may stand in a sentence: a name of a parameter, a header, a member of the context. */
 const name = /^[\w.[\]-]{1,60}$/;
 /** Addresses and numbers that look like somebody's, wherever the service has them from. */
@@ -7,6 +5,17 @@ const looksPersonal = /@|\d{5,}/;
 const longestText = 200;
 /** Words of a key such as `team-key` stand in any advice about keys; the parts that make it a secret are longer. */
 const shortestSecret = 8;
+
+/** A next step as the service words it: for a person to read, never to branch on. */
+export interface Suggestion {
+  readonly label: string;
+  readonly url?: string;
+  readonly parameter?: string;
+  readonly parameters?: readonly string[];
+  readonly header?: string;
+  readonly example?: string;
+  readonly retryAfterSeconds?: number;
+}
 
 /** What a call was made with. */
 export interface Sent {

@@ -1,21 +1,10 @@
 import { Problem } from '../domain/problem.ts';
-import { adviceOf, type Sent } from './advice.ts';
+import { adviceOf, type Sent, type Suggestion } from './advice.ts';
 import type { ErrorCodes } from './error-codes.ts';
 import { failureKinds, nothingBilled, type Disposition, type FailureType } from './failure-kinds.ts';
 import type { RateWindow } from './rate-headers.ts';
 
 export type { Disposition, FailureType } from './failure-kinds.ts';
-
-/** A next step as the service words it: for a person to read, never to branch on. */
-export interface Suggestion {
-  readonly label: string;
-  readonly url?: string;
-  readonly parameter?: string;
-  readonly parameters?: readonly string[];
-  readonly header?: string;
-  readonly example?: string;
-  readonly retryAfterSeconds?: number;
-}
 
 /** Which call it was: `POST /people/bulk_match`, and whether repeating it could cost anything. */
 export interface Endpoint {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { Suggestion } from './advice.ts';
 import { codeNaming, nameCredits, type ErrorCodes } from './error-codes.ts';
 import { memberSources, readJson } from './exact-json.ts';
 import { readRequestId } from './exact-values.ts';
-import { ServiceFailure, type Endpoint, type FailureType, type Suggestion } from './failure.ts';
+import { ServiceFailure, type Endpoint, type FailureType } from './failure.ts';
 import { readRateHeaders } from './rate-headers.ts';
 import { readRetryAfter } from './retry-after.ts';
 import type { HttpAnswer, TransportError } from './transport.ts';

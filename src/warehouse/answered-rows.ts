@@ -1,11 +1,30 @@
 import { sql, type Transaction } from 'kysely';
 import type { AlignedRow, Alignment } from '../domain/alignment.ts';
+import type { Credits } from '../domain/decimal.ts';
 import { contactFields, type ContactFields } from '../domain/merge-policy.ts';
+import type { Person } from '../domain/person.ts';
 import type { OpenPerson } from './open-people.ts';
-import type { AnswerToRecord } from './record-answer.ts';
 import { learnedKeys } from './remember.ts';
 import { hasSuppressions, keysOfRows, listedRows } from './suppressions.ts';
 import type { Tables } from './tables.ts';
+
+/** What the service made of a bulk call, as far as it is recorded. */
+export interface AnswerToRecord {
+  readonly httpStatus: number;
+  readonly requestId: string | undefined;
+  readonly matches: readonly (Person | null)[];
+  readonly unreadableMatches: readonly { readonly index: number; readonly reason: string }[];
+  /** Undefined where the answer does not say it in a form that can be trusted: the reservation is held. */
+  readonly creditsConsumed: Credits | undefined;
+  readonly creditsProblem: string | undefined;
+  /** People that were billed, by the answer's own count. */
+  readonly uniqueEnrichedRecords?: number | undefined;
+  /** What the answer says of results that come later; absent where it says nothing. */
+  readonly phoneEnrichment?: { readonly status: string } | undefined;
+  readonly waterfall?: { readonly status: string } | undefined;
+  readonly raw: Buffer;
+  readonly contentType: string | undefined;
+}
 
 /** A row with what the answer says of it, in the form of the tables. */
 export interface AnsweredRow {

@@ -7,8 +7,7 @@ import { worstCaseWithPhones } from '../domain/credit-rules.ts';
 import { parseCredits, wholeCredits, type Credits } from '../domain/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../domain/late-results.ts';
 import { displayForm } from '../domain/normalise.ts';
-import type { Person } from '../domain/person.ts';
-import { answeredRows, withoutSuppressed, type AnsweredRow } from './answered-rows.ts';
+import { answeredRows, withoutSuppressed, type AnsweredRow, type AnswerToRecord } from './answered-rows.ts';
 import {
   closeAttempt,
   giveBack,
@@ -23,24 +22,6 @@ import type { OpenPerson } from './open-people.ts';
 import { remember } from './remember.ts';
 import { holdSuppressions, withoutIds } from './suppressions.ts';
 import type { Tables } from './tables.ts';
-
-/** What the service made of a bulk call, as far as it is recorded. */
-export interface AnswerToRecord {
-  readonly httpStatus: number;
-  readonly requestId: string | undefined;
-  readonly matches: readonly (Person | null)[];
-  readonly unreadableMatches: readonly { readonly index: number; readonly reason: string }[];
-  /** Undefined where the answer does not say it in a form that can be trusted: the reservation is held. */
-  readonly creditsConsumed: Credits | undefined;
-  readonly creditsProblem: string | undefined;
-  /** People that were billed, by the answer's own count. */
-  readonly uniqueEnrichedRecords?: number | undefined;
-  /** What the answer says of results that come later; absent where it says nothing. */
-  readonly phoneEnrichment?: { readonly status: string } | undefined;
-  readonly waterfall?: { readonly status: string } | undefined;
-  readonly raw: Buffer;
-  readonly contentType: string | undefined;
-}
 
 export interface RecordedAnswer {
   readonly enriched: number;

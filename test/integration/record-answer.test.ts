@@ -9,7 +9,8 @@ import { closeRefused, closeReleased, markUnknown } from '../../src/warehouse/cl
 import { readOpenPeople, type OpenPerson } from '../../src/warehouse/open-people.ts';
 import { openPage } from '../../src/warehouse/pages.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
-import { recordAnswer, type AnswerToRecord } from '../../src/warehouse/record-answer.ts';
+import type { AnswerToRecord } from '../../src/warehouse/answered-rows.ts';
+import { recordAnswer } from '../../src/warehouse/record-answer.ts';
 import { reopenUnknown } from '../../src/warehouse/reopen-unknown.ts';
 import { rejectPerson } from '../../src/warehouse/remember.ts';
 import { setRunStatus } from '../../src/warehouse/runs.ts';

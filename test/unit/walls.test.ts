@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Rooms in which code may know Temporal. */
 const knowTemporal = ['src/cli', 'src/dev', 'src/worker.ts', 'activities', 'workflows'];
 
-/** What a room of the project may import of other rooms; `domain` and the contract are open to everybody unless noted. */
+/** What a room may import of other rooms. The entry points, `src/cli` and `src/worker.ts`, put all of them together. */
 const mayImport: Record<string, readonly string[]> = {
   'src/domain': [],
   'src/contract.ts': [],
@@ -35,6 +35,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/webhook': ['src/domain', 'src/warehouse', 'src/observe'],
   'src/report': ['src/domain', 'src/contract.ts', 'src/warehouse'],
   'src/sandbox': ['src/domain/problem.ts'],
+  'src/dev': ['src/domain', 'src/contract.ts', 'src/config.ts'],
   workflows: ['src/contract.ts', 'src/domain'],
   activities: [
     'src/domain',
@@ -45,6 +46,9 @@ const mayImport: Record<string, readonly string[]> = {
     'src/observe',
   ],
 };
+
+/** Settings are read in one place; these look for programs, hand an environment on, or kill themselves for a test. */
+const mayReadEnvironment = /^src\/(?:cli|dev)\/|^src\/(?:exports\/s3-objects|observe\/kill-point)\.ts$/;
 
 interface Import {
   readonly file: string;
@@ -58,14 +62,17 @@ const sources = ['src', 'workflows', 'activities'].flatMap((folder) =>
     .map((name) => `${folder}/${name}`),
 );
 
-const imports: Import[] = sources.flatMap((file) =>
-  [...readFileSync(join(root, file), 'utf8').matchAll(/^(?:import|export)\s[^;]*?from\s+'([^']+)'/gm)].map(
-    ([, name = '']) => ({
-      file,
-      target: name.startsWith('.') ? relative(root, resolve(root, dirname(file), name)) : name,
-      external: !name.startsWith('.'),
-    }),
-  ),
+const textOf = new Map(sources.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+
+/** By `from`, for its effects alone, or only when it is needed. */
+const importForms = /^(?:import|export)\s[^;]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm;
+
+const imports: Import[] = [...textOf].flatMap(([file, text]) =>
+  [...text.matchAll(importForms)].map(([, from, effects, needed]) => {
+    const name = from ?? effects ?? needed ?? '';
+    const external = !name.startsWith('.');
+    return { file, target: external ? name : relative(root, resolve(root, dirname(file), name)), external };
+  }),
 );
 
 function isIn(path: string, room: string): boolean {
@@ -107,8 +114,44 @@ describe('the walls', () => {
     expect(broken).toEqual([]);
   });
 
+  it('no files need one another in a circle, not even for their types', () => {
+    const circles: string[] = [];
+    const visited = new Set<string>();
+    const visit = (file: string, path: readonly string[]): void => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+      if (visited.has(file)) return;
+      visited.add(file);
+      for (const each of imports)
+        if (each.file === file && !each.external) visit(each.target, [...path, file]);
+    };
+    for (const file of sources) visit(file, []);
+    expect(circles).toEqual([]);
+  });
+
+  it('settings are read by the commands, and handed down', () => {
+    const readers = [...textOf].flatMap(([file, text]) => (text.includes('process.env') ? [file] : []));
+    expect(readers.filter((file) => !mayReadEnvironment.test(file))).toEqual([]);
+  });
+
+  it('whatever is exported as a value is used by another file', () => {
+    const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => [`test/${name}`, readFileSync(join(root, 'test', name), 'utf8')] as const);
+    const wordsOf = [...textOf, ...tests].map(
+      ([file, text]) => [file, new Set(text.match(/[\w$]+/g))] as const,
+    );
+    const unused = [...textOf].flatMap(([file, text]) =>
+      [...text.matchAll(/^export (?:async )?(?:abstract )?(?:function\*?|const|class|let) ([\w$]+)/gm)]
+        .map(([, name]) => name!)
+        .filter((name) => !wordsOf.some(([other, words]) => other !== file && words.has(name)))
+        .map((name) => `${file}: ${name}`),
+    );
+    // What Temporal's SDK loads by the path of its file.
+    expect(unused.filter((name) => !name.startsWith('workflows/encoded-failures.ts'))).toEqual([]);
+  });
+
   it('every room has its walls', () => {
-    const open = ['src/cli', 'src/dev', 'src/worker.ts'];
+    const open = ['src/cli', 'src/worker.ts'];
     const homeless = imports.filter(
       ({ file }) => ![...Object.keys(mayImport), ...open].some((room) => isIn(file, room)),
     );
