@@ -4,6 +4,7 @@ import { readReports } from '../limits/rate-reports.ts';
 import { bulkMatchScope, matchScope, ownFreePlaces, webhookResultScope } from '../limits/rate-windows.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
 import type { Warehouse } from '../warehouse/database.ts';
+import { isUnfinished, maySpend } from '../warehouse/run-state.ts';
 import type { Tables } from '../warehouse/tables.ts';
 
 /** The limits of this process, which decide what is free beside what is stored. */
@@ -153,7 +154,7 @@ async function readDeliveries(
 async function readRuns(transaction: Transaction<Tables>): Promise<Pick<State, 'runs' | 'lastFinished'>> {
   const runs = await sql<State['runs'][number]>`
     select status, stop->>'type' as stop, count(*)::int as runs from runs
-    where run_key not like 'plan %' group by 1, 2
+    where ${maySpend} group by 1, 2
   `.execute(transaction);
   const last = await sql<{ seconds: number | null }>`
     select extract(epoch from max(finished_at))::float8 as seconds from runs where status = 'finished'
@@ -191,7 +192,7 @@ async function readUnfinished(transaction: Transaction<Tables>): Promise<readonl
           filter (where status = 'awaiting' and awaited_until > clock_timestamp()) as due
       from attempts where run_id = r.run_id
     ) a
-    where r.status not in ('planned', 'finished', 'cancelled', 'failed') and r.run_key not like 'plan %'
+    where ${isUnfinished} and ${maySpend}
     order by r.created_at desc limit ${runsShown}
   `.execute(transaction);
   return rows;

@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
+import { parseCredits } from '../domain/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import { settle } from './close-attempt.ts';
 import type { Warehouse } from './database.ts';
 
 /** One bulk call as an operator looks at it. */
@@ -40,17 +42,14 @@ export async function listAttempts(
 }
 
 /**
- * The operator's word on an attempt whose cost is not known.
+ * The operator's word on an attempt whose cost is not known: so much is settled, and the rest of its reservation is free. What
+ * an answer said that it cost is settled in any case.
  *
- * - `billed`: the service charged this much (its usage page says so); the credits are settled.
- * - `not billed`: the reservation is released; what an answer said that it cost is settled all the same.
+ * Its people are free to be asked again by a later run, because nothing was learned of them: their claims are given up, but
+ * for those whom the run asks for once more, or whose second call is unknown as well.
  *
- * In both cases the people are free to be asked again by a later run, because nothing was learned of them: their claims
- * are given up, but for those whom the run asks for once more, or whose second call is unknown as well. Deciding twice
- * changes nothing.
- *
- * @param credits what the service billed, as a decimal
- * @throws Problem `attempt.not-unknown`
+ * @param credits what the service billed, as a decimal; `0` where it did not bill
+ * @throws Problem `attempt.not-unknown`, also where it was decided before
  */
 export async function decideAttempt(warehouse: Warehouse, attemptId: string, credits: string): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
@@ -73,13 +72,12 @@ export async function decideAttempt(warehouse: Warehouse, attemptId: string, cre
         exitCode: exitCodes.usage,
       });
     }
-    await sql`
-      with locked as (
-        select budget_id from budgets where budget_id = any(${attempt.budget_ids}::text[]) order by budget_id for update
-      )
-      update budgets b set reserved = b.reserved - ${attempt.credits_reserved}::numeric, settled = b.settled + ${attempt.credits_settled}::numeric
-      from locked where locked.budget_id = b.budget_id
-    `.execute(transaction);
+    await settle(
+      transaction,
+      attempt.budget_ids,
+      attempt.credits_reserved,
+      parseCredits(attempt.credits_settled)!,
+    );
     await sql`
       delete from claims c using attempt_people p
       where p.attempt_id = ${attemptId} and c.run_id = p.run_id and c.row_number = p.row_number

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Warehouse } from './database.ts';
 import { getRun, type RunRecord } from './runs.ts';
+import { isUnfinished, lookKeyPrefix, maySpend } from './run-state.ts';
 import type { RunOptions } from './tables.ts';
 
 export interface RunOrder {
@@ -26,21 +27,21 @@ export async function findOrBeginRun(
   warehouse: Warehouse,
   order: RunOrder,
 ): Promise<{ run: RunRecord; found: boolean }> {
-  const runKey = order.planOnly ? `plan ${randomBytes(16).toString('hex')}` : keyOf(order);
+  const runKey = order.planOnly ? `${lookKeyPrefix}${randomBytes(16).toString('hex')}` : keyOf(order);
   const runId = newRunId();
   const inserted = await sql<{ run_id: string }>`
     insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options,
       expected_plan_hash, as_of)
     values (${runId}, ${runKey}, ${runId}, 'ingesting', ${order.filePath}, ${order.fileName}, ${order.fileSha256},
       ${JSON.stringify(order.options)}::jsonb, ${order.expectedPlanHash}, coalesce(${order.asOf ?? null}::timestamptz, now()))
-    on conflict (run_key) where status not in ('planned', 'finished', 'cancelled', 'failed') do nothing
+    on conflict (run_key) where ${isUnfinished} do nothing
     returning run_id
   `.execute(warehouse.database);
   if (inserted.rows.length > 0) return { run: await getRun(warehouse, runId), found: false };
   const existing = await sql<{ run_id: string }>`
     update runs set file_path = ${order.filePath},
       options = options || ${JSON.stringify(pick(order.options, optionsThatMayChange))}::jsonb
-    where run_key = ${runKey} and status not in ('planned', 'finished', 'cancelled', 'failed') returning run_id
+    where run_key = ${runKey} and ${isUnfinished} returning run_id
   `.execute(warehouse.database);
   const found = existing.rows[0];
   // It ended between the two statements: begin again.
@@ -105,7 +106,7 @@ export async function wasRunBefore(
   const { rows } = await sql`
     select 1 from runs r
     where file_sha256 = ${fileSha256} and status in ('finished', 'cancelled', 'failed')
-      and run_key not like 'plan %'
+      and ${maySpend}
       and options - ${manner}::text[] = ${JSON.stringify(options)}::jsonb - ${manner}::text[]
       and not exists (select 1 from run_rows o where o.run_id = r.run_id and o.outcome = 'over_budget')
     limit 1

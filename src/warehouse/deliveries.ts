@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from './database.ts';
+import type { LateScope } from './late-polls.ts';
 import type { DeliveryStatus } from './tables.ts';
 
 export interface StoredDelivery {
@@ -70,7 +71,7 @@ export interface WaitingDelivery {
  */
 export async function readWaitingDeliveries(
   warehouse: Warehouse,
-  scope: { attemptId: string } | { runId: string } | 'ended-runs',
+  scope: LateScope | { readonly attemptId: string },
   limit: number,
 ): Promise<WaitingDelivery[]> {
   const filter =
@@ -107,6 +108,7 @@ export interface DeliveryFacts {
   readonly applied_at: Date | null;
 }
 
+/** The newest deliveries first. @param filter what is not said leaves none out */
 export async function listDeliveries(
   warehouse: Warehouse,
   filter: { runId?: string | undefined; status?: string | undefined; deliveryId?: string; limit: number },
@@ -161,11 +163,13 @@ export async function quarantineDelivery(
   `.execute(warehouse.database);
 }
 
+/** In SQL, as what `webhook_deliveries` are set to: nothing was made of them yet. */
+export const notLookedAt = sql`status = 'received', reason = null, applied_at = null, subject = null, credits = null`;
+
 /** Lets a delivery that had no effect be looked at again, such as by a release that understands more. */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<boolean> {
   const reopened = await sql`
-    update webhook_deliveries set status = 'received', reason = null, applied_at = null, subject = null, credits = null
-    where delivery_id = ${deliveryId} and status in ('quarantined', 'orphaned') and body is not null
+    update webhook_deliveries set ${notLookedAt} where delivery_id = ${deliveryId} and status in ('quarantined', 'orphaned') and body is not null
   `.execute(warehouse.database);
   return Number(reopened.numAffectedRows) > 0;
 }

@@ -1,10 +1,17 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { LateStanding } from '../contract.ts';
 import type { Warehouse } from './database.ts';
 import { endAwaiting } from './late-credits.ts';
 
 /** Which attempts are looked after: one run's, or those of runs that have ended. */
 export type LateScope = { readonly runId: string } | 'ended-runs';
+
+/** In SQL, over `attempts a`. */
+function isIn(scope: LateScope): RawBuilder<boolean> {
+  return scope === 'ended-runs'
+    ? sql`exists (select 1 from runs r where r.run_id = a.run_id and r.finished_at is not null)`
+    : sql`a.run_id = ${scope.runId}`;
+}
 
 export interface DuePoll {
   readonly attemptId: string;
@@ -24,15 +31,11 @@ export async function takeDuePolls(
   scope: LateScope,
   limit: number,
 ): Promise<DuePoll[]> {
-  const filter =
-    scope === 'ended-runs'
-      ? sql`exists (select 1 from runs r where r.run_id = a.run_id and r.finished_at is not null)`
-      : sql`a.run_id = ${scope.runId}`;
   const due = await sql<DuePoll>`
     update attempts set polls = polls + 1, next_poll_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
     where attempt_id in (
       select a.attempt_id from attempts a
-      where a.status = 'awaiting' and a.request_id is not null and a.next_poll_at <= clock_timestamp() and ${filter}
+      where a.status = 'awaiting' and a.request_id is not null and a.next_poll_at <= clock_timestamp() and ${isIn(scope)}
       order by a.next_poll_at limit ${limit} for update skip locked)
     returning attempt_id as "attemptId", request_id as "requestId", polls
   `.execute(warehouse.database);
@@ -47,8 +50,7 @@ export async function takeDuePolls(
 export async function hastenPolls(warehouse: Warehouse): Promise<number> {
   const hastened = await sql`
     update attempts a set next_poll_at = clock_timestamp()
-    where a.status = 'awaiting' and a.next_poll_at is not null
-      and exists (select 1 from runs r where r.run_id = a.run_id and r.finished_at is not null)
+    where a.status = 'awaiting' and a.next_poll_at is not null and ${isIn('ended-runs')}
   `.execute(warehouse.database);
   return Number(hastened.numAffectedRows ?? 0n);
 }
@@ -95,14 +97,10 @@ export async function endAwaitedByPoll(
  * older than the service keeps results. A delivery that comes all the same is applied, and settles it.
  */
 export async function giveUpOld(warehouse: Warehouse, scope: LateScope): Promise<void> {
-  const filter =
-    scope === 'ended-runs'
-      ? sql`exists (select 1 from runs r where r.run_id = a.run_id and r.finished_at is not null)`
-      : sql`a.run_id = ${scope.runId}`;
   await sql`
     update attempts a set status = 'unknown', next_poll_at = null,
       reason = coalesce(reason || '; ', '') || 'results that were to come later never came'
-    where a.status = 'awaiting' and ${filter} and awaited_until < clock_timestamp()
+    where a.status = 'awaiting' and ${isIn(scope)} and awaited_until < clock_timestamp()
       and (next_poll_at is null or answered_at < clock_timestamp() - make_interval(secs => ${keptByServiceSeconds}))
   `.execute(warehouse.database);
 }

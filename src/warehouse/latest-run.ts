@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { RunStatus } from '../contract.ts';
 import type { Warehouse } from './database.ts';
+import { maySpend } from './run-state.ts';
 
 /**
  * What a word to a run needs of it: that it waits for somebody (to be resumed), that it goes on (to be paused), or only that
@@ -25,7 +26,7 @@ const meant: Readonly<Record<RunNeed, readonly RunStatus[]>> = {
 export async function findLatestFor(warehouse: Warehouse, need: RunNeed): Promise<string | undefined> {
   // Whatever a schedule begins stands for a time of its own.
   const { rows } = await sql<{ runId: string }>`
-    select run_id as "runId" from runs where finished_at is null and run_key not like 'plan %'
+    select run_id as "runId" from runs where finished_at is null and ${maySpend}
     order by (status = any(${[...meant[need]]}::text[])) desc, (as_of = created_at) desc, created_at desc limit 1
   `.execute(warehouse.database);
   return rows[0]?.runId;

@@ -18,6 +18,7 @@ import {
 } from './close-attempt.ts';
 import { upsertContacts } from './contacts.ts';
 import type { Warehouse } from './database.ts';
+import { notLookedAt } from './deliveries.ts';
 import type { OpenPerson } from './open-people.ts';
 import { remember } from './remember.ts';
 import { holdSuppressions, withoutIds } from './suppressions.ts';
@@ -159,7 +160,7 @@ function peopleFound(answer: AnswerToRecord, asked: number): number {
 /** Deliveries that were looked at while the answer seemed lost: now it is known whom they are about. */
 async function lookAgain(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
-    update webhook_deliveries set status = 'received', reason = null, applied_at = null, subject = null, credits = null
+    update webhook_deliveries set ${notLookedAt}
     where attempt_id = ${attemptId} and status in ('orphaned', 'duplicate') and body is not null
   `.execute(transaction);
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { PlanSummary, RunPriority, RunStatus, Stop } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from './database.ts';
+import { isFinal, isUnfinished, maySpend } from './run-state.ts';
 import type { RunOptions } from './tables.ts';
 
 export interface RunRecord {
@@ -36,7 +37,7 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     .selectFrom('runs')
     .selectAll()
     .$if(runId !== 'latest', (query) => query.where('run_id', '=', runId))
-    .$if(runId === 'latest', (query) => query.where('run_key', 'not like', 'plan %'))
+    .$if(runId === 'latest', (query) => query.where(maySpend))
     .orderBy('created_at', 'desc')
     .limit(1)
     .executeTakeFirst();
@@ -79,7 +80,7 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
   const rows = await warehouse.database
     .selectFrom('runs')
     .select('run_id')
-    .where('run_key', 'not like', 'plan %')
+    .where(maySpend)
     .orderBy('created_at', 'desc')
     .limit(limit)
     .execute();
@@ -96,8 +97,8 @@ export async function setRunStatus(
   await sql`
     update runs set status = ${status}, stop = ${stop === undefined ? null : JSON.stringify(stop)}::jsonb,
       approved_at = case when ${status} = 'running' then coalesce(approved_at, clock_timestamp()) else approved_at end,
-      finished_at = case when ${status} in ('planned', 'finished', 'cancelled', 'failed') then clock_timestamp() end
-    where run_id = ${runId} and status not in ('planned', 'finished', 'cancelled', 'failed')
+      finished_at = case when ${isFinal(status)} then clock_timestamp() end
+    where run_id = ${runId} and ${isUnfinished}
   `.execute(warehouse.database);
 }
 
@@ -105,7 +106,7 @@ export async function setRunStatus(
 export async function isContentAwaited(warehouse: Warehouse, fileSha256: string): Promise<boolean> {
   const { rows } = await sql`
     select 1 from runs where file_sha256 = ${fileSha256} and ingested_at is null
-      and status not in ('planned', 'finished', 'cancelled', 'failed') limit 1
+      and ${isUnfinished} limit 1
   `.execute(warehouse.database);
   return rows.length > 0;
 }
@@ -201,7 +202,7 @@ export async function endRun(
     `.execute(transaction);
     await sql`
       update runs set status = ${status}, finished_at = coalesce(finished_at, clock_timestamp()), stop = null
-      where run_id = ${runId} and status not in ('planned', 'finished', 'cancelled', 'failed')
+      where run_id = ${runId} and ${isUnfinished}
     `.execute(transaction);
   });
 }
