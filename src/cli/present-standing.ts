@@ -1,8 +1,10 @@
 import type { RunFacts, RunStatus } from '../contract.ts';
 import { othersPresent } from '../dev/presence.ts';
 import { embeddedDirectories } from '../dev/stack.ts';
+import { counted } from '../domain/counted.ts';
 import { Problem } from '../domain/problem.ts';
 import { hasCreditsAgain } from '../enrichment/meet-budget.ts';
+import { placesKept } from '../limits/waiting-batches.ts';
 import { getRun } from '../warehouse/runs.ts';
 import type { Session } from './session.ts';
 
@@ -43,6 +45,22 @@ export async function describeIdle(session: Session, runs: readonly RunFacts[]):
     if (!(error instanceof Problem)) throw error;
     return [`  whether somebody works at it is not known: ${error.message}`, `  next: ${error.next}`];
   }
+}
+
+/**
+ * Says of a run that goes on and makes no call that it lets others go first.
+ *
+ * @returns lines for a person; none where that is not so
+ */
+export async function describeOutranked({ warehouse }: Session, facts: RunFacts): Promise<string[]> {
+  if (facts.status !== 'running') return [];
+  const { priority } = (await getRun(warehouse, facts.run_id)).options;
+  const batches = await placesKept(warehouse.database, priority);
+  if (batches === 0) return [];
+  return [
+    `  runs that go first have ${counted(batches, 'batch', 'batches')} waiting for a call: while the rate windows are full, this one makes none`,
+    `  next: nothing; or, to have it go before them: enrich priority ${facts.run_id} ad-hoc`,
+  ];
 }
 
 /**

@@ -6,7 +6,7 @@ import { describeRun } from './describe-run.ts';
 import { lookedAtRun } from './latest-run.ts';
 import { wholeNumber } from './number-flag.ts';
 import { print, table, tell } from './output.ts';
-import { describeIdle, withPresentReason } from './present-standing.ts';
+import { describeIdle, describeOutranked, withPresentReason } from './present-standing.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 
@@ -30,6 +30,7 @@ export function statusCommand(): Command {
           const facts = await factsOf(runId);
           print(options.json === true ? JSON.stringify(facts) : describeRun(facts));
           (await describeIdle(session, [facts])).forEach(hint);
+          (await describeOutranked(session, facts)).forEach(hint);
           return;
         }
         const runs = await listRuns(warehouse, options.limit);

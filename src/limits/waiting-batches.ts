@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { taskPriorities, type RunPriority } from '../contract.ts';
 import type { Tables } from '../warehouse/tables.ts';
 
@@ -51,15 +51,24 @@ export async function leavePlace(
 }
 
 /**
- * How many places are kept from a call of this priority. What a run that does not run any more had waiting does not count, and a
- * run's priority is the one that it has now.
+ * Batches that go before a run's, as a query: what a run that does not run any more had waiting does not count, and a run's priority
+ * is the one that it has now.
+ *
+ * @param priority an expression of SQL
  */
+export function batchesBefore(priority: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select 1 from waiting_batches w join runs first using (run_id)
+    where w.waits_until > clock_timestamp() and first.status = 'running'
+      and array_position(${inOrder}::text[], first.options ->> 'priority') < array_position(${inOrder}::text[], ${priority})
+  `;
+}
+
+/** How many places are kept from a call of this priority. */
 export async function placesKept(database: Kysely<Tables>, priority: RunPriority): Promise<number> {
-  const first = inOrder.slice(0, inOrder.indexOf(priority));
-  if (first.length === 0) return 0;
+  if (priority === inOrder[0]) return 0;
   const { rows } = await sql<{ places: number }>`
-    select count(*)::int as places from waiting_batches w join runs r using (run_id)
-    where w.waits_until > clock_timestamp() and r.status = 'running' and r.options ->> 'priority' = any(${first}::text[])
+    select count(*)::int as places from (${batchesBefore(sql`${priority}`)}) as batches
   `.execute(database);
   return rows[0]!.places;
 }

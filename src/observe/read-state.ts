@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { readPeriodBudgets, type BudgetLimits, type PeriodBudget } from '../limits/credit-ledger.ts';
 import { readReports } from '../limits/rate-reports.ts';
 import { bulkMatchScope, matchScope, ownFreePlaces, webhookResultScope } from '../limits/rate-windows.ts';
+import { batchesBefore } from '../limits/waiting-batches.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
 import type { Warehouse } from '../warehouse/database.ts';
 import { isUnfinished, maySpend } from '../warehouse/run-state.ts';
@@ -30,6 +31,8 @@ export interface StateOfRun {
   readonly limit: string | null;
   /** Since the last call began or ended, or a poll was due; 0 while late results are awaited and no poll is due. */
   readonly idleSeconds: number;
+  /** Batches of runs that go first wait for their calls: this one makes none meanwhile, and is well. */
+  readonly isOutranked: boolean;
 }
 
 export interface StateOfWindow extends RateLimit {
@@ -179,7 +182,8 @@ async function readUnfinished(transaction: Transaction<Tables>): Promise<readonl
     select r.run_id as "runId", r.status, r.rows_staged as "rowsStaged", (r.plan->>'people')::int as planned,
       a.asked, a.settled, a.reserved, a.unknown, trim_scale(b.credits_limit)::text as "limit",
       greatest(0, extract(epoch from
-        clock_timestamp() - greatest(r.created_at, r.approved_at, a.moved, a.due)))::float8 as "idleSeconds"
+        clock_timestamp() - greatest(r.created_at, r.approved_at, a.moved, a.due)))::float8 as "idleSeconds",
+      exists (${batchesBefore(sql`r.options ->> 'priority'`)}) as "isOutranked"
     from runs r
     left join budgets b on b.budget_id = 'run:' || r.run_id
     cross join lateral (

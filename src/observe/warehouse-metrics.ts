@@ -225,10 +225,16 @@ function renderRuns(state: State, gauge: MakeGauge): void {
     'run',
     'status',
   );
+  const outranked = gauge(
+    'enrich_run_outranked',
+    '1 while batches of runs that go before an unfinished one wait for their calls.',
+    'run',
+  );
   for (const run of state.unfinished) {
     const { runId } = run;
     staged.set({ run: runId }, run.rowsStaged);
     idle.set({ run: runId, status: run.status }, run.idleSeconds);
+    outranked.set({ run: runId }, Number(run.isOutranked));
     for (const kind of ['settled', 'reserved', 'unknown'] as const)
       credits.set({ run: runId, state: kind }, Number(run[kind]));
     if (run.limit !== null) limit.set({ run: runId }, Number(run.limit));

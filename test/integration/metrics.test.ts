@@ -3,12 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { countCalls } from '../../src/enrichment/count-calls.ts';
 import { admit } from '../../src/limits/admit.ts';
+import { awaitPlace } from '../../src/limits/waiting-batches.ts';
 import { readState } from '../../src/observe/read-state.ts';
 import { failureKinds } from '../../src/service/failure-kinds.ts';
 import { ServiceFailure } from '../../src/service/failure.ts';
 import { markUnknown } from '../../src/warehouse/close-attempt.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
-import { setRunStatus } from '../../src/warehouse/runs.ts';
+import { setRunPriority, setRunStatus } from '../../src/warehouse/runs.ts';
 import { parseCredits } from '../../src/domain/decimal.ts';
 import {
   createTestDatabase,
@@ -144,6 +145,22 @@ describe('how long a run has been idle', () => {
   it('counts from when a poll was due that nobody makes', async () => {
     await warehouse.pool.query(`update attempts set next_poll_at = now() - interval '10 minutes'`);
     expect(await idleSeconds()).toBeCloseTo(600, -1);
+  });
+
+  it('is of a run that is well while batches of others go first', async () => {
+    const first = await runningRun(warehouse);
+    await awaitPlace(warehouse.database, { runId: first, batch: 1, priority: 'ad-hoc' });
+    const outranked = async (): Promise<boolean[]> => {
+      const { unfinished } = await readState(warehouse, {
+        rateLimits: [],
+        budgets: noBudgets,
+        service: 'test',
+      });
+      return [runId, first].map((id) => unfinished.find((run) => run.runId === id)!.isOutranked);
+    };
+    expect(await outranked()).toEqual([false, false]);
+    await setRunPriority(warehouse, runId, 'backfill');
+    expect(await outranked()).toEqual([true, false]);
   });
 
   it('counts from the last call where nothing is awaited any more', async () => {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { BatchResult, RunPriority } from '../../src/contract.ts';
+import { describeOutranked } from '../../src/cli/present-standing.ts';
+import type { Session } from '../../src/cli/session.ts';
+import type { BatchResult, RunFacts, RunPriority } from '../../src/contract.ts';
 import { wholeCredits } from '../../src/domain/decimal.ts';
 import type { RateLimit } from '../../src/domain/rate-limit.ts';
 import type { AttemptDependencies } from '../../src/enrichment/attempt-call.ts';
@@ -102,6 +104,17 @@ describe('for batches of a night that wait at another worker', () => {
       reason: 'the rate window of 4/minute has no place beside the 2 kept for runs that go first',
     });
     expect(asked.kind === 'wait' && Math.round(asked.milliseconds / 1_000)).toBe(30);
+  });
+
+  it('the status of a backfill says that they go first, and that of the night nothing', async () => {
+    await waiting(1, 2);
+    const said = (runId: string): Promise<string[]> =>
+      describeOutranked(
+        { warehouse } as unknown as Session,
+        { run_id: runId, status: 'running' } as RunFacts,
+      );
+    expect((await said(backfill))[0]).toContain('runs that go first have 2 batches waiting for a call');
+    expect(await said(night)).toEqual([]);
   });
 
   it('an ad hoc run leaves none free', async () => {
