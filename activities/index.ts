@@ -7,10 +7,12 @@ import {
   settleRunResults,
   type LateDependencies,
 } from '../src/enrichment/late-results.ts';
+import { finishRun } from '../src/enrichment/finish-run.ts';
+import { ingestRun, type IngestDependencies } from '../src/enrichment/ingest-run.ts';
 import { judgePilot } from '../src/enrichment/judge-pilot.ts';
 import { changeRunBudget, meetBudget } from '../src/enrichment/meet-budget.ts';
+import { planRun, type PlanDependencies } from '../src/enrichment/plan-run.ts';
 import { skipWhenLanded } from '../src/enrichment/skip-when-landed.ts';
-import { finishRun, ingestRun, planRun, type RunDependencies } from '../src/enrichment/prepare-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../src/enrichment/scheduled-run.ts';
 import type { Retention } from '../src/domain/retention.ts';
 import type { Logger } from '../src/observe/log.ts';
@@ -23,7 +25,7 @@ import { withHeartbeat } from './heartbeat.ts';
 
 /** Activities of the control queue, bound to what this process runs with. */
 export function createControlActivities(
-  dependencies: RunDependencies,
+  dependencies: PlanDependencies & IngestDependencies,
   late: LateDependencies,
   service: ServiceCheckDependencies,
   schedules: ScheduleDependencies,
@@ -71,7 +73,7 @@ export function createControlActivities(
     skipPage: (request) => beating(log, (signal) => skipWhenLanded(warehouse, request, signal)),
     finishRun: ({ runId, ending, budget }) =>
       beating(log, async () => {
-        const facts = await finishRun(dependencies, runId, ending, budget);
+        const facts = await finishRun(warehouse, runId, ending, budget);
         const { status, rows, calls, credits } = facts;
         log.info({ runId, status, rows, calls, credits }, 'a run has ended');
         return facts;

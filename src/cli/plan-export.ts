@@ -1,7 +1,8 @@
 import { serviceName } from '../config.ts';
 import type { PlanSummary } from '../contract.ts';
 import { counted } from '../domain/counted.ts';
-import { ingestRun, planRun } from '../enrichment/prepare-run.ts';
+import { ingestRun } from '../enrichment/ingest-run.ts';
+import { planRun } from '../enrichment/plan-run.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { findOrBeginRun } from '../warehouse/begin-run.ts';
 import { discardStagedRows, getRun, setRunStatus, type RunRecord } from '../warehouse/runs.ts';

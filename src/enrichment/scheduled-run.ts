@@ -9,7 +9,7 @@ import type { Warehouse } from '../warehouse/database.ts';
 import { recallContent, recallEtag, rememberContent } from '../warehouse/fetched-exports.ts';
 import { findOrBeginRun, wasRunBefore, type RunOrder } from '../warehouse/begin-run.ts';
 import type { RunOptions } from '../warehouse/tables.ts';
-import { forgetContent, stageRun } from './prepare-run.ts';
+import { forgetContent, stageRun } from './ingest-run.ts';
 import { runInputOf } from './run-input.ts';
 
 export interface ScheduleDependencies {

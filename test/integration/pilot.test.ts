@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../src/domain/decimal.ts';
 import { judgePilot } from '../../src/enrichment/judge-pilot.ts';
-import { planRun } from '../../src/enrichment/prepare-run.ts';
+import { planRun } from '../../src/enrichment/plan-run.ts';
 import { watchMatchRate } from '../../src/enrichment/watch-match-rate.ts';
 import { admit } from '../../src/limits/admit.ts';
 import { markUnknown } from '../../src/warehouse/close-attempt.ts';

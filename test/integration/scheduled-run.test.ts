@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ExportChoice, RunInput, ScheduledRunInput } from '../../src/contract.ts';
-import { ingestRun } from '../../src/enrichment/prepare-run.ts';
+import { ingestRun } from '../../src/enrichment/ingest-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../../src/enrichment/scheduled-run.ts';
 import type { ExportAccess } from '../../src/exports/obtain-export.ts';
 import { endRun, setRunStatus } from '../../src/warehouse/runs.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { IngestOutcome } from '../../src/contract.ts';
-import { ingestRun } from '../../src/enrichment/prepare-run.ts';
+import { ingestRun } from '../../src/enrichment/ingest-run.ts';
 import { obtainExport, type ExportAccess, type ObtainedExport } from '../../src/exports/obtain-export.ts';
 import { findOrBeginRun } from '../../src/warehouse/begin-run.ts';
 import type { RunOptions } from '../../src/warehouse/tables.ts';

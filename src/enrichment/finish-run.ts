@@ -1,0 +1,28 @@
+import type { RunFacts } from '../contract.ts';
+import type { Warehouse } from '../warehouse/database.ts';
+import { readRunFacts } from '../warehouse/run-facts.ts';
+import { endRun } from '../warehouse/runs.ts';
+
+/** Gives every row that is left its outcome and ends the run. */
+export async function finishRun(
+  warehouse: Warehouse,
+  runId: string,
+  ending: 'finished' | 'over_budget' | 'cancelled',
+  budget: string | undefined,
+): Promise<RunFacts> {
+  switch (ending) {
+    case 'finished':
+      await endRun(warehouse, runId, 'finished', undefined);
+      break;
+    case 'over_budget':
+      await endRun(warehouse, runId, 'finished', {
+        outcome: 'over_budget',
+        reason: `no credits were left in ${budget ?? 'a budget'}`,
+      });
+      break;
+    case 'cancelled':
+      await endRun(warehouse, runId, 'cancelled', { outcome: 'cancelled', reason: 'the run was cancelled' });
+      break;
+  }
+  return readRunFacts(warehouse, runId);
+}
