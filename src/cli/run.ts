@@ -162,6 +162,7 @@ export async function enrichExport(
   // Before there is a run: one that no workflow takes up would stand there as being read for ever.
   await session.temporal();
   const { run, found } = await findOrBeginRun(session.warehouse, order);
+  if (found) requirePlan(run, order.expectedPlanHash);
   tell(found ? `going on with ${run.runId}` : `run ${run.runId}`);
   // The same command again is no word that a loss is accepted: a program repeats it as well.
   if (found && isStoppedByLoss(run))
@@ -185,6 +186,20 @@ export async function enrichExport(
     },
   });
   return goOnIfWanted(session, facts, asks);
+}
+
+/** A run that has its plan is not planned anew: where another plan was looked at, nothing of it is carried out. */
+function requirePlan({ runId, planHash }: RunRecord, expected: string | null): void {
+  if (planHash === null || expected === null || planHash === expected) return;
+  throw new Problem(
+    'plan.changed',
+    `an unfinished run of this export has the plan ${planHash}, and not ${expected}`,
+    {
+      where: runId,
+      next: `enrich resume ${runId} goes on with its own plan; or give it up with enrich cancel ${runId}, and give the command again`,
+      exitCode: exitCodes.usage,
+    },
+  );
 }
 
 /** What this command has fetched is staged by it: the workers need neither see it nor fetch it again. */

@@ -82,13 +82,14 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   };
   await savePlan(warehouse, runId, plan);
   killPoint('planned');
-  if (run.expectedPlanHash !== null && run.expectedPlanHash !== plan.planHash) {
-    return { kind: 'refused', stop: planChanged(run.expectedPlanHash, plan.planHash) };
-  }
   return planned(warehouse, runId, plan);
 }
 
+/** Looks each time whether the run is bound to another plan: of an earlier try, whose worker died, nobody may have heard that. */
 async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<PlanOutcome> {
+  const { expectedPlanHash } = await getRun(warehouse, runId);
+  if (expectedPlanHash !== null && expectedPlanHash !== plan.planHash)
+    return { kind: 'refused', stop: planChanged(expectedPlanHash, plan.planHash) };
   return { kind: 'planned', plan, firstOpenPage: (await firstOpenPage(warehouse, runId)) ?? plan.pages + 1 };
 }
 

@@ -10,6 +10,7 @@ export interface RunOrder {
   readonly fileName: string;
   readonly fileSha256: string;
   readonly options: RunOptions;
+  /** The only plan that may be carried out; null: whichever it is. Binds an unfinished run that is found before it has a plan. */
   readonly expectedPlanHash: string | null;
   /** The time that a scheduled run stands for; the present where nothing is said. */
   readonly asOf?: Date;
@@ -40,6 +41,8 @@ export async function findOrBeginRun(
   if (inserted.rows.length > 0) return { run: await getRun(warehouse, runId), found: false };
   const existing = await sql<{ run_id: string }>`
     update runs set file_path = ${order.filePath},
+      expected_plan_hash = case when plan_hash is null then coalesce(${order.expectedPlanHash}, expected_plan_hash)
+        else expected_plan_hash end,
       options = options || ${JSON.stringify(pick(order.options, optionsThatMayChange))}::jsonb
     where run_key = ${runKey} and ${isUnfinished} returning run_id
   `.execute(warehouse.database);

@@ -106,6 +106,23 @@ describe('enrich run', () => {
     const same = await house.enrich(['run', file, '--yes', '--json', '--plan', plan.plan_hash]);
     expect(same.facts()).toMatchObject({ status: 'finished', plan_hash: plan.plan_hash });
   });
+
+  it('goes on with no unfinished run that has another plan than the one that was looked at', async () => {
+    const file = house.sample(40);
+    house.sandbox.faults.set({ rules: [{ status: 401, from: 2 }] });
+    const paused = (await house.enrich(['run', file, '--yes', '--json'])).facts();
+    expect(paused.status).toBe('paused');
+    house.sandbox.faults.set({ rules: [] });
+    const bill = sinceNow();
+    const other = await house.enrich(['run', file, '--yes', '--json', '--plan', '0000000000000000']);
+    expect(other).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`enrich resume ${paused.run_id}`),
+    });
+    expect(bill().calls).toBe(0);
+    const same = await house.enrich(['run', file, '--yes', '--json', '--plan', paused.plan_hash!]);
+    expect(same.facts()).toMatchObject({ run_id: paused.run_id, status: 'finished' });
+  });
 });
 
 describe('enrich plan', () => {

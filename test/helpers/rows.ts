@@ -1,5 +1,5 @@
 import type { Warehouse } from '../../src/warehouse/database.ts';
-import { findOrBeginRun } from '../../src/warehouse/begin-run.ts';
+import { findOrBeginRun, type RunOrder } from '../../src/warehouse/begin-run.ts';
 import { setRunStatus, type RunRecord } from '../../src/warehouse/runs.ts';
 import type { Asked } from '../../src/warehouse/pages.ts';
 import { budgetsOf } from '../../src/limits/credit-ledger.ts';
@@ -25,10 +25,10 @@ export interface StagedRow {
 
 let files = 0;
 
-/** A run whose file is staged with the given rows, without a file. */
-export async function stagedRun(warehouse: Warehouse, rows: readonly StagedRow[]): Promise<RunRecord> {
+/** An order of a file of its own, without a file. */
+export function testOrder(): RunOrder {
   files += 1;
-  const { run } = await findOrBeginRun(warehouse, {
+  return {
     filePath: `/nowhere/${files}.csv`,
     fileName: `${files}.csv`,
     fileSha256: `sha-${files}`,
@@ -50,7 +50,16 @@ export async function stagedRun(warehouse: Warehouse, rows: readonly StagedRow[]
       maxCostPerEmail: null,
     },
     expectedPlanHash: null,
-  });
+  };
+}
+
+/** A run whose file is staged with the given rows. */
+export async function stagedRun(
+  warehouse: Warehouse,
+  rows: readonly StagedRow[],
+  order: RunOrder = testOrder(),
+): Promise<RunRecord> {
+  const { run } = await findOrBeginRun(warehouse, order);
   for (const [index, row] of rows.entries()) {
     await warehouse.database
       .insertInto('run_rows')
