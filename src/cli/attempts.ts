@@ -4,7 +4,7 @@ import { Problem, exitCodes } from '../domain/problem.ts';
 import { decideAttempt, listAttempts } from '../warehouse/attempts.ts';
 import { getRun } from '../warehouse/runs.ts';
 import { print, table } from './output.ts';
-import { withSession, type Session } from './session.ts';
+import { withWarehouse, type Session } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 
 /** As long as an attempt is in one of these, its worst case is kept back in its budgets. */
@@ -45,7 +45,7 @@ function listCommand(): Command {
     .option('--json', 'as a JSON array')
     .addHelpText('after', '\nExample:\n  enrich attempts list')
     .action(async (runId: string | undefined, options: { all?: boolean; json?: boolean }) => {
-      await withWarehouse(options, async ({ warehouse }) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const attempts = await listAttempts(warehouse, {
           runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
           status: options.all === true ? undefined : 'unknown',
@@ -77,7 +77,7 @@ function showCommand(): Command {
     .argument('<attempt>', 'id of a call, as list shows it')
     .addHelpText('after', '\nExample:\n  enrich attempts show 0b54…')
     .action(async (attemptId: string, options: object) => {
-      await withWarehouse(options, async ({ warehouse }) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         print(JSON.stringify(await findAttempt(warehouse, attemptId), null, 2));
       });
     });
@@ -108,7 +108,7 @@ Examples:
         exitCode: exitCodes.usage,
       });
     }
-    await withWarehouse(options, async ({ warehouse }) => {
+    await withWarehouse(settingsOf(options), async ({ warehouse }) => {
       for (const attemptId of attemptIds) {
         const attempt = await findAttempt(warehouse, attemptId);
         await decideAttempt(warehouse, attemptId, texts.credits(attempt.credits_reserved, given));
@@ -140,9 +140,4 @@ function creditsOf(text: string): string {
     next: 'write a number such as 7 or 2.5',
     exitCode: exitCodes.usage,
   });
-}
-
-function withWarehouse(options: object, use: (session: Session) => Promise<void>): Promise<void> {
-  const config = settingsOf(options);
-  return withSession(config, { temporal: false, service: false }, use);
 }

@@ -16,7 +16,7 @@ import type { Warehouse } from '../warehouse/database.ts';
 import { runsWaitingFor } from '../warehouse/runs.ts';
 import { runToSteer } from './latest-run.ts';
 import { print } from './output.ts';
-import { withSession } from './session.ts';
+import { withSession, withWarehouse } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 import { isWorkflowGone } from './temporal.ts';
 
@@ -55,28 +55,24 @@ Examples:
       const budget = budgetOf(name, options.fromNowOn === true);
       const wanted = limitOf(limit, options.fromNowOn === true);
       const note = { by: options.by ?? userInfo().username, reason: options.reason };
-      const waiting = await withSession(
-        config,
-        { temporal: false, service: false },
-        async ({ warehouse }) => {
-          if (options.fromNowOn === true && budget.kind !== 'run' && wanted !== 'used') {
-            const { kind } = budget;
-            const change = await setStandingBudget(
-              warehouse.database,
-              kind,
-              wanted,
-              settingOf(config, kind),
-              note,
-            );
-            print(`every ${kind} from now on: ${limit}`);
-            print(describeChange(change));
-            return runsWaitingFor(warehouse, change.budgetId);
-          }
-          const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
-          print(describeChange(await setBudget(warehouse.database, budgetId, wanted, ownDefault, note)));
-          return runsWaitingFor(warehouse, budgetId);
-        },
-      );
+      const waiting = await withWarehouse(config, async ({ warehouse }) => {
+        if (options.fromNowOn === true && budget.kind !== 'run' && wanted !== 'used') {
+          const { kind } = budget;
+          const change = await setStandingBudget(
+            warehouse.database,
+            kind,
+            wanted,
+            settingOf(config, kind),
+            note,
+          );
+          print(`every ${kind} from now on: ${limit}`);
+          print(describeChange(change));
+          return runsWaitingFor(warehouse, change.budgetId);
+        }
+        const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
+        print(describeChange(await setBudget(warehouse.database, budgetId, wanted, ownDefault, note)));
+        return runsWaitingFor(warehouse, budgetId);
+      });
       if (waiting.length > 0) await wake(config, waiting);
     });
 }

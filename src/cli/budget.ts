@@ -8,7 +8,7 @@ import { getRun } from '../warehouse/runs.ts';
 import { setBudgetCommand } from './budget-change.ts';
 import { wholeNumber } from './number-flag.ts';
 import { print, table } from './output.ts';
-import { withSession } from './session.ts';
+import { withWarehouse } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 
 /** So many of the newest days, months and runs are shown. */
@@ -40,7 +40,7 @@ Example:
   enrich budget show`,
     )
     .action(async (options: { json?: boolean }) => {
-      await withSession(settingsOf(options), { temporal: false, service: false }, async ({ warehouse }) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const budgets = await readBudgets(warehouse.database, shownOfEach);
         if (options.json === true) return print(JSON.stringify(budgets));
         print(
@@ -70,7 +70,7 @@ function historyCommand(): Command {
     .option('--limit <n>', 'how many', wholeNumber(1, 10_000), 50)
     .addHelpText('after', '\nExample:\n  enrich budget history day')
     .action(async (name: string | undefined, options: { json?: boolean; limit: number }) => {
-      await withSession(settingsOf(options), { temporal: false, service: false }, async ({ warehouse }) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const budgetId = name === undefined ? undefined : await budgetIdOf(warehouse, name);
         const changes = await readBudgetHistory(warehouse.database, budgetId, options.limit);
         if (options.json === true) return print(JSON.stringify(changes));

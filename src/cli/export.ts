@@ -8,7 +8,7 @@ import { Problem, exitCodes } from '../domain/problem.ts';
 import { exportContacts, exportedColumns, type ExportedColumn } from '../warehouse/export-contacts.ts';
 import { getRun } from '../warehouse/runs.ts';
 import { tell } from './output.ts';
-import { withSession } from './session.ts';
+import { withWarehouse } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 
 interface ExportFlags {
@@ -45,18 +45,14 @@ Examples:
     .action(async (options: ExportFlags) => {
       const columns = columnsOf(options.columns);
       const since = options.since === undefined ? undefined : timeOf(options.since);
-      const contacts = await withSession(
-        settingsOf(options),
-        { temporal: false, service: false },
-        async ({ warehouse }) => {
-          const runId = options.run === undefined ? undefined : (await getRun(warehouse, options.run)).runId;
-          return exportContacts(warehouse, { source: options.source, runId, since }, columns, (rows) =>
-            options.output === undefined
-              ? pipeline(rows, process.stdout, { end: false }).catch(unlessReadEnough)
-              : writeWhole(rows, options.output),
-          );
-        },
-      );
+      const contacts = await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+        const runId = options.run === undefined ? undefined : (await getRun(warehouse, options.run)).runId;
+        return exportContacts(warehouse, { source: options.source, runId, since }, columns, (rows) =>
+          options.output === undefined
+            ? pipeline(rows, process.stdout, { end: false }).catch(unlessReadEnough)
+            : writeWhole(rows, options.output),
+        );
+      });
       if (contacts !== undefined) tell(counted(contacts, 'contact'));
     });
 }

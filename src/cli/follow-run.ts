@@ -1,6 +1,6 @@
-import { serviceName } from '../config.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
+import { serviceName } from '../config.ts';
 import { mailSignalName, type PlanSummary, type RunStatus } from '../contract.ts';
 import { counted } from '../domain/counted.ts';
 import { bulkMatchScope, freePlaces } from '../limits/rate-windows.ts';

@@ -1,8 +1,7 @@
-import { serviceName } from '../config.ts';
 import { Command, Option } from 'commander';
+import { serviceName } from '../config.ts';
 import { counted } from '../domain/counted.ts';
 import { drainInbox, settleLateResults } from '../enrichment/late-results.ts';
-import { createServiceClient } from '../service/client.ts';
 import {
   getDelivery,
   listDeliveries,
@@ -14,8 +13,9 @@ import { hastenPolls } from '../warehouse/late-polls.ts';
 import { getRun } from '../warehouse/runs.ts';
 import { wholeNumber } from './number-flag.ts';
 import { print, table, tell } from './output.ts';
-import { withSession, type Session, type SessionNeeds } from './session.ts';
+import { withSession, withWarehouse } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
+import { withClient } from './with-service.ts';
 
 /** `enrich inbox list|show|replay|sweep` */
 export function inboxCommand(): Command {
@@ -46,7 +46,7 @@ function listCommand(): Command {
     .addHelpText('after', '\nExample:\n  enrich inbox list --status quarantined')
     .action(
       async (runId: string | undefined, options: { status?: string; limit: number; json?: boolean }) => {
-        await withWarehouse(options, async ({ warehouse }) => {
+        await withWarehouse(settingsOf(options), async ({ warehouse }) => {
           const deliveries = await listDeliveries(warehouse, {
             runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
             status: options.status,
@@ -85,7 +85,7 @@ function showCommand(): Command {
     .option('--body', 'print its body as it came, and nothing else: personal data')
     .addHelpText('after', '\nExample:\n  enrich inbox show 0b54… --body | jq')
     .action(async (deliveryId: string, options: { body?: boolean }) => {
-      await withWarehouse(options, async ({ warehouse }) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const delivery = await getDelivery(warehouse, deliveryId);
         if (options.body === true) process.stdout.write(await readDeliveryBody(warehouse, deliveryId));
         else print(JSON.stringify(delivery, null, 2));
@@ -99,7 +99,7 @@ function replayCommand(): Command {
     .argument('<delivery>')
     .addHelpText('after', '\nExample:\n  enrich inbox replay 0b54…')
     .action(async (deliveryId: string, options: object) => {
-      await withWarehouse(options, async ({ warehouse }) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const before = await getDelivery(warehouse, deliveryId);
         if (before.bytes === null) {
           tell('its body is no longer kept (RETENTION): there is nothing to look at again');
@@ -127,43 +127,29 @@ Example:
   enrich inbox sweep`,
     )
     .action(async (options: object) => {
-      await withWarehouse(
-        options,
-        async ({ warehouse, config, stack }) => {
-          const client = createServiceClient({ ...config.service, ...stack.service });
-          try {
-            const polls = await hastenPolls(warehouse);
-            const applied = await settleLateResults(
-              {
-                warehouse,
-                service: serviceName(config),
-                client,
-                rateLimits: config.rateLimits,
-                callTimeoutSeconds: config.service.callTimeoutSeconds,
-                pollAfterSeconds: config.lateResults.pollAfterSeconds,
-              },
-              'ended-runs',
-              new AbortController().signal,
-            );
-            if (polls > 0) tell(`polled for the late results of ${counted(polls, 'call')}`);
-            print(
-              applied === 0
-                ? 'nothing was left to apply of runs that have ended'
-                : `applied ${counted(applied, 'delivery', 'deliveries')}`,
-            );
-          } finally {
-            await client.close();
-          }
-        },
-        { temporal: false, service: true },
+      const config = settingsOf(options);
+      await withSession(config, { temporal: false, service: true }, ({ warehouse, stack }) =>
+        withClient({ ...config.service, ...stack.service }, async (client) => {
+          const polls = await hastenPolls(warehouse);
+          const applied = await settleLateResults(
+            {
+              warehouse,
+              service: serviceName(config),
+              client,
+              rateLimits: config.rateLimits,
+              callTimeoutSeconds: config.service.callTimeoutSeconds,
+              pollAfterSeconds: config.lateResults.pollAfterSeconds,
+            },
+            'ended-runs',
+            new AbortController().signal,
+          );
+          if (polls > 0) tell(`polled for the late results of ${counted(polls, 'call')}`);
+          print(
+            applied === 0
+              ? 'nothing was left to apply of runs that have ended'
+              : `applied ${counted(applied, 'delivery', 'deliveries')}`,
+          );
+        }),
       );
     });
-}
-
-function withWarehouse(
-  options: object,
-  use: (session: Session) => Promise<void>,
-  needs: SessionNeeds = { temporal: false, service: false },
-): Promise<void> {
-  return withSession(settingsOf(options), needs, use);
 }

@@ -1,5 +1,5 @@
-import { serviceName } from '../config.ts';
 import { Command } from 'commander';
+import { serviceName } from '../config.ts';
 import { worstCaseCredits } from '../domain/credit-rules.ts';
 import { formatCredits } from '../domain/decimal.ts';
 import { parseDomain } from '../domain/domain-name.ts';

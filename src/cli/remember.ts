@@ -6,8 +6,9 @@ import { rememberAsked } from '../warehouse/remember.ts';
 import { describeService } from './describe-service.ts';
 import { print, tell } from './output.ts';
 import { withStagedExport } from './plan-export.ts';
-import { addressOf, orderRun, type RunFlags } from './run-order.ts';
-import { withSession } from './session.ts';
+import type { RunFlags } from './run-flags.ts';
+import { addressOf, orderRun } from './run-order.ts';
+import { withWarehouse } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 
 /** `enrich remember FILE --asked-at TIME` */
@@ -37,7 +38,7 @@ Example:
       const config = settingsOf(options);
       tell(describeService(config));
       const order = await orderRun(addressOf(file, options), options, config);
-      const rows = await withSession(config, { temporal: false, service: false }, (session) =>
+      const rows = await withWarehouse(config, (session) =>
         withStagedExport(session, order, (runId) =>
           rememberAsked(session.warehouse, runId, askedAt, order.options),
         ),

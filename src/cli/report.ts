@@ -6,7 +6,7 @@ import { gatherReport } from '../report/gather.ts';
 import { renderReport, reportFormats, type ReportFormat } from '../report/render.ts';
 import { lookedAtRun } from './latest-run.ts';
 import { tell } from './output.ts';
-import { withSession } from './session.ts';
+import { withWarehouse } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 
 const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
@@ -42,7 +42,7 @@ Examples:
       const config = settingsOf(options);
       const format =
         options.format ?? formatOfExtension[extname(options.output ?? '').toLowerCase()] ?? 'terminal';
-      const report = await withSession(config, { temporal: false, service: false }, ({ warehouse }) =>
+      const report = await withWarehouse(config, ({ warehouse }) =>
         gatherReport(warehouse, runId, { rateLimits: config.rateLimits, now: new Date() }),
       );
       const text = renderReport(report, format);

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { runDefaults, type Config } from '../config.ts';
 import type { RunPriority } from '../contract.ts';
-import type { BudgetPolicy } from '../domain/budget-policy.ts';
 import { formatCredits, parseCredits } from '../domain/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import {
@@ -19,27 +18,8 @@ import type { RunOrder } from '../warehouse/begin-run.ts';
 import type { RunOptions } from '../warehouse/tables.ts';
 import { tell } from './output.ts';
 import { parseYaml } from './parse-yaml.ts';
-import { withSession } from './session.ts';
-
-/** Flags that say what a run asks for, and of which columns. */
-export interface WishFlags {
-  readonly source?: string | undefined;
-  readonly mapping?: string | undefined;
-  readonly reveal?: string | undefined;
-  readonly waterfall?: string | undefined;
-  readonly maxCreditsPerPerson?: string | undefined;
-  readonly onBudget?: BudgetPolicy | undefined;
-  readonly onUnknown?: 'hold' | 'retry' | undefined;
-  readonly minMatchRate?: string | undefined;
-}
-
-export interface RunFlags extends WishFlags {
-  readonly plan?: string;
-  readonly fromTable?: string;
-  readonly query?: string;
-  readonly pilot?: number;
-  readonly maxCostPerEmail?: string;
-}
+import type { RunFlags, WishFlags } from './run-flags.ts';
+import { withWarehouse } from './session.ts';
 
 /** An order whose export has been looked at. */
 export interface OrderedRun extends RunOrder {
@@ -141,9 +121,7 @@ async function checkedContent(
 function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport> {
   const access = { ...config.exportAccess, standardInput: process.stdin };
   if (address.kind !== 'table' && address.kind !== 'query') return obtainExport(address, access);
-  return withSession(config, { temporal: false, service: false }, ({ warehouse: { pool } }) =>
-    obtainExport(address, { ...access, pool }),
-  );
+  return withWarehouse(config, ({ warehouse: { pool } }) => obtainExport(address, { ...access, pool }));
 }
 
 /**

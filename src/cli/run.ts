@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import type { RunFacts, RunPriority } from '../contract.ts';
 import { counted } from '../domain/counted.ts';
@@ -13,22 +13,14 @@ import { checkService } from './check-service.ts';
 import { describeService } from './describe-service.ts';
 import { describePlan, describeRun, exitCodeOf } from './describe-run.ts';
 import { followRun } from './follow-run.ts';
-import { wholeNumber } from './number-flag.ts';
 import { print, tell } from './output.ts';
 import { describeMapping, ingestHere, planExport, printPlan } from './plan-export.ts';
-import { addressOf, orderRun, type OrderedRun, type RunFlags } from './run-order.ts';
-import { withSession, type Session } from './session.ts';
-import { settingsOf, withSettings } from './settings.ts';
+import { settingsOfRun, withRunOptions, type RunFlags } from './run-flags.ts';
+import { addressOf, orderRun, type OrderedRun } from './run-order.ts';
+import { withSession, withWarehouse, type Session } from './session.ts';
+import { withSettings } from './settings.ts';
 import { goOnIfWanted, isStoppedByLoss } from './stop-loss.ts';
 import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from './steer-run.ts';
-
-interface RunOptions extends RunFlags {
-  readonly yes?: boolean;
-  readonly json?: boolean;
-  readonly maxCredits?: string;
-  readonly freshness?: string;
-  readonly lateDeadline?: string;
-}
 
 /** `enrich run FILE` */
 export function runCommand(): Command {
@@ -63,17 +55,13 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that 
 export function enrichingCommand(name: string, priority: RunPriority): Command {
   return withRunOptions(withSettings(new Command(name)))
     .option('--yes', 'do not ask: spend what the plan says')
-    .action(async (file: string | undefined, options: RunOptions) => {
-      const config = settingsOf(options, {
-        MAX_CREDITS_PER_RUN: options.maxCredits,
-        FRESHNESS: options.freshness,
-        LATE_RESULTS_DEADLINE: options.lateDeadline,
-      });
+    .action(async (file: string | undefined, options: RunFlags & { readonly yes?: boolean }) => {
+      const config = settingsOfRun(options);
       const order = await orderRun(addressOf(file, options), options, config, priority);
       tell(describeService(config));
       const asks = options.yes !== true;
       if (asks && !process.stdin.isTTY) {
-        await withSession(config, { temporal: false, service: false }, async (session) => {
+        await withWarehouse(config, async (session) => {
           const planned = await planExport(session, order);
           printPlan(planned, options.json === true);
         });
@@ -86,66 +74,6 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
       );
       reportRun(facts, options.json === true, config);
     });
-}
-
-/** The export and the options that `run`, `backfill` and `plan` share. */
-export function withRunOptions(command: Command): Command {
-  return withWishOptions(command)
-    .argument(
-      '[file]',
-      'CSV export of a CRM (plain or gzip): a file, https://…, s3://bucket/key, or - for standard input',
-    )
-    .option('--from-table <name>', 'take the rows of a table of the warehouse, such as crm.contacts')
-    .option('--query <sql>', 'take the rows of a SELECT on the warehouse; it cannot write')
-    .option(
-      '--pilot <n>',
-      'ask for so many people first, a sample of all kinds of rows, and show what they came to',
-      wholeNumber(1, 100_000),
-    )
-    .option('--max-cost-per-email <n>', 'pause after a pilot whose emails cost more credits than that')
-    .addOption(new Option('--plan <hash>', 'run only if the plan has this hash (enrich plan prints it)'))
-    .option(
-      '--json',
-      'facts as one JSON object on the last line of standard output; progress on standard error',
-    );
-}
-
-/** Options that say what is asked for and what it may cost: those of runs, and of schedules that begin runs. */
-export function withWishOptions(command: Command): Command {
-  return command
-    .option(
-      '--source <name>',
-      'name of the CRM in the warehouse (default: the one that the header is recognised as)',
-    )
-    .option('--mapping <file>', 'JSON or YAML file that says which column is what')
-    .option('--max-credits <n>', 'the most that one run may spend (MAX_CREDITS_PER_RUN)')
-    .addOption(
-      new Option(
-        '--on-budget <what>',
-        'where a budget is empty: finish, with the rest over budget, or pause until it is raised, or the next day or month begins (default: finish for --max-credits; pause for the day and the month, but finish in a schedule)',
-      ).choices(['finish', 'pause']),
-    )
-    .option(
-      '--min-match-rate <share>',
-      'pause where fewer people are found, such as 40%: after the pilot, and over the latest calls',
-    )
-    .addOption(
-      new Option(
-        '--on-unknown <what>',
-        'people of a call whose answer is lost: hold for your word, or retry once at the price of both calls (default: hold)',
-      ).choices(['hold', 'retry']),
-    )
-    .option(
-      '--freshness <clocks>',
-      'whom not to ask again, such as 90d or enriched=90d,not_found=30d (FRESHNESS)',
-    )
-    .option('--reveal <what>', 'ask for more: phone, email (personal addresses), or phone,email')
-    .option('--waterfall <what>', 'ask further vendors as well: phone, email, or phone,email')
-    .option('--max-credits-per-person <n>', 'the most that one person may cost: needed with --waterfall')
-    .option(
-      '--late-deadline <duration>',
-      'how long to wait for phones and waterfall results (LATE_RESULTS_DEADLINE, default 24h)',
-    );
 }
 
 /**

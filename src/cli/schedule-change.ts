@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { agrees } from './agrees.ts';
 import { print, tell } from './output.ts';
-import { withWishOptions } from './run.ts';
+import { withWishOptions } from './run-flags.ts';
 import { defineSchedule, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';
 import { changesTo, describeChanges, differences, readScheduleFile } from './schedule-file.ts';
 import { outlookOf } from './schedule-outlook.ts';

@@ -170,6 +170,14 @@ export async function withSession<Result>(
   }
 }
 
+/** A session with the database, and neither Temporal nor the service: what most commands need that look at something. */
+export function withWarehouse<Result>(
+  config: Config,
+  use: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  return withSession(config, { temporal: false, service: false }, use);
+}
+
 /** Runs of the embedded Temporal go on only as long as a command like this one is there: `enrich status` looks for its mark. */
 function announceWorker(config: Config): () => Promise<void> {
   const { workers } = embeddedDirectories(config.embedded.dataDirectory);

@@ -7,7 +7,7 @@ import { lookedAtRun } from './latest-run.ts';
 import { wholeNumber } from './number-flag.ts';
 import { print, table, tell } from './output.ts';
 import { describeIdle, describeOutranked, withPresentReason } from './present-standing.ts';
-import { withSession } from './session.ts';
+import { withWarehouse } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 
 /** `enrich status [RUN]` */
@@ -20,7 +20,7 @@ export function statusCommand(): Command {
     .addHelpText('after', '\nExample:\n  enrich status latest --json')
     .action(async (runId: string | undefined, options: { json?: boolean; limit: number }) => {
       const config = settingsOf(options);
-      await withSession(config, { temporal: false, service: false }, async (session) => {
+      await withWarehouse(config, async (session) => {
         const { warehouse } = session;
         const factsOf = async (id: string): Promise<RunFacts> =>
           withPresentReason(session, await readRunFacts(warehouse, id));

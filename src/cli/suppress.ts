@@ -10,13 +10,13 @@ import {
   suppressStaged,
   unsuppress,
 } from '../warehouse/suppressions.ts';
-import type { Warehouse } from '../warehouse/database.ts';
 import { wholeNumber } from './number-flag.ts';
 import { print, table, tell } from './output.ts';
 import { subjectOf, waysToNameSomebody } from './person-argument.ts';
 import { withStagedExport } from './plan-export.ts';
-import { addressOf, orderRun, type RunFlags } from './run-order.ts';
-import { withSession } from './session.ts';
+import type { RunFlags } from './run-flags.ts';
+import { addressOf, orderRun } from './run-order.ts';
+import { withWarehouse } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 
 interface NoteFlags {
@@ -63,7 +63,7 @@ Examples:
     )
     .action(async (who: string[], options: NoteFlags) => {
       const keys = keysOf(who);
-      const added = await withWarehouse(options, ({ database }) =>
+      const added = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
         database.transaction().execute((transaction) => suppress(transaction, keys, noteOf(options))),
       );
       print(`${added} put on the list, ${keys.length - added} there before`);
@@ -80,13 +80,10 @@ function importCommand(): Command {
     .action(async (file: string, options: RunFlags & NoteFlags) => {
       const config = settingsOf(options);
       const order = await orderRun(addressOf(file, options), options, config);
-      const { added, namelessRows } = await withSession(
-        config,
-        { temporal: false, service: false },
-        (session) =>
-          withStagedExport(session, order, (runId) =>
-            suppressStaged(session.warehouse, runId, noteOf(options)),
-          ),
+      const { added, namelessRows } = await withWarehouse(config, (session) =>
+        withStagedExport(session, order, (runId) =>
+          suppressStaged(session.warehouse, runId, noteOf(options)),
+        ),
       );
       print(`${added} put on the list: addresses, profiles and ids of the people in the file`);
       if (namelessRows > 0)
@@ -103,7 +100,9 @@ function removeCommand(): Command {
     .addHelpText('after', `\n${waysToNameSomebody}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
     .action(async (who: string[], options: object) => {
       const keys = keysOf(who);
-      const removed = await withWarehouse(options, (warehouse) => unsuppress(warehouse, keys));
+      const removed = await withWarehouse(settingsOf(options), ({ warehouse }) =>
+        unsuppress(warehouse, keys),
+      );
       print(`${removed} taken off the list, ${keys.length - removed} not on it`);
     });
 }
@@ -115,7 +114,9 @@ function checkCommand(): Command {
     .addHelpText('after', `\n${waysToNameSomebody}\n\nExample:\n  enrich suppress check ada@orbit.example`)
     .action(async (who: string[], options: object) => {
       const keys = keysOf(who);
-      const listed = await withWarehouse(options, ({ database }) => areSuppressed(database, keys));
+      const listed = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
+        areSuppressed(database, keys),
+      );
       print(table(who.map((text, index) => [text, listed[index] ? 'on the list' : 'not on the list'])));
       if (listed.includes(true)) process.exitCode = exitCodes.needsPerson;
     });
@@ -128,7 +129,7 @@ function listCommand(): Command {
     .option('--json', 'as a JSON object')
     .addHelpText('after', '\nExample:\n  enrich suppress list')
     .action(async (options: { limit: number; json?: boolean }) => {
-      const { entries, counts } = await withWarehouse(options, async (warehouse) => ({
+      const { entries, counts } = await withWarehouse(settingsOf(options), async ({ warehouse }) => ({
         entries: await listSuppressions(warehouse, options.limit),
         counts: await countSuppressions(warehouse),
       }));
@@ -167,13 +168,4 @@ function noteOf(options: NoteFlags): { by: string; reason: string | undefined } 
 
 function keysOf(who: readonly string[]): string[] {
   return [...new Set(who.map((text, index) => subjectOf(text, index + 1).key))];
-}
-
-function withWarehouse<Result>(
-  options: object,
-  use: (warehouse: Warehouse) => Promise<Result>,
-): Promise<Result> {
-  return withSession(settingsOf(options), { temporal: false, service: false }, ({ warehouse }) =>
-    use(warehouse),
-  );
 }
