@@ -72,12 +72,6 @@ export async function decideAttempt(warehouse: Warehouse, attemptId: string, cre
         exitCode: exitCodes.usage,
       });
     }
-    await settle(
-      transaction,
-      attempt.budget_ids,
-      attempt.credits_reserved,
-      parseCredits(attempt.credits_settled)!,
-    );
     await sql`
       delete from claims c using attempt_people p
       where p.attempt_id = ${attemptId} and c.run_id = p.run_id and c.row_number = p.row_number
@@ -87,5 +81,12 @@ export async function decideAttempt(warehouse: Warehouse, attemptId: string, cre
           where o.run_id = p.run_id and o.row_number = p.row_number and o.attempt_id <> p.attempt_id
             and a.status in ('admitted', 'unknown') and a.answered_at is null)
     `.execute(transaction);
+    // Last: an answer that is recorded for the same person holds the claims, and waits for the budgets.
+    await settle(
+      transaction,
+      attempt.budget_ids,
+      attempt.credits_reserved,
+      parseCredits(attempt.credits_settled)!,
+    );
   });
 }
