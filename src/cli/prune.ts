@@ -11,7 +11,9 @@ import { settingsOf, withSettings } from './settings.ts';
 /** `enrich prune` */
 export function pruneCommand(): Command {
   return withSettings(new Command('prune'))
-    .description('remove bodies of answers and deliveries, and staged rows, that were kept long enough')
+    .description(
+      'remove bodies of answers and deliveries, staged rows and former values that were kept long enough',
+    )
     .option('--retention <times>', 'how long each is kept (RETENTION), such as answers=90d,staging=30d')
     .option('--yes', 'remove them; without it, it is only said what would be removed')
     .option('--json', 'as a JSON object')
@@ -20,12 +22,13 @@ export function pruneCommand(): Command {
       `
 answers: bodies of the service's answers. deliveries: bodies of webhooks and polls that took effect. set_aside: those of
 deliveries that had none (orphaned, quarantined), and can be replayed until then; 30d at least. staging: what the rows of
-exports that have ended say of people. Calls, credits, outcomes, contacts and the memory of who was asked are never removed, nor is what
-a call or delivery that is still open may need. It runs beside workers, and can be stopped at any time.
+exports that have ended say of people. undo: what contacts were before a run, which can then be undone no more.
+Calls, credits, outcomes, contacts and the memory of who was asked are never removed, nor is what a call or delivery that is still
+open may need. It runs beside workers, and can be stopped at any time.
 With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
 
 Example:
-  enrich prune --retention answers=90d,deliveries=90d,set_aside=365d,staging=30d --yes`,
+  enrich prune --retention answers=90d,deliveries=90d,set_aside=365d,staging=30d,undo=90d --yes`,
     )
     .action(async (options: { retention?: string; yes?: boolean; json?: boolean }) => {
       const config = settingsOf(options, { RETENTION: options.retention });
@@ -47,6 +50,7 @@ Example:
         deliveries: figures.kept.deliveries,
         set_aside: figures.kept.set_aside,
         staging: figures.kept.runs,
+        undo: 0,
       };
       print(
         table([
@@ -83,10 +87,12 @@ function removeUntilStopped(
 function amountOf(figures: PruneFigures, kind: (typeof retained)[number]): string {
   if (kind === 'staging')
     return `${counted(figures.staging.rows, 'row')} of ${counted(figures.staging.runs, 'run')}`;
+  if (kind === 'undo') return counted(figures.undo.count, 'former value');
   const { count, bytes } = figures[kind];
   return `${counted(count, 'body', 'bodies')}, ${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 function stillNeeded(kind: (typeof retained)[number], count: number): string {
+  if (kind === 'undo') return '';
   return kind === 'staging' ? counted(count, 'run') : counted(count, 'body', 'bodies');
 }

@@ -30,6 +30,9 @@ export const analystColumns: {
     'ingested_at',
     'approved_at',
     'finished_at',
+    'undone_at',
+    'undone_by',
+    'undone_reason',
   ],
   run_rows: ['run_id', 'row_number', 'contact_id', 'outcome', 'reason'],
   run_people: 'all',
@@ -86,6 +89,8 @@ export const analystColumns: {
   raw_answers: 'none',
   claims: 'none',
   identity_memory: 'none',
+  // What was replaced or taken away again: whoever reads contacts reads what holds.
+  contact_journal: 'none',
   notifications: 'none',
   analyst_roles: 'none',
   fetched_exports: 'none',

@@ -9,6 +9,8 @@ import type { Tables } from './tables.ts';
 export interface ErasureFigures {
   readonly contacts: number;
   readonly phones: number;
+  /** What contacts and numbers of theirs were, kept so that runs can be undone. */
+  readonly former_values: number;
   readonly rows: number;
   /** Bodies of the service's answers; they are removed whole, with what they say of others. */
   readonly answers: number;
@@ -30,6 +32,7 @@ export async function measureErasure(
   const traces = await findPerson(database, keys);
   const { rows } = await sql<ErasureFigures>`
     select ${traces.contacts.length}::int as contacts, ${traces.rows.length}::int as rows,
+      ${traces.journalEntries.length}::int as "former_values",
       (select count(*)::int from contact_phones p where ${ofTheirs(traces)}) as phones,
       (select count(*)::int from raw_answers where attempt_id = any(${traces.attemptIds}::text[])) as answers,
       (select count(*)::int from webhook_deliveries where attempt_id = any(${traces.attemptIds}::text[]) and body is not null) as deliveries,
@@ -60,6 +63,7 @@ export async function erase(
     await lockSuppressions(transaction);
     const traces = await findPerson(transaction, known);
     await suppress(transaction, traces.keys, { ...note, reason: note.reason ?? 'erased' });
+    const former_values = await eraseFormer(transaction, traces);
     const phones = await countOf(sql`delete from contact_phones p where ${ofTheirs(traces)}`, transaction);
     const contacts = await countOf(
       sql`delete from enriched_contacts p where ${ofTheirs(traces)}`,
@@ -81,7 +85,15 @@ export async function erase(
       with forgotten as (delete from identity_memory where identity_key = any(${traces.forms}::text[]) returning identity_key)
       select count(distinct identity_key)::int as keys from forgotten
     `.execute(transaction);
-    const removed = { contacts, phones, rows, answers, deliveries, remembered: forgotten.rows[0]!.keys };
+    const removed = {
+      contacts,
+      phones,
+      former_values,
+      rows,
+      answers,
+      deliveries,
+      remembered: forgotten.rows[0]!.keys,
+    };
     await sql`
       insert into erasures (erasure_id, erased_by, reason, removed)
       values (${randomUUID()}, ${note.by}, ${note.reason ?? null}, ${JSON.stringify(removed)}::jsonb)
@@ -94,6 +106,26 @@ export async function erase(
 function ofTheirs({ contacts, personIds }: PersonTraces) {
   return sql`(p.person_id = any(${personIds}::text[]) or (p.source, p.contact_id) in (
     select * from unnest(${contacts.map(({ source }) => source)}::text[], ${contacts.map(({ contactId }) => contactId)}::text[])))`;
+}
+
+/**
+ * What contacts and numbers of theirs were. An entry that another run's stands above or below stays, and says that there was
+ * nothing: undoing that run then removes the contact. Of contacts that go nothing is left.
+ */
+async function eraseFormer(transaction: Transaction<Tables>, traces: PersonTraces): Promise<number> {
+  const former = await countOf(
+    sql`update contact_journal set former = null where entry_id = any(${traces.journalEntries}::bigint[]) and former is not null`,
+    transaction,
+  );
+  await sql`
+    delete from contact_journal j using contact_phones p
+    where ${ofTheirs(traces)} and j.source = p.source and j.contact_id = p.contact_id and j.number = p.number
+  `.execute(transaction);
+  await sql`
+    delete from contact_journal j using enriched_contacts p
+    where ${ofTheirs(traces)} and j.source = p.source and j.contact_id = p.contact_id
+  `.execute(transaction);
+  return former;
 }
 
 async function countOf(statement: ReturnType<typeof sql>, transaction: Transaction<Tables>): Promise<number> {

@@ -15,6 +15,7 @@ import * as operations from './migrations/0007-operations.ts';
 import * as serviceWindows from './migrations/0008-service-windows.ts';
 import * as suppressions from './migrations/0009-suppressions.ts';
 import * as waitingBatches from './migrations/0010-waiting-batches.ts';
+import * as contactJournal from './migrations/0011-contact-journal.ts';
 
 /** Named here and not found by listing a folder: the order is part of the code, and bundling cannot lose one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -28,6 +29,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0008-service-windows': serviceWindows,
   '0009-suppressions': suppressions,
   '0010-waiting-batches': waitingBatches,
+  '0011-contact-journal': contactJournal,
 };
 
 export interface Migrated {

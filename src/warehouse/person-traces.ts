@@ -17,9 +17,13 @@ export interface PersonTraces {
   readonly rows: readonly { readonly runId: string; readonly rowNumber: number }[];
   /** Calls that asked for them, or whose answer had them. */
   readonly attemptIds: readonly string[];
+  /** Entries of the journal that hold what a contact or a number of theirs was. */
+  readonly journalEntries: readonly string[];
 }
 
 interface FoundContact {
+  /** Null: it is what the contact is now. */
+  readonly entryId: string | null;
   readonly source: string;
   readonly contactId: string;
   readonly personId: string | null;
@@ -55,8 +59,10 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
     for (const row of rows) learn(row.keys);
     const personIds = new Set(idsIn(keys));
     for (const { personId } of rows) if (personId !== null) personIds.add(personId);
-    const contacts = await findContacts(database, [...keys], [...personIds], rows);
-    for (const contact of contacts) {
+    const found = await findContacts(database, [...keys], [...personIds], rows);
+    // A record that is about somebody else by now is theirs no more; what it was still is.
+    const contacts = found.filter(({ entryId }) => entryId === null);
+    for (const contact of found) {
       learn(keysOf(contact));
       if (contact.personId !== null) personIds.add(contact.personId);
     }
@@ -71,6 +77,7 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
         ({ runId, rowNumber }) => ({ runId, rowNumber }),
       ),
       attemptIds: await findAttempts(database, [...personIds], rows),
+      journalEntries: found.flatMap(({ entryId }) => (entryId === null ? [] : [entryId])),
     };
   }
   throw new Error(`more than ${mostRounds} rounds of names: these are not of one person`);
@@ -187,6 +194,7 @@ function asWord(text: string): string {
   return `(^|[^a-z0-9._%+-])${escaped}($|[^a-z0-9-])`;
 }
 
+/** Contacts as they are, and as they were. */
 async function findContacts(
   database: Kysely<Tables>,
   keys: readonly string[],
@@ -201,25 +209,35 @@ async function findContacts(
     const end = key.startsWith('profile:') ? key.split('/').slice(2).join('/') : '';
     return end === '' ? [] : [end, encodeURI(end).toLowerCase()];
   });
-  const contacts = await readContacts(
-    database,
+  const theirs = [
     sql`(c.person_id = any(${personIds}::text[]) or c.email = any(${emails}::text[]) or (c.run_id, c.row_number) in (
       select * from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])))`,
     sql`lower(c.linkedin_url) like any(${profileEnds.map((end) => `%${end.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`)}::text[])`,
-  );
+  ] as const;
+  const contacts = [
+    ...(await readContacts(database, ...theirs)),
+    ...(await readContacts(database, ...theirs, formerContacts)),
+  ];
   return contacts.filter((contact) => contact.isTheirs || keysOf(contact).some((key) => keys.includes(key)));
 }
 
-/** @param theirs which contacts are certainly theirs; @param perhaps which others to return */
+const presentContacts = sql`(select null::bigint as entry_id, now.* from enriched_contacts now)`;
+/** A number that was theirs has their id, and nothing else of a contact. */
+const formerContacts = sql`(
+  select j.entry_id, was.* from contact_journal j cross join lateral jsonb_populate_record(null::enriched_contacts, j.former) was
+  where j.former is not null)`;
+
+/** @param theirs which contacts are certainly theirs; @param perhaps which others to return; @param contacts where to look */
 async function readContacts(
   database: Kysely<Tables>,
   theirs: RawBuilder<unknown>,
   perhaps: RawBuilder<unknown> = sql`false`,
+  contacts: RawBuilder<unknown> = presentContacts,
 ): Promise<FoundContact[]> {
   const { rows } = await sql<FoundContact>`
-    select c.source, c.contact_id as "contactId", c.person_id as "personId", c.email, c.linkedin_url as "linkedinUrl",
+    select c.entry_id as "entryId", c.source, c.contact_id as "contactId", c.person_id as "personId", c.email, c.linkedin_url as "linkedinUrl",
       c.first_name as "firstName", c.last_name as "lastName", coalesce(${theirs}, false) as "isTheirs"
-    from enriched_contacts c where ${theirs} or ${perhaps}
+    from ${contacts} c where ${theirs} or ${perhaps}
   `.execute(database);
   return rows;
 }

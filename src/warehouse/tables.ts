@@ -43,6 +43,12 @@ export interface RunsTable {
   pilot: Json<PilotFigures> | null;
   /** The guard of the match rate counts calls that were answered since. */
   match_rate_since: Timestamp | null;
+  /** Whether it is known what contacts were before it: `none` of a run that is older than the journal, `pruned` after its retention. */
+  journal: Generated<'none' | 'kept' | 'pruned'>;
+  /** Since then nothing of it is written to contacts any more. */
+  undone_at: Timestamp | null;
+  undone_by: string | null;
+  undone_reason: string | null;
 }
 
 /** What a run was asked to do, beside the file: part of its key. */
@@ -355,6 +361,23 @@ export interface ContactPhonesTable {
   asked_at: Timestamp;
 }
 
+/**
+ * What a contact, or one number of it, was before a run wrote it: filled by triggers. The entries of a contact, in the order of
+ * `entry_id`, are a stack: a run can be taken back where its entries are on top, for then nobody has written the contact since.
+ */
+export interface ContactJournalTable {
+  entry_id: Generated<string>;
+  /** The run that wrote it. */
+  run_id: string;
+  source: string;
+  contact_id: string;
+  /** Null: the contact itself. */
+  number: string | null;
+  /** The row of `enriched_contacts` or `contact_phones`; null: there was none. */
+  former: Json<Record<string, unknown>> | null;
+  written_at: GeneratedTimestamp;
+}
+
 /** What somebody is to be told: a run's change of status, or a budget that has crossed a threshold. Filled by triggers. */
 export interface NotificationsTable {
   notification_id: Generated<string>;
@@ -437,6 +460,7 @@ export interface Tables {
   enriched_contacts: EnrichedContactsTable;
   webhook_deliveries: WebhookDeliveriesTable;
   contact_phones: ContactPhonesTable;
+  contact_journal: ContactJournalTable;
   notifications: NotificationsTable;
   analyst_roles: AnalystRolesTable;
   fetched_exports: FetchedExportsTable;

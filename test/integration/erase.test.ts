@@ -52,7 +52,15 @@ describe('a person who is erased', () => {
 
     const measured = await measureErasure(warehouse, [`email:${email}`]);
     expect(await erase(warehouse, [`email:${email}`], note)).toEqual(measured);
-    expect(measured).toEqual({ contacts: 1, phones: 1, rows: 1, answers: 1, deliveries: 1, remembered: 2 });
+    expect(measured).toEqual({
+      contacts: 1,
+      phones: 1,
+      former_values: 0,
+      rows: 1,
+      answers: 1,
+      deliveries: 1,
+      remembered: 2,
+    });
 
     const after = await everything(warehouse);
     expect([email, lastName, personId].filter((text) => after.includes(text))).toEqual([]);
@@ -183,6 +191,7 @@ describe('a person who is erased', () => {
     expect(await erase(warehouse, ['email:nobody@orbit.example'], note)).toEqual({
       contacts: 0,
       phones: 0,
+      former_values: 0,
       rows: 0,
       answers: 0,
       deliveries: 0,
@@ -204,7 +213,15 @@ describe('an erasure', () => {
       {
         erased_by: 'somebody',
         reason: 'ticket 17',
-        removed: { contacts: 1, phones: 1, rows: 1, answers: 1, deliveries: 1, remembered: 2 },
+        removed: {
+          contacts: 1,
+          phones: 1,
+          former_values: 0,
+          rows: 1,
+          answers: 1,
+          deliveries: 1,
+          remembered: 2,
+        },
       },
     ]);
   });
