@@ -294,6 +294,13 @@ export type PageResult =
   | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly stop: Stop };
 
 /** The object that `--json` prints last and `enrich status --json` prints: part of the public surface. */
+/** That a run was taken back: what it wrote to contacts is gone, what it paid is not. */
+export interface Undone {
+  readonly at: string;
+  readonly by: string;
+  readonly reason: string | null;
+}
+
 export interface RunFacts {
   readonly run_id: string;
   readonly workflow_id: string;
@@ -314,6 +321,7 @@ export interface RunFacts {
     readonly expired: number;
     readonly orphaned: number;
   };
+  readonly undone: Undone | null;
 }
 
 /** What was kept long enough and is removed. */

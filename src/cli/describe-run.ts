@@ -1,4 +1,4 @@
-import type { PlanSummary, RunFacts } from '../contract.ts';
+import type { PlanSummary, RunFacts, Undone } from '../contract.ts';
 import type { Config } from '../config.ts';
 import { counted, countedPeople } from '../domain/counted.ts';
 import { outcomesThatNeedAPerson } from '../domain/outcome.ts';
@@ -92,6 +92,7 @@ export function describeRun(facts: RunFacts, config?: Config): string {
     ]),
   ];
   if (config) lines.push(`  ${describeService(config)}`);
+  if (facts.undone) lines.push(`  ${describeUndone(facts.undone)}; what it paid stays paid`);
   if (facts.status === 'finished' && total === 0) lines.push(noRows);
   if (facts.status === 'awaiting_approval') {
     lines.push(
@@ -120,6 +121,11 @@ export function describeRun(facts: RunFacts, config?: Config): string {
     lines.push('  over_budget: raise the budget and give the same command again: it asks only for the rest');
   }
   return lines.join('\n');
+}
+
+/** `undone on 2026-11-21 09:30 UTC by somebody (the wrong file)` */
+export function describeUndone({ at, by, reason }: Undone): string {
+  return `undone on ${at.slice(0, 16).replace('T', ' ')} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 
 /** The exit code that a run's facts stand for. */

@@ -26,6 +26,7 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['schedule', async () => (await import('./schedule.ts')).scheduleCommand()],
   ['export', async () => (await import('./export.ts')).exportCommand()],
   ['suppress', async () => (await import('./suppress.ts')).suppressCommand()],
+  ['undo', async () => (await import('./undo.ts')).undoCommand()],
   ['erase', async () => (await import('./erase.ts')).eraseCommand()],
   ['match', async () => (await import('./match.ts')).matchCommand()],
   ['usage', async () => (await import('./usage.ts')).usageCommand()],

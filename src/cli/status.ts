@@ -45,7 +45,7 @@ export function statusCommand(): Command {
               ['run', 'status', 'rows', 'calls', 'credits', 'file'],
               ...facts.map((run) => [
                 run.run_id,
-                run.status,
+                run.undone ? `${run.status}, undone` : run.status,
                 run.rows,
                 run.calls,
                 run.credits.settled,

@@ -79,6 +79,7 @@ function describe(run: RunRecord, approvedAt: Date | null, now: Date): ReportedR
     approved_at: approvedAt?.toISOString() ?? null,
     finished_at: run.finishedAt?.toISOString() ?? null,
     seconds: Math.max(0, Math.round((until.getTime() - run.createdAt.getTime()) / 1_000)),
+    undone: run.undone,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Undone } from '../contract.ts';
 import type { Outcome } from '../domain/outcome.ts';
 
 /**
@@ -39,6 +40,8 @@ export interface ReportedRun {
   readonly finished_at: string | null;
   /** From the order to the end, or until now. */
   readonly seconds: number;
+  /** Null: what it wrote stands. */
+  readonly undone: Undone | null;
 }
 
 /** Contacts of the file (without its duplicates and unreadable rows), and how many of them have a value. */

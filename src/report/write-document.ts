@@ -21,7 +21,7 @@ export function documentOf(report: RunReport): ReportDocument {
   const { run } = report;
   return {
     title: `Enrichment report: ${visible(run.file)}`,
-    subtitle: `${run.run_id}, ${words(run.status)}`,
+    subtitle: `${run.run_id}, ${words(run.status)}${run.undone ? ', undone' : ''}`,
     headline: headlineOf(report),
     actions: report.needs_person.map(({ what, next }) => ({ what: visible(what), next: visible(next) })),
     sections: [
@@ -246,6 +246,8 @@ function runSection({ run }: RunReport): Section {
     ['allowed to spend', run.approved_at && moment(run.approved_at)],
     ['ended', run.finished_at && moment(run.finished_at)],
     [run.finished_at === null ? 'so far' : 'took', duration(run.seconds)],
+    ['undone', run.undone && `${moment(run.undone.at)} by ${run.undone.by}`],
+    ['undone because', run.undone?.reason ?? null],
   ];
   return {
     id: 'run',

@@ -101,7 +101,13 @@ export async function applyLateResult(
     const nobodys = content.people.length > 0 && strangers === content.people.length;
     await mark({
       status: nobodys ? 'orphaned' : 'applied',
-      reason: reasonOf(attempt, content, strangers, suppressed.size),
+      reason: reasonOf(
+        attempt,
+        content,
+        strangers,
+        suppressed.size,
+        given.some(({ contact }) => contact.undone),
+      ),
       dropsBody: suppressed.size > 0,
       subject: `${kind}:${createHash('sha256')
         .update(personIds.length === 0 ? stored.rows[0].hash : personIds.join('\n'))
@@ -157,7 +163,7 @@ async function readContacts(
   const contacts = await sql<NamedContact>`
     select coalesce(runs.source, 'generic') as source, r.contact_id as "contactId", p.person_id as "personId", p.run_id as "runId",
       p.row_number as "rowNumber", p.attempt_id as "attemptId", a.admitted_at::text as "askedAt",
-      array_remove(array[r.email, c.email] || coalesce(r.other_emails, '{}'), null) as emails,
+      runs.undone_at is not null as undone, array_remove(array[r.email, c.email] || coalesce(r.other_emails, '{}'), null) as emails,
       r.keys || array_remove(array['email:' || c.email, 'domain:' || r.domain, 'domain:' || c.organization_domain], null) as keys
     from attempt_people p join attempts a using (attempt_id)
     join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
@@ -202,6 +208,7 @@ function reasonOf(
   content: LateContent,
   strangers: number,
   suppressed: number,
+  undone: boolean,
 ): string | null {
   const isUnknown = attempt.status === 'unknown' && attempt.foundIds.length === 0;
   const parts = [
@@ -213,6 +220,7 @@ function reasonOf(
           `${strangers} of ${countedPeople(content.people.length)} ${nounFor(strangers, 'was', 'were')} not asked for, not found, or suppressed`,
         ]
       : []),
+    ...(undone ? ['its run is undone: it is paid for, and changes no contact of it'] : []),
     ...(suppressed > 0 ? ['its body is not kept: it speaks of somebody on the suppression list'] : []),
     ...(content.unreadablePeople > 0 && !isUnknown
       ? [`${countedPeople(content.unreadablePeople)} cannot be read`]

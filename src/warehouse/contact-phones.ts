@@ -15,6 +15,8 @@ export interface LateContact {
   /** When it was asked for, by the database's clock, in full precision. */
   readonly askedAt: string;
   readonly emails: readonly string[];
+  /** Its run was taken back: nothing of it is written to contacts any more. */
+  readonly undone: boolean;
 }
 
 interface Given<Person> {
@@ -25,7 +27,7 @@ interface Given<Person> {
 /**
  * Writes delivered phones: every number into `contact_phones`, and the best one of each contact into
  * `enriched_contacts.phone`. The newest answer speaks for a contact: a late result of an older one adds numbers to the
- * list and changes nothing that is newer.
+ * list and changes nothing that is newer. Where its run is undone it is only remembered what was missing: that was asked and paid.
  */
 export async function writePhones(
   transaction: Transaction<Tables>,
@@ -33,14 +35,15 @@ export async function writePhones(
   given: readonly Given<{ readonly phones: readonly DeliveredPhone[] }>[],
 ): Promise<void> {
   if (given.length === 0) return;
+  const written = given.filter(({ contact }) => !contact.undone);
   // In one order everywhere, so that two writers of the same contacts wait for one another only one way round.
   await sql`
     select 1 from enriched_contacts c
-    join unnest(${given.map(({ contact }) => contact.source)}::text[], ${given.map(({ contact }) => contact.contactId)}::text[]) as g (source, contact_id)
+    join unnest(${written.map(({ contact }) => contact.source)}::text[], ${written.map(({ contact }) => contact.contactId)}::text[]) as g (source, contact_id)
       on g.source = c.source and g.contact_id = c.contact_id
     order by c.source, c.contact_id for update of c
   `.execute(transaction);
-  const rows = given.flatMap(({ contact, person }) =>
+  const rows = written.flatMap(({ contact, person }) =>
     readPhones(person.phones).map((phone) => ({
       source: contact.source,
       contact_id: contact.contactId,
@@ -72,7 +75,7 @@ export async function writePhones(
       run_id = excluded.run_id, delivery_id = excluded.delivery_id, asked_at = excluded.asked_at
     where p.asked_at <= excluded.asked_at
   `.execute(transaction);
-  await chooseBest(transaction, given);
+  await chooseBest(transaction, written);
   await rememberMissing(
     transaction,
     given.filter(({ person }) => person.phones.length === 0).map(({ contact }) => contact),
@@ -133,7 +136,10 @@ async function rememberMissing(
   `.execute(transaction);
 }
 
-/** Puts an address from a waterfall into the contact where it is better than what is there, and nothing newer is there. */
+/**
+ * Puts an address from a waterfall into the contact where it is better than what is there, nothing newer is there, and its run is
+ * not undone.
+ */
 export async function writeLateEmails(
   transaction: Transaction<Tables>,
   given: readonly Given<{
@@ -141,6 +147,7 @@ export async function writeLateEmails(
   }>[],
 ): Promise<void> {
   for (const { contact, person } of given) {
+    if (contact.undone) continue;
     for (const offered of person.emails) {
       const email = parseEmail(offered.email);
       if (email === undefined) continue;

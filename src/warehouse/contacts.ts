@@ -21,7 +21,8 @@ const assignments: RawBuilder<unknown>[] = [
 
 /**
  * Writes answers into `enriched_contacts`, under the contact's own key `(source, contact_id)`. An answer that is older than
- * what is there changes nothing.
+ * what is there changes nothing, and neither does one that comes when its run is undone. What a contact was before is kept by
+ * triggers (`contact_journal`).
  *
  * @param write.contacts at most one for a row
  */
@@ -47,6 +48,7 @@ export async function upsertContacts(
       ${write.asOf}::timestamptz, ${write.runId}, ${write.attemptId}, r.row_number
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as a (row_number int, ${sql.join(columns.map(typed))})
     join run_rows r on r.run_id = ${write.runId} and r.row_number = a.row_number
+    join runs on runs.run_id = r.run_id and runs.undone_at is null
     order by r.contact_id, r.row_number
     on conflict (source, contact_id) do update set ${sql.join(assignments)},
       enriched_at = excluded.enriched_at, run_id = excluded.run_id, attempt_id = excluded.attempt_id, row_number = excluded.row_number

@@ -87,17 +87,17 @@ function statementOf(choice: ContactChoice, columns: readonly ExportedColumn[]):
     ...(choice.since === undefined
       ? []
       : [`c.enriched_at >= ${escapeLiteral(choice.since.toISOString())}::timestamptz`]),
-    `not exists (select 1 from suppression_entries) or not exists (${listed})`,
+    `not exists (select 1 from suppression_entries) or not exists (${isListedContact})`,
   ];
   return `select ${columns.map(exported).join(', ')} from enriched_contacts c
     where ${conditions.map((condition) => `(${condition})`).join(' and ')} order by c.source, c.contact_id`;
 }
 
 /**
- * What a contact is known by, as the suppression list knows it: a profile URL in the form of `parseProfileUrl`, and what its row of
- * the export says of it, where that is still kept.
+ * Over `c`, a contact: its entries on the suppression list. What a contact is known by, as the list knows it: a profile URL in the
+ * form of `parseProfileUrl`, and what its row of the export says of it, where that is still kept.
  */
-const listed = `
+export const isListedContact = `
   select 1 from unnest((select r.keys from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number)
       || array['email:' || c.email, 'person:' || c.person_id, 'profile:' || regexp_replace(regexp_replace(
       lower(c.linkedin_url), '^(https?:)?(//)?((www|m|mobile|[a-z]{2})[.])?', ''), '[/?#]*([?#].*)?$', '')]) as identity_key,

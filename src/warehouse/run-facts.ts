@@ -38,6 +38,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     calls: money.calls,
     credits: { settled: money.settled, reserved: money.reserved, unknown: money.unknown },
     late_results: { awaited, arrived, late, expired, orphaned },
+    undone: run.undone,
   };
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { PlanSummary, RunPriority, RunStatus, Stop } from '../contract.ts';
+import type { PlanSummary, RunPriority, RunStatus, Stop, Undone } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from './database.ts';
 import { isFinal, isUnfinished, maySpend } from './run-state.ts';
@@ -26,6 +26,9 @@ export interface RunRecord {
   readonly stop: Stop | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
+  /** Whether it is known what contacts were before it. */
+  readonly journal: 'none' | 'kept' | 'pruned';
+  readonly undone: Undone | null;
 }
 
 /**
@@ -72,6 +75,12 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     stop: row.stop,
     createdAt: row.created_at,
     finishedAt: row.finished_at,
+    journal: row.journal,
+    undone: row.undone_at && {
+      at: row.undone_at.toISOString(),
+      by: row.undone_by ?? '',
+      reason: row.undone_reason,
+    },
   };
 }
 

@@ -171,6 +171,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
       calls: this.batches.length,
       credits: { settled: '0', reserved: '0', unknown: '0' },
       late_results: { awaited: 0, arrived: 0, late: 0, expired: 0, orphaned: 0 },
+      undone: null,
     };
   };
 }

@@ -45,6 +45,7 @@ const facts: RunFacts = {
   calls: 6,
   credits: { settled: '34', reserved: '0', unknown: '20' },
   late_results: { awaited: 0, arrived: 0, late: 0, expired: 0, orphaned: 0 },
+  undone: null,
 };
 
 it('asks for a word on calls whose cost is not known', () => {

@@ -1,0 +1,123 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunFacts } from '../../src/contract.ts';
+import { TestHouse, type Ended } from '../helpers/command-line.ts';
+import { expectPromisesKept } from '../helpers/promises.ts';
+
+let house: TestHouse;
+
+beforeAll(async () => {
+  house = await TestHouse.open({ latency: 20 });
+});
+
+afterAll(() => house.close());
+
+/** Contacts and phones as they are, in every column. */
+async function contents(): Promise<string> {
+  const { rows } = await house.warehouse.pool.query<{ content: string }>(
+    `select (select coalesce(string_agg(c::text, E'\\n' order by c::text), '') from enriched_contacts c)
+       || (select coalesce(string_agg(p::text, E'\\n' order by p::text), '') from contact_phones p) as content`,
+  );
+  return rows[0]!.content;
+}
+
+async function enriched(file: string, ...flags: readonly string[]): Promise<RunFacts> {
+  return (await house.enrich(['run', file, '--yes', '--json', ...flags])).facts();
+}
+
+async function undo(runId: string, ...flags: readonly string[]): Promise<{ ended: Ended; said: Said }> {
+  const ended = await house.enrich(['undo', runId, '--json', ...flags]);
+  return { ended, said: JSON.parse(ended.stdout) as Said };
+}
+
+interface Said {
+  readonly undone: boolean;
+  readonly removed: number;
+  readonly restored: number;
+  readonly left_alone: number;
+  readonly left_alone_by: Readonly<Record<string, number>>;
+}
+
+describe('enrich undo', () => {
+  it('shows what it would do, asks, and leaves the contacts as they were before the run', async () => {
+    await enriched(house.sample(20));
+    const before = await contents();
+    const run = await enriched(house.sample(30), '--reveal', 'phone');
+    const after = await contents();
+    expect(after).not.toBe(before);
+
+    const shown = await undo(run.run_id);
+    expect(shown.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing was changed') });
+    expect(shown.said.undone).toBe(false);
+    expect(shown.said.removed + shown.said.restored).toBe(run.outcomes['enriched']);
+    expect(await house.answerPrompts(['undo', run.run_id], 'n\n')).toMatchObject({ code: 0 });
+    expect(await contents()).toBe(after);
+
+    const { code, shown: said } = await house.answerPrompts(['undo', run.run_id, '--reason', 'wrong'], 'y\n');
+    expect(code).toBe(0);
+    expect(said).toMatch(new RegExp(`created by it: removed +${shown.said.removed}\\s`));
+    expect(said).toContain(`${run.credits.settled} credits that it settled are not given back`);
+    expect(await contents()).toBe(before);
+    await expectPromisesKept(house);
+
+    const again = await house.enrich(['undo', run.run_id, '--yes']);
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('it is undone already') });
+    expect((await house.enrich(['status', run.run_id])).stdout).toMatch(/undone on .+ by .+ \(wrong\)/);
+    expect((await house.enrich(['report', run.run_id])).stdout).toContain('finished, undone');
+  });
+
+  it('leaves contacts alone that a later run has written, until that one is undone', async () => {
+    const file = house.sample(20);
+    const before = await contents();
+    const first = await enriched(file);
+    const second = await enriched(file, '--freshness', '0s');
+    const sum = ({ removed, restored, left_alone: left }: Said): number => removed + restored + left;
+
+    const left = await undo(first.run_id, '--yes');
+    expect(left.ended.code).toBe(3);
+    expect(left.said.left_alone).toBeGreaterThan(0);
+    expect(left.said.left_alone_by).toEqual({ [second.run_id]: left.said.left_alone });
+    expect(sum(left.said)).toBe(first.outcomes['enriched']);
+    const undone = await undo(second.run_id, '--yes');
+    expect(undone.ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`enrich undo ${first.run_id}`),
+    });
+    expect(sum(undone.said)).toBe(second.outcomes['enriched']);
+    const rest = await undo(first.run_id, '--yes');
+    expect(rest).toMatchObject({ ended: { code: 0 }, said: { left_alone: 0 } });
+    expect(await contents()).toBe(before);
+  });
+
+  it('keeps the same people from being paid for again, until it is told to forget that they were asked', async () => {
+    const file = house.sample(20);
+    const first = await enriched(file);
+    await undo(first.run_id, '--yes');
+    const again = join(house.directory, 'again.csv');
+    writeFileSync(again, `${readFileSync(file, 'utf8')}\n`);
+    expect(await enriched(again)).toMatchObject({ calls: 0, outcomes: { fresh: expect.any(Number) } });
+    const { ended } = await undo(first.run_id, '--forget', '--yes');
+    expect(ended.code).toBe(0);
+    expect((await enriched(again)).outcomes).toEqual(first.outcomes);
+    await expectPromisesKept(house);
+  });
+
+  it.each([
+    [`status = 'paused', finished_at = null`, 2, 'has not ended: it is paused', 'enrich cancel'],
+    [`journal = 'none'`, 1, 'was not kept: it began under an older release', 'nothing was changed'],
+    [`journal = 'pruned'`, 1, 'is not kept any more', 'RETENTION'],
+  ])('refuses a run with %s, and says what to do', async (state, code, why, next) => {
+    const run = await enriched(house.sample(5));
+    await house.warehouse.pool.query(`update runs set ${state} where run_id = $1`, [run.run_id]);
+    const before = await contents();
+    const ended = await house.enrich(['undo', run.run_id, '--yes']);
+    expect(ended).toMatchObject({ code, stderr: expect.stringContaining(why) });
+    expect(ended.stderr).toContain(next);
+    expect(await contents()).toBe(before);
+    await house.warehouse.pool.query(
+      `update runs set status = 'finished', finished_at = now() where run_id = $1`,
+      [run.run_id],
+    );
+  });
+});
