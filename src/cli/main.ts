@@ -73,8 +73,10 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished (or paused) with something tha
 
 const words = process.argv.slice(2);
 const asked = loaders.get(words[0] ?? '');
+const isVersionAsked = words[0] === '--version' || words[0] === '-V';
 // Help, a word that is no command and its nearest one need all of them.
-for (const load of asked ? [asked] : loaders.values()) program.addCommand(await load());
+const needed = asked ? [asked] : isVersionAsked ? [] : loaders.values();
+for (const load of needed) program.addCommand(await load());
 inherit(program, program.name());
 
 /** A command that only holds others, given alone, is asked what it holds: that is no error. */
