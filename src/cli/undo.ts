@@ -16,7 +16,7 @@ import { agrees } from './agrees.ts';
 import { describeUndone } from './describe-run.ts';
 import { lookedAtRun } from './latest-run.ts';
 import { print, table, tell } from './output.ts';
-import { withSession, type Session } from './session.ts';
+import { withWarehouse, type Session } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
 
 interface UndoFlags {
@@ -59,9 +59,7 @@ Examples:
   enrich undo run-20261121-090000-0b54c1 --forget --yes`,
     )
     .action(async (runId: string, options: UndoFlags) => {
-      await withSession(settingsOf(options), { temporal: false, service: false }, (session) =>
-        undoRun(session, runId, options),
-      );
+      await withWarehouse(settingsOf(options), (session) => undoRun(session, runId, options));
     });
 }
 
@@ -72,7 +70,8 @@ async function undoRun(session: Session, name: string, options: UndoFlags): Prom
   const show = options.json === true ? () => {} : print;
   const facts = await readRunFacts(warehouse, run.runId);
   const remembered = await countRemembered(warehouse.database, run.runId);
-  const found = await measureUndo(warehouse, run.runId);
+  // Of a run that was undone long ago, what was left alone is not kept any more: but its people can still be forgotten.
+  const found = run.journal === 'kept' ? await measureUndo(warehouse, run.runId) : nothing;
   const answer = (undone: boolean, figures: UndoFigures, forgotten: number): void => {
     if (options.json !== true) return;
     const { removed, restored, withheld, leftAlone, leftAloneBy } = figures;
@@ -108,7 +107,10 @@ async function undoRun(session: Session, name: string, options: UndoFlags): Prom
     }
   }
   const note = { by: options.by ?? userInfo().username, reason: options.reason };
-  const done = await undo(warehouse, run.runId, note, stopSignal());
+  const done =
+    run.journal === 'kept'
+      ? await undo(warehouse, run.runId, note, stopSignal(), sayingProgress())
+      : { ...nothing, complete: true };
   if (!done.complete) {
     throw new Problem('undo.interrupted', 'stopped before all contacts were taken back', {
       where: run.runId,
@@ -155,7 +157,7 @@ function requireUndoable(run: RunRecord): void {
       },
     );
   }
-  if (run.journal === 'pruned') {
+  if (run.journal === 'pruned' && !run.undone) {
     throw new Problem('undo.pruned', 'what contacts were before this run is not kept any more', {
       where: run.runId,
       next: 'nothing was changed; RETENTION (undo) says for how long it is kept',
@@ -202,6 +204,19 @@ function sayWhatIsLeft(runId: string, figures: UndoFigures): void {
       .map(([other]) => other)
       .join(', ')} first, and then ${runId} again, if they are to go as well`,
   );
+}
+
+const nothing: UndoFigures = { removed: 0, restored: 0, withheld: 0, leftAlone: 0, leftAloneBy: {} };
+const progressMilliseconds = 10_000;
+
+/** A million contacts take minutes. */
+function sayingProgress(): (contacts: number) => void {
+  let told = Date.now();
+  return (contacts) => {
+    if (Date.now() - told < progressMilliseconds) return;
+    told = Date.now();
+    tell(`${contacts} contacts so far`);
+  };
 }
 
 function stopSignal(): AbortSignal {

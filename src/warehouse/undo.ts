@@ -75,6 +75,8 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
  *
  * @param runId a run that has ended, and whose journal is kept
  * @param signal ends it between two batches
+ * @param progress is told after each batch how many contacts were looked at so far
+ * @throws Error where it has not ended, or its journal is not kept
  * @returns what was done now, and whether that is all
  */
 export async function undo(
@@ -82,6 +84,7 @@ export async function undo(
   runId: string,
   note: UndoNote,
   signal: AbortSignal,
+  progress: (contacts: number) => void = () => {},
 ): Promise<UndoFigures & { readonly complete: boolean }> {
   await markUndone(warehouse, runId, note);
   const batches: BatchFigures[] = [];
@@ -91,6 +94,7 @@ export async function undo(
     if (!batch) return { ...sumOf(batches), complete: true };
     batches.push(...batch.figures);
     after = batch.last;
+    progress(batches.length * contactsPerBatch);
   }
   return { ...sumOf(batches), complete: false };
 }
@@ -103,6 +107,11 @@ async function markUndone(warehouse: Warehouse, runId: string, note: UndoNote): 
       update runs set undone_at = clock_timestamp(), undone_by = ${note.by}, undone_reason = ${note.reason ?? null}
       where run_id = ${runId} and finished_at is not null and journal = 'kept' and undone_at is null
     `.execute(transaction);
+    const marked = await sql`
+      select 1 from runs where run_id = ${runId} and undone_at is not null and journal = 'kept'
+    `.execute(transaction);
+    if (marked.rows.length === 0)
+      throw new Error(`run ${runId} has not ended, or what contacts were before it is not kept`);
   });
 }
 

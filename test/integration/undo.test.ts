@@ -171,9 +171,9 @@ describe('a run that is undone', () => {
     expect(after.credits.settled).toBe('27');
   });
 
-  it('that has not ended is not marked', async () => {
+  it('has ended: one that goes on is refused', async () => {
     const { runId } = await stagedRun(warehouse, []);
-    await takeBack(runId);
+    await expect(takeBack(runId)).rejects.toThrow('has not ended');
     expect((await getRun(warehouse, runId)).undone).toBeNull();
   });
 
@@ -421,10 +421,10 @@ describe('former values', () => {
     expect(await takeBack(first)).toMatchObject({ removed: 0, leftAloneBy: { [second]: 1 } });
   });
 
-  it('of a run that is older than the journal are not known', async () => {
+  it('of a run that is older than the journal are not known: nothing is changed', async () => {
     const runId = await runThatWrote(['old', { title: 'CTO' }]);
     await warehouse.pool.query(`update runs set journal = 'none' where run_id = $1`, [runId]);
-    await takeBack(runId);
-    expect((await getRun(warehouse, runId)).undone).toBeNull();
+    await expect(takeBack(runId)).rejects.toThrow('is not kept');
+    expect(await valueOf('old', 'title')).toBe('CTO');
   });
 });
