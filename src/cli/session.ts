@@ -10,7 +10,6 @@ import { migrate } from '../warehouse/migrate.ts';
 import type { RunningReceiver } from '../webhook/receiver.ts';
 import type { RunningWorker } from '../worker.ts';
 import { tell } from './output.ts';
-import { version } from './version.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
 import type { ServedMetrics } from './serve-metrics.ts';
 
@@ -52,8 +51,10 @@ export async function withSession<Result>(
     { postgres: true, temporal: needs.temporal, sandbox: needs.service },
     tell,
   );
+  /** What was opened last is closed first. */
   const closing: (() => Promise<unknown>)[] = [() => stack.release()];
-  if (stack.embedded.temporal && needs.service) closing.push(announceWorker(config));
+  const atEnd = (close: () => Promise<unknown>): void => void closing.push(close);
+  if (stack.embedded.temporal && needs.service) atEnd(announceWorker(config));
   try {
     const { newer } = await migrate(stack.databaseUrl);
     if (newer.length > 0)
@@ -65,7 +66,7 @@ export async function withSession<Result>(
       connections: 4,
       onIdleError: (error) => log.debug({ err: error }, 'a database connection broke'),
     });
-    closing.push(() => warehouse.close());
+    atEnd(() => warehouse.close());
     let client: Promise<Client> | undefined;
     let worker: Promise<RunningWorker> | undefined;
     let receiver: RunningReceiver | undefined;
@@ -83,7 +84,7 @@ export async function withSession<Result>(
         client ??= import('./temporal.ts')
           .then(async ({ connectClient }) => connectClient(stack.temporal, await codec()))
           .then((connected) => {
-            closing.push(() => connected.connection.close());
+            atEnd(() => connected.connection.close());
             return connected;
           })
           // A server that is away now may be there the next time that somebody asks.
@@ -94,61 +95,20 @@ export async function withSession<Result>(
         return client;
       },
       work: () => {
-        worker ??= (async () => {
-          // Loaded here: most commands have no worker, and Temporal's takes half a second of processor time to load.
-          const [{ installRuntime, startWorker }, { runOwnReceiver, webhookUrlOf }] = await Promise.all([
-            import('../worker.ts'),
-            import('./run-receiver.ts'),
-          ]);
-          const { connectWorker } = await import('./temporal.ts');
-          const { ensurePruneSchedule, ensureSweepSchedule } = await import('./own-schedules.ts');
-          const metrics = await session.metrics();
-          installRuntime(log, metrics?.temporalListen);
-          const { tracesEndpoint } = config;
-          const tracing =
-            tracesEndpoint === undefined
-              ? undefined
-              : (await import('../observe/tracing.ts')).startTracing(tracesEndpoint, version);
-          if (tracing) closing.push(() => tracing.close());
-          if (stack.temporal.embedded) {
-            const { databaseUrl } = stack;
-            receiver = await runOwnReceiver(config, {
-              databaseUrl,
-              temporal: () => session.temporal(),
-              metrics: metrics?.process,
-              log,
-            });
-            const own = receiver;
-            if (own) closing.push(() => own.close());
-          }
-          const { startNotifier } = await import('./start-notifier.ts');
-          const notifier = startNotifier(config, warehouse, log);
-          if (notifier) closing.push(() => notifier.close());
-          const connection = await connectWorker(stack.temporal);
-          closing.push(() => connection.close());
-          const started = await startWorker({
-            config,
-            databaseUrl: stack.databaseUrl,
-            service: stack.service,
-            temporal: { connection, namespace: stack.temporal.namespace, codec: await codec() },
-            webhookUrl: webhookUrlOf(config, stack.service.baseUrl, receiver),
-            metrics: metrics?.process,
-            tracing,
-            log,
+        // Loaded here: most commands have no worker, and Temporal's takes half a second of processor time to load.
+        worker ??= import('./own-worker.ts')
+          .then(async ({ startOwnWorker }) => startOwnWorker({ ...session, codec: await codec(), atEnd }))
+          .then((started) => {
+            ({ receiver } = started);
+            return started.worker;
           });
-          closing.push(() => started.stop());
-          const connected = await session.temporal();
-          await ensureSweepSchedule(connected);
-          if (Object.keys(config.retention).length > 0) await ensurePruneSchedule(connected);
-          return started;
-        })();
         return worker;
       },
       metrics: () => {
         serving ??= import('./serve-metrics.ts')
           .then(({ serveMetrics }) => serveMetrics(config, stack.databaseUrl, log))
           .then((served) => {
-            if (served) closing.push(() => served.close());
+            if (served) atEnd(() => served.close());
             return served;
           })
           // Two commands on one machine may share the settings: for the second, metrics are no reason not to run.
