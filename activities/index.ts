@@ -23,16 +23,16 @@ import { getRun, setRunPriority, setRunStatus } from '../src/warehouse/runs.ts';
 import { mappingFailures } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
+/** What the activities of the control queue need, each its part. */
+export type ControlDependencies = PlanDependencies &
+  IngestDependencies &
+  LateDependencies &
+  ServiceCheckDependencies &
+  ScheduleDependencies & { readonly retention: Retention };
+
 /** Activities of the control queue, bound to what this process runs with. */
-export function createControlActivities(
-  dependencies: PlanDependencies & IngestDependencies,
-  late: LateDependencies,
-  service: ServiceCheckDependencies,
-  schedules: ScheduleDependencies,
-  retention: Retention,
-  log: Logger,
-): ControlActivities {
-  const { warehouse } = dependencies;
+export function createControlActivities(dependencies: ControlDependencies): ControlActivities {
+  const { warehouse, retention, log } = dependencies;
   return {
     ingestExport: ({ runId }) =>
       mappingFailures(log, () => {
@@ -43,7 +43,7 @@ export function createControlActivities(
         );
       }),
     planRun: ({ runId }) => beating(log, () => planRun(dependencies, runId)),
-    checkService: ({ runId }) => beating(log, () => checkRunService(service, runId)),
+    checkService: ({ runId }) => beating(log, () => checkRunService(dependencies, runId)),
     setRunStatus: ({ runId, status, stop }) =>
       beating(log, async () => {
         await setRunStatus(warehouse, runId, status, stop);
@@ -56,16 +56,19 @@ export function createControlActivities(
         killPoint('page-opened');
         return opened;
       }),
-    settleLateResults: ({ runId }) => beating(log, (signal) => settleRunResults(late, runId, signal)),
+    settleLateResults: ({ runId }) => beating(log, (signal) => settleRunResults(dependencies, runId, signal)),
     sweepLateResults: () =>
-      beating(log, async (signal) => ({ applied: await settleLateResults(late, 'ended-runs', signal) })),
+      beating(log, async (signal) => ({
+        applied: await settleLateResults(dependencies, 'ended-runs', signal),
+      })),
     pruneWarehouse: () =>
       beating(log, async (signal) => {
         const { answers, deliveries, set_aside, staging, kept } = await prune(warehouse, retention, signal);
         const bodies = deliveries.count + set_aside.count;
         return { answers: answers.count, deliveries: bodies, rows: staging.rows, kept };
       }),
-    beginScheduledRuns: (request) => beating(log, (signal) => beginScheduledRuns(schedules, request, signal)),
+    beginScheduledRuns: (request) =>
+      beating(log, (signal) => beginScheduledRuns(dependencies, request, signal)),
     judgePilot: ({ runId }) => beating(log, () => judgePilot(warehouse, runId)),
     meetBudget: ({ runId }) => beating(log, () => meetBudget(dependencies, runId)),
     changeRunBudget: (request) => beating(log, () => changeRunBudget(dependencies, request)),
@@ -81,7 +84,7 @@ export function createControlActivities(
   };
 }
 
-/** Activities of the call queue, bound to what this process runs with. */
+/** Activities of the call queues, bound to what this process runs with. */
 export function createCallActivities(
   dependencies: Omit<AttemptDependencies, 'log'>,
   log: Logger,

@@ -375,7 +375,7 @@ export interface ControlActivities {
   ): Promise<RunFacts>;
 }
 
-/** Activities of the call queue. */
+/** Activities of the call queues. */
 export interface CallActivities {
   enrichBatch(request: BatchRequest): Promise<BatchResult>;
 }

@@ -83,7 +83,6 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     perMonth: config.budgets.perMonth,
     alarmsAt: config.budgetAlarms,
   };
-  const exportAccess = { ...config.exportAccess, pool: warehouse.pool };
   await applyBudgetLimits(warehouse.database, budgets);
   const service = serviceName(config);
   const unknown = await learnRateWindows(warehouse, service, client);
@@ -94,64 +93,41 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     patienceMilliseconds,
   });
 
-  const encrypts = config.temporalCodec !== undefined;
-  const shared: Pick<
-    WorkerOptions,
-    'connection' | 'namespace' | 'dataConverter' | 'shutdownGraceTime' | 'shutdownForceTime' | 'interceptors'
-  > = {
-    connection: settings.temporal.connection,
-    namespace: settings.temporal.namespace,
-    dataConverter: {
-      payloadCodecs: [settings.temporal.codec],
-      ...(encrypts && { failureConverterPath: ownPath('../workflows/encoded-failures') }),
-    },
-    shutdownGraceTime: `${config.service.callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
-    shutdownForceTime: `${config.service.callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
-    ...(tracing && { interceptors: { activity: [tracedActivity(tracing)] } }),
+  const shared = {
+    warehouse,
+    service,
+    client,
+    rateLimits: config.rateLimits,
+    budgets,
+    callConcurrency: config.callConcurrency,
+    callTimeoutSeconds: config.service.callTimeoutSeconds,
+    pollAfterSeconds: config.lateResults.pollAfterSeconds,
   };
-  const { rateLimits } = config;
-  const { callTimeoutSeconds } = config.service;
-  const polling = { warehouse, service, client, rateLimits, callTimeoutSeconds };
+  const options = optionsOf(settings);
   const control = await Worker.create({
-    ...shared,
-    ...workflowCode(encrypts),
+    ...options,
+    ...workflowCode(settings),
     taskQueue: controlTaskQueue,
-    activities: createControlActivities(
-      {
-        warehouse,
-        service,
-        rateLimits: config.rateLimits,
-        budgets,
-        callConcurrency: config.callConcurrency,
-        onIngested: (rows) => metrics?.rowsIngested(rows),
-        exportAccess,
-      },
-      { ...polling, pollAfterSeconds: config.lateResults.pollAfterSeconds },
-      { ...polling, isDeliveredTo: settings.webhookUrl !== undefined, log },
-      {
-        warehouse,
-        exportAccess,
-        callConcurrency: config.callConcurrency,
-        pollAfterSeconds: config.lateResults.pollAfterSeconds,
-        defaults: runDefaults(config),
-        hasPeriodBudget: budgets.perDay !== undefined || budgets.perMonth !== undefined,
-      },
-      config.retention,
+    activities: createControlActivities({
+      ...shared,
+      exportAccess: { ...config.exportAccess, pool: warehouse.pool },
+      onIngested: (rows) => metrics?.rowsIngested(rows),
+      isDeliveredTo: settings.webhookUrl !== undefined,
+      defaults: runDefaults(config),
+      hasPeriodBudget: budgets.perDay !== undefined || budgets.perMonth !== undefined,
+      retention: config.retention,
       log,
-    ),
+    }),
     maxConcurrentActivityTaskExecutions: 4,
   });
   const callActivities = createCallActivities(
     {
-      warehouse,
-      client,
+      ...shared,
       queue,
       limits: { service, rateLimits: config.rateLimits, budgets },
-      callTimeoutSeconds: config.service.callTimeoutSeconds,
       patienceMilliseconds,
       streak: new FailureStreak(),
       webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,
-      pollAfterSeconds: config.lateResults.pollAfterSeconds,
       onBudgetAlarm: (alarm) => log.warn({ alarm }, describeAlarm(alarm)),
     },
     log,
@@ -159,7 +135,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   const calls = await Promise.all(
     Object.values(callTaskQueues).map((taskQueue) =>
       Worker.create({
-        ...shared,
+        ...options,
         taskQueue,
         activities: callActivities,
         // As many again as calls in the air: where the next batch first had to come from Temporal when a call ends, a call of
@@ -188,6 +164,33 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
       await ended;
     },
   };
+}
+
+/** What the workers of all queues have in common. */
+function optionsOf({
+  config,
+  temporal,
+  tracing,
+}: WorkerSettings): Pick<
+  WorkerOptions,
+  'connection' | 'namespace' | 'dataConverter' | 'shutdownGraceTime' | 'shutdownForceTime' | 'interceptors'
+> {
+  const { callTimeoutSeconds } = config.service;
+  return {
+    connection: temporal.connection,
+    namespace: temporal.namespace,
+    dataConverter: {
+      payloadCodecs: [temporal.codec],
+      ...(encrypts(config) && { failureConverterPath: ownPath('../workflows/encoded-failures') }),
+    },
+    shutdownGraceTime: `${callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
+    shutdownForceTime: `${callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
+    ...(tracing && { interceptors: { activity: [tracedActivity(tracing)] } }),
+  };
+}
+
+function encrypts({ temporalCodec }: Config): boolean {
+  return temporalCodec !== undefined;
 }
 
 function tracedActivity(tracing: Tracing): ActivityInterceptorsFactory {
@@ -248,13 +251,13 @@ function pick(meta: LogMetadata | undefined): Record<string, unknown> {
   );
 }
 
-/** The worker of the call queue has no workflows, on purpose; and how a workflow failed is for its run to say. */
+/** Workers of the call queues have no workflows, on purpose; and how a workflow failed is for its run to say. */
 const expectedWarnings = /^(?:No workflows registered|Workflow failed)/;
 const sdkLevels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
 
 /** The bundle that the build made (it takes a second to make), or the sources where there is none. */
-function workflowCode(encrypts: boolean): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
-  const name = encrypts ? 'workflow-bundle-encrypting.js' : 'workflow-bundle.js';
+function workflowCode({ config }: WorkerSettings): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+  const name = encrypts(config) ? 'workflow-bundle-encrypting.js' : 'workflow-bundle.js';
   const bundle = fileURLToPath(new URL(`../${name}`, import.meta.url));
   if (existsSync(bundle)) return { workflowBundle: { codePath: bundle } };
   return { workflowsPath: ownPath('../workflows/index') };
