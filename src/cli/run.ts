@@ -79,6 +79,7 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
 /**
  * Runs an order to its end, or to where it needs a person.
  *
+ * @param options.asks somebody at the terminal is asked for the yes; otherwise it is given
  * @param options.showsPlan tells the plan as soon as it is made: whoever has said yes beforehand reads it in the log
  */
 export async function enrichExport(

@@ -14,10 +14,10 @@ export interface NamedPerson {
 }
 
 /**
- * Gives the people of a delivery to the contacts of its request. By the service's person id; in a waterfall, whose ids may
- * differ from those of the answer, also by an address that only one of the contacts and only one of the people has, is
- * read by one person, and whose contact nobody in the body is by id. Whoever is left is given to nobody: what remains over is
- * no evidence, however few remain.
+ * Gives the people of a delivery to the contacts of its request, by the service's person id. In a waterfall, whose ids may
+ * differ from those of the answer, an address will do as well, where all of this holds: no other contact and nobody else in
+ * the body has it; it is no mailbox that several people read; and nobody in the body has the id of that contact. Whoever is
+ * left is given to nobody: that only one contact is left as well is no evidence.
  *
  * @param origin what the delivery is of
  * @param knownIds everybody whom the answer named, also those who were given to nobody: somebody known by id is no other

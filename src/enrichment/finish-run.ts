@@ -3,7 +3,13 @@ import type { Warehouse } from '../warehouse/database.ts';
 import { readRunFacts } from '../warehouse/run-facts.ts';
 import { endRun } from '../warehouse/runs.ts';
 
-/** Gives every row that is left its outcome and ends the run. */
+/**
+ * Ends a run: rows that have no outcome yet get the one that its ending gives them.
+ *
+ * @param ending `finished` where there are no such rows
+ * @param budget the one that was empty, where the run ends for it
+ * @returns the facts of the run as it ended
+ */
 export async function finishRun(
   warehouse: Warehouse,
   runId: string,

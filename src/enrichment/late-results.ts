@@ -94,7 +94,7 @@ export async function drainInbox(
         applied += 1;
         killPoint('delivery-applied');
       }
-      // Its body bears the request id of a call that is still in the air: it is applied when that is recorded.
+      // It stays where it is, and would be read again for ever. Only a call in the air is waited for, and none of those is read here.
       if (effect === 'waiting') return applied;
     }
     if (waiting.length < deliveriesAtOnce) return applied;

@@ -56,6 +56,9 @@ export async function findOrBeginRun(
 /**
  * What makes two orders the same: the file's content, and every option that decides what is asked for and what it may cost. For
  * how long a run waits, and for what, does not: another deadline must not start a second run of a file.
+ *
+ * As text, in the order in which the options were put together: whoever changes that order lets the next release begin a second
+ * run beside each that is unfinished.
  */
 function keyOf(order: RunOrder): string {
   const { lateDeadlineSeconds: _, ...options } = order.options;

@@ -24,6 +24,7 @@ import { remember } from './remember.ts';
 import { holdSuppressions, withoutIds } from './suppressions.ts';
 import type { Tables } from './tables.ts';
 
+/** What recording an answer came to: rows by outcome, and its credits. */
 export interface RecordedAnswer {
   readonly enriched: number;
   readonly notFound: number;

@@ -63,8 +63,8 @@ export function listedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * Where nobody is on the list nobody looks at it: that query is large, and the batches of a nightly run came to their turn some calls
- * of a backfill later for it.
+ * Whether anybody is on the list. Asked before `listedRows` is: that query is large, and with an empty list it kept the batches of a
+ * night from their turn for some calls of a backfill.
  */
 export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{
