@@ -24,30 +24,45 @@ export async function* readDataRecords(
   signal?: AbortSignal,
 ): AsyncGenerator<RecordBatch> {
   let before = layout.recordsBefore + 1;
-  let held: ByteText[][] = [];
+  let held: HeldRecord[] = [];
   for await (const batch of readRecords(survey, layout.dialect, signal)) {
     const records: ByteText[][] = [];
     const guessed = new Set<number>();
+    const pass = (record: ByteText[], isGuessed: boolean): void => {
+      if (isGuessed) guessed.add(records.length);
+      records.push(record);
+    };
     for (let index = 0; index < batch.records.length; index += 1) {
       const record = batch.records[index]!;
+      const isGuessed = batch.guessed.has(index);
       if (before > 0) {
         before -= 1;
       } else if (isAlone(record, layout.header.length)) {
-        held.push(record);
-        if (held.length > longestFooter) records.push(held.shift()!);
+        held.push({ record, isGuessed });
+        const first = held.length > longestFooter ? held.shift() : undefined;
+        if (first) pass(first.record, first.isGuessed);
       } else if (!isBlank(record)) {
         if (held.length > 0) {
-          records.push(...held);
+          for (const each of held) pass(each.record, each.isGuessed);
           held = [];
         }
-        if (batch.guessed.has(index)) guessed.add(records.length);
-        records.push(record);
+        pass(record, isGuessed);
       }
     }
     if (records.length > 0) yield { records, guessed };
   }
-  if (held.some((record) => footerPhrase.test(record[0]!.trim()))) onFooter(held.length);
-  else if (held.length > 0) yield { records: held, guessed: new Set() };
+  if (held.some(({ record }) => footerPhrase.test(record[0]!.trim()))) onFooter(held.length);
+  else if (held.length > 0) {
+    const guessed = new Set([...held.keys()].filter((index) => held[index]!.isGuessed));
+    yield { records: held.map(({ record }) => record), guessed };
+  }
+}
+
+/** A line with a single cell that nothing has followed yet. */
+interface HeldRecord {
+  readonly record: ByteText[];
+  /** As in `RecordBatch`. */
+  readonly isGuessed: boolean;
 }
 
 /** One cell with text and nothing beside it, in a table of several columns. */
