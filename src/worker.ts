@@ -26,6 +26,7 @@ import type { Tracing } from './observe/tracing.ts';
 import { createServiceClient, type CallObserver } from './service/client.ts';
 import { openWarehouse } from './warehouse/database.ts';
 import { webhookPath } from './webhook/receiver.ts';
+import { workflowIsolate } from './workflow-isolate.ts';
 
 export interface WorkerSettings {
   readonly config: Config;
@@ -107,6 +108,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   const control = await Worker.create({
     ...options,
     ...workflowCode(settings),
+    ...workflowIsolate,
     taskQueue: controlTaskQueue,
     activities: createControlActivities({
       ...shared,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { Worker, type WorkflowBundle } from '@temporalio/worker';
 import { callTaskQueues, controlTaskQueue, workflowTypes, type RunInput } from '../../src/contract.ts';
+import { workflowIsolate } from '../../src/workflow-isolate.ts';
 import { recordHistories } from './histories.ts';
 import type { ScriptedActivities } from './scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from './temporal.ts';
@@ -34,6 +35,7 @@ export class Stage {
       connection,
       namespace,
       workflowBundle: this.#bundle,
+      ...workflowIsolate,
       taskQueue: controlTaskQueue,
       activities,
     });
@@ -69,6 +71,20 @@ export class Stage {
       played = () => worker.runUntil(inner);
     }
     await played();
+  }
+
+  /** For how long a worker lets a workflow run without a pause, in milliseconds. */
+  async isolateMilliseconds(): Promise<number> {
+    const { workerConnection: connection, namespace } = this.temporal;
+    const worker = await Worker.create({
+      connection,
+      namespace,
+      workflowBundle: this.#bundle,
+      ...workflowIsolate,
+      taskQueue: 'nobody asks',
+    });
+    await worker.runUntil(Promise.resolve());
+    return worker.options.isolateExecutionTimeoutMs;
   }
 
   close(): Promise<void> {

@@ -9,6 +9,7 @@ import { callTaskQueues, controlTaskQueue, workflowTypes, type RunInput } from '
 import { ScriptedActivities } from '../helpers/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../helpers/temporal.ts';
 import { bundleWorkflows, encodedFailures } from '../helpers/workflow-bundle.ts';
+import { workflowIsolate } from '../../src/workflow-isolate.ts';
 
 const oldKey = { id: 'old', key: randomBytes(32) };
 const newKey = { id: 'new', key: randomBytes(32) };
@@ -61,7 +62,12 @@ async function carryOut(
     activities,
     dataConverter: { payloadCodecs: [codec], ...encodedFailures() },
   };
-  const control = await Worker.create({ ...shared, workflowBundle, taskQueue: controlTaskQueue });
+  const control = await Worker.create({
+    ...shared,
+    ...workflowIsolate,
+    workflowBundle,
+    taskQueue: controlTaskQueue,
+  });
   const calls = await Worker.create({ ...shared, taskQueue: callTaskQueues['ad-hoc'] });
   return control.runUntil(calls.runUntil(clientWith(codec).workflow.getHandle(runId).result()));
 }
@@ -159,6 +165,7 @@ it('what failed before payloads were encrypted replays with workers that encrypt
     namespace: temporal.namespace,
     taskQueue: controlTaskQueue,
     workflowBundle: await bundleWorkflows(),
+    ...workflowIsolate,
     activities,
   });
   await worker.runUntil(
@@ -169,7 +176,7 @@ it('what failed before payloads were encrypted replays with workers that encrypt
   );
   const history = await temporal.client.workflow.getHandle(runId).fetchHistory();
   expect(historyToJSON(history)).toContain('it has no header');
-  const replaying = { workflowBundle, dataConverter: encodedFailures() };
+  const replaying = { ...workflowIsolate, workflowBundle, dataConverter: encodedFailures() };
   await expect(Worker.runReplayHistory(replaying, history, runId)).resolves.toBeUndefined();
 });
 

@@ -24,6 +24,7 @@ import { recordHistories } from '../helpers/histories.ts';
 import { ScriptedActivities } from '../helpers/scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from '../helpers/temporal.ts';
 import { bundleWorkflows } from '../helpers/workflow-bundle.ts';
+import { workflowIsolate } from '../../src/workflow-isolate.ts';
 
 let temporal: TestTemporal;
 let workflowBundle: WorkflowBundle;
@@ -86,7 +87,12 @@ function runInput(file: string): RunInput {
 async function fire(activities: ScriptedActivities): Promise<string> {
   const { client, workerConnection: connection, namespace } = temporal;
   const shared = { connection, namespace, activities };
-  const control = await Worker.create({ ...shared, workflowBundle, taskQueue: controlTaskQueue });
+  const control = await Worker.create({
+    ...shared,
+    ...workflowIsolate,
+    workflowBundle,
+    taskQueue: controlTaskQueue,
+  });
   const calls = await Worker.create({ ...shared, taskQueue: callTaskQueues.nightly });
   return control.runUntil(
     calls.runUntil(async () => {
@@ -196,6 +202,7 @@ describe('a schedule that fires', () => {
       connection,
       namespace,
       activities,
+      ...workflowIsolate,
       workflowBundle,
       taskQueue: controlTaskQueue,
     });

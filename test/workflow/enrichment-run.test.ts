@@ -15,6 +15,10 @@ beforeAll(async () => {
 
 afterAll(() => stage.close());
 
+it('may stand still for longer than Node, whose watchdog ends the process and not the step, lets it by itself', async () => {
+  expect(await stage.isolateMilliseconds()).toBe(86_400_000);
+});
+
 describe('a run', () => {
   it('asks for every batch of every page, one page after another', async () => {
     const activities = new ScriptedActivities();
