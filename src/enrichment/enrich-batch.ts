@@ -138,6 +138,7 @@ export async function enrichBatch(
         return { kind: 'wait', milliseconds, reason, tally: tally.read() };
       }
       case 'over_budget':
+        await leavePlace(warehouse.database, ready);
         return { kind: 'over_budget', budget: result.budget, tally: tally.read() };
       case 'stopped':
         return stopped(dependencies, request.runId, tally, result.stop);
@@ -148,9 +149,10 @@ export async function enrichBatch(
           stop: await reasonOfStop(dependencies, request.runId),
         };
     }
-    if (groups.length > 0) await awaitPlace(warehouse.database, ready);
+    if (groups.some((left) => left.length > 0)) await awaitPlace(warehouse.database, ready);
   }
-  if (tally.calls === 0) await leavePlace(warehouse.database, ready);
+  // Admission has done it for most; not where nobody was left to be asked for.
+  await leavePlace(warehouse.database, ready);
   await writeOff();
   return { kind: 'done', tally: tally.read() };
 }

@@ -5,12 +5,14 @@ import type { BatchResult, RunFacts, RunPriority } from '../../src/contract.ts';
 import { wholeCredits } from '../../src/domain/decimal.ts';
 import type { RateLimit } from '../../src/domain/rate-limit.ts';
 import type { AttemptDependencies } from '../../src/enrichment/attempt-call.ts';
+import { FailureStreak } from '../../src/enrichment/failure-streak.ts';
 import { enrichBatch } from '../../src/enrichment/enrich-batch.ts';
 import { admit, type Admission } from '../../src/limits/admit.ts';
 import { CallQueue } from '../../src/limits/call-queue.ts';
 import { recordReports } from '../../src/limits/rate-reports.ts';
 import { bulkMatchScope, type Wait } from '../../src/limits/rate-windows.ts';
 import { awaitPlace, forgetOldBatches, leavePlace } from '../../src/limits/waiting-batches.ts';
+import type { BulkAnswer } from '../../src/service/client.ts';
 import { setRunPriority, setRunStatus } from '../../src/warehouse/runs.ts';
 import { skipPage } from '../../src/warehouse/skip-page.ts';
 import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
@@ -143,6 +145,7 @@ describe('a batch', () => {
     runId: string,
     batch: number,
     free: { places: number; wait: Wait | undefined } = { places: 0, wait: fullForAnHour },
+    answer?: () => Promise<Partial<BulkAnswer>>,
   ): Promise<BatchResult> {
     const queue = new CallQueue({
       concurrency: 1,
@@ -154,6 +157,11 @@ describe('a batch', () => {
       queue,
       limits: { service, rateLimits: fourAMinute, budgets: { perDay: undefined, perMonth: undefined } },
       patienceMilliseconds: 20,
+      client: { bulkMatch: answer },
+      streak: new FailureStreak(),
+      log: { debug: () => {}, warn: () => {} },
+      callTimeoutSeconds: 5,
+      onBudgetAlarm: () => {},
     } as unknown as AttemptDependencies;
     const result = await enrichBatch(
       dependencies,
@@ -186,6 +194,16 @@ describe('a batch', () => {
 
   it('whose people need no call any more is not waited for', async () => {
     expect(await enrich(night, 2)).toMatchObject({ kind: 'done' });
+    expect(await isWaitedFor()).toEqual([]);
+  });
+
+  it('whose people have all been asked for is not waited for', async () => {
+    await openPeople(night);
+    const missed = { httpStatus: 200, matches: Array(10).fill(null), unreadableMatches: [], rateLimits: [] };
+    const answer = () =>
+      Promise.resolve({ ...missed, creditsConsumed: wholeCredits(0), raw: Buffer.from('{}') });
+    const free = { places: 4, wait: undefined };
+    expect(await enrich(night, 1, free, answer)).toMatchObject({ kind: 'done', tally: { notFound: 10 } });
     expect(await isWaitedFor()).toEqual([]);
   });
 
