@@ -10,24 +10,20 @@ import {
   type BudgetLimits,
 } from '../../src/limits/credit-ledger.ts';
 import { readBudgetHistory, readBudgets } from '../../src/limits/read-budgets.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 
 const noLimits: BudgetLimits = { perDay: undefined, perMonth: undefined };
 const tenADay: BudgetLimits = { perDay: wholeCredits(10), perMonth: undefined };
 const note = { by: 'mira', reason: 'trade fair' };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl, { connections: 10 });
+  warehouse = await openTestWarehouse({ connections: 10 });
 });
 
 afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
+  await warehouse.drop();
 });
 
 beforeEach(() => warehouse.pool.query('truncate budgets, standing_budgets, budget_changes, budget_alarms'));

@@ -3,25 +3,21 @@ import { wholeCredits } from '../../src/domain/decimal.ts';
 import { changeRunBudget, hasCreditsAgain, meetBudget } from '../../src/enrichment/meet-budget.ts';
 import { admit } from '../../src/limits/admit.ts';
 import { presentBudget, setBudget } from '../../src/limits/budget-limits.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { getRun, runsWaitingFor, setRunStatus } from '../../src/warehouse/runs.ts';
 import { skipPage } from '../../src/warehouse/skip-page.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { runningRun } from '../helpers/rows.ts';
 
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 const budgets = { perDay: undefined, perMonth: undefined };
 const note = { by: 'a test', reason: undefined };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl, { connections: 5 });
+  warehouse = await openTestWarehouse({ connections: 5 });
 });
 
 afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
+  await warehouse.drop();
 });
 
 async function wishes(runId: string, onBudget: 'finish' | 'pause'): Promise<void> {

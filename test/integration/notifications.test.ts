@@ -15,9 +15,8 @@ import {
   type Channel,
 } from '../../src/observe/notification-channels.ts';
 import { Notifier } from '../../src/observe/notifier.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { endRun, setRunStatus } from '../../src/warehouse/runs.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { runningRun, stagedRun } from '../helpers/rows.ts';
 
 interface Posted {
@@ -26,15 +25,13 @@ interface Posted {
 }
 
 const stop = { type: 'service.unauthorized', reason: 'the key is refused', next: 'enrich resume RUN' };
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 let server: Server;
 let status = 200;
 let posted: Posted[] = [];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl, { connections: 4 });
+  warehouse = await openTestWarehouse({ connections: 4 });
   server = createServer((request, response) => {
     let body = '';
     request.on('data', (text) => (body += String(text)));
@@ -55,8 +52,7 @@ afterEach(() => warehouse.pool.query('delete from notifications'));
 
 afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
-  await warehouse.close();
-  await database.drop();
+  await warehouse.drop();
 });
 
 const url = (path = '/') => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;

@@ -7,23 +7,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseAddress } from '../../src/exports/export-address.ts';
 import { findExports } from '../../src/exports/find-export.ts';
 import { findContent, obtainExport, type ExportAccess } from '../../src/exports/obtain-export.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { S3Store } from '../helpers/s3-store.ts';
 
 const night = new Date('2026-11-20T23:30:00Z');
 /** Several pieces of a socket. */
 const large = Buffer.from(`id,email\n${'1,ada@orbit.example\n'.repeat(50_000)}`);
 
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 let store: S3Store;
 let folder: string;
 let access: ExportAccess;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl, { connections: 2 });
+  warehouse = await openTestWarehouse({ connections: 2 });
   // The standard chain of credentials begins with the environment.
   Object.assign(process.env, {
     AWS_ACCESS_KEY_ID: 'test',
@@ -33,8 +30,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
+  await warehouse.drop();
 });
 
 beforeEach(async () => {

@@ -5,25 +5,21 @@ import { planRun } from '../../src/enrichment/plan-run.ts';
 import { watchMatchRate } from '../../src/enrichment/watch-match-rate.ts';
 import { admit } from '../../src/limits/admit.ts';
 import { markUnknown } from '../../src/warehouse/close-attempt.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { openPage } from '../../src/warehouse/pages.ts';
 import { reopenUnknown } from '../../src/warehouse/reopen-unknown.ts';
 import { getRun, setRunStatus } from '../../src/warehouse/runs.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { asked, stagedRun } from '../helpers/rows.ts';
 
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 const budgets = { perDay: undefined, perMonth: undefined };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl, { connections: 5 });
+  warehouse = await openTestWarehouse({ connections: 5 });
 });
 
 afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
+  await warehouse.drop();
 });
 
 let runs = 0;

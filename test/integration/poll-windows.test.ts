@@ -4,17 +4,14 @@ import { pollWithinLimits } from '../../src/enrichment/poll-within-limits.ts';
 import { bulkMatchScope, freePlaces } from '../../src/limits/rate-windows.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../src/sandbox/server.ts';
 import { createServiceClient, type ServiceClient } from '../../src/service/client.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 let sandbox: RunningSandbox;
 let client: ServiceClient;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl, { connections: 2 });
+  warehouse = await openTestWarehouse({ connections: 2 });
   sandbox = await startSandbox({ rateLimits: '10/hour' });
   client = createServiceClient({
     baseUrl: sandbox.baseUrl,
@@ -27,8 +24,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.close();
   await sandbox.close();
-  await warehouse.close();
-  await database.drop();
+  await warehouse.drop();
 });
 
 afterEach(async () => {

@@ -2,12 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gatherReport } from '../../src/report/gather.ts';
 import { reportFormats, renderReport } from '../../src/report/render.ts';
 import type { RunReport } from '../../src/report/report.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { stagedRun } from '../helpers/rows.ts';
 
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 let report: RunReport;
 
 const now = new Date('2026-11-21T12:00:00Z');
@@ -68,8 +66,7 @@ async function insertContact(runId: string, contactId: string, fields: Readonly<
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl);
+  warehouse = await openTestWarehouse();
   const run = await stagedRun(warehouse, [
     { keys: [], outcome: 'enriched', email: 'one@orbit.example' },
     { keys: [], outcome: 'enriched' },
@@ -163,8 +160,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
+  await warehouse.drop();
 });
 
 describe('the report of a run', () => {

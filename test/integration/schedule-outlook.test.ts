@@ -8,18 +8,15 @@ import { readConfig, runDefaults } from '../../src/config.ts';
 import { optionsOf } from '../../src/enrichment/scheduled-run.ts';
 import { hashExport } from '../../src/exports/hash-export.ts';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { findOrBeginRun } from '../../src/warehouse/begin-run.ts';
 import { endRun } from '../../src/warehouse/runs.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'enrich-outlook-'));
-let database: TestDatabase;
-let warehouse: Warehouse;
+let warehouse: TestWarehouse;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  warehouse = openWarehouse(database.databaseUrl, { connections: 2 });
+  warehouse = await openTestWarehouse({ connections: 2 });
   for (const [name, people] of [
     ['a.csv', 20],
     ['b.csv', 300],
@@ -30,8 +27,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await warehouse.close();
-  await database.drop();
+  await warehouse.drop();
   rmSync(folder, { recursive: true });
 });
 
