@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => stage.close());
 
-it('may stand still for longer than Node, whose watchdog ends the process and not the step, lets it by itself', async () => {
+it('may stand still for longer than Node, whose watchdog can end the process, lets it by itself', async () => {
   expect(await stage.isolateMilliseconds()).toBe(86_400_000);
 });
 
