@@ -290,6 +290,8 @@ export type PageResult =
   | { readonly kind: 'done'; readonly tally: BatchTally }
   /** A person wants no more of it. Its open people have no outcome yet. */
   | { readonly kind: 'skipped'; readonly tally: BatchTally }
+  /** Its history is long. Its open people are for the same page, begun anew. */
+  | { readonly kind: 'outgrown'; readonly tally: BatchTally }
   | { readonly kind: 'over_budget'; readonly tally: BatchTally; readonly budget: string }
   | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly stop: Stop };
 

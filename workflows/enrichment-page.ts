@@ -1,4 +1,11 @@
-import { condition, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import {
+  condition,
+  patched,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import {
   callTaskQueues,
   controlTaskQueue,
@@ -28,7 +35,8 @@ const { enrichBatch } = proxyActivities<CallActivities>({
 
 /**
  * About a thousand people of a run: one activity per bulk call, several lanes side by side. Ends early where nothing may be
- * sent any more; run again, it takes up what is still open.
+ * sent any more, and where its history grows long: a backfill that lets others go first for a day would come to the end of what
+ * Temporal keeps. Run again, it takes up what is still open.
  */
 export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   let woken = false;
@@ -86,10 +94,14 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
     gate = undefined;
   };
 
+  const isLong = (): boolean =>
+    waiting.length > 0 && workflowInfo().continueAsNewSuggested && patched('a-long-page-ends');
+  let outgrown = false;
   const lane = async (): Promise<void> => {
     for (;;) {
       if (gate) await gate;
-      const batch = ended || skipped ? undefined : waiting.shift();
+      outgrown ||= isLong();
+      const batch = ended || skipped || outgrown ? undefined : waiting.shift();
       if (batch === undefined) return;
       const result = await enrichBatch.executeWithOptions(
         {
@@ -113,5 +125,5 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
 
   show();
   await Promise.all(Array.from({ length: Math.min(input.lanes, total) }, lane));
-  return { ...(ended ?? { kind: skipped ? 'skipped' : 'done' }), tally };
+  return { ...(ended ?? { kind: skipped ? 'skipped' : outgrown ? 'outgrown' : 'done' }), tally };
 }

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BudgetMeeting, Stop } from '../../src/contract.ts';
+import type { BatchResult, BudgetMeeting, Stop } from '../../src/contract.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
 import { ScriptedActivities, nothingAwaited, plan, tally } from '../helpers/scripted-activities.ts';
 
@@ -110,16 +110,27 @@ describe('a run whose budget is empty', () => {
   });
 });
 
-/** Holds the first batch until it is let go. */
-function holding(): { activities: ScriptedActivities; letGo: () => void; begun: () => boolean } {
+/**
+ * Holds the first batch until it is let go.
+ *
+ * @param first what it comes to then, before it is done
+ */
+function holding(first?: BatchResult): {
+  activities: ScriptedActivities;
+  letGo: () => void;
+  begun: () => boolean;
+} {
   const activities = new ScriptedActivities();
   let letGo = (): void => {};
   let begun = false;
   const held = new Promise<void>((resolve) => (letGo = resolve));
   activities.answer = async (batch) => {
     begun = true;
-    if (batch === 1) await held;
-    return { kind: 'done', tally };
+    if (batch !== 1) return { kind: 'done', tally };
+    await held;
+    const result = first ?? { kind: 'done', tally };
+    first = undefined;
+    return result;
   };
   return { activities, letGo: () => letGo(), begun: () => begun };
 }
@@ -189,6 +200,28 @@ describe('a pause', () => {
       expect(activities.statuses).toEqual(['running', 'paused']);
       await handle.executeUpdate('resume');
       await handle.result();
+    });
+    expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
+  });
+});
+
+describe('a page that waits for so long that its history grows long', () => {
+  it('ends, and is opened again for whoever is left', async () => {
+    const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full', tally });
+    await stage.play(activities, async (handle) => {
+      await expect.poll(begun, { timeout: 20_000 }).toBe(true);
+      const pageId = `${handle.workflowId}/page-0001`;
+      const page = stage.temporal.client.workflow.getHandle(pageId);
+      // Enough for the server to suggest it: 4 MB of history.
+      for (let sent = 0; sent < 6; sent += 1) await page.signal('wake', '.'.repeat(900_000));
+      letGo();
+      await handle.result();
+      const results = [];
+      for await (const { runId } of stage.temporal.client.workflow.list({
+        query: `WorkflowId = "${pageId}"`,
+      }))
+        results.push(await stage.temporal.client.workflow.getHandle(pageId, runId).result());
+      expect(results).toMatchObject([{ kind: 'done' }, { kind: 'outgrown' }]);
     });
     expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
   });
