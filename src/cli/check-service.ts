@@ -3,8 +3,8 @@ import { lateKindsOf } from '../domain/late-results.ts';
 import { describeStanding, learnStanding } from '../enrichment/service-standing.ts';
 import type { RunOptions } from '../warehouse/tables.ts';
 import { tell } from './output.ts';
-import { webhookUrlOf } from './run-receiver.ts';
 import type { Session } from './session.ts';
+import { webhookUrlOf } from './webhook-address.ts';
 import { withClient } from './with-service.ts';
 
 /**

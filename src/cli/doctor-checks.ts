@@ -19,8 +19,8 @@ import { migrations, pendingMigrations } from '../warehouse/migrate.ts';
 import { checkService } from './doctor-service.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
 import { payloadCodec } from './payload-codec.ts';
-import { isLoopback } from './run-receiver.ts';
 import { connectClient, isWorkerThere } from './temporal.ts';
+import { isLoopback } from './webhook-address.ts';
 
 const answerMilliseconds = 10_000;
 

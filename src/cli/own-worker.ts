@@ -7,11 +7,12 @@ import type { RunningReceiver } from '../webhook/receiver.ts';
 import { installRuntime, startWorker, type RunningWorker } from '../worker.ts';
 import { ensurePruneSchedule, ensureSweepSchedule } from './own-schedules.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
-import { runOwnReceiver, webhookUrlOf } from './run-receiver.ts';
+import { runOwnReceiver } from './run-receiver.ts';
 import type { ServedMetrics } from './serve-metrics.ts';
 import { startNotifier } from './start-notifier.ts';
 import { connectWorker } from './temporal.ts';
 import { version } from './version.ts';
+import { webhookUrlOf } from './webhook-address.ts';
 
 /** What a command has already that a worker is started in. */
 export interface WorkerParts {

@@ -11,6 +11,7 @@ import { openWarehouse } from '../warehouse/database.ts';
 import { startReceiver, type RunningReceiver } from '../webhook/receiver.ts';
 import { WakeUps } from '../webhook/wake-ups.ts';
 import { isWorkflowGone } from './temporal.ts';
+import { isLoopback } from './webhook-address.ts';
 
 /** A receiver that cannot get a connection within this says 503: the service sends again, and nothing piles up here. */
 const connectMilliseconds = 2_000;
@@ -128,25 +129,4 @@ async function receivesAt({ host, port }: ListenAddress): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/**
- * The address that the service is told to deliver to.
- *
- * @param serviceUrl address of the service: one on this machine can reach a receiver that only this machine can reach
- * @returns undefined where the service could not reach any: results are then polled
- */
-export function webhookUrlOf(
-  config: Config,
-  serviceUrl: string | undefined,
-  receiver: { readonly port: number } | undefined,
-): string | undefined {
-  if (config.webhook.publicUrl !== undefined) return config.webhook.publicUrl;
-  const isHere = serviceUrl !== undefined && isLoopback(new URL(serviceUrl).hostname);
-  return receiver && isHere ? `http://127.0.0.1:${receiver.port}` : undefined;
-}
-
-/** @param hostname as `URL` has it */
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }
