@@ -97,10 +97,12 @@ export async function enrichExport(
   if (found && isStoppedByLoss(run))
     return goOnIfWanted(session, await readRunFacts(session.warehouse, run.runId), asks);
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, order.fetched);
+  // A run that was left before it was said yes to, whatever it was at, is asked for again.
+  const approved = !asks || run.isApproved;
   const handle =
-    found && run.planHash !== null && (run.status !== 'awaiting_approval' || !asks)
-      ? await resumeRun(session, run)
-      : await startRunWorkflow(session, run, !asks);
+    found && run.planHash !== null && (approved || run.status === 'paused')
+      ? await resumeRun(session, run, approved)
+      : await startRunWorkflow(session, run, approved);
   const { uiUrl } = session.stack.temporal;
   if (uiUrl !== undefined) {
     tell(`watch it: ${uiUrl}/namespaces/${session.stack.temporal.namespace}/workflows/${run.runId}`);

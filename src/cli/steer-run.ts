@@ -51,11 +51,15 @@ export async function startRunWorkflow(
   });
 }
 
-/** Gives the yes that a run waits for, clears a pause, and starts the workflow again where it was lost. */
-export async function resumeRun(session: Session, run: RunRecord): Promise<WorkflowHandle> {
+/**
+ * Gives the yes that a run waits for, clears a pause, and starts the workflow again where it was lost.
+ *
+ * @param approved the run may spend what its plan says; otherwise it asks when it comes to that
+ */
+export async function resumeRun(session: Session, run: RunRecord, approved = true): Promise<WorkflowHandle> {
   const client = await session.temporal();
   const handle = client.workflow.getHandle(run.runId);
-  if (run.status === 'awaiting_approval' && run.planHash !== null) {
+  if (approved && run.status === 'awaiting_approval' && run.planHash !== null) {
     if (session.stack.temporal.embedded) await session.work();
     if (await sendUpdate(session, run.runId, 'approve', [run.planHash])) return handle;
     // Its workflow was lost with the server's data: the tables have the plan, and the yes is given with the new start.
@@ -70,15 +74,11 @@ export async function resumeRun(session: Session, run: RunRecord): Promise<Workf
       return handle;
     } catch (error) {
       if (!isWorkflowGone(error)) throw error;
-      await setRunStatus(
-        session.warehouse,
-        run.runId,
-        run.planHash === null ? 'ingesting' : 'running',
-        undefined,
-      );
+      const phase = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
+      await setRunStatus(session.warehouse, run.runId, phase, undefined);
     }
   }
-  return startRunWorkflow(session, run, true);
+  return startRunWorkflow(session, run, approved);
 }
 
 /**

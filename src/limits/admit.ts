@@ -1,9 +1,10 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { formatCredits, type Credits } from '../domain/decimal.ts';
 import type { RunPriority } from '../contract.ts';
 import type { RateLimit } from '../domain/rate-limit.ts';
 import type { Tables } from '../warehouse/tables.ts';
+import { hashToken, newWebhookToken } from '../warehouse/webhook-token.ts';
 import type { BudgetAlarm } from './budget-alarms.ts';
 import { budgetsOf, mayFreeCredits, reserve, type BudgetLimits } from './credit-ledger.ts';
 import { bulkMatchScope, takePlace, type Wait } from './rate-windows.ts';
@@ -108,7 +109,7 @@ export async function admit(
       };
     }
     const rowNumbers = request.rowNumbers.slice(0, affordable.people);
-    const token = request.lateResults ? randomBytes(32).toString('base64url') : undefined;
+    const token = request.lateResults ? newWebhookToken() : undefined;
     await sql`
       with waited as (
         delete from waiting_batches where run_id = ${request.runId} and batch = ${request.batch}
@@ -149,9 +150,4 @@ async function lockOpenRows(
     where p.run_id = ${runId} and p.row_number = any(${rowNumbers}::int[]) and a.status = 'admitted' limit 1
   `.execute(transaction);
   return inTheAir.rows.length === 0;
-}
-
-/** The only form in which a webhook token is stored. */
-export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }

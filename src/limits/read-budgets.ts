@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { maySpend } from '../warehouse/run-state.ts';
 import type { Tables } from '../warehouse/tables.ts';
 
 /** A budget as an operator looks at it. Credits are decimals as text, null: no limit. */
@@ -32,7 +33,7 @@ export async function readBudgets(database: Kysely<Tables>, ofEach: number): Pro
       array(select percent from budget_alarms a where a.budget_id = b.budget_id and a.credits_limit = b.credits_limit
         order by percent) as alarms
     from (select *, row_number() over (partition by split_part(budget_id, ':', 1) order by budget_id desc) as age from budgets
-      where not exists (select 1 from runs where budget_id = 'run:' || run_id and run_key like 'plan %')) b
+      where not exists (select 1 from runs where budget_id = 'run:' || run_id and not ${maySpend})) b
     where age <= ${ofEach} order by split_part(budget_id, ':', 1), budget_id desc
   `.execute(database);
   return result.rows;

@@ -45,8 +45,9 @@ export async function awaitPlace(
 /** A batch that needs no call after all waits no longer. Admission does the same for those that get one. */
 export async function leavePlace(
   database: Kysely<Tables>,
-  { runId, batch }: Omit<ReadyBatch, 'priority'>,
+  { runId, batch, priority }: ReadyBatch,
 ): Promise<void> {
+  if (priority === inOrder.at(-1)) return;
   await sql`delete from waiting_batches where run_id = ${runId} and batch = ${batch}`.execute(database);
 }
 

@@ -1,6 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Retention } from '../domain/retention.ts';
 import type { Warehouse } from './database.ts';
+import { maySpend } from './run-state.ts';
+import { saysNothing } from './suppressions.ts';
 
 /** What is older than its retention: how much of it can go, and how much is still needed. */
 export interface PruneFigures {
@@ -40,7 +42,7 @@ const closedRun = sql`not exists (select 1 from attempts o where o.run_id = r.ru
 const setAside = sql`d.status in ('orphaned', 'quarantined')`;
 
 /** A plan that was only looked at discards its rows by itself, unless it was killed: after a day it will not any more. */
-const abandonedPlan = sql`(r.finished_at is null and r.run_key like 'plan %' and r.created_at < clock_timestamp() - interval '1 day')`;
+const abandonedPlan = sql`(r.finished_at is null and not ${maySpend} and r.created_at < clock_timestamp() - interval '1 day')`;
 
 /**
  * Measures what `prune` would remove, and changes nothing.
@@ -217,9 +219,7 @@ async function pruneRows(
     if (!batch) return undefined;
     const { runId, from, to } = batch;
     await sql`
-      update run_rows set raw = '[]', person_id = null, email = null, other_emails = null, hashed_email = null,
-        profile_url = null, first_name = null, last_name = null, name = null, organization_name = null, domain = null,
-        keys = '{}'
+      update run_rows set ${saysNothing}
       where run_id = ${runId} and row_number > ${from} and row_number <= ${to}
     `.execute(transaction);
     await sql`update runs set rows_pruned = ${to} where run_id = ${runId}`.execute(transaction);

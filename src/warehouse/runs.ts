@@ -25,6 +25,8 @@ export interface RunRecord {
   readonly expectedPlanHash: string | null;
   readonly stop: Stop | null;
   readonly createdAt: Date;
+  /** Somebody has said yes to its plan, or its command did. */
+  readonly isApproved: boolean;
   readonly finishedAt: Date | null;
   /** Whether it is known what contacts were before it. */
   readonly journal: 'none' | 'kept' | 'pruned';
@@ -73,6 +75,7 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     planHash: row.plan_hash,
     expectedPlanHash: row.expected_plan_hash,
     stop: row.stop,
+    isApproved: row.approved_at !== null,
     createdAt: row.created_at,
     finishedAt: row.finished_at,
     journal: row.journal,

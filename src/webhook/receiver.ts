@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { killPoint } from '../observe/kill-point.ts';
@@ -7,6 +6,7 @@ import type { DeliveryResult } from '../observe/process-metrics.ts';
 import { storeDelivery } from '../warehouse/deliveries.ts';
 import type { Warehouse } from '../warehouse/database.ts';
 import { isDatabaseAway } from '../warehouse/failure.ts';
+import { hashToken } from '../warehouse/webhook-token.ts';
 import { BodyReader, BodyRefused } from './body-reader.ts';
 
 export interface ReceiverSettings {
@@ -86,9 +86,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     const stored = await bodies.read(request.raw, request.headers['content-length'], (body) => {
       killPoint('delivery-arrived');
       return storeDelivery(warehouse, {
-        tokenHash: createHash('sha256')
-          .update(tokenForm.test(token) ? token : '')
-          .digest(),
+        tokenHash: hashToken(tokenForm.test(token) ? token : ''),
         body,
         contentEncoding: request.headers['content-encoding']?.slice(0, 50),
       });

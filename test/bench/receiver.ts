@@ -17,7 +17,7 @@ import fastify from 'fastify';
 import { pino } from 'pino';
 import { Pool } from 'undici';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
-import { hashToken } from '../../src/limits/admit.ts';
+import { hashToken } from '../../src/warehouse/webhook-token.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { startReceiver, webhookPath } from '../../src/webhook/receiver.ts';

@@ -97,6 +97,29 @@ describe('enrich run', () => {
     expect(bill().calls).toBe(0);
   });
 
+  it.each(['planning', 'paused'])(
+    'asks on a terminal before it spends, where the run was left %s with its plan and without its workflow',
+    async (status) => {
+      const file = house.sample(30);
+      const bill = sinceNow();
+      const left = await house.answerPrompts(['run', file], '\u0003');
+      const runId = /run (run-\S+)/.exec(left.shown)![1]!;
+      await house.terminateWorkflow(runId);
+      const stop = { type: 'run.paused', reason: 'a test', next: 'none' };
+      await house.warehouse.pool.query(`update runs set status = $2, stop = $3 where run_id = $1`, [
+        runId,
+        status,
+        status === 'paused' ? stop : null,
+      ]);
+      const again = await house.answerPrompts(['run', file], 'n\n');
+      expect(again.shown).toContain(`going on with ${runId}`);
+      expect(again.shown).toContain('[y/N]');
+      expect(bill().calls).toBe(0);
+      const [run] = JSON.parse((await house.enrich(['status', '--json'])).stdout) as RunFacts[];
+      expect(run).toMatchObject({ run_id: runId, status: 'cancelled' });
+    },
+  );
+
   it('runs exactly the plan that was looked at, or nothing', async () => {
     const file = house.sample(50);
     const plan = JSON.parse((await house.enrich(['plan', file, '--json'])).stdout) as { plan_hash: string };

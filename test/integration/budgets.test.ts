@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { wholeCredits, type Credits } from '../../src/domain/decimal.ts';
-import { readBudgetAlarms } from '../../src/limits/budget-alarms.ts';
 import { presentBudget, setBudget, setStandingBudget } from '../../src/limits/budget-limits.ts';
 import {
   applyBudgetLimits,
@@ -167,7 +166,10 @@ describe('an alarm', () => {
   const alarmed: BudgetLimits = { ...tenADay, alarmsAt: [50, 80, 100] };
 
   async function percents(): Promise<number[]> {
-    return (await readBudgetAlarms(warehouse.database, undefined)).map((alarm) => alarm.percent);
+    const { rows } = await warehouse.pool.query<{ percent: number }>(
+      'select percent from budget_alarms order by crossed_at desc, percent desc',
+    );
+    return rows.map((alarm) => alarm.percent);
   }
 
   it('is raised once for each threshold that is crossed', async () => {

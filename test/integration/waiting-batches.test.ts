@@ -225,7 +225,7 @@ describe('no place is kept', () => {
   it('for a batch that is admitted, or needs no call after all', async () => {
     await waiting(1, 2);
     await ask(night, 'nightly', 1);
-    await leavePlace(warehouse.database, { runId: night, batch: 2 });
+    await leavePlace(warehouse.database, { runId: night, batch: 2, priority: 'nightly' });
     expect(await placesForBackfill()).toBe(3);
   });
 
