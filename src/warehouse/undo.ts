@@ -160,7 +160,10 @@ async function undoBatch(
         where t.number is null and t.former is not null and c.source = t.source and c.contact_id = t.contact_id
       ), removed_phones as (
         delete from contact_phones p using taken t
-        where t.former is null and p.source = t.source and p.contact_id = t.contact_id and p.number = t.number
+        where p.source = t.source and p.contact_id = t.contact_id and ((t.former is null and p.number = t.number)
+          -- Numbers of theirs that the run has not written go with the contact.
+          or (t.number is null and t.withheld and p.person_id = t.person_id
+            and (p.source, p.contact_id, p.number) not in (select source, contact_id, number from taken where number is not null)))
       ), restored_phones as (
         update contact_phones p set ${assignments(phoneColumns)}
         from taken t cross join lateral jsonb_populate_record(null::contact_phones, t.former) f
@@ -206,8 +209,12 @@ function standing(
       from bounds b join contact_journal j using (source, contact_id)
       where j.run_id = ${runId} and j.entry_id > b.others_last group by j.source, j.contact_id, j.number
     ), taken as materialized (
-      select e.source, e.contact_id, e.number, e.entry_ids, case when not w.withheld then e.former end as former, w.withheld
-      from entries e cross join lateral (select e.former is not null and ${isListed} as withheld) w
+      select source, contact_id, number, entry_ids, person_id, withheld, case when not withheld then former end as former
+      from (
+        select e.*, e.former ->> 'person_id' as person_id,
+          bool_or(e.former is not null and ${isListed}) over (partition by e.source, e.contact_id, e.former ->> 'person_id') as withheld
+        from entries e
+      ) known
     ), left_alone as (
       select source, contact_id, first from bounds where first < others_last
     ), others as (
@@ -228,9 +235,13 @@ const figures = sql`
     from taken t join enriched_contacts c using (source, contact_id) group by source, contact_id
   ) contacts`;
 
-/** The suppression list knows a contact by its columns and by its row, and a number by its person. */
+/** The suppression list knows a contact by its columns and by its row; a number by whose it was, and by whom its call had asked for. */
 const isFormerListed = sql`exists (
-  select 1 from jsonb_populate_record(null::enriched_contacts, e.former) c where exists (${sql.raw(isListedContact)}))`;
+  select 1 from jsonb_populate_record(null::enriched_contacts, e.former) c where exists (${sql.raw(isListedContact)})
+) or e.number is not null and exists (
+  select 1 from attempt_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key,
+    suppression_hashes(identity_key) as form (key_hash) join suppressed_keys using (key_hash)
+  where p.attempt_id = e.former ->> 'attempt_id' and p.person_id = e.former ->> 'person_id')`;
 
 function assignments(columns: readonly string[]): RawBuilder<unknown> {
   return sql.join(columns.map((column) => sql`${sql.ref(column)} = f.${sql.ref(column)}`));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contactFields, type ContactFields } from '../../src/domain/merge-policy.ts';
+import { writePhones } from '../../src/warehouse/contact-phones.ts';
 import { upsertContacts } from '../../src/warehouse/contacts.ts';
 import { erase } from '../../src/warehouse/erase.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
@@ -33,6 +34,14 @@ afterAll(() => warehouse.drop());
 
 type Given = readonly [contactId: string, fields: Partial<ContactFields>];
 
+const noPhone = {
+  rawNumber: undefined,
+  type: undefined,
+  status: undefined,
+  dncStatus: undefined,
+  confidence: undefined,
+};
+
 /** Of whom nothing is known. */
 const blank = contactFields({ id: 'x' });
 
@@ -62,6 +71,25 @@ async function write(runId: string, contacts: readonly Given[]): Promise<void> {
       })),
     }),
   );
+}
+
+/** A late result of a run gives one of its contacts these numbers. */
+async function deliver(
+  runId: string,
+  contactId: string,
+  personId: string,
+  ...numbers: readonly string[]
+): Promise<void> {
+  const contact = { source: 'generic', contactId, personId, runId, rowNumber: 1, attemptId: 'a', emails: [] };
+  const phones = numbers.map((number, position) => ({ ...noPhone, sanitizedNumber: number, position }));
+  const askedAt = new Date(clock).toISOString();
+  await warehouse.database
+    .transaction()
+    .execute((transaction) =>
+      writePhones(transaction, { deliveryId: 'd', origin: 'reveal' }, [
+        { contact: { ...contact, askedAt, undone: false }, person: { phones } },
+      ]),
+    );
 }
 
 function takeBack(runId: string): ReturnType<typeof undo> {
@@ -396,6 +424,39 @@ describe('former values', () => {
       .execute((transaction) => suppress(transaction, ['email:ada@listed.example'], note));
     expect(await takeBack(later)).toMatchObject({ removed: 0, restored: 0, withheld: 1 });
     expect(await valueOf('listed', 'email')).toBeUndefined();
+    await warehouse.pool.query('delete from suppression_entries');
+  });
+
+  it('of somebody who is on the suppression list by now are no numbers either', async () => {
+    const earlier = await runThatWrote(['numbers', { person_id: 'ada-3', email: 'ada@numbers.example' }]);
+    await deliver(earlier, 'numbers', 'ada-3', '+14155550100', '+14155550101');
+    const later = await runThatWrote(['numbers', { person_id: 'bo-3' }]);
+    await deliver(later, 'numbers', 'bo-3', '+14155550100', '+14155550102');
+    await warehouse.database
+      .transaction()
+      .execute((transaction) => suppress(transaction, ['email:ada@numbers.example'], note));
+    expect(await takeBack(later)).toMatchObject({ withheld: 1 });
+    expect(await contents(['numbers'])).toEqual({ contacts: [], phones: [] });
+    await warehouse.pool.query('delete from suppression_entries');
+  });
+
+  it('of a number are not written where whoever it was asked for is on the list by now', async () => {
+    const call = await endedCall();
+    const [person] = call.people;
+    const { rows } = await warehouse.pool.query<{ contact_id: string; number: string }>(
+      `select contact_id, number from contact_phones where person_id = $1`,
+      [call.ids[0]],
+    );
+    const [{ contact_id, number }] = rows as [{ contact_id: string; number: string }];
+    const { runId } = await stagedRun(warehouse, []);
+    clock = Date.now() + 60_000;
+    await deliver(runId, contact_id, 'somebody-else', number);
+    await endRun(warehouse, runId, 'finished', undefined);
+    await warehouse.database
+      .transaction()
+      .execute((transaction) => suppress(transaction, [`email:${person!.identity.email}`], note));
+    await takeBack(runId);
+    expect(await contents([contact_id])).toMatchObject({ phones: [] });
     await warehouse.pool.query('delete from suppression_entries');
   });
 
