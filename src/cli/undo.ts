@@ -2,16 +2,10 @@ import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { counted, nounFor } from '../domain/counted.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import { countRemembered, forgetAsked } from '../warehouse/remember.ts';
 import { readRunFacts } from '../warehouse/run-facts.ts';
 import { getRun, type RunRecord } from '../warehouse/runs.ts';
-import {
-  countRemembered,
-  forgetAsked,
-  measureUndo,
-  undo,
-  undoneRunsLeft,
-  type UndoFigures,
-} from '../warehouse/undo.ts';
+import { measureUndo, undo, undoneRunsLeft, type UndoFigures } from '../warehouse/undo.ts';
 import { agrees } from './agrees.ts';
 import { describeUndone } from './describe-run.ts';
 import { lookedAtRun } from './latest-run.ts';

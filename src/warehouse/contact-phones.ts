@@ -75,7 +75,10 @@ export async function writePhones(
       run_id = excluded.run_id, delivery_id = excluded.delivery_id, asked_at = excluded.asked_at
     where p.asked_at <= excluded.asked_at
   `.execute(transaction);
-  await chooseBest(transaction, written);
+  await chooseBest(
+    transaction,
+    written.map(({ contact }) => contact),
+  );
   await rememberMissing(
     transaction,
     given.filter(({ person }) => person.phones.length === 0).map(({ contact }) => contact),
@@ -83,15 +86,17 @@ export async function writePhones(
   );
 }
 
-async function chooseBest(
+/** Puts the best of the numbers that the newest answer gave for a contact's person into the contact. */
+export async function chooseBest(
   transaction: Transaction<Tables>,
-  given: readonly { readonly contact: LateContact }[],
+  contacts: readonly { readonly source: string; readonly contactId: string }[],
 ): Promise<void> {
+  if (contacts.length === 0) return;
   const known = await sql<Phone & { source: string; contactId: string }>`
     select p.source, p.contact_id as "contactId", number, e164, raw_number as "rawNumber", type, status, dnc_status as "dncStatus",
       confidence, position
     from contact_phones p
-    join (select distinct * from unnest(${given.map(({ contact }) => contact.source)}::text[], ${given.map(({ contact }) => contact.contactId)}::text[])) as g (source, contact_id)
+    join (select distinct * from unnest(${contacts.map(({ source }) => source)}::text[], ${contacts.map(({ contactId }) => contactId)}::text[])) as g (source, contact_id)
       on g.source = p.source and g.contact_id = p.contact_id
     join enriched_contacts c on c.source = p.source and c.contact_id = p.contact_id and c.person_id = p.person_id
     where p.asked_at = (select max(asked_at) from contact_phones n where n.source = p.source and n.contact_id = p.contact_id

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import type { AlignedRow } from '../domain/alignment.ts';
 import type { Identity } from '../domain/identity.ts';
 import { parseDomain } from '../domain/domain-name.ts';
@@ -110,6 +110,33 @@ export async function rememberAsked(
     `.execute(transaction);
     return named.rows[0]!.rows;
   });
+}
+
+/** Under how many names it is remembered that a run asked for people, and no later run has. */
+export async function countRemembered(database: Kysely<Tables>, runId: string): Promise<number> {
+  const { rows } = await sql<{ names: number }>`
+    select count(distinct identity_key)::int as names from identity_memory where run_id = ${runId}
+  `.execute(database);
+  return rows[0]!.names;
+}
+
+/**
+ * Forgets that a run asked for its people: whichever run comes next asks for them, and pays for them, again.
+ *
+ * @returns under how many names it was remembered
+ */
+export async function forgetAsked({ database }: Warehouse, runId: string): Promise<number> {
+  // In the order in which it is written, so that whoever remembers the same people waits only one way round.
+  const { rows } = await sql<{ names: number }>`
+    with locked as (
+      select identity_key, field_group from identity_memory where run_id = ${runId} order by identity_key, field_group for update
+    ), forgotten as (
+      delete from identity_memory m using locked l
+      where m.identity_key = l.identity_key and m.field_group = l.field_group returning m.identity_key
+    )
+    select count(distinct identity_key)::int as names from forgotten
+  `.execute(database);
+  return rows[0]!.names;
 }
 
 /** The keys of a person who came back, with their employer's domain, by which the suppression list knows them. */

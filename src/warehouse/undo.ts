@@ -1,5 +1,6 @@
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { fieldGroups } from '../domain/merge-policy.ts';
+import { chooseBest } from './contact-phones.ts';
 import type { Warehouse } from './database.ts';
 import { isListedContact } from './export-contacts.ts';
 import { hasSuppressions, holdSuppressions, lockSuppressions } from './suppressions.ts';
@@ -148,6 +149,7 @@ async function undoBatch(
       select 1 from enriched_contacts c join (${theirs}) k using (source, contact_id) order by c.source, c.contact_id for update of c
     `.execute(transaction);
     const isListed = (await hasSuppressions(transaction)) ? isFormerListed : sql`false`;
+    const givenNumbers = await givenNumbersSince(transaction, runId, theirs);
     const { rows } = await sql<BatchFigures>`
       with ${standing(runId, theirs, isListed)}, forgotten as (
         delete from contact_journal j using taken t where j.entry_id = any(t.entry_ids)
@@ -170,8 +172,31 @@ async function undoBatch(
         where t.former is not null and p.source = t.source and p.contact_id = t.contact_id and p.number = t.number
       ) ${figures}
     `.execute(transaction);
+    await sql`select set_config('enrichment.undoing', '', true)`.execute(transaction);
+    await chooseBest(transaction, givenNumbers);
     return { last, figures: rows };
   });
+}
+
+/**
+ * Contacts that others than the run have given numbers since, and changed in nothing else: late results of an earlier run, for
+ * whoever the contact was before. Their best number is chosen as if this run had not been in between.
+ */
+async function givenNumbersSince(
+  transaction: Transaction<Tables>,
+  runId: string,
+  theirs: RawBuilder<unknown>,
+): Promise<readonly ContactKey[]> {
+  const { rows } = await sql<ContactKey>`
+    select source, contact_id as "contactId" from (${theirs}) k cross join lateral (
+      -- One by one, in the index: otherwise PostgreSQL may read all of the journal for each batch.
+      select min(entry_id) filter (where run_id = ${runId} and number is null) as first,
+        max(entry_id) filter (where run_id <> ${runId} and number is null) as others_last,
+        max(entry_id) filter (where run_id <> ${runId} and number is not null) as number_last
+      from contact_journal j where j.source = k.source and j.contact_id = k.contact_id
+    ) entries where number_last > first and coalesce(others_last, 0) < first
+  `.execute(transaction);
+  return rows;
 }
 
 async function nextContacts(
@@ -189,7 +214,8 @@ async function nextContacts(
 
 /**
  * Common table expressions of how a run's contacts stand: `taken` has what each contact and number was before the run, where
- * nobody has written the contact since; `others` has the runs that have written those that are left alone.
+ * nobody has written it since; `others` has the runs that have written those that are left alone. A number can be another run's
+ * while the contact is not: a late result for whoever the contact was before. Where the contact is another run's, so are its numbers.
  *
  * @param theirs a query of `source` and `contact_id`: contacts of the run
  * @param isListed over `taken`'s entry `e`: its former values are about somebody on the suppression list
@@ -200,27 +226,28 @@ function standing(
   isListed: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   return sql`
-    theirs as (${theirs}), bounds as (
-      select source, contact_id, coalesce(max(j.entry_id) filter (where j.run_id <> ${runId}), 0) as others_last,
-        min(j.entry_id) filter (where j.run_id = ${runId}) as first
-      from theirs join contact_journal j using (source, contact_id) group by source, contact_id
+    theirs as (${theirs}), known as materialized (
+      select source, contact_id, number, entry_id, run_id, greatest(
+        max(entry_id) filter (where run_id <> ${runId} and number is null) over (partition by source, contact_id),
+        max(entry_id) filter (where run_id <> ${runId}) over (partition by source, contact_id, number), 0) as others_last
+      from theirs join contact_journal using (source, contact_id)
     ), entries as (
-      select j.source, j.contact_id, j.number, array_agg(j.entry_id) as entry_ids, (array_agg(j.former order by j.entry_id))[1] as former
-      from bounds b join contact_journal j using (source, contact_id)
-      where j.run_id = ${runId} and j.entry_id > b.others_last group by j.source, j.contact_id, j.number
+      select source, contact_id, number, array_agg(entry_id) as entry_ids, min(entry_id) as first
+      from known where run_id = ${runId} and entry_id > others_last group by source, contact_id, number
     ), taken as materialized (
       select source, contact_id, number, entry_ids, person_id, withheld, case when not withheld then former end as former
       from (
-        select e.*, e.former ->> 'person_id' as person_id,
-          bool_or(e.former is not null and ${isListed}) over (partition by e.source, e.contact_id, e.former ->> 'person_id') as withheld
-        from entries e
-      ) known
+        select e.*, person_id, bool_or(e.former is not null and ${isListed}) over (partition by e.source, e.contact_id, person_id) as withheld
+        from (select entries.*, j.former from entries join contact_journal j on j.entry_id = entries.first) e,
+          lateral (select e.former ->> 'person_id' as person_id) whose
+      ) listed
     ), left_alone as (
-      select source, contact_id, first from bounds where first < others_last
+      select source, contact_id, number, min(entry_id) as first from known
+      where run_id = ${runId} and entry_id < others_last group by source, contact_id, number
     ), others as (
-      select j.run_id, count(distinct (j.source, j.contact_id))::int as contacts
-      from left_alone l join contact_journal j using (source, contact_id)
-      where j.run_id <> ${runId} and j.entry_id > l.first group by j.run_id
+      select j.run_id, count(distinct (source, contact_id))::int as contacts
+      from left_alone l join known j using (source, contact_id)
+      where j.run_id <> ${runId} and j.entry_id > l.first and (j.number is null or j.number = l.number) group by j.run_id
     )`;
 }
 
@@ -228,7 +255,7 @@ function standing(
 const figures = sql`
   select count(*) filter (where created)::int as removed, count(*) filter (where withheld)::int as withheld,
     count(*) filter (where not created and not withheld)::int as restored,
-    (select count(*)::int from left_alone) as "leftAlone",
+    (select count(distinct (source, contact_id))::int from left_alone) as "leftAlone",
     (select jsonb_object_agg(run_id, contacts) from others) as "leftAloneBy"
   from (
     select bool_or(t.number is null and t.former is null and not t.withheld) as created, bool_or(t.number is null and t.withheld) as withheld
@@ -261,33 +288,6 @@ function sumOf(batches: readonly BatchFigures[]): UndoFigures {
     leftAlone: total('leftAlone'),
     leftAloneBy,
   };
-}
-
-/** Under how many names it is remembered that a run asked for people, and no later run has. */
-export async function countRemembered(database: Kysely<Tables>, runId: string): Promise<number> {
-  const { rows } = await sql<{ names: number }>`
-    select count(distinct identity_key)::int as names from identity_memory where run_id = ${runId}
-  `.execute(database);
-  return rows[0]!.names;
-}
-
-/**
- * Forgets that a run asked for its people: whichever run comes next asks for them, and pays for them, again.
- *
- * @returns under how many names it was remembered
- */
-export async function forgetAsked({ database }: Warehouse, runId: string): Promise<number> {
-  // In the order in which it is written, so that whoever remembers the same people waits only one way round.
-  const { rows } = await sql<{ names: number }>`
-    with locked as (
-      select identity_key, field_group from identity_memory where run_id = ${runId} order by identity_key, field_group for update
-    ), forgotten as (
-      delete from identity_memory m using locked l
-      where m.identity_key = l.identity_key and m.field_group = l.field_group returning m.identity_key
-    )
-    select count(distinct identity_key)::int as names from forgotten
-  `.execute(database);
-  return rows[0]!.names;
 }
 
 /** Other runs that are undone and have contacts left alone: this run may have been in their way. */

@@ -5,10 +5,11 @@ import { upsertContacts } from '../../src/warehouse/contacts.ts';
 import { erase } from '../../src/warehouse/erase.ts';
 import { planRows } from '../../src/warehouse/plan.ts';
 import { prune } from '../../src/warehouse/prune.ts';
+import { countRemembered, forgetAsked } from '../../src/warehouse/remember.ts';
 import { readRunFacts } from '../../src/warehouse/run-facts.ts';
 import { endRun, getRun } from '../../src/warehouse/runs.ts';
 import { suppress } from '../../src/warehouse/suppressions.ts';
-import { countRemembered, forgetAsked, measureUndo, undo, undoneRunsLeft } from '../../src/warehouse/undo.ts';
+import { measureUndo, undo, undoneRunsLeft } from '../../src/warehouse/undo.ts';
 import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { everything } from '../helpers/everything.ts';
 import {
@@ -292,6 +293,28 @@ describe('a contact that another run has written since', () => {
     });
     expect(await contents(ids)).toEqual(before);
     expect(await takeBack(later)).toMatchObject({ restored: 3, leftAlone: 0 });
+    expect(await takeBack(call.runId)).toMatchObject({ removed: 3, leftAlone: 0 });
+    expect(await contents(ids)).toEqual({ contacts: [], phones: [] });
+  });
+
+  it('as somebody else is theirs again, with the numbers that came for them meanwhile', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await endRun(warehouse, call.runId, 'finished', undefined);
+    const { rows } = await warehouse.pool.query<{ contact_id: string }>(
+      'select contact_id from enriched_contacts where run_id = $1 order by 1',
+      [call.runId],
+    );
+    const ids = rows.map(({ contact_id }) => contact_id);
+    clock = Date.now();
+    const wrong = await runThatWrote(...ids.map((id): Given => [id, { person_id: `wrong-${id}` }]));
+    await deliver(wrong, ids[0]!, `wrong-${ids[0]}`, '+14155550199');
+    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+
+    expect(await takeBack(wrong)).toMatchObject({ restored: 3, leftAlone: 0 });
+    const phones = await Promise.all(ids.map((id) => valueOf(id, 'phone')));
+    expect(phones).toEqual(['+14155550100', '+14155550101', '+14155550102']);
+    expect(await valueOf(ids[0]!, 'person_id')).toBe(call.ids[0]);
     expect(await takeBack(call.runId)).toMatchObject({ removed: 3, leftAlone: 0 });
     expect(await contents(ids)).toEqual({ contacts: [], phones: [] });
   });
