@@ -92,8 +92,8 @@ export async function chooseBest(
   contacts: readonly { readonly source: string; readonly contactId: string }[],
 ): Promise<void> {
   if (contacts.length === 0) return;
-  const known = await sql<Phone & { source: string; contactId: string }>`
-    select p.source, p.contact_id as "contactId", number, e164, raw_number as "rawNumber", type, status, dnc_status as "dncStatus",
+  const known = await sql<Phone & { source: string; contactId: string; personId: string }>`
+    select p.source, p.contact_id as "contactId", p.person_id as "personId", number, e164, raw_number as "rawNumber", type, status, dnc_status as "dncStatus",
       confidence, position
     from contact_phones p
     join (select distinct * from unnest(${contacts.map(({ source }) => source)}::text[], ${contacts.map(({ contactId }) => contactId)}::text[])) as g (source, contact_id)
@@ -113,13 +113,15 @@ export async function chooseBest(
   const chosen = [...byContact.values()].map((phones) => ({
     source: phones[0]!.source,
     contactId: phones[0]!.contactId,
+    personId: phones[0]!.personId,
     best: bestPhone(phones)?.number ?? null,
   }));
+  // Looks again whose the contact is: where there was none at first, nobody's lock has kept an answer from making it somebody else's.
   await sql`
     update enriched_contacts c set phone = chosen.phone
     from unnest(${chosen.map((each) => each.source)}::text[], ${chosen.map((each) => each.contactId)}::text[],
-      ${chosen.map((each) => each.best)}::text[]) as chosen (source, contact_id, phone)
-    where c.source = chosen.source and c.contact_id = chosen.contact_id and c.phone is distinct from chosen.phone
+      ${chosen.map((each) => each.personId)}::text[], ${chosen.map((each) => each.best)}::text[]) as chosen (source, contact_id, person_id, phone)
+    where c.source = chosen.source and c.contact_id = chosen.contact_id and c.person_id = chosen.person_id and c.phone is distinct from chosen.phone
   `.execute(transaction);
 }
 
@@ -159,6 +161,7 @@ export async function writeLateEmails(
       const current = await sql<{ email: string | null; email_status: string | null }>`
         select email, email_status from enriched_contacts
         where source = ${contact.source} and contact_id = ${contact.contactId} and person_id = ${contact.personId} and enriched_at <= ${contact.askedAt}::timestamptz
+        for update
       `.execute(transaction);
       const row = current.rows[0];
       if (
