@@ -116,7 +116,13 @@ async function startOnPorts(definition: ServerDefinition, ports: ServerPorts): P
   const logFile = join(directory, 'server.log');
   const server = spawnDetached({ ...definition.command(ports), directory, logFile });
   const record: ServerRecord = { pid: server.pid, start: server.start, ...ports };
-  if (server.pid > 0) writeRecord(directory, record);
+  try {
+    if (server.pid > 0) writeRecord(directory, record);
+  } catch (error) {
+    // Without its record no command finds it, and it would run for ever.
+    await endServer(definition, server, endSilent);
+    throw error;
+  }
   const deadline = Date.now() + startSeconds * 1000;
   while (server.ended() === undefined && Date.now() < deadline) {
     if ((await definition.probe(ports)) === 'ready' && server.ended() === undefined) return record;

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { Problem } from '../domain/problem.ts';
 import { isRunning, type ProcessIdentity } from './processes.ts';
 
 const schema = z.object({
@@ -22,10 +23,20 @@ export interface ServerRecord extends ProcessIdentity, ServerPorts {}
 
 const fileName = 'server.json';
 
+/** @throws Problem `disk.full` */
 export function writeRecord(directory: string, record: ServerRecord): void {
   const file = join(directory, fileName);
-  writeFileSync(`${file}.tmp`, JSON.stringify(record), { mode: 0o600 });
-  renameSync(`${file}.tmp`, file);
+  try {
+    writeFileSync(`${file}.tmp`, JSON.stringify(record), { mode: 0o600 });
+    renameSync(`${file}.tmp`, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    throw new Problem('disk.full', 'the disk is full: what runs here cannot be written down', {
+      where: directory,
+      next: 'make room, then run the same command again; nothing is lost',
+      cause: error,
+    });
+  }
 }
 
 /** The record of the server that was started last, running or not; undefined where there is none that can be read. */

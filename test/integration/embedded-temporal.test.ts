@@ -93,10 +93,14 @@ describe('the Temporal dev server', () => {
     });
   });
 
-  it.runIf(process.getuid?.() === 0)('says that the disk is full', async () => {
-    const options = ['-t', 'tmpfs', '-o', 'size=100k', 'tmpfs', directory];
+  it.runIf(process.getuid?.() === 0).each([
+    ['is full', 100],
+    ['was full before it started', 0],
+  ])('says that the disk %s', async (_, freeKilobytes) => {
+    const options = ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', directory];
     if (spawnSync('mount', options).status !== 0) return;
     try {
+      writeFileSync(join(directory, 'other'), Buffer.alloc((200 - freeKilobytes) * 1_024));
       await expect(start()).rejects.toMatchObject({ type: 'disk.full', where: directory });
     } finally {
       spawnSync('umount', [directory]);
