@@ -4,6 +4,7 @@ import { startCodecEndpoint } from './codec-endpoint.ts';
 import { tell } from './output.ts';
 import { payloadCodec } from './payload-codec.ts';
 import { settingsOf } from './settings.ts';
+import { untilStopped } from './stop-signal.ts';
 
 /** `enrich codec-server` */
 export function codecServerCommand(): Command {
@@ -53,10 +54,7 @@ Examples:
         });
       });
       tell(`codec server on http://${endpoint.host}:${endpoint.port}; stop it with Ctrl-C or SIGTERM`);
-      await new Promise<void>((resolve) => {
-        process.once('SIGINT', resolve);
-        process.once('SIGTERM', resolve);
-      });
+      await untilStopped();
       await endpoint.close();
     });
 }

@@ -7,6 +7,7 @@ import { measurePrune, prune, type PruneFigures } from '../warehouse/prune.ts';
 import { print, table, tell } from './output.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
+import { stopAfterBatch } from './stop-signal.ts';
 
 /** `enrich prune` */
 export function pruneCommand(): Command {
@@ -74,14 +75,7 @@ Example:
 function removeUntilStopped(
   ...[warehouse, retention]: Parameters<typeof measurePrune>
 ): Promise<PruneFigures> {
-  const stopped = new AbortController();
-  const stop = (): void => {
-    tell('stopping after this batch');
-    stopped.abort();
-  };
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
-  return prune(warehouse, retention, stopped.signal);
+  return prune(warehouse, retention, stopAfterBatch());
 }
 
 function amountOf(figures: PruneFigures, kind: (typeof retained)[number]): string {

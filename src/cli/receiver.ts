@@ -3,6 +3,7 @@ import { tell } from './output.ts';
 import { defaultListen, runReceiver } from './run-receiver.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
+import { untilStopped } from './stop-signal.ts';
 
 /** `enrich receiver` */
 export function receiverCommand(): Command {
@@ -31,10 +32,7 @@ Example:
           log,
         });
         tell(`receiver on http://${receiver.host}:${receiver.port}; stop it with Ctrl-C or SIGTERM`);
-        await new Promise<void>((resolve) => {
-          process.once('SIGINT', resolve);
-          process.once('SIGTERM', resolve);
-        });
+        await untilStopped();
         tell('stopping: deliveries that have arrived are stored');
         await receiver.close();
       });

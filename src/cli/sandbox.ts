@@ -9,6 +9,7 @@ import { defaultApiKey, startSandbox } from '../sandbox/server.ts';
 import { share, wholeNumber } from './number-flag.ts';
 import { print } from './output.ts';
 import { parseYaml } from './parse-yaml.ts';
+import { untilStopped } from './stop-signal.ts';
 
 interface SandboxFlags {
   readonly port: number;
@@ -123,10 +124,7 @@ Examples:
         `control   ${sandbox.controlUrl}/bill, /log, /late, /deliveries, /busiest?seconds=10, PUT /scenario, POST /token`,
       );
       if (flags.apiKeyFile === undefined) print(`key       ${apiKey}`);
-      await new Promise<void>((resolve) => {
-        process.once('SIGINT', resolve);
-        process.once('SIGTERM', resolve);
-      });
+      await untilStopped();
       await sandbox.close();
     });
 }

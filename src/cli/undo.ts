@@ -12,6 +12,7 @@ import { lookedAtRun } from './latest-run.ts';
 import { print, table, tell } from './output.ts';
 import { withWarehouse, type Session } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
+import { stopAfterBatch } from './stop-signal.ts';
 
 interface UndoFlags {
   readonly forget?: boolean;
@@ -103,7 +104,7 @@ async function undoRun(session: Session, name: string, options: UndoFlags): Prom
   const note = { by: options.by ?? userInfo().username, reason: options.reason };
   const done =
     run.journal === 'kept'
-      ? await undo(warehouse, run.runId, note, stopSignal(), sayingProgress())
+      ? await undo(warehouse, run.runId, note, stopAfterBatch(), sayingProgress())
       : { ...nothing, complete: true };
   if (!done.complete) {
     throw new Problem('undo.interrupted', 'stopped before all contacts were taken back', {
@@ -211,15 +212,4 @@ function sayingProgress(): (contacts: number) => void {
     told = Date.now();
     tell(`${contacts} contacts so far`);
   };
-}
-
-function stopSignal(): AbortSignal {
-  const stopped = new AbortController();
-  const stop = (): void => {
-    tell('stopping after this batch');
-    stopped.abort();
-  };
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
-  return stopped.signal;
 }

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { tell } from './output.ts';
 import { withSession } from './session.ts';
 import { settingsOf, withSettings } from './settings.ts';
+import { untilStopped } from './stop-signal.ts';
 
 /** `enrich worker` */
 export function workerCommand(): Command {
@@ -22,11 +23,7 @@ Example:
       await withSession(settingsOf(options), { temporal: true, service: true }, async (session) => {
         const worker = await session.work();
         tell(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
-        const asked = new Promise<void>((resolve) => {
-          process.once('SIGINT', resolve);
-          process.once('SIGTERM', resolve);
-        });
-        await Promise.race([asked, worker.ended]);
+        await Promise.race([untilStopped(), worker.ended]);
       });
     });
 }

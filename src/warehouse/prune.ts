@@ -106,8 +106,9 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
 }
 
 /**
- * Removes what is older than its retention and no longer needed: bodies of answers, bodies of deliveries, and what staged
- * rows say of people; and what contacts were before a run, which can then be undone no more. Calls, credits, outcomes, hashes of deliveries, contacts and the memory of who was asked stay.
+ * Removes what is older than its retention and no longer needed: bodies of answers, bodies of deliveries, what staged rows say
+ * of people, and what contacts were before a run, which can then be undone no more. Calls, credits, outcomes, hashes of
+ * deliveries, contacts and the memory of who was asked stay.
  *
  * In batches of one short transaction each, which wait for nobody: rows that somebody holds are left for the next time. So
  * it can run beside workers and beside itself, and be stopped at any moment.

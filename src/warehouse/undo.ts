@@ -89,13 +89,15 @@ export async function undo(
 ): Promise<UndoFigures & { readonly complete: boolean }> {
   await markUndone(warehouse, runId, note);
   const batches: BatchFigures[] = [];
+  let contacts = 0;
   let after: ContactKey | undefined;
   while (!signal.aborted) {
     const batch = await undoBatch(warehouse, runId, after);
     if (!batch) return { ...sumOf(batches), complete: true };
-    batches.push(...batch.figures);
+    batches.push(batch.figures);
     after = batch.last;
-    progress(batches.length * contactsPerBatch);
+    contacts += batch.contacts;
+    progress(contacts);
   }
   return { ...sumOf(batches), complete: false };
 }
@@ -133,7 +135,9 @@ async function undoBatch(
   { database }: Warehouse,
   runId: string,
   after: ContactKey | undefined,
-): Promise<{ readonly last: ContactKey; readonly figures: readonly BatchFigures[] } | undefined> {
+): Promise<
+  { readonly last: ContactKey; readonly contacts: number; readonly figures: BatchFigures } | undefined
+> {
   return database.transaction().execute(async (transaction) => {
     // Nobody is erased between the look at what they were and its being written.
     await holdSuppressions(transaction);
@@ -174,7 +178,7 @@ async function undoBatch(
     `.execute(transaction);
     await sql`select set_config('enrichment.undoing', '', true)`.execute(transaction);
     await chooseBest(transaction, givenNumbers);
-    return { last, figures: rows };
+    return { last, contacts: keys.length, figures: rows[0]! };
   });
 }
 
