@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { Problem } from '../src/domain/problem.ts';
-import type { Logger } from '../src/observe/log.ts';
-import { isDatabaseAway } from '../src/warehouse/failure.ts';
+import type { Logger } from '../src/telemetry/log.ts';
+import { isDatabaseAway } from '../src/db/postgres-errors.ts';
 
 /**
  * Maps what an activity throws to what Temporal keeps: a type, one sentence and no cause, because causes carry statements

@@ -1,25 +1,25 @@
 import type { CallActivities, ControlActivities } from '../src/contract.ts';
-import { checkRunService, type ServiceCheckDependencies } from '../src/enrichment/check-run-service.ts';
-import { enrichBatch } from '../src/enrichment/enrich-batch.ts';
-import type { AttemptDependencies } from '../src/enrichment/attempt-call.ts';
+import { checkRunService, type ServiceCheckDependencies } from '../src/calls/check-run-service.ts';
+import { enrichBatch } from '../src/calls/enrich-batch.ts';
+import type { AttemptDependencies } from '../src/calls/attempt-call.ts';
 import {
   settleLateResults,
   settleRunResults,
   type LateDependencies,
-} from '../src/enrichment/late-results.ts';
-import { finishRun } from '../src/enrichment/finish-run.ts';
-import { ingestRun, type IngestDependencies } from '../src/enrichment/ingest-run.ts';
-import { judgePilot } from '../src/enrichment/judge-pilot.ts';
-import { changeRunBudget, meetBudget } from '../src/enrichment/meet-budget.ts';
-import { planRun, type PlanDependencies } from '../src/enrichment/plan-run.ts';
-import { skipWhenLanded } from '../src/enrichment/skip-when-landed.ts';
-import { beginScheduledRuns, type ScheduleDependencies } from '../src/enrichment/scheduled-run.ts';
-import type { Retention } from '../src/domain/retention.ts';
-import type { Logger } from '../src/observe/log.ts';
-import { killPoint } from '../src/observe/kill-point.ts';
-import { prune } from '../src/warehouse/prune.ts';
-import { askedBy, openPage } from '../src/warehouse/pages.ts';
-import { getRun, setRunPriority, setRunStatus } from '../src/warehouse/runs.ts';
+} from '../src/late-results/drain-deliveries.ts';
+import { finishRun } from '../src/runs/finish-run.ts';
+import { ingestRun, type IngestDependencies } from '../src/runs/ingest-run.ts';
+import { judgePilot } from '../src/runs/judge-pilot.ts';
+import { changeRunBudget, meetBudget } from '../src/runs/resolve-budget-exhaustion.ts';
+import { planRun, type PlanDependencies } from '../src/runs/plan-run.ts';
+import { skipWhenLanded } from '../src/runs/skip-when-landed.ts';
+import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/scheduled-run.ts';
+import type { Retention } from '../src/domain/runs/retention.ts';
+import type { Logger } from '../src/telemetry/log.ts';
+import { killPoint } from '../src/telemetry/kill-point.ts';
+import { prune } from '../src/privacy/prune.ts';
+import { askedBy, openPage } from '../src/runs/pages.ts';
+import { getRun, setRunPriority, setRunStatus } from '../src/runs/runs.ts';
 import { mappingFailures } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
 

@@ -10,23 +10,23 @@ import {
 } from '@temporalio/worker';
 import type { PayloadCodec } from '@temporalio/common';
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
-import { runDefaults, serviceName, type Config, type ServiceSettings } from './config.ts';
+import { runDefaults, serviceName, type Config, type ServiceSettings } from './config/settings.ts';
 import { callTaskQueues, controlTaskQueue } from './contract.ts';
-import { countCalls } from './enrichment/count-calls.ts';
-import { traceCalls } from './enrichment/trace-calls.ts';
-import { FailureStreak } from './enrichment/failure-streak.ts';
-import { learnRateWindows } from './enrichment/rate-standing.ts';
-import { describeAlarm } from './limits/budget-alarms.ts';
-import { CallQueue } from './limits/call-queue.ts';
-import { applyBudgetLimits } from './limits/credit-ledger.ts';
-import { bulkMatchScope, freePlaces } from './limits/rate-windows.ts';
-import type { Logger } from './observe/log.ts';
-import type { ProcessMetrics } from './observe/process-metrics.ts';
-import type { Tracing } from './observe/tracing.ts';
+import { countCalls } from './calls/count-calls.ts';
+import { traceCalls } from './calls/trace-calls.ts';
+import { FailureStreak } from './calls/failure-streak.ts';
+import { learnRateWindows } from './calls/rate-status.ts';
+import { describeAlarm } from './ledger/budget-alarms.ts';
+import { CallQueue } from './ledger/call-queue.ts';
+import { applyBudgetLimits } from './ledger/credit-ledger.ts';
+import { bulkMatchScope, freePlaces } from './ledger/rate-windows.ts';
+import type { Logger } from './telemetry/log.ts';
+import type { ProcessMetrics } from './telemetry/process-metrics.ts';
+import type { Tracing } from './telemetry/tracing.ts';
 import { createServiceClient, type CallObserver } from './service/client.ts';
-import { openWarehouse } from './warehouse/database.ts';
-import { webhookPath } from './webhook/receiver.ts';
-import { workflowIsolate } from './workflow-isolate.ts';
+import { openWarehouse } from './db/database.ts';
+import { webhookPath } from './late-results/receiver.ts';
+import { workflowIsolate } from './temporal/workflow-isolate.ts';
 
 export interface WorkerSettings {
   readonly config: Config;

@@ -14,7 +14,7 @@ import {
   type RunInput,
   type Stop,
 } from '../src/contract.ts';
-import { counted, countedPeople } from '../src/domain/counted.ts';
+import { counted, countedPeople } from '../src/domain/text/counted.ts';
 import { meetBudget } from './budget-pause.ts';
 import { long, quick } from './control-activities.ts';
 import { enrichmentPage } from './enrichment-page.ts';

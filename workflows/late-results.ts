@@ -1,6 +1,6 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { LateStanding } from '../src/contract.ts';
-import { counted } from '../src/domain/counted.ts';
+import { counted } from '../src/domain/text/counted.ts';
 
 /**
  * The part of a run that looks after results which come later. One look applies what lies in the inbox and polls what is

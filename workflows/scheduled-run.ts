@@ -15,7 +15,7 @@ import {
   type ScheduledRunInput,
   type ScheduledRunResult,
 } from '../src/contract.ts';
-import { counted, nounFor } from '../src/domain/counted.ts';
+import { counted, nounFor } from '../src/domain/text/counted.ts';
 import { enrichmentRun } from './enrichment-run.ts';
 
 const { beginScheduledRuns } = proxyActivities<ControlActivities>({

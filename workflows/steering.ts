@@ -1,6 +1,6 @@
 import { setHandler } from '@temporalio/workflow';
 import { taskPriorities, type RunPriority } from '../src/contract.ts';
-import { parseCredits } from '../src/domain/decimal.ts';
+import { parseCredits } from '../src/domain/money/decimal.ts';
 import { quick } from './control-activities.ts';
 import {
   approveUpdate,

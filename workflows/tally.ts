@@ -1,5 +1,5 @@
 import type { BatchTally } from '../src/contract.ts';
-import { formatCredits, parseCredits } from '../src/domain/decimal.ts';
+import { formatCredits, parseCredits } from '../src/domain/money/decimal.ts';
 
 export const nothing: BatchTally = { calls: 0, enriched: 0, notFound: 0, other: 0, creditsSettled: '0' };
 

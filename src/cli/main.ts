@@ -1,45 +1,45 @@
 #!/usr/bin/env node
 import { Command, CommanderError, Help } from 'commander';
 import { exitCodes } from '../domain/problem.ts';
-import { reportFailure } from './output.ts';
-import { version } from './version.ts';
+import { reportFailure } from './terminal/output.ts';
+import { version } from './terminal/version.ts';
 
 /**
  * Each command's module, loaded when it is asked for: Temporal's worker alone takes half a second of processor time to load,
  * and `enrich status` needs none of it.
  */
 const loaders = new Map<string, () => Promise<Command>>([
-  ['demo', async () => (await import('./demo.ts')).demoCommand()],
-  ['plan', async () => (await import('./plan.ts')).planCommand()],
-  ['run', async () => (await import('./run.ts')).runCommand()],
-  ['backfill', async () => (await import('./backfill.ts')).backfillCommand()],
-  ['status', async () => (await import('./status.ts')).statusCommand()],
-  ['report', async () => (await import('./report.ts')).reportCommand()],
-  ['pause', async () => (await import('./pause.ts')).pauseCommand()],
-  ['resume', async () => (await import('./resume.ts')).resumeCommand()],
-  ['cancel', async () => (await import('./cancel.ts')).cancelCommand()],
-  ['priority', async () => (await import('./priority.ts')).priorityCommand()],
-  ['skip', async () => (await import('./skip.ts')).skipCommand()],
-  ['attempts', async () => (await import('./attempts.ts')).attemptsCommand()],
-  ['inbox', async () => (await import('./inbox.ts')).inboxCommand()],
-  ['budget', async () => (await import('./budget.ts')).budgetCommand()],
-  ['schedule', async () => (await import('./schedule.ts')).scheduleCommand()],
-  ['export', async () => (await import('./export.ts')).exportCommand()],
-  ['suppress', async () => (await import('./suppress.ts')).suppressCommand()],
-  ['undo', async () => (await import('./undo.ts')).undoCommand()],
-  ['erase', async () => (await import('./erase.ts')).eraseCommand()],
-  ['match', async () => (await import('./match.ts')).matchCommand()],
-  ['usage', async () => (await import('./usage.ts')).usageCommand()],
-  ['whoami', async () => (await import('./whoami.ts')).whoamiCommand()],
-  ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
-  ['migrate', async () => (await import('./migrate.ts')).migrateCommand()],
-  ['remember', async () => (await import('./remember.ts')).rememberCommand()],
-  ['prune', async () => (await import('./prune.ts')).pruneCommand()],
-  ['worker', async () => (await import('./worker.ts')).workerCommand()],
-  ['receiver', async () => (await import('./receiver.ts')).receiverCommand()],
-  ['codec-server', async () => (await import('./codec-server.ts')).codecServerCommand()],
-  ['sandbox', async () => (await import('./sandbox.ts')).sandboxCommand()],
-  ['dev', async () => (await import('./dev.ts')).devCommand()],
+  ['demo', async () => (await import('./commands/demo.ts')).demoCommand()],
+  ['plan', async () => (await import('./commands/plan.ts')).planCommand()],
+  ['run', async () => (await import('./commands/run.ts')).runCommand()],
+  ['backfill', async () => (await import('./commands/backfill.ts')).backfillCommand()],
+  ['status', async () => (await import('./commands/status.ts')).statusCommand()],
+  ['report', async () => (await import('./commands/report.ts')).reportCommand()],
+  ['pause', async () => (await import('./commands/pause.ts')).pauseCommand()],
+  ['resume', async () => (await import('./commands/resume.ts')).resumeCommand()],
+  ['cancel', async () => (await import('./commands/cancel.ts')).cancelCommand()],
+  ['priority', async () => (await import('./commands/priority.ts')).priorityCommand()],
+  ['skip', async () => (await import('./commands/skip.ts')).skipCommand()],
+  ['attempts', async () => (await import('./commands/attempts.ts')).attemptsCommand()],
+  ['inbox', async () => (await import('./commands/inbox.ts')).inboxCommand()],
+  ['budget', async () => (await import('./commands/budget.ts')).budgetCommand()],
+  ['schedule', async () => (await import('./commands/schedule.ts')).scheduleCommand()],
+  ['export', async () => (await import('./commands/export.ts')).exportCommand()],
+  ['suppress', async () => (await import('./commands/suppress.ts')).suppressCommand()],
+  ['undo', async () => (await import('./commands/undo.ts')).undoCommand()],
+  ['erase', async () => (await import('./commands/erase.ts')).eraseCommand()],
+  ['match', async () => (await import('./commands/match.ts')).matchCommand()],
+  ['usage', async () => (await import('./commands/usage.ts')).usageCommand()],
+  ['whoami', async () => (await import('./commands/whoami.ts')).whoamiCommand()],
+  ['doctor', async () => (await import('./commands/doctor.ts')).doctorCommand()],
+  ['migrate', async () => (await import('./commands/migrate.ts')).migrateCommand()],
+  ['remember', async () => (await import('./commands/remember.ts')).rememberCommand()],
+  ['prune', async () => (await import('./commands/prune.ts')).pruneCommand()],
+  ['worker', async () => (await import('./commands/worker.ts')).workerCommand()],
+  ['receiver', async () => (await import('./commands/receiver.ts')).receiverCommand()],
+  ['codec-server', async () => (await import('./commands/codec-server.ts')).codecServerCommand()],
+  ['sandbox', async () => (await import('./commands/sandbox.ts')).sandboxCommand()],
+  ['dev', async () => (await import('./commands/dev.ts')).devCommand()],
 ]);
 
 /** Whoever reads the output may have read enough (`enrich status | head -3`): that is no reason for a run to die. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import type { Config, ServiceSettings } from '../config.ts';
+import type { Config, ServiceSettings } from '../config/settings.ts';
 import { searchAttributes } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
-import { formatRateLimits } from '../domain/rate-limit.ts';
+import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from './postgres.ts';
 import { announce, exclusively, othersPresent, withdraw, type Presence } from './presence.ts';
 import { startEmbeddedSandbox, stopEmbeddedSandbox } from './sandbox.ts';

@@ -2,10 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from '../domain/problem.ts';
 import { findServer, startServer, stopServer, type ServerDefinition } from './detached-server.ts';
-import { choosePort } from './ports.ts';
+import { choosePort, isListening } from './ports.ts';
 import type { ServerPorts, ServerRecord } from './server-record.ts';
 import { ensureTemporalCli, type TemporalCliSettings } from './temporal-cli.ts';
-import { isServing, prepareNamespace, type SearchAttributeTypes } from './temporal-namespace.ts';
+import { isServing, prepareNamespace, type SearchAttributeTypes } from '../temporal/namespace.ts';
 
 export interface EmbeddedTemporalOptions {
   /** Holds everything of this server; made where it is missing. */
@@ -100,7 +100,9 @@ function defineServer(options: EmbeddedTemporalOptions, cliPath: string): Server
       // Nothing of TEMPORAL_*: it is meant for clients, and the CLI would read it too.
       environment: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
     }),
-    probe: async ({ port }) => ((await isServing(port, namespace)) ? 'ready' : 'starting'),
+    // A client that is refused waits a second before it tries again; the dev server is up sooner.
+    probe: async ({ port }) =>
+      (await isListening(port)) && (await isServing(port, namespace)) ? 'ready' : 'starting',
     explain: (log, context) => explain(log, context, options),
   };
 }

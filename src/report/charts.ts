@@ -1,4 +1,4 @@
-import { formatRateLimits } from '../domain/rate-limit.ts';
+import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { html, type Insertion, type Markup } from './html.ts';
 import type { Calls, Coverage, RunReport } from './report.ts';
 import { count, counted, credits, fieldName, moment, share, words } from './wording.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { outcomes } from '../domain/outcome.ts';
-import type { RateLimit } from '../domain/rate-limit.ts';
-import type { Warehouse } from '../warehouse/database.ts';
-import { readRunFacts } from '../warehouse/run-facts.ts';
-import { getRun, type RunRecord } from '../warehouse/runs.ts';
+import { outcomes } from '../domain/runs/outcome.ts';
+import type { RateLimit } from '../domain/rates/rate-limit.ts';
+import type { Warehouse } from '../db/database.ts';
+import { readRunFacts } from '../runs/run-facts.ts';
+import { getRun, type RunRecord } from '../runs/runs.ts';
 import { needsPerson } from './needs-person.ts';
 import { readCalls } from './read-calls.ts';
 import { readCosts } from './read-costs.ts';

@@ -1,4 +1,4 @@
-import { nounFor } from '../domain/counted.ts';
+import { nounFor } from '../domain/text/counted.ts';
 import type { Action, RunReport } from './report.ts';
 
 /** What only a person can decide about a run, the most urgent first; empty where nothing is left to do. */

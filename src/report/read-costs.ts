@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
-import { formatCredits, parseCredits } from '../domain/decimal.ts';
-import type { RunRecord } from '../warehouse/runs.ts';
-import type { Tables } from '../warehouse/tables.ts';
+import { formatCredits, parseCredits } from '../domain/money/decimal.ts';
+import type { RunRecord } from '../runs/runs.ts';
+import type { Tables } from '../db/schema.ts';
 import type { Credits, FieldCost } from './report.ts';
 
 /**

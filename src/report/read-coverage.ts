@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { RunRecord } from '../warehouse/runs.ts';
-import type { Tables } from '../warehouse/tables.ts';
+import type { RunRecord } from '../runs/runs.ts';
+import type { Tables } from '../db/schema.ts';
 import { columnsNamed } from './column-names.ts';
 import type { Coverage, FieldCoverage } from './report.ts';
 

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
-import type { RunRecord } from '../warehouse/runs.ts';
-import type { Tables } from '../warehouse/tables.ts';
+import type { RunRecord } from '../runs/runs.ts';
+import type { Tables } from '../db/schema.ts';
 import type { Credits, Waste } from './report.ts';
 
 /** The amounts of a run's attempts, as decimals. */

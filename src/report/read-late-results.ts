@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Warehouse } from '../warehouse/database.ts';
-import { readLateStanding } from '../warehouse/late-polls.ts';
+import type { Warehouse } from '../db/database.ts';
+import { readLateStanding } from '../late-results/late-polls.ts';
 import type { LateResults } from './report.ts';
 
 interface Deliveries {

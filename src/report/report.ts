@@ -1,5 +1,5 @@
 import type { Undone } from '../contract.ts';
-import type { Outcome } from '../domain/outcome.ts';
+import type { Outcome } from '../domain/runs/outcome.ts';
 
 /**
  * Everything that the report of a run says, and exactly what `--format json` prints: names are stable, credits are decimals

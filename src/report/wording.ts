@@ -1,5 +1,5 @@
-import { nounFor } from '../domain/counted.ts';
-import { parseCredits } from '../domain/decimal.ts';
+import { nounFor } from '../domain/text/counted.ts';
+import { parseCredits } from '../domain/money/decimal.ts';
 
 /** `12,345`: in every language that the report could be read in, a count is told from a decimal by its length. */
 export function count(value: number): string {

@@ -1,5 +1,5 @@
-import { formatCredits, parseCredits } from '../domain/decimal.ts';
-import { formatRateLimits } from '../domain/rate-limit.ts';
+import { formatCredits, parseCredits } from '../domain/money/decimal.ts';
+import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { creditsSection } from './credits-section.ts';
 import type { ReportDocument, Section, Table } from './document.ts';
 import type { RunReport } from './report.ts';

@@ -1,10 +1,10 @@
-import type { ServiceSettings, Setting } from '../config.ts';
-import type { Identity } from '../domain/identity.ts';
-import type { Organization, Person } from '../domain/person.ts';
+import type { ServiceSettings, Setting } from '../config/settings.ts';
+import type { Identity } from '../domain/identity/identity.ts';
+import type { Organization, Person } from '../domain/identity/person.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
-import { readHealth, readProfile, readUsers, type Page, type User } from './account-answers.ts';
-import type { Sent } from './advice.ts';
-import { readBulkAnswer, type BulkAnswer } from './bulk-answer.ts';
+import { readHealth, readProfile, readUsers, type Page, type User } from './answers/account-answers.ts';
+import type { Sent } from './failures/advice.ts';
+import { readBulkAnswer, type BulkAnswer } from './answers/bulk-answer.ts';
 import {
   credentialSetting,
   credentialSource,
@@ -13,21 +13,26 @@ import {
 } from './credential.ts';
 import { toDetail } from './details.ts';
 import { operations, pollOperation, type Operation } from './endpoints.ts';
-import { codeNaming } from './error-codes.ts';
-import { ServiceFailure, type Endpoint } from './failure.ts';
-import { mapTransportError } from './map-failure.ts';
-import { readMatchAnswer, type MatchAnswer } from './match-answer.ts';
-import { readPollAnswer, type PollAnswer } from './poll-answer.ts';
+import { codeNaming } from './failures/error-codes.ts';
+import { ServiceFailure, type Endpoint } from './failures/failure.ts';
+import { mapTransportError } from './failures/map-failure.ts';
+import { readMatchAnswer, type MatchAnswer } from './answers/match-answer.ts';
+import { readPollAnswer, type PollAnswer } from './answers/poll-answer.ts';
 import { UnreadableToken } from './read-token.ts';
-import { readOrganization, readPeople } from './search-answers.ts';
+import { readOrganization, readPeople } from './answers/search-answers.ts';
 import { createTransport, TransportError, type HttpAnswer, type Transport } from './transport.ts';
-import { readApiUsage, readCreditUsage, type CreditUsage, type OperationUsage } from './usage-answers.ts';
+import {
+  readApiUsage,
+  readCreditUsage,
+  type CreditUsage,
+  type OperationUsage,
+} from './answers/usage-answers.ts';
 
-export type { Page, User } from './account-answers.ts';
-export type { BulkAnswer, UnreadableMatch } from './bulk-answer.ts';
-export type { MatchAnswer } from './match-answer.ts';
-export type { PollAnswer } from './poll-answer.ts';
-export type { CreditUsage, OperationUsage } from './usage-answers.ts';
+export type { Page, User } from './answers/account-answers.ts';
+export type { BulkAnswer, UnreadableMatch } from './answers/bulk-answer.ts';
+export type { MatchAnswer } from './answers/match-answer.ts';
+export type { PollAnswer } from './answers/poll-answer.ts';
+export type { CreditUsage, OperationUsage } from './answers/usage-answers.ts';
 
 export interface ServiceClientSettings extends ServiceSettings {
   readonly userAgent?: string;

@@ -1,4 +1,4 @@
-import type { Credential, Setting } from '../config.ts';
+import type { Credential, Setting } from '../config/settings.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { fitsHeader, readToken } from './read-token.ts';
 

@@ -1,4 +1,4 @@
-import type { Identity } from '../domain/identity.ts';
+import type { Identity } from '../domain/identity/identity.ts';
 
 /** One element of `details`, and the identifying query parameters of the single call: the same nine names. */
 export interface Detail {

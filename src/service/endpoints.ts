@@ -1,4 +1,4 @@
-import type { Endpoint } from './failure.ts';
+import type { Endpoint } from './failures/failure.ts';
 
 export interface Operation extends Endpoint {
   readonly method: 'GET' | 'POST';

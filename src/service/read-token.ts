@@ -1,7 +1,7 @@
 import { exec } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import type { TokenOrigin } from '../config.ts';
+import type { TokenOrigin } from '../config/settings.ts';
 import { Problem } from '../domain/problem.ts';
 
 /** A command asks a token endpoint; one that takes longer is waiting for somebody to type. */

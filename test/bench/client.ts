@@ -10,7 +10,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { fetch } from 'undici';
-import type { Identity } from '../../src/domain/identity.ts';
+import type { Identity } from '../../src/domain/identity/identity.ts';
 import { createServiceClient } from '../../src/service/client.ts';
 
 const concurrency = 4;

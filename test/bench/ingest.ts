@@ -15,11 +15,11 @@ import Papa from 'papaparse';
 import { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
-import { hashExport } from '../../src/exports/hash-export.ts';
-import { stageExport } from '../../src/exports/stage.ts';
-import { openWarehouse } from '../../src/warehouse/database.ts';
-import { migrate } from '../../src/warehouse/migrate.ts';
-import { planRows } from '../../src/warehouse/plan.ts';
+import { hashExport } from '../../src/ingest/sources/hash-export.ts';
+import { stageExport } from '../../src/ingest/staging/stage.ts';
+import { openWarehouse } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { planRows } from '../../src/runs/plan.ts';
 
 interface Job {
   readonly measure: 'bare' | 'stage' | 'plan';

@@ -17,11 +17,11 @@ import fastify from 'fastify';
 import { pino } from 'pino';
 import { Pool } from 'undici';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
-import { hashToken } from '../../src/warehouse/webhook-token.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
-import { migrate } from '../../src/warehouse/migrate.ts';
-import { startReceiver, webhookPath } from '../../src/webhook/receiver.ts';
-import { WakeUps } from '../../src/webhook/wake-ups.ts';
+import { hashToken } from '../../src/ledger/webhook-token.ts';
+import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { startReceiver, webhookPath } from '../../src/late-results/receiver.ts';
+import { WakeUps } from '../../src/late-results/wake-ups.ts';
 import { runningRun } from '../helpers/rows.ts';
 
 const databaseConnections = 16;

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { embeddedDirectories } from '../../src/dev/stack.ts';
-import { CallLog, type LoggedDelivery } from '../../src/sandbox/call-log.ts';
-import { LateStore } from '../../src/sandbox/late-store.ts';
+import { CallLog, type LoggedDelivery } from '../../src/sandbox/account/call-log.ts';
+import { LateStore } from '../../src/sandbox/late-results/late-store.ts';
 import { TestHouse } from '../helpers/command-line.ts';
 import { expectPromisesKept, type Witness } from '../helpers/promises.ts';
 

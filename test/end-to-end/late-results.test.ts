@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
-import type { DeliveryRule } from '../../src/sandbox/scenario.ts';
+import type { DeliveryRule } from '../../src/sandbox/faults/scenario.ts';
 import { TestHouse } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 

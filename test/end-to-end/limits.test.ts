@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { FaultsToProduce } from '../../src/sandbox/scenario.ts';
-import { defaultApiKey, type SandboxOptions } from '../../src/sandbox/server.ts';
+import type { FaultsToProduce } from '../../src/sandbox/faults/scenario.ts';
+import { defaultApiKey, type SandboxOptions } from '../../src/sandbox/server/server.ts';
 import { TestHouse, type Begun } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestHouse, type Begun, type Ended } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
-import { openWarehouse } from '../../src/warehouse/database.ts';
+import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
+import { openWarehouse } from '../../src/db/database.ts';
 import { TestHouse, type Begun } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 

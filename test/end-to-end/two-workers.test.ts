@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestHouse } from '../helpers/command-line.ts';
 import { metricNames } from '../helpers/metrics.ts';
 import { metricsOf, readPanels, readRules } from '../helpers/promql.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestHouse } from '../helpers/command-line.ts';
 import { httpAnswer, startScriptedServer } from '../helpers/scripted-server.ts';
 

@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/settings.ts';
 import type { RunFacts } from '../../src/contract.ts';
 import { identityOf } from '../../src/dev/processes.ts';
 import { acquireStack, type Stack } from '../../src/dev/stack.ts';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import {
   defaultApiKey,
   startSandbox,
   type RunningSandbox,
   type SandboxOptions,
-} from '../../src/sandbox/server.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
+} from '../../src/sandbox/server/server.ts';
+import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { batchesReadyAt, countActions } from './temporal-actions.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 

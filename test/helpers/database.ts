@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { openWarehouse, type Warehouse, type WarehouseOptions } from '../../src/warehouse/database.ts';
+import { openWarehouse, type Warehouse, type WarehouseOptions } from '../../src/db/database.ts';
 import { templateName } from './global-setup.ts';
 
 export interface TestDatabase {

@@ -1,4 +1,4 @@
-import type { Warehouse } from '../../src/warehouse/database.ts';
+import type { Warehouse } from '../../src/db/database.ts';
 
 /** Everything that the schema holds, as text: what nobody must be found in who was erased. */
 export async function everything({ pool }: Warehouse): Promise<string> {

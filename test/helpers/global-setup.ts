@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
-import { migrate } from '../../src/warehouse/migrate.ts';
+import { migrate } from '../../src/db/migrate.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

@@ -1,6 +1,6 @@
-import { describeColumns } from '../../src/exports/column-map.ts';
-import type { Field } from '../../src/exports/known-exports.ts';
-import { openExport, type ReadingOptions } from '../../src/exports/open-export.ts';
+import { describeColumns } from '../../src/ingest/columns/column-map.ts';
+import type { Field } from '../../src/ingest/columns/known-exports.ts';
+import { openExport, type ReadingOptions } from '../../src/ingest/reading/open-export.ts';
 
 /** How an export is read. */
 interface InspectedExport {

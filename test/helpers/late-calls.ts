@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { wholeCredits } from '../../src/domain/decimal.ts';
-import { drainInbox } from '../../src/enrichment/late-results.ts';
-import { admit } from '../../src/limits/admit.ts';
-import type { Warehouse } from '../../src/warehouse/database.ts';
-import { storeDelivery } from '../../src/warehouse/deliveries.ts';
-import { readOpenPeople, type OpenPerson } from '../../src/warehouse/open-people.ts';
-import { planRows } from '../../src/warehouse/plan.ts';
-import { recordAnswer } from '../../src/warehouse/record-answer.ts';
-import { setRunStatus } from '../../src/warehouse/runs.ts';
+import { wholeCredits } from '../../src/domain/money/decimal.ts';
+import { drainInbox } from '../../src/late-results/drain-deliveries.ts';
+import { admit } from '../../src/ledger/admit.ts';
+import type { Warehouse } from '../../src/db/database.ts';
+import { storeDelivery } from '../../src/late-results/deliveries.ts';
+import { readOpenPeople, type OpenPerson } from '../../src/calls/open-people.ts';
+import { planRows } from '../../src/runs/plan.ts';
+import { recordAnswer } from '../../src/calls/record-answer.ts';
+import { setRunStatus } from '../../src/runs/runs.ts';
 import { asked, stagedRun } from './rows.ts';
 
 let names = 0;

@@ -1,10 +1,10 @@
-import { ProcessMetrics } from '../../src/observe/process-metrics.ts';
-import { createLogger } from '../../src/observe/log.ts';
-import { startMetricsEndpoint, type RunningMetrics } from '../../src/observe/metrics-endpoint.ts';
-import type { OwnLimits } from '../../src/observe/read-state.ts';
-import { WarehouseMetrics } from '../../src/observe/warehouse-metrics.ts';
-import { failureKinds } from '../../src/service/failure-kinds.ts';
-import { openWarehouse } from '../../src/warehouse/database.ts';
+import { ProcessMetrics } from '../../src/telemetry/process-metrics.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
+import { startMetricsEndpoint, type RunningMetrics } from '../../src/telemetry/metrics-endpoint.ts';
+import type { OwnLimits } from '../../src/monitoring/read-state.ts';
+import { WarehouseMetrics } from '../../src/monitoring/warehouse-metrics.ts';
+import { failureKinds } from '../../src/service/failures/failure-kinds.ts';
+import { openWarehouse } from '../../src/db/database.ts';
 
 /** The metrics of a process, served as a command serves them. */
 export interface MetricsHouse {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { parseRateLimits } from '../../src/domain/rate-limit.ts';
-import type { CallLog } from '../../src/sandbox/call-log.ts';
-import type { RunningSandbox } from '../../src/sandbox/server.ts';
+import { parseRateLimits } from '../../src/domain/rates/rate-limit.ts';
+import type { CallLog } from '../../src/sandbox/account/call-log.ts';
+import type { RunningSandbox } from '../../src/sandbox/server/server.ts';
 import type { TestHouse } from './command-line.ts';
 
 /** What a service knows of a pipeline that called it. */

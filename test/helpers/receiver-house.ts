@@ -3,11 +3,11 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { fetch, type Agent } from 'undici';
-import { wholeCredits } from '../../src/domain/decimal.ts';
-import { admit } from '../../src/limits/admit.ts';
-import { describeError } from '../../src/observe/log.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/database.ts';
-import { startReceiver, webhookPath } from '../../src/webhook/receiver.ts';
+import { wholeCredits } from '../../src/domain/money/decimal.ts';
+import { admit } from '../../src/ledger/admit.ts';
+import { describeError } from '../../src/telemetry/log.ts';
+import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
+import { startReceiver, webhookPath } from '../../src/late-results/receiver.ts';
 import { createTestDatabase } from './database.ts';
 import { runningRun } from './rows.ts';
 

@@ -1,8 +1,8 @@
-import type { Warehouse } from '../../src/warehouse/database.ts';
-import { findOrBeginRun, type RunOrder } from '../../src/warehouse/begin-run.ts';
-import { setRunStatus, type RunRecord } from '../../src/warehouse/runs.ts';
-import type { Asked } from '../../src/warehouse/pages.ts';
-import { budgetsOf } from '../../src/limits/credit-ledger.ts';
+import type { Warehouse } from '../../src/db/database.ts';
+import { findOrBeginRun, type RunOrder } from '../../src/runs/begin-run.ts';
+import { setRunStatus, type RunRecord } from '../../src/runs/runs.ts';
+import type { Asked } from '../../src/runs/pages.ts';
+import { budgetsOf } from '../../src/ledger/credit-ledger.ts';
 
 /** What the runs of tests ask for. */
 export const asked: Asked = {

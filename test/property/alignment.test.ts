@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { alignMatches } from '../../src/domain/alignment.ts';
-import type { Identity } from '../../src/domain/identity.ts';
-import type { Person } from '../../src/domain/person.ts';
+import { alignMatches } from '../../src/domain/identity/alignment.ts';
+import type { Identity } from '../../src/domain/identity/identity.ts';
+import type { Person } from '../../src/domain/identity/person.ts';
 
 /** Few names, employers and addresses, so that namesakes, colleagues and shared addresses are the rule. */
 const first = fc.constantFrom('Ada', 'Ben', 'Cleo', 'Ana María');

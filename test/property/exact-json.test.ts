@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatCredits } from '../../src/domain/decimal.ts';
-import { memberSources, readJson } from '../../src/service/exact-json.ts';
-import { readCredits, readRequestId } from '../../src/service/exact-values.ts';
+import { formatCredits } from '../../src/domain/money/decimal.ts';
+import { memberSources, readJson } from '../../src/service/answers/exact-json.ts';
+import { readCredits, readRequestId } from '../../src/service/answers/exact-values.ts';
 
 const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { expect, it } from 'vitest';
-import { decodeText, encodeText, type ByteText } from '../../src/exports/byte-text.ts';
-import { RecordParser, type Dialect } from '../../src/exports/records.ts';
+import { decodeText, encodeText, type ByteText } from '../../src/ingest/reading/byte-text.ts';
+import { RecordParser, type Dialect } from '../../src/ingest/reading/records.ts';
 
 const cell = fc.oneof(
   fc.string({

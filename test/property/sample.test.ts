@@ -1,6 +1,6 @@
 import { array, assert, nat, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chooseSample } from '../../src/domain/sample.ts';
+import { chooseSample } from '../../src/domain/runs/sample.ts';
 
 const strata = array(nat(5_000), { maxLength: 12 }).map((sizes) =>
   sizes.map((size, index) => ({ name: `stratum ${index}`, size })),

@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readHealth, readProfile, readUsers } from '../../src/service/account-answers.ts';
-import { readBulkAnswer } from '../../src/service/bulk-answer.ts';
-import { failureKinds } from '../../src/service/failure-kinds.ts';
-import { ServiceFailure, type Endpoint } from '../../src/service/failure.ts';
-import { readLateResult } from '../../src/service/late-result.ts';
-import { isRefusal, mapFailure, mapTransportError } from '../../src/service/map-failure.ts';
-import { readMatchAnswer } from '../../src/service/match-answer.ts';
-import { readPollAnswer } from '../../src/service/poll-answer.ts';
-import { readOrganization, readPeople } from '../../src/service/search-answers.ts';
+import { readHealth, readProfile, readUsers } from '../../src/service/answers/account-answers.ts';
+import { readBulkAnswer } from '../../src/service/answers/bulk-answer.ts';
+import { failureKinds } from '../../src/service/failures/failure-kinds.ts';
+import { ServiceFailure, type Endpoint } from '../../src/service/failures/failure.ts';
+import { readLateResult } from '../../src/service/answers/late-result.ts';
+import { isRefusal, mapFailure, mapTransportError } from '../../src/service/failures/map-failure.ts';
+import { readMatchAnswer } from '../../src/service/answers/match-answer.ts';
+import { readPollAnswer } from '../../src/service/answers/poll-answer.ts';
+import { readOrganization, readPeople } from '../../src/service/answers/search-answers.ts';
 import { TransportError, type Headers, type HttpAnswer } from '../../src/service/transport.ts';
-import { readApiUsage, readCreditUsage } from '../../src/service/usage-answers.ts';
+import { readApiUsage, readCreditUsage } from '../../src/service/answers/usage-answers.ts';
 
 /** Whatever a service, a proxy or an attacker may send in the place of an answer. */
 

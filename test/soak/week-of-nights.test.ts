@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
-import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { TestHouse, type Begun } from '../helpers/command-line.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 

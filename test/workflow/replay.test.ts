@@ -2,7 +2,7 @@ import { Worker, type WorkflowBundle } from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { recordedHistories } from '../helpers/histories.ts';
 import { bundleWorkflows } from '../helpers/workflow-bundle.ts';
-import { workflowIsolate } from '../../src/workflow-isolate.ts';
+import { workflowIsolate } from '../../src/temporal/workflow-isolate.ts';
 
 /**
  * Runs that were begun by an older release go on under this one: every history that was recorded must replay. Where one

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, appendFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CallLog } from '../../../src/sandbox/call-log.ts';
+import { CallLog } from '../../../src/sandbox/account/call-log.ts';
 
 function call(personId: string, at = 1): Parameters<CallLog['add']>[0] {
   const billed = [{ detail: 3, personId, credits: '1' }];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RateWindows, parseWindowLimits } from '../../../src/sandbox/rate-window.ts';
+import { RateWindows, parseWindowLimits } from '../../../src/sandbox/account/rate-window.ts';
 
 const start = Date.UTC(2026, 10, 21);
 

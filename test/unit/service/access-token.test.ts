@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Credential } from '../../../src/config.ts';
+import type { Credential } from '../../../src/config/settings.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { credentialSource } from '../../../src/service/credential.ts';
 import { UnreadableToken } from '../../../src/service/read-token.ts';

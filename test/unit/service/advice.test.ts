@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { adviceOf } from '../../../src/service/advice.ts';
+import { adviceOf } from '../../../src/service/failures/advice.ts';
 
 const nothing = { texts: [], credential: [] };
 

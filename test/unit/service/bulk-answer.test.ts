@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readBulkAnswer, type BulkAnswer } from '../../../src/service/bulk-answer.ts';
-import { ServiceFailure } from '../../../src/service/failure.ts';
+import { readBulkAnswer, type BulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
+import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import type { Headers } from '../../../src/service/transport.ts';
 
 const endpoint = { name: 'POST /people/bulk_match', paid: true };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readLateResult } from '../../../src/service/late-result.ts';
+import { readLateResult } from '../../../src/service/answers/late-result.ts';
 
 const read = (body: unknown) =>
   readLateResult(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));

@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { failureKinds } from '../../../src/service/failure-kinds.ts';
-import type { ServiceFailure } from '../../../src/service/failure.ts';
-import { mapFailure, mapTransportError } from '../../../src/service/map-failure.ts';
+import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
+import type { ServiceFailure } from '../../../src/service/failures/failure.ts';
+import { mapFailure, mapTransportError } from '../../../src/service/failures/map-failure.ts';
 import { TransportError, type Headers } from '../../../src/service/transport.ts';
 
 const paid = { name: 'POST /people/bulk_match', paid: true };

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../../src/config.ts';
+import { readConfig } from '../../../src/config/settings.ts';
 
 const settings = [
   ['ENRICHMENT_API_KEY', { kind: 'api-key', value: 'canary' }],

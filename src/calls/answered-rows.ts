@@ -1,0 +1,118 @@
+import { sql, type Transaction } from 'kysely';
+import type { AlignedRow, Alignment } from '../domain/identity/alignment.ts';
+import type { Credits } from '../domain/money/decimal.ts';
+import { contactFields, type ContactFields } from '../domain/identity/field-groups.ts';
+import type { Person } from '../domain/identity/person.ts';
+import type { OpenPerson } from './open-people.ts';
+import { learnedKeys } from '../people/lookup-history.ts';
+import { hasSuppressions, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import type { Tables } from '../db/schema.ts';
+
+/** What the service made of a bulk call, as far as it is recorded. */
+export interface AnswerToRecord {
+  readonly httpStatus: number;
+  readonly requestId: string | undefined;
+  readonly matches: readonly (Person | null)[];
+  readonly unreadableMatches: readonly { readonly index: number; readonly reason: string }[];
+  /** Undefined where the answer does not say it in a form that can be trusted: the reservation is held. */
+  readonly creditsConsumed: Credits | undefined;
+  readonly creditsProblem: string | undefined;
+  /** People that were billed, by the answer's own count. */
+  readonly uniqueEnrichedRecords?: number | undefined;
+  /** What the answer says of results that come later; absent where it says nothing. */
+  readonly phoneEnrichment?: { readonly status: string } | undefined;
+  readonly waterfall?: { readonly status: string } | undefined;
+  readonly raw: Buffer;
+  readonly contentType: string | undefined;
+}
+
+/** A row with what the answer says of it, in the form of the tables. */
+export interface AnsweredRow {
+  readonly rowNumber: number;
+  readonly outcome: AlignedRow['outcome'] | 'suppressed';
+  readonly reason: string | null;
+  readonly evidence: string | null;
+  /** Of the person given to the row. */
+  readonly fields: ContactFields | undefined;
+}
+
+/** What an answer says of each row that was asked for, by its alignment. */
+export function answeredRows(
+  people: readonly OpenPerson[],
+  alignment: Alignment,
+  answer: AnswerToRecord,
+): AnsweredRow[] {
+  const inPlace = answer.matches.length === people.length;
+  const unreadable = new Set(inPlace ? answer.unreadableMatches.map(({ index }) => index) : []);
+  return people.map(({ rowNumber }, index) => {
+    const row = alignment.rows[index]!;
+    const answered = { rowNumber, outcome: row.outcome, reason: null, evidence: null, fields: undefined };
+    switch (row.outcome) {
+      case 'enriched':
+        return { ...answered, evidence: row.evidence, fields: contactFields(row.person) };
+      case 'identity_mismatch':
+        return { ...answered, reason: row.reason };
+      case 'not_found':
+        // Somebody came back, and may have been billed: that is no miss.
+        return unreadable.has(index)
+          ? { ...answered, outcome: 'identity_mismatch', reason: 'what came back is no readable person' }
+          : answered;
+    }
+  });
+}
+
+/**
+ * Takes people away who are on the suppression list, by what the row or the answer says of them: somebody can be put on it
+ * while their call is in the air, or be found under an address that the export did not have.
+ *
+ * @returns the rows; whether the answer speaks of anybody on the list, those who were given to no row included; and their ids
+ */
+export async function withoutSuppressed(
+  transaction: Transaction<Tables>,
+  runId: string,
+  rows: readonly AnsweredRow[],
+  matches: AnswerToRecord['matches'],
+): Promise<{
+  readonly rows: readonly AnsweredRow[];
+  readonly namesSuppressed: boolean;
+  readonly personIds: readonly string[];
+}> {
+  // A number below zero is that of no row, but of somebody who came back.
+  const people = [
+    ...rows.flatMap(({ rowNumber, fields }) => (fields ? [{ rowNumber, fields }] : [])),
+    ...matches.flatMap((match, index) =>
+      match ? [{ rowNumber: -1 - index, fields: contactFields(match) }] : [],
+    ),
+  ];
+  const rowNumbers = people.map(({ rowNumber }) => rowNumber);
+  const learned = people.flatMap(({ rowNumber, fields }) =>
+    learnedKeys(fields).map((key) => ({ rowNumber, key })),
+  );
+  const keys = sql`
+    ${keysOfRows(runId, sql`select unnest(${rowNumbers}::int[])`)} union all
+    select * from unnest(${learned.map(({ rowNumber }) => rowNumber)}::int[], ${learned.map(({ key }) => key)}::text[])
+  `;
+  // A row that was erased meanwhile has no keys any more.
+  const listed = await sql<{ row_number: number }>`
+    ${(await hasSuppressions(transaction)) ? sql`${listedRows(keys)} union` : sql``}
+    select row_number from run_rows where run_id = ${runId} and outcome = 'suppressed' and row_number = any(${rowNumbers}::int[])
+  `.execute(transaction);
+  const suppressed = new Set(listed.rows.map((row) => row.row_number));
+  return {
+    namesSuppressed: suppressed.size > 0,
+    personIds: people.flatMap(({ rowNumber, fields }) =>
+      suppressed.has(rowNumber) && fields.person_id !== null ? [fields.person_id] : [],
+    ),
+    rows: rows.map((row) =>
+      suppressed.has(row.rowNumber)
+        ? {
+            ...row,
+            outcome: 'suppressed',
+            reason: 'who came back is on the suppression list: nothing was written',
+            evidence: null,
+            fields: undefined,
+          }
+        : row,
+    ),
+  };
+}

@@ -1,0 +1,295 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Stop } from '../contract.ts';
+import { formatCredits, type Credits } from '../domain/money/decimal.ts';
+import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
+import { lateKindsOf } from '../domain/late-results/awaited-results.ts';
+import { admit, type Admission, type AdmissionLimits } from '../ledger/admit.ts';
+import type { BudgetAlarm } from '../ledger/budget-alarms.ts';
+import type { CallQueue } from '../ledger/call-queue.ts';
+import type { RateScope } from '../ledger/rate-reports.ts';
+import {
+  bulkMatchScope,
+  endCall,
+  giveCallUp,
+  pauseScope,
+  returnPlace,
+  type Wait,
+} from '../ledger/rate-windows.ts';
+import { killPoint } from '../telemetry/kill-point.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { BulkAnswer, ServiceClient } from '../service/client.ts';
+import { ServiceFailure } from '../service/failures/failure.ts';
+import type { Warehouse } from '../db/database.ts';
+import { isDatabaseAway, isDatabaseBusy } from '../db/postgres-errors.ts';
+import type { OpenPerson } from './open-people.ts';
+import { closeRefused, closeReleased, markUnknown } from '../ledger/close-attempt.ts';
+import { recordAnswer } from './record-answer.ts';
+import type { RunRecord } from '../runs/runs.ts';
+import type { FailureStreak } from './failure-streak.ts';
+import { drainInbox } from '../late-results/drain-deliveries.ts';
+
+export interface AttemptDependencies {
+  readonly warehouse: Warehouse;
+  readonly client: ServiceClient;
+  readonly queue: CallQueue;
+  readonly limits: AdmissionLimits;
+  readonly callTimeoutSeconds: number;
+  /** A wait up to this long is sat out in the activity; a longer one becomes a timer of the workflow. */
+  readonly patienceMilliseconds: number;
+  readonly streak: FailureStreak;
+  /** Knows already of which run and batch it tells. */
+  readonly log: Logger;
+  /** Where results that come later are to be sent, for the token of an attempt. */
+  readonly webhookUrl: (token: string) => string;
+  readonly pollAfterSeconds: number;
+  /** Told once for each threshold of a budget that is crossed. */
+  readonly onBudgetAlarm: (alarm: BudgetAlarm) => void;
+}
+
+export interface AttemptRequest {
+  readonly run: RunRecord;
+  readonly batch: number;
+  /** At most ten; the budgets may hold fewer. */
+  readonly people: readonly OpenPerson[];
+}
+
+export type AttemptResult =
+  /** Answered and recorded: `people` of those asked for (the first ones) are done with. */
+  | {
+      readonly kind: 'recorded';
+      readonly called: true;
+      readonly people: number;
+      readonly enriched: number;
+      readonly notFound: number;
+      readonly mismatched: number;
+      readonly creditsSettled: Credits;
+      readonly stop: Stop | undefined;
+    }
+  /** May have been billed, and no answer was understood: the first `people` are unknown and their credits held. */
+  | {
+      readonly kind: 'unknown';
+      readonly called: true;
+      readonly people: number;
+      readonly stop: Stop | undefined;
+    }
+  /** The service refused the first `people` as they stand in the request; nobody was billed. */
+  | { readonly kind: 'refused'; readonly called: true; readonly people: number; readonly reason: string }
+  /** Nobody was asked or billed; the same people can be asked again. */
+  | { readonly kind: 'again' }
+  | ({ readonly kind: 'wait' } & Wait)
+  | { readonly kind: 'over_budget'; readonly budget: string }
+  | { readonly kind: 'not_running' }
+  /** The people are being asked for elsewhere, or were: nothing was sent. */
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'stopped'; readonly stop: Stop };
+
+/** Between admission and the deadline that admission counted with, beside the call itself. */
+const slackSeconds = 5;
+
+/**
+ * One call: admit → call → record.
+ *
+ * What is admitted may have been sent, from the commit of the admission on. Here it ends as recorded, refused (by the
+ * service: costs nothing), released (certain never to have left) or unknown. Only a crash leaves it open, for the next
+ * execution of the batch to mark as unknown.
+ */
+export async function attemptCall(
+  dependencies: AttemptDependencies,
+  request: AttemptRequest,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  const { warehouse } = dependencies;
+  const admission = await admitWhenAffordable(dependencies, request, signal);
+  if (admission.kind === 'over_budget') return { kind: 'over_budget', budget: admission.budget };
+  if (admission.kind !== 'admitted') return admission;
+  const admittedAt = performance.now();
+  killPoint('admitted');
+
+  const people = request.people.slice(0, admission.rowNumbers.length);
+  const tooLate = () => performance.now() - admittedAt > slackSeconds * 1_000;
+  // A process that slept between admission and call would send after the moment that the rate window counts with.
+  if (signal.aborted || tooLate()) {
+    await release(dependencies, admission.attemptId, 'the call was not begun');
+    signal.throwIfAborted();
+    return { kind: 'again' };
+  }
+
+  let answer: BulkAnswer;
+  try {
+    const calling = dependencies.client.bulkMatch(
+      {
+        details: people.map((person) => person.identity),
+        reveal: request.run.options.reveal,
+        waterfall: request.run.options.waterfall,
+        webhookUrl: admission.token === undefined ? undefined : dependencies.webhookUrl(admission.token),
+      },
+      // Never the activity's signal: a paid call that is under way is waited for, whatever else ends.
+      AbortSignal.timeout(dependencies.callTimeoutSeconds * 1_000),
+    );
+    setImmediate(() => setTimeout(() => killPoint('calling'), 5));
+    answer = await calling;
+    killPoint('answered');
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error;
+    return await closeFailure(dependencies, admission.attemptId, people.length, error);
+  }
+
+  const tally = await untilDatabaseIsBack(async () => {
+    await endCall(warehouse.database, bulkCalls(dependencies), admission.attemptId, true, answer);
+    return recordAnswer(warehouse, {
+      attemptId: admission.attemptId,
+      source: request.run.source ?? 'generic',
+      people,
+      answer,
+      asked: request.run.options,
+      lateResults: {
+        pollAfterSeconds: dependencies.pollAfterSeconds,
+        deadlineSeconds: request.run.options.lateDeadlineSeconds,
+      },
+    });
+  });
+  dependencies.streak.end();
+  dependencies.log.debug(
+    { attemptId: admission.attemptId, people: people.length, credits: formatCredits(tally.creditsSettled) },
+    'a call is recorded',
+  );
+  // A delivery can be quicker than the answer; what came before it waits for this moment.
+  if (admission.token !== undefined) await drainInbox(warehouse, { attemptId: admission.attemptId }, signal);
+  return {
+    kind: 'recorded',
+    called: true,
+    people: people.length,
+    enriched: tally.enriched,
+    notFound: tally.notFound,
+    mismatched: tally.mismatched,
+    creditsSettled: tally.creditsSettled,
+    stop: tally.overbilled ? overbilled(admission.attemptId) : undefined,
+  };
+}
+
+/** Sits out what calls in the air may give back of a budget; a full window is for the batch to wait for. */
+async function admitWhenAffordable(
+  dependencies: AttemptDependencies,
+  { run, batch, people }: AttemptRequest,
+  signal: AbortSignal,
+): Promise<
+  | Exclude<Admission, { kind: 'not_running' | 'over_budget' }>
+  | { kind: 'not_running' }
+  | { kind: 'over_budget'; budget: string }
+> {
+  for (;;) {
+    signal.throwIfAborted();
+    const admission = await admit(
+      dependencies.warehouse.database,
+      {
+        runId: run.runId,
+        batch,
+        priority: run.options.priority,
+        rowNumbers: people.map((person) => person.rowNumber),
+        creditsPerPerson: worstCaseCredits(askOf(run.options)),
+        deadlineSeconds: dependencies.callTimeoutSeconds + slackSeconds,
+        lateResults: lateKindsOf(run.options).length > 0,
+      },
+      dependencies.limits,
+    );
+    if ('alarms' in admission) admission.alarms.forEach(dependencies.onBudgetAlarm);
+    if (admission.kind !== 'over_budget' || !admission.mayFreeCredits) return admission;
+    // A miss costs nothing: what calls in the air have reserved may come back within a second.
+    await sleep(200, undefined, { signal });
+  }
+}
+
+async function closeFailure(
+  dependencies: AttemptDependencies,
+  attemptId: string,
+  people: number,
+  failure: ServiceFailure,
+): Promise<AttemptResult> {
+  const { warehouse, streak, log } = dependencies;
+  const { type, disposition, httpStatus } = failure;
+  log.warn({ attemptId, people, type, disposition, httpStatus }, 'a call failed');
+  const reason = failure.message;
+  const stop: Stop = { type: `service.${failure.type}`, reason, next: withAdvice(failure.next, failure) };
+  return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
+    switch (failure.disposition) {
+      case 'retry': {
+        await release(dependencies, attemptId, reason);
+        return streak.tooLong() ? { kind: 'stopped', stop } : await again(streak);
+      }
+      case 'wait': {
+        // First: until the pause stands, every other worker would send the next call into the same refusal.
+        await pauseScope(warehouse.database, bulkMatchScope, attemptId, failure.retryAfterSeconds);
+        await endCall(warehouse.database, bulkCalls(dependencies), attemptId, false, failure);
+        await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
+        return { kind: 'again' };
+      }
+      case 'pause': {
+        await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, failure);
+        if (failure.mayHaveBeenBilled) await markUnknown(warehouse, attemptId, reason);
+        else await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
+        return { kind: 'stopped', stop };
+      }
+      case 'reject': {
+        await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, failure);
+        await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
+        return { kind: 'refused', called: true, people, reason: withAdvice(reason, failure) };
+      }
+      case 'unknown': {
+        // Without an answer the service may count the call later than now: it took the bytes, and not its time.
+        if (failure.httpStatus === undefined)
+          await giveCallUp(warehouse.database, attemptId, dependencies.callTimeoutSeconds);
+        else await endCall(warehouse.database, bulkCalls(dependencies), attemptId, false, failure);
+        await markUnknown(warehouse, attemptId, reason);
+        return { kind: 'unknown', called: true, people, stop: streak.tooLong() ? stop : undefined };
+      }
+    }
+  });
+}
+
+/** What bulk calls are counted as. */
+export function bulkCalls({ limits }: AttemptDependencies): RateScope {
+  return { service: limits.service, scope: bulkMatchScope };
+}
+
+/** What the service itself advises is told with ours. */
+function withAdvice(text: string, { advice }: ServiceFailure): string {
+  return advice.length === 0 ? text : `${text} (the service says: ${advice.join('; ')})`;
+}
+
+/** Waits longer from failure to failure before the same people are asked again. */
+async function again(streak: FailureStreak): Promise<AttemptResult> {
+  await sleep(streak.backoffMilliseconds());
+  return { kind: 'again' };
+}
+
+async function release({ warehouse }: AttemptDependencies, attemptId: string, reason: string): Promise<void> {
+  await closeReleased(warehouse, attemptId, reason);
+  await returnPlace(warehouse.database, attemptId);
+}
+
+/** How long an answer that is paid for is held in memory while the database is away. */
+const recordingPatienceMilliseconds = 10 * 60_000;
+
+/**
+ * Carries out work that must not be lost with an answer in hand, again and again while the database is away. The work
+ * recognises by its own ids what an earlier try has already done (the reply to a COMMIT can be lost).
+ */
+async function untilDatabaseIsBack<Result>(work: () => Promise<Result>): Promise<Result> {
+  const giveUpAt = performance.now() + recordingPatienceMilliseconds;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(isDatabaseAway(error) || isDatabaseBusy(error)) || performance.now() > giveUpAt) throw error;
+      await sleep(500);
+    }
+  }
+}
+
+function overbilled(attemptId: string): Stop {
+  return {
+    type: 'service.overbilled',
+    reason: `the service billed more for attempt ${attemptId} than its prices allow`,
+    next: `compare the attempt (enrich attempts show ${attemptId}) with the invoice of the service`,
+  };
+}

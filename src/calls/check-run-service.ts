@@ -1,0 +1,35 @@
+import type { ServiceCheck } from '../contract.ts';
+import { lateKindsOf } from '../domain/late-results/awaited-results.ts';
+import { Problem } from '../domain/problem.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { getRun } from '../runs/runs.ts';
+import type { PollDependencies } from '../late-results/poll-within-limits.ts';
+import { describeStanding, learnStanding } from './service-status.ts';
+
+export interface ServiceCheckDependencies extends PollDependencies {
+  /** The service reaches a receiver of ours; otherwise results that come later are polled alone. */
+  readonly isDeliveredTo: boolean;
+  readonly log: Logger;
+}
+
+/**
+ * Asks what the service says of the worker's credential, for a run that is about to spend. Spends nothing.
+ *
+ * @returns `refused`: no call of this run would do until a person has changed something
+ */
+export async function checkRunService(
+  dependencies: ServiceCheckDependencies,
+  runId: string,
+): Promise<ServiceCheck> {
+  const { options } = await getRun(dependencies.warehouse, runId);
+  const polls = !dependencies.isDeliveredTo && lateKindsOf(options).length > 0;
+  try {
+    const standing = describeStanding(await learnStanding(dependencies, { polls })).join('; ');
+    dependencies.log.info({ runId }, standing);
+    return { kind: 'ready', standing };
+  } catch (error) {
+    if (!(error instanceof Problem) || !error.type.startsWith('service.')) throw error;
+    const next = `${error.next}; then: enrich resume ${runId}`;
+    return { kind: 'refused', stop: { type: error.type, reason: error.message, next } };
+  }
+}

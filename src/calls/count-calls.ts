@@ -1,0 +1,19 @@
+import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
+import type { CallObserver } from '../service/client.ts';
+import { ServiceFailure } from '../service/failures/failure.ts';
+
+/** Counts every HTTP call of a client by how it ended. */
+export function countCalls(metrics: ProcessMetrics): CallObserver {
+  return async (endpoint, call) => {
+    const ended = metrics.callBegan(endpoint.name);
+    try {
+      const answer = await call();
+      ended('answered');
+      return answer;
+    } catch (error) {
+      if (error instanceof ServiceFailure) ended(error.disposition, error.type);
+      else ended('unknown', 'internal');
+      throw error;
+    }
+  };
+}

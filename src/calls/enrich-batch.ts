@@ -1,0 +1,241 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BatchRequest, BatchResult, BatchTally, Stop } from '../contract.ts';
+import { halve } from '../domain/runs/batching.ts';
+import { formatCredits, type Credits } from '../domain/money/decimal.ts';
+import { killPoint } from '../telemetry/kill-point.ts';
+import { awaitPlace, leavePlace } from '../ledger/waiting-batches.ts';
+import { readOpenPeople, type OpenPerson } from './open-people.ts';
+import { rejectPerson } from '../people/lookup-history.ts';
+import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
+import { getRun, setRunStatus, type RunRecord } from '../runs/runs.ts';
+import { watchMatchRate } from '../runs/watch-match-rate.ts';
+import { attemptCall, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
+import { takeUpBatch } from './take-up-batch.ts';
+
+export interface BatchContext {
+  /** Aborted when the activity is cancelled or the worker shuts down: no further call begins. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks for everybody of one batch who has no outcome yet, call by call, until everybody has one or something stands in the
+ * way. Safe to run again after a crash at any point: what was admitted before and not recorded may have been sent, so it
+ * becomes unknown and is not sent again.
+ */
+export async function enrichBatch(
+  dependencies: AttemptDependencies,
+  request: BatchRequest,
+  context: BatchContext,
+): Promise<BatchResult> {
+  const { warehouse } = dependencies;
+  const { run, isOurs, ready, people } = await takeUpBatch(dependencies, request);
+  const tally = new Tally();
+  // Here as well as at admission: while a window is full, the queue hands every batch back before it gets that far.
+  if (run.status !== 'running')
+    return { kind: 'stopped', tally: tally.read(), stop: await reasonOfStop(dependencies, request.runId) };
+  if (!isOurs)
+    return stopped(dependencies, request.runId, tally, otherService(run, dependencies.limits.service));
+  const groups: OpenPerson[][] = [people];
+  let taken = false;
+  /** Refused alone. Only when the service has taken somebody else of the batch is that known to be about the person. */
+  const rejected: { rowNumber: number; reason: string }[] = [];
+  const writeOff = async (): Promise<void> => {
+    for (const person of rejected.splice(0)) {
+      await rejectPerson(warehouse, { runId: request.runId, ...person, asked: run.options });
+      tally.other += 1;
+    }
+  };
+  const patience = dependencies.patienceMilliseconds;
+  let waitsSince = performance.now();
+  for (let group = groups.shift(); group; group = groups.shift()) {
+    if (group.length === 0) continue;
+    const asked = group;
+    const turn = await dependencies.queue.run(
+      run.options.priority,
+      () => attemptCall(dependencies, { run, batch: request.batch, people: asked }, context.signal),
+      context.signal,
+    );
+    if (turn.kind === 'wait') {
+      await awaitPlace(warehouse.database, ready, turn.milliseconds);
+      return { ...turn, tally: tally.read() };
+    }
+    const result = turn.result;
+    let stop: Stop | undefined;
+    tally.add(result);
+    if (result.kind !== 'wait') waitsSince = performance.now();
+    switch (result.kind) {
+      case 'recorded':
+        killPoint('recorded');
+        taken = true;
+        await writeOff();
+        stop = result.stop ?? (await watchMatchRate(warehouse, request.runId, run.options.minMatchRate));
+        if (stop) return stopped(dependencies, request.runId, tally, stop);
+        groups.unshift(group.slice(result.people));
+        break;
+      case 'unknown': {
+        const again =
+          run.options.onUnknown === 'retry'
+            ? await reopenUnknown(warehouse, request.runId, numbersOf(group))
+            : [];
+        if (result.stop) return stopped(dependencies, request.runId, tally, result.stop);
+        groups.unshift(
+          group.slice(0, result.people).filter((person) => again.includes(person.rowNumber)),
+          group.slice(result.people),
+        );
+        break;
+      }
+      case 'again':
+        groups.unshift(group);
+        break;
+      case 'refused': {
+        // One person can make the service refuse all ten (422). Nobody was billed, so halving costs calls and no credits.
+        const sent = group.slice(0, result.people);
+        const rest = group.slice(result.people);
+        if (sent.length > 1) {
+          groups.unshift(...halve(sent), rest);
+          break;
+        }
+        rejected.push({ rowNumber: sent[0]!.rowNumber, reason: result.reason });
+        if (!taken && rejected.length === people.length && rejected.length >= fewestForSystematicRefusal) {
+          return stopped(dependencies, request.runId, tally, everybodyRefused(result.reason));
+        }
+        if (taken) await writeOff();
+        groups.unshift(rest);
+        break;
+      }
+      case 'taken': {
+        const open = await readOpenPeople(warehouse.database, request.runId, request.batch);
+        const left = group.filter(({ rowNumber }) => open.some((person) => person.rowNumber === rowNumber));
+        // Their page was skipped, or a call that was given up has brought their outcome.
+        if (left.length < group.length) {
+          groups.unshift(left);
+          break;
+        }
+        // Whoever asks for them has at most a call's time left; then this batch is looked at again.
+        return {
+          kind: 'wait',
+          milliseconds: dependencies.callTimeoutSeconds * 1_000,
+          reason: 'people of this batch are being asked for by a worker that was given up',
+          tally: tally.read(),
+        };
+      }
+      case 'wait': {
+        const { reason, isOutranked } = result;
+        const waited = performance.now() - waitsSince;
+        const isSatOut = isOutranked
+          ? waited < outrankedPatience * patience
+          : waited + result.milliseconds <= patience;
+        // Outside the queue, whose slots are for those whose turn it is: batches that go first may come meanwhile.
+        if (isSatOut) {
+          await sleep(Math.min(result.milliseconds, patience), undefined, { signal: context.signal });
+          groups.unshift(group);
+          break;
+        }
+        const milliseconds = isOutranked
+          ? Math.max(result.milliseconds, outrankedMilliseconds)
+          : result.milliseconds;
+        await awaitPlace(warehouse.database, ready, milliseconds);
+        return { kind: 'wait', milliseconds, reason, tally: tally.read() };
+      }
+      case 'over_budget':
+        await leavePlace(warehouse.database, ready);
+        return { kind: 'over_budget', budget: result.budget, tally: tally.read() };
+      case 'stopped':
+        return stopped(dependencies, request.runId, tally, result.stop);
+      case 'not_running':
+        return {
+          kind: 'stopped',
+          tally: tally.read(),
+          stop: await reasonOfStop(dependencies, request.runId),
+        };
+    }
+    if (groups.some((left) => left.length > 0)) await awaitPlace(warehouse.database, ready);
+  }
+  // Admission has done it for most; not where nobody was left to be asked for.
+  await leavePlace(warehouse.database, ready);
+  await writeOff();
+  return { kind: 'done', tally: tally.read() };
+}
+
+/**
+ * How long those need who go first is not known: a moment, or all night. A batch sits out so many times its patience while their
+ * calls come and go, so that it goes on at once after a short run; then it looks again each five minutes. Looking each time that a
+ * place could be free would fill the history of its page, 150 events a look, within hours.
+ */
+const outrankedPatience = 6;
+const outrankedMilliseconds = 5 * 60_000;
+
+function numbersOf(people: readonly OpenPerson[]): number[] {
+  return people.map((person) => person.rowNumber);
+}
+
+/** From this many people on, a batch in which each single one is refused speaks of the request and not of the people. */
+const fewestForSystematicRefusal = 3;
+
+/** What one service has answered does not count for another: half a run of each would be paid for again by the next one. */
+function otherService({ runId, options }: RunRecord, service: string): Stop {
+  return {
+    type: 'service.other',
+    reason: `the service ${options.service} has answered for this run, and this worker asks ${service}: nothing was sent`,
+    next: `set the ENRICHMENT_BASE_URL of all workers to that service; then: enrich resume ${runId}; or enrich cancel ${runId}, and give the command again for the other one`,
+  };
+}
+
+function everybodyRefused(reason: string): Stop {
+  return {
+    type: 'service.refuses-everybody',
+    reason: `the service refuses every person of a batch, one by one (${reason})`,
+    next: 'check the mapping and the options of the run against the service',
+  };
+}
+
+/** The run's status is what admission looks at: setting it here keeps every other worker from calling at once. */
+async function stopped(
+  { warehouse, log }: AttemptDependencies,
+  runId: string,
+  tally: Tally,
+  stop: Stop,
+): Promise<BatchResult> {
+  const resume = `enrich resume ${runId}`;
+  // Most failures end their advice with the command; it is given with the run's own id.
+  const next = stop.next.includes('enrich resume RUN')
+    ? stop.next.replace('enrich resume RUN', resume)
+    : `${stop.next}; then: ${resume}`;
+  const paused = { ...stop, next };
+  await setRunStatus(warehouse, runId, 'paused', paused);
+  log.warn({ type: stop.type }, 'a call paused its run');
+  return { kind: 'stopped', tally: tally.read(), stop: paused };
+}
+
+async function reasonOfStop({ warehouse }: AttemptDependencies, runId: string): Promise<Stop> {
+  const run = await getRun(warehouse, runId);
+  return (
+    run.stop ?? {
+      type: `run.${run.status}`,
+      reason: `the run is ${run.status}`,
+      next: `enrich resume ${runId}`,
+    }
+  );
+}
+
+class Tally {
+  calls = 0;
+  enriched = 0;
+  notFound = 0;
+  other = 0;
+  settled: Credits = 0n;
+
+  add(result: AttemptResult): void {
+    if ('called' in result) this.calls += 1;
+    if (result.kind !== 'recorded') return;
+    this.enriched += result.enriched;
+    this.notFound += result.notFound;
+    this.other += result.mismatched;
+    this.settled += result.creditsSettled;
+  }
+
+  read(): BatchTally {
+    const { calls, enriched, notFound, other } = this;
+    return { calls, enriched, notFound, other, creditsSettled: formatCredits(this.settled) };
+  }
+}

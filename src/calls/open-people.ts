@@ -1,0 +1,57 @@
+import { sql, type Kysely } from 'kysely';
+import { peoplePerCall } from '../contract.ts';
+import type { Identity } from '../domain/identity/identity.ts';
+import type { Tables } from '../db/schema.ts';
+
+/** A row of the export that is still to be asked for. */
+export interface OpenPerson {
+  readonly rowNumber: number;
+  readonly identity: Identity;
+}
+
+/** The people of a batch who have no outcome yet, in the order of the file. */
+export async function readOpenPeople(
+  database: Kysely<Tables>,
+  runId: string,
+  batch: number,
+): Promise<OpenPerson[]> {
+  const rows = await database
+    .selectFrom('run_people as p')
+    .innerJoin('run_rows as r', (join) =>
+      join.onRef('r.run_id', '=', 'p.run_id').onRef('r.row_number', '=', 'p.row_number'),
+    )
+    .selectAll('r')
+    .where('p.run_id', '=', runId)
+    .where('p.position', '>=', (batch - 1) * peoplePerCall)
+    .where('p.position', '<', batch * peoplePerCall)
+    .where('r.outcome', 'is', null)
+    .orderBy('p.position')
+    .execute();
+  return rows.map((row) => ({
+    rowNumber: row.row_number,
+    identity: {
+      ...(row.person_id !== null && { personId: row.person_id }),
+      ...(row.email !== null && { email: row.email }),
+      ...(row.other_emails !== null && { otherEmails: row.other_emails }),
+      ...(row.hashed_email !== null && { hashedEmail: row.hashed_email }),
+      ...(row.profile_url !== null && { profileUrl: row.profile_url }),
+      ...(row.first_name !== null && { firstName: row.first_name }),
+      ...(row.last_name !== null && { lastName: row.last_name }),
+      ...(row.name !== null && { name: row.name }),
+      ...(row.organization_name !== null && { organizationName: row.organization_name }),
+      ...(row.domain !== null && { domain: row.domain }),
+    },
+  }));
+}
+
+/** Attempts of a batch that an earlier execution left open: they may have been sent. */
+export async function readLeftAttempts(
+  database: Kysely<Tables>,
+  runId: string,
+  batch: number,
+): Promise<string[]> {
+  const left = await sql<{ attempt_id: string }>`
+    select attempt_id from attempts where run_id = ${runId} and batch = ${batch} and status = 'admitted'
+  `.execute(database);
+  return left.rows.map((row) => row.attempt_id);
+}

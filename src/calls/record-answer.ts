@@ -1,0 +1,251 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { sql, type Transaction } from 'kysely';
+import { alignMatches, type Alignment } from '../domain/identity/alignment.ts';
+import { worstCaseWithPhones } from '../domain/money/credit-rules.ts';
+import { parseCredits, wholeCredits, type Credits } from '../domain/money/decimal.ts';
+import { awaitedKinds, lateKindsOf, type AskedExtras } from '../domain/late-results/awaited-results.ts';
+import { displayForm } from '../domain/identity/normalise.ts';
+import { answeredRows, withoutSuppressed, type AnsweredRow, type AnswerToRecord } from './answered-rows.ts';
+import {
+  closeAttempt,
+  giveBack,
+  readRecorded,
+  settle,
+  type Awaited,
+  type ClosedAttempt,
+} from '../ledger/close-attempt.ts';
+import { upsertContacts } from '../people/contacts.ts';
+import type { Warehouse } from '../db/database.ts';
+import { notLookedAt } from '../late-results/deliveries.ts';
+import type { OpenPerson } from './open-people.ts';
+import { remember } from '../people/lookup-history.ts';
+import { holdSuppressions, withoutIds } from '../privacy/suppressions.ts';
+import type { Tables } from '../db/schema.ts';
+
+/** What recording an answer came to: rows by outcome, and its credits. */
+export interface RecordedAnswer {
+  readonly enriched: number;
+  readonly notFound: number;
+  readonly mismatched: number;
+  readonly creditsSettled: Credits;
+  /** Results are still to come. */
+  readonly awaiting: boolean;
+  /** The service billed more than was reserved for this call. */
+  readonly overbilled: boolean;
+  /** False: nothing was changed now, because the attempt was closed before. */
+  readonly recordedNow: boolean;
+}
+
+const compress = promisify(gzip);
+
+/**
+ * Records an answer in one transaction: the raw body, the people given to their rows by evidence, their contacts, what is
+ * remembered of them, and the credits. Six to eight statements for ten people, whoever they are.
+ *
+ * Recording the same attempt again changes nothing and tells the same: an earlier try may have been committed without our
+ * hearing of it. An attempt that was given up as unknown meanwhile is recorded all the same: the answer is the truth,
+ * whoever waited. One that the operator has decided stays as decided.
+ *
+ * @param record.people who was asked for, in the order of `details`
+ */
+export async function recordAnswer(
+  warehouse: Warehouse,
+  record: {
+    readonly attemptId: string;
+    readonly source: string;
+    readonly people: readonly OpenPerson[];
+    readonly answer: AnswerToRecord;
+    readonly asked: AskedExtras & { readonly service: string };
+    /** How long to wait before polling, and in all; in seconds from the answer. */
+    readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
+  },
+): Promise<RecordedAnswer> {
+  const { answer, attemptId, people } = record;
+  const alignment = alignMatches(
+    people.map((person) => person.identity),
+    answer.matches,
+    hashesOf,
+  );
+  const answered = answeredRows(people, alignment, answer);
+  // Before the transaction: 600 KB take some milliseconds, during which nobody should wait for our locks.
+  const bodyGzip = await compress(answer.raw, { level: 1 });
+  return warehouse.database.transaction().execute(async (transaction) => {
+    await holdSuppressions(transaction);
+    const found = peopleFound(answer, people.length);
+    const awaited = awaitedOf(record.asked, answer, found, record.lateResults);
+    const attempt = await closeAttempt(transaction, attemptId, {
+      httpStatus: answer.httpStatus,
+      requestId: answer.requestId,
+      creditsConsumed: answer.creditsConsumed,
+      reason:
+        answer.creditsConsumed === undefined
+          ? `credits_consumed is ${answer.creditsProblem ?? 'missing'}`
+          : null,
+      foundIds: answer.matches.flatMap((match) => (match?.id ? [displayForm(match.id)] : [])),
+      foundPeople: found,
+      awaited,
+      phonesWithEarlier: answer.phoneEnrichment?.status === 'skipped',
+    });
+    if (!attempt) {
+      const before = await readRecorded(transaction, attemptId);
+      const tally = tallyOf(before ? answered : []);
+      const creditsSettled = parseCredits(before?.settled ?? '0') ?? 0n;
+      return {
+        ...tally,
+        creditsSettled,
+        awaiting: before?.awaiting ?? false,
+        overbilled: before?.overbilled ?? false,
+        recordedNow: false,
+      };
+    }
+    const { rows, namesSuppressed, personIds } = await withoutSuppressed(
+      transaction,
+      attempt.runId,
+      answered,
+      answer.matches,
+    );
+    if (namesSuppressed)
+      await sql`
+        update attempts set found_ids = ${withoutIds('found_ids', personIds)} where attempt_id = ${attemptId}
+      `.execute(transaction);
+    // A body is kept whole or not at all.
+    else
+      await sql`
+        insert into raw_answers (attempt_id, content_type, body_gzip)
+        values (${attemptId}, ${answer.contentType ?? null}, ${bodyGzip})
+      `.execute(transaction);
+    await lookAgain(transaction, attemptId);
+    await writeQuarantine(transaction, attemptId, alignment, answer.unreadableMatches);
+    await writeOutcomes(transaction, attempt, attemptId, rows);
+    await upsertContacts(transaction, {
+      source: record.source,
+      runId: attempt.runId,
+      attemptId,
+      asOf: attempt.admittedAt,
+      contacts: rows.flatMap(({ rowNumber, fields }) => (fields ? [{ rowNumber, fields }] : [])),
+    });
+    await remember(
+      transaction,
+      attempt,
+      rows.flatMap((row) => (row.outcome === 'suppressed' ? [] : [{ ...row, outcome: row.outcome }])),
+      record.asked,
+    );
+    const consumed = answer.creditsConsumed;
+    if (awaited?.worstCase !== undefined && !attempt.decided)
+      await giveBack(transaction, attemptId, attempt, awaited.worstCase);
+    if (consumed !== undefined && !awaited && !attempt.decided)
+      await settle(transaction, attempt.budgetIds, attempt.reserved, consumed);
+    return {
+      ...tallyOf(rows),
+      creditsSettled: awaited ? 0n : (consumed ?? 0n),
+      awaiting: awaited !== undefined,
+      overbilled:
+        !attempt.decided && consumed !== undefined && consumed > (parseCredits(attempt.reserved) ?? 0n),
+      recordedNow: true,
+    };
+  });
+}
+
+/**
+ * How many people the service found. An answer may list fewer than it was billed for (short and empty lists are seen), and
+ * later results come, and cost, for all of them: whichever says most counts.
+ */
+function peopleFound(answer: AnswerToRecord, asked: number): number {
+  const listed = answer.matches.filter((match) => match !== null).length + answer.unreadableMatches.length;
+  const billed = Number((answer.creditsConsumed ?? 0n) / wholeCredits(1));
+  return Math.min(asked, Math.max(listed, answer.uniqueEnrichedRecords ?? 0, billed));
+}
+
+/** Deliveries that were looked at while the answer seemed lost: now it is known whom they are about. */
+async function lookAgain(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
+  await sql`
+    update webhook_deliveries set ${notLookedAt}
+    where attempt_id = ${attemptId} and status in ('orphaned', 'duplicate') and body is not null
+  `.execute(transaction);
+}
+
+/** What is still to come, and what that can cost; undefined where everything is there. */
+function awaitedOf(
+  asked: AskedExtras,
+  answer: AnswerToRecord,
+  found: number,
+  lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number },
+): Awaited | undefined {
+  const kinds = awaitedKinds(lateKindsOf(asked), {
+    found,
+    phoneStatus: answer.phoneEnrichment?.status,
+    waterfallStatus: answer.waterfall?.status,
+  });
+  if (kinds.length === 0) return undefined;
+  const onlyPhones = kinds.every((kind) => kind === 'phone');
+  return {
+    kinds,
+    ...lateResults,
+    worstCase:
+      onlyPhones && answer.creditsConsumed !== undefined
+        ? worstCaseWithPhones(answer.creditsConsumed, found)
+        : undefined,
+  };
+}
+
+/**
+ * Row outcomes and their evidence, and the claims of these rows given up: everybody here has the final word. Where two calls
+ * asked for the same person (the answer to the first seemed lost), whichever found them has it.
+ */
+async function writeOutcomes(
+  transaction: Transaction<Tables>,
+  attempt: ClosedAttempt,
+  attemptId: string,
+  rows: readonly AnsweredRow[],
+): Promise<void> {
+  await sql`
+    with answered (row_number, outcome, reason, person_id, evidence) as (
+      select * from unnest(${rows.map((row) => row.rowNumber)}::int[], ${rows.map((row) => row.outcome)}::text[],
+        ${rows.map((row) => row.reason)}::text[], ${rows.map((row) => row.fields?.person_id ?? null)}::text[],
+        ${rows.map((row) => row.evidence)}::text[])
+    ), asked as (
+      update attempt_people p set outcome = a.outcome, person_id = a.person_id, evidence = a.evidence
+      from answered a where p.attempt_id = ${attemptId} and p.row_number = a.row_number
+    ), unclaimed as (
+      delete from claims c using answered a where c.run_id = ${attempt.runId} and c.row_number = a.row_number
+    )
+    update run_rows r set outcome = a.outcome, reason = a.reason
+    from answered a
+    where r.run_id = ${attempt.runId} and r.row_number = a.row_number and (r.outcome is null or r.outcome = 'unknown'
+      or (a.outcome = 'enriched' and r.outcome in ('not_found', 'identity_mismatch', 'rejected')))
+  `.execute(transaction);
+}
+
+async function writeQuarantine(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  alignment: Alignment,
+  unreadable: AnswerToRecord['unreadableMatches'],
+): Promise<void> {
+  const quarantined = [
+    ...alignment.quarantined,
+    ...unreadable.map(({ index, reason }) => ({ matchIndex: index, reason: `unreadable: ${reason}` })),
+  ];
+  if (quarantined.length === 0) return;
+  await sql`
+    insert into quarantined_people (attempt_id, match_index, reason)
+    select ${attemptId}, * from unnest(${quarantined.map((each) => each.matchIndex)}::int[], ${quarantined.map((each) => each.reason)}::text[])
+    on conflict do nothing
+  `.execute(transaction);
+}
+
+function tallyOf(rows: readonly AnsweredRow[]): Pick<RecordedAnswer, 'enriched' | 'notFound' | 'mismatched'> {
+  const count = (outcome: AnsweredRow['outcome']): number =>
+    rows.filter((row) => row.outcome === outcome).length;
+  return {
+    enriched: count('enriched'),
+    notFound: count('not_found'),
+    mismatched: count('identity_mismatch'),
+  };
+}
+
+function hashesOf(email: string): string[] {
+  return ['md5', 'sha256'].map((algorithm) => createHash(algorithm).update(email).digest('hex'));
+}

@@ -1,0 +1,143 @@
+import { Command } from 'commander';
+import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { decideAttempt, listAttempts } from '../../ledger/decide-attempt.ts';
+import { getRun } from '../../runs/runs.ts';
+import { print, table } from '../terminal/output.ts';
+import { withWarehouse, type Session } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+/** As long as an attempt is in one of these, its worst case is kept back in its budgets. */
+const holds: readonly string[] = ['admitted', 'awaiting', 'unknown'];
+
+/** `enrich attempts list|show|release|retry` */
+export function attemptsCommand(): Command {
+  const command = new Command('attempts').description(
+    'bulk calls whose cost is not known, and your word on them: nothing of them is retried or released by itself',
+  );
+  command
+    .addCommand(listCommand())
+    .addCommand(showCommand())
+    .addCommand(
+      decisionCommand('release', {
+        description: 'the service did not bill this call: give its reservation back',
+        credits: () => '0',
+        done: 'released; its people are asked again by the next run',
+      }),
+    )
+    .addCommand(
+      decisionCommand('retry', {
+        description:
+          'accept what the call may have cost (all that is held, or --credits), so that its people may be asked again',
+        credits: (held, given) => given ?? held,
+        done: 'settled; its people are asked again, and paid for again, by the next run of their file',
+      }),
+    )
+    .addHelpText('after', '\nExamples:\n  enrich attempts list\n  enrich attempts release 0b54…');
+  return command;
+}
+
+function listCommand(): Command {
+  return withSettings(new Command('list'))
+    .description('attempts that wait for a decision')
+    .argument('[run]', 'only those of this run, or of the "latest"')
+    .option('--all', 'every attempt, not only the unknown ones')
+    .option('--json', 'as a JSON array')
+    .addHelpText('after', '\nExample:\n  enrich attempts list')
+    .action(async (runId: string | undefined, options: { all?: boolean; json?: boolean }) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+        const attempts = await listAttempts(warehouse, {
+          runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
+          status: options.all === true ? undefined : 'unknown',
+        });
+        if (options.json === true) return print(JSON.stringify(attempts));
+        if (attempts.length === 0)
+          return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
+        print(
+          table([
+            ['attempt', 'status', 'settled', 'held', 'people', 'admitted', 'why'],
+            ...attempts.map((attempt) => [
+              attempt.attempt_id,
+              attempt.status,
+              attempt.credits_settled ?? '-',
+              holds.includes(attempt.status) ? attempt.credits_reserved : '-',
+              attempt.people,
+              attempt.admitted_at.toISOString(),
+              attempt.reason ?? '',
+            ]),
+          ]),
+        );
+      });
+    });
+}
+
+function showCommand(): Command {
+  return withSettings(new Command('show'))
+    .description('one attempt, with the rows that it asked for')
+    .argument('<attempt>', 'id of a call, as list shows it')
+    .addHelpText('after', '\nExample:\n  enrich attempts show 0b54…')
+    .action(async (attemptId: string, options: object) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+        print(JSON.stringify(await findAttempt(warehouse, attemptId), null, 2));
+      });
+    });
+}
+
+function decisionCommand(
+  name: string,
+  texts: { description: string; credits: (held: string, given: string | undefined) => string; done: string },
+): Command {
+  const command = withSettings(new Command(name))
+    .description(texts.description)
+    .argument('<attempts...>', 'ids of calls that wait for a decision')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  enrich attempts ${name} 0b54…
+  enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`,
+    );
+  if (name === 'retry')
+    command.option('--credits <n>', 'what the service billed, if you know it (default: all that is held)');
+  return command.action(async (attemptIds: readonly string[], options: { credits?: string }) => {
+    const given = options.credits === undefined ? undefined : creditsOf(options.credits);
+    if (given !== undefined && attemptIds.length > 1) {
+      throw new Problem('setting.invalid', 'one bill is said of several calls', {
+        where: '--credits',
+        next: 'say it of one call at a time',
+        exitCode: exitCodes.usage,
+      });
+    }
+    await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+      for (const attemptId of attemptIds) {
+        const attempt = await findAttempt(warehouse, attemptId);
+        await decideAttempt(warehouse, attemptId, texts.credits(attempt.credits_reserved, given));
+        const done =
+          attempt.http_status === null
+            ? texts.done
+            : 'settled; its answer stays, its late results are not waited for any more, and are applied if they come';
+        print(`${attemptId}: ${done}`);
+      }
+    });
+  });
+}
+
+async function findAttempt(warehouse: Session['warehouse'], attemptId: string) {
+  const [attempt] = await listAttempts(warehouse, { runId: undefined, status: undefined, attemptId });
+  if (attempt) return attempt;
+  throw new Problem('attempt.unknown', `there is no attempt ${attemptId}`, {
+    where: 'enrichment.attempts',
+    next: 'enrich attempts list --all shows all of them',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function creditsOf(text: string): string {
+  const credits = parseCredits(text);
+  if (credits !== undefined) return formatCredits(credits);
+  throw new Problem('setting.invalid', `"${text}" is not a number of credits`, {
+    where: '--credits',
+    next: 'write a number such as 7 or 2.5',
+    exitCode: exitCodes.usage,
+  });
+}

@@ -1,0 +1,105 @@
+import { Command } from 'commander';
+import { parseBudgetName } from '../../domain/money/budget-name.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { presentBudget } from '../../ledger/budget-limits.ts';
+import { readBudgetHistory, readBudgets, readStandingBudgets } from '../../ledger/read-budgets.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { getRun } from '../../runs/runs.ts';
+import { setBudgetCommand } from '../run/budget-change.ts';
+import { wholeNumber } from '../terminal/number-flag.ts';
+import { print, table } from '../terminal/output.ts';
+import { withWarehouse } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+/** So many of the newest days, months and runs are shown. */
+const shownOfEach = 10;
+
+/** `enrich budget show|set|history` */
+export function budgetCommand(): Command {
+  return new Command('budget')
+    .description('credits: what may be spent, and what was')
+    .addCommand(showCommand())
+    .addCommand(setBudgetCommand())
+    .addCommand(historyCommand())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  enrich budget show\n  enrich budget set day 800 --reason "trade fair"',
+    );
+}
+
+function showCommand(): Command {
+  return withSettings(new Command('show'))
+    .description('limits, what is settled and what is reserved, of the newest days, months and runs')
+    .option('--json', 'as a JSON array')
+    .addHelpText(
+      'after',
+      `
+"alarms" are the shares of BUDGET_ALARMS (80%,100% where it is not set) that settled and reserved credits have reached.
+
+Example:
+  enrich budget show`,
+    )
+    .action(async (options: { json?: boolean }) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+        const budgets = await readBudgets(warehouse.database, shownOfEach);
+        if (options.json === true) return print(JSON.stringify(budgets));
+        print(
+          table([
+            ['budget', 'limit', 'set by', 'settled', 'reserved', 'alarms'],
+            ...budgets.map((row) => [
+              row.budget,
+              row.limit ?? 'none',
+              row.limit === null && row.set_by === 'settings' ? '-' : row.set_by,
+              row.settled,
+              row.reserved,
+              row.alarms.map((percent) => `${percent}%`).join(' '),
+            ]),
+          ]),
+        );
+        for (const { period, limit } of await readStandingBudgets(warehouse.database))
+          print(`  every ${period} that begins: ${limit ?? 'no limit'} (by command)`);
+      });
+    });
+}
+
+function historyCommand(): Command {
+  return withSettings(new Command('history'))
+    .description('who changed which limit, when, from what to what, and why; the newest first')
+    .argument('[budget]', 'only of this one: run:ID, day, month, day:2026-11-21, every-day, …')
+    .option('--json', 'as a JSON array')
+    .option('--limit <n>', 'how many', wholeNumber(1, 10_000), 50)
+    .addHelpText('after', '\nExample:\n  enrich budget history day')
+    .action(async (name: string | undefined, options: { json?: boolean; limit: number }) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+        const budgetId = name === undefined ? undefined : await budgetIdOf(warehouse, name);
+        const changes = await readBudgetHistory(warehouse.database, budgetId, options.limit);
+        if (options.json === true) return print(JSON.stringify(changes));
+        if (changes.length === 0) return print('no limit was changed');
+        print(
+          table([
+            ['when', 'budget', 'from', 'to', 'by', 'why'],
+            ...changes.map((change) => [
+              change.changed_at.toISOString(),
+              change.budget,
+              change.old_limit ?? 'none',
+              change.new_limit ?? 'none',
+              change.changed_by,
+              change.reason ?? '',
+            ]),
+          ]),
+        );
+      });
+    });
+}
+
+async function budgetIdOf(warehouse: Warehouse, name: string): Promise<string> {
+  if (name === 'every-day' || name === 'every-month') return name;
+  const budget = parseBudgetName(name);
+  if (budget?.kind === 'run') return `run:${(await getRun(warehouse, budget.runId)).runId}`;
+  if (budget) return name.includes(':') ? name : presentBudget(warehouse.database, budget.kind);
+  throw new Problem('setting.invalid', `"${name}" is no budget`, {
+    where: 'enrich budget history',
+    next: 'write run:ID, day, month, day:2026-11-21, every-day or every-month',
+    exitCode: exitCodes.usage,
+  });
+}

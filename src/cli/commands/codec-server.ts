@@ -1,0 +1,60 @@
+import { Command } from 'commander';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { startCodecEndpoint } from '../../temporal/codec-endpoint.ts';
+import { tell } from '../terminal/output.ts';
+import { payloadCodec } from '../../temporal/payload-codec.ts';
+import { settingsOf } from '../session/settings-flags.ts';
+import { untilStopped } from '../session/stop-signal.ts';
+
+/** `enrich codec-server` */
+export function codecServerCommand(): Command {
+  return new Command('codec-server')
+    .description(
+      'decrypt payloads for the Temporal UI, in the foreground, where TEMPORAL_CODEC_KEYS encrypts them',
+    )
+    .option('--listen <host:port>', 'where to listen (CODEC_SERVER_LISTEN, default 127.0.0.1:8081)')
+    .option(
+      '--ui-origin <urls>',
+      'where browsers load the UI from (CODEC_SERVER_UI_ORIGINS, joined by commas)',
+    )
+    .addHelpText(
+      'after',
+      `
+In the UI, set its address as the codec server (the glasses at the upper right); temporal takes --codec-endpoint. It decrypts
+for whoever can reach it: it listens on this machine only by default. Elsewhere put a proxy with TLS and a login in front of
+it, or set CODEC_SERVER_TOKEN, which then has to come as a bearer token.
+
+Examples:
+  enrich codec-server --ui-origin http://127.0.0.1:8233
+  temporal workflow show --workflow-id run-… --codec-endpoint http://127.0.0.1:8081`,
+    )
+    .action(async (options: { listen?: string; uiOrigin?: string }) => {
+      const { temporalCodec, codecServer } = settingsOf(options, {
+        CODEC_SERVER_LISTEN: options.listen,
+        CODEC_SERVER_UI_ORIGINS: options.uiOrigin,
+      });
+      if (temporalCodec === undefined) {
+        throw new Problem('setting.missing', 'there are no keys: payloads are not encrypted', {
+          where: 'TEMPORAL_CODEC_KEYS or TEMPORAL_CODEC_KEYS_FILE',
+          next: 'set the keys that the workers have',
+          exitCode: exitCodes.usage,
+        });
+      }
+      const listen = codecServer.listen ?? { host: '127.0.0.1', port: 8081 };
+      const endpoint = await startCodecEndpoint({
+        codec: payloadCodec(temporalCodec),
+        listen,
+        origins: codecServer.uiOrigins,
+        token: codecServer.token,
+      }).catch((error: unknown) => {
+        if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
+        throw new Problem('port.taken', `port ${listen.port} is taken`, {
+          where: 'CODEC_SERVER_LISTEN',
+          next: 'end the program that holds it, or set another port',
+        });
+      });
+      tell(`codec server on http://${endpoint.host}:${endpoint.port}; stop it with Ctrl-C or SIGTERM`);
+      await untilStopped();
+      await endpoint.close();
+    });
+}

@@ -1,0 +1,101 @@
+import { createWriteStream, existsSync, mkdirSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Command } from 'commander';
+import type { Config } from '../../config/settings.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { sampleExport } from '../../sandbox/population/sample-export.ts';
+import { getRun } from '../../runs/runs.ts';
+import { describeService } from '../run/describe-service.ts';
+import { wholeNumber } from '../terminal/number-flag.ts';
+import { print, table, tell } from '../terminal/output.ts';
+import { describeMapping, planExport } from '../run/plan-export.ts';
+import { describePlan } from '../run/describe-run.ts';
+import { enrichExport, reportRun } from './run.ts';
+import { orderRun } from '../run/run-spec.ts';
+import { withSession, type Session } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+/** `enrich demo` */
+export function demoCommand(): Command {
+  return withSettings(new Command('demo'))
+    .description(
+      'run the main job on an invented export of some hundred people, against the sandbox, at no cost',
+    )
+    .option('--people <n>', 'people in the export', wholeNumber(1, 1_000_000), 300)
+    .option('--seed <n>', 'another number invents other people', wholeNumber(0), 1)
+    .option('--json', 'facts as one JSON object on the last line of standard output')
+    .addHelpText('after', '\nExample:\n  enrich demo --seed 2')
+    .action(async (options: { people: number; seed: number; json?: boolean }) => {
+      // The sandbox delivers phones within seconds: whatever has not come after a minute never will.
+      const config = settingsOf(options, {
+        ENRICHMENT_BASE_URL: '',
+        WEBHOOK_PUBLIC_URL: '',
+        LATE_RESULTS_POLL_AFTER: '15s',
+        LATE_RESULTS_DEADLINE: '60s',
+      });
+      refuseOtherWorkers(config);
+      tell(describeService(config));
+      const file = await writeSample(config, options.people, options.seed);
+      const order = await orderRun({ kind: 'file', path: file }, { reveal: 'phone' }, config);
+      const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
+        const planned = await planExport(session, order);
+        tell(`\n${describeMapping(planned.run)}\n`);
+        tell(`${describePlan(planned.plan)}\n`);
+        const ended = await enrichExport(session, order, { asks: false, showsPlan: false });
+        tell('');
+        await showContacts(session, ended.run_id);
+        return ended;
+      });
+      reportRun(facts, options.json === true, config);
+      tell(
+        planHint(facts.calls, options.seed) +
+          '\nlook around with: npx enrich dev        (database, Temporal UI and sandbox until Ctrl-C)',
+      );
+    });
+}
+
+/** Workers of a Temporal server ask the service of their own settings, and are billed for the demo's invented people. */
+function refuseOtherWorkers({ temporalAddress }: Config): void {
+  if (temporalAddress === undefined) return;
+  throw new Problem(
+    'demo.other-workers',
+    'the demo would be carried out by the workers of a Temporal server',
+    {
+      where: 'TEMPORAL_ADDRESS',
+      next: 'give it on a machine where neither TEMPORAL_ADDRESS nor DATABASE_URL is set: there it costs nothing',
+      exitCode: exitCodes.usage,
+    },
+  );
+}
+
+async function writeSample(config: Config, people: number, seed: number): Promise<string> {
+  const folder = join(config.embedded.dataDirectory, 'demo');
+  const file = join(folder, `hubspot-crm-exports-${people}-${seed}.csv`);
+  if (existsSync(file)) return file;
+  mkdirSync(folder, { recursive: true });
+  // Under another name until it is whole: a killed demo leaves no half a file behind.
+  await pipeline(Readable.from(sampleExport({ people, seed })), createWriteStream(`${file}.part`));
+  await rename(`${file}.part`, file);
+  return file;
+}
+
+/** A few rows of the warehouse table, and the statement that they come from. */
+async function showContacts(session: Session, runId: string): Promise<void> {
+  const { source } = await getRun(session.warehouse, runId);
+  const statement = `select contact_id, first_name, last_name, title, organization_name, email, phone
+  from enrichment.enriched_contacts where source = '${source ?? ''}' order by phone is null, enriched_at desc, contact_id limit 5`;
+  const { rows } = await session.warehouse.pool.query<Record<string, string | null>>(statement);
+  tell(`${statement};\n`);
+  if (rows.length === 0) return;
+  print(table([Object.keys(rows[0]!), ...rows.map((row) => Object.values(row).map((cell) => cell ?? ''))]));
+  print('');
+}
+
+function planHint(calls: number, seed: number): string {
+  return calls > 0
+    ? '\nthe same command again asks for nobody a second time; your own export: npx enrich plan contacts.csv'
+    : `\nnobody was asked a second time; other people: npm run demo -- --seed ${seed + 1}`;
+}

@@ -1,0 +1,55 @@
+import { Command } from 'commander';
+import { addressWithoutPassword } from '../../db/postgres-errors.ts';
+import { embeddedDirectories } from '../../dev/stack.ts';
+import { print, table, tell } from '../terminal/output.ts';
+import { withSession, type Session } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+/** `enrich dev` */
+export function devCommand(): Command {
+  return withSettings(new Command('dev'))
+    .description('run everything in the foreground: database, Temporal with its UI, sandbox and a worker')
+    .addHelpText(
+      'after',
+      `
+Other commands given meanwhile in the same folder share these servers. What they hold stays for the next time.
+
+Example:
+  enrich dev`,
+    )
+    .action(async (options: Record<string, unknown>) => {
+      await withSession(settingsOf(options), { temporal: true, service: true }, async (session) => {
+        const worker = await session.work();
+        print(describeStack(session));
+        tell('\nstop it with Ctrl-C');
+        const asked = new Promise<void>((resolve) => {
+          for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
+        });
+        await Promise.race([asked, worker.ended]);
+        tell('stopping: calls in the air are waited for');
+      });
+    });
+}
+
+function describeReceiver({ config, receiver }: Session): string {
+  const own = receiver();
+  const here = own ? `http://${own.host}:${own.port}` : 'that of another command';
+  return config.webhook.publicUrl === undefined ? here : `${here}, reached as ${config.webhook.publicUrl}`;
+}
+
+function describeStack(session: Session): string {
+  const { config, stack } = session;
+  const database = addressWithoutPassword(stack.databaseUrl);
+  const directories = embeddedDirectories(config.embedded.dataDirectory);
+  const rows: [string, string][] = [
+    ['Temporal UI', stack.temporal.uiUrl ?? 'that of the server that is set'],
+    ['Temporal', `${stack.temporal.address}, namespace ${stack.temporal.namespace}`],
+    ['database', database],
+    [stack.embedded.sandbox ? 'sandbox' : 'service', addressWithoutPassword(stack.service.baseUrl ?? '')],
+    ['receiver', describeReceiver(session)],
+  ];
+  if (stack.embedded.postgres) {
+    rows.push(['look into it', `PGPASSWORD=$(cat ${directories.postgres}/password) psql ${database}`]);
+  }
+  return table(rows);
+}

@@ -1,0 +1,49 @@
+import { Command } from 'commander';
+import { exitCodes } from '../../domain/problem.ts';
+import { examine } from '../doctor/doctor-checks.ts';
+import type { Finding } from '../doctor/finding.ts';
+import { print, table } from '../terminal/output.ts';
+import { settingsThatAreRight, withSettings } from '../session/settings-flags.ts';
+
+const marks = { ok: 'ok', attention: 'look', broken: 'BROKEN' } as const;
+
+/** `enrich doctor` */
+export function doctorCommand(): Command {
+  return withSettings(new Command('doctor'))
+    .description('say what would be used, what is missing and how to get it; nothing is started or spent')
+    .option('--json', 'findings as one JSON object')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  enrich doctor
+  enrich doctor --json | jq '.findings[] | select(.state != "ok")'
+
+Exit codes: 0 all good, 1 something is broken, 3 it works but something needs attention.`,
+    )
+    .action(async (options: Record<string, unknown>) => {
+      const { config, wrong } = settingsThatAreRight(options);
+      const findings = await examine(config, wrong);
+      const state = worst(findings);
+      if (options['json'] === true) print(JSON.stringify({ state, findings }));
+      else print(describe(findings));
+      process.exitCode = { ok: exitCodes.done, attention: exitCodes.needsPerson, broken: exitCodes.failed }[
+        state
+      ];
+    });
+}
+
+function worst(findings: readonly Finding[]): Finding['state'] {
+  for (const state of ['broken', 'attention'] as const) {
+    if (findings.some((finding) => finding.state === state)) return state;
+  }
+  return 'ok';
+}
+
+function describe(findings: readonly Finding[]): string {
+  const next = findings.flatMap((finding) =>
+    finding.next === undefined ? [] : [`  ${finding.part}: ${finding.next}`],
+  );
+  const rows = findings.map(({ state, part, what }) => [marks[state], part, what]);
+  return next.length === 0 ? table(rows) : `${table(rows)}\n\nnext\n${next.join('\n')}`;
+}

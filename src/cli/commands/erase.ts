@@ -1,0 +1,126 @@
+import { userInfo } from 'node:os';
+import { Command } from 'commander';
+import { isRoleAddress } from '../../domain/identity/email-address.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { erase, measureErasure, type ErasureFigures } from '../../privacy/erase.ts';
+import { keysOfRecord } from '../../privacy/person-traces.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { agrees } from '../terminal/confirm.ts';
+import { print, table, tell } from '../terminal/output.ts';
+import { subjectOf, waysToNameSomebody } from '../terminal/person-argument.ts';
+import { withSession } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+interface EraseFlags {
+  readonly contact?: string;
+  readonly reason?: string;
+  readonly by?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+/** `enrich erase [WHO]` */
+export function eraseCommand(): Command {
+  return withSettings(new Command('erase'))
+    .description('remove a person from the warehouse, and never ask for them again')
+    .argument('[who]', 'one person, by any name of theirs')
+    .option('--contact <source/id>', 'instead: whoever a record of the CRM is about, such as hubspot/4711')
+    .option('--reason <text>', 'why: kept, so name nobody in it')
+    .option('--by <name>', 'who decided it (default: the user of this machine)')
+    .option('--yes', 'erase them; without it, it is shown what there is of them, and asked')
+    .option('--json', 'as a JSON object')
+    .addHelpText(
+      'after',
+      `
+${waysToNameSomebody}
+They are found under every name that the warehouse has for them: rows and contacts that share one are one person.
+Contacts, phones, what rows of exports say of them, bodies of answers and deliveries, and the memory of having asked are
+removed. Numbers of rows, outcomes, calls and credits stay. They are put on the suppression list by hashes, so that no export
+and no late delivery brings them back. A call for them that is in the air is paid for, and its answer is dropped.
+Exports that you keep, the CRM, and backups are not touched (docs/privacy.md).
+
+Examples:
+  enrich erase ada@orbit.example --reason "ticket 17"
+  enrich erase --contact hubspot/4711 --yes`,
+    )
+    .action(async (who: string | undefined, options: EraseFlags) => {
+      const find = personOf(who, options.contact);
+      const note = { by: options.by ?? userInfo().username, reason: options.reason };
+      await withSession(settingsOf(options), { temporal: false, service: false }, async ({ warehouse }) => {
+        const keys = await find(warehouse);
+        if (options.yes !== true) {
+          const found = await measureErasure(warehouse, keys);
+          if (options.json === true) return print(JSON.stringify({ erased: false, ...found }));
+          print(describe(found, 'found'));
+          if ((await agrees('erase this person?')) !== true)
+            return tell('nothing was removed; with --yes it is');
+        }
+        const removed = await erase(warehouse, keys, note);
+        if (options.json === true) return print(JSON.stringify({ erased: true, ...removed }));
+        print(describe(removed, 'removed'));
+        tell('they are on the suppression list; exports that you keep, the CRM and backups are not touched');
+      });
+    });
+}
+
+/** @throws Problem where nobody is named, more than one is, or no record of the CRM */
+function personOf(
+  who: string | undefined,
+  contact: string | undefined,
+): (warehouse: Warehouse) => Promise<string[]> {
+  if ((who === undefined) === (contact === undefined)) {
+    throw new Problem('person.unclear', 'it is not said whom to erase, or twice', {
+      where: 'enrich erase',
+      next: 'name one person, or one record of the CRM with --contact',
+      exitCode: exitCodes.usage,
+    });
+  }
+  if (contact !== undefined) return (warehouse) => keysOfContact(warehouse, contact);
+  const { kind, key } = subjectOf(who!, 1);
+  if (kind === 'domain') {
+    throw new Problem('person.unclear', 'a domain is not one person', {
+      where: 'argument 1',
+      next: 'erase its people one by one; enrich suppress add @domain keeps all of them from being asked for',
+      exitCode: exitCodes.usage,
+    });
+  }
+  if (kind === 'email' && isRoleAddress(key.slice('email:'.length))) {
+    throw new Problem('person.unclear', 'several people may read this address', {
+      where: 'argument 1',
+      next: 'name the person by another address, a profile, person:ID, or --contact',
+      exitCode: exitCodes.usage,
+    });
+  }
+  return () => Promise.resolve([key]);
+}
+
+/** @throws Problem `person.unclear` where the record was about several people; `contact.unknown` where nothing is known of the record; then there is no name to put on the list either */
+async function keysOfContact(warehouse: Warehouse, contact: string): Promise<string[]> {
+  const [, source = '', contactId = ''] = /^([^/]+)\/(.+)$/.exec(contact) ?? [];
+  const keys = await keysOfRecord(warehouse.database, { source, contactId });
+  if (keys === undefined)
+    throw new Problem('person.unclear', 'this record has been about more than one person', {
+      where: '--contact',
+      next: 'name the one who is meant by an address, a profile, or person:ID',
+      exitCode: exitCodes.usage,
+    });
+  if (keys.length > 0) return keys;
+  throw new Problem('contact.unknown', 'nothing is known of this record', {
+    where: '--contact',
+    next: 'write it as source/id, such as hubspot/4711; or name the person by an address or a profile',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function describe(figures: ErasureFigures, heading: string): string {
+  return table([
+    ['what', heading],
+    ['enriched contacts', figures.contacts],
+    ['phones', figures.phones],
+    ['former values of contacts and phones', figures.former_values],
+    ['rows of exports', figures.rows],
+    ['bodies of answers', figures.answers],
+    ['bodies of deliveries', figures.deliveries],
+    ['names by which it is remembered that they were asked for', figures.remembered],
+  ]);
+}

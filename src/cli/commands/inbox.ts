@@ -1,0 +1,155 @@
+import { Command, Option } from 'commander';
+import { serviceName } from '../../config/settings.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { drainInbox, settleLateResults } from '../../late-results/drain-deliveries.ts';
+import {
+  getDelivery,
+  listDeliveries,
+  readDeliveryBody,
+  reopenDelivery,
+  type DeliveryFacts,
+} from '../../late-results/deliveries.ts';
+import { hastenPolls } from '../../late-results/late-polls.ts';
+import { getRun } from '../../runs/runs.ts';
+import { wholeNumber } from '../terminal/number-flag.ts';
+import { print, table, tell } from '../terminal/output.ts';
+import { withSession, withWarehouse } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { withClient } from '../session/with-service.ts';
+
+/** `enrich inbox list|show|replay|sweep` */
+export function inboxCommand(): Command {
+  return new Command('inbox')
+    .description('what was delivered by webhook or fetched by poll, and what became of it')
+    .addCommand(listCommand())
+    .addCommand(showCommand())
+    .addCommand(replayCommand())
+    .addCommand(sweepCommand())
+    .addHelpText('after', '\nExamples:\n  enrich inbox list --status quarantined\n  enrich inbox sweep');
+}
+
+function listCommand(): Command {
+  return withSettings(new Command('list'))
+    .description('the newest deliveries')
+    .argument('[run]', 'only those of this run, or of the "latest"')
+    .addOption(
+      new Option('--status <status>', 'only those in this state').choices([
+        'received',
+        'applied',
+        'duplicate',
+        'orphaned',
+        'quarantined',
+      ]),
+    )
+    .option('--limit <n>', 'how many to list', wholeNumber(1), 50)
+    .option('--json', 'as a JSON array')
+    .addHelpText('after', '\nExample:\n  enrich inbox list --status quarantined')
+    .action(
+      async (runId: string | undefined, options: { status?: string; limit: number; json?: boolean }) => {
+        await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+          const deliveries = await listDeliveries(warehouse, {
+            runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
+            status: options.status,
+            limit: options.limit,
+          });
+          if (options.json === true) return print(JSON.stringify(deliveries));
+          if (deliveries.length === 0) return print('no such deliveries');
+          print(
+            table([
+              ['delivery', 'run', 'by', 'status', 'people', 'credits', 'received', 'why'],
+              ...deliveries.map(lineOf),
+            ]),
+          );
+        });
+      },
+    );
+}
+
+function lineOf(delivery: DeliveryFacts): (string | number)[] {
+  return [
+    delivery.delivery_id,
+    delivery.run_id ?? '',
+    delivery.origin,
+    delivery.late ? `${delivery.status}, late` : delivery.status,
+    delivery.people,
+    delivery.credits ?? '',
+    delivery.received_at.toISOString(),
+    delivery.reason ?? '',
+  ];
+}
+
+function showCommand(): Command {
+  return withSettings(new Command('show'))
+    .description('one delivery')
+    .argument('<delivery>')
+    .option('--body', 'print its body as it came, and nothing else: personal data')
+    .addHelpText('after', '\nExample:\n  enrich inbox show 0b54… --body | jq')
+    .action(async (deliveryId: string, options: { body?: boolean }) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+        const delivery = await getDelivery(warehouse, deliveryId);
+        if (options.body === true) process.stdout.write(await readDeliveryBody(warehouse, deliveryId));
+        else print(JSON.stringify(delivery, null, 2));
+      });
+    });
+}
+
+function replayCommand(): Command {
+  return withSettings(new Command('replay'))
+    .description('look again at a delivery that was quarantined or orphaned')
+    .argument('<delivery>')
+    .addHelpText('after', '\nExample:\n  enrich inbox replay 0b54…')
+    .action(async (deliveryId: string, options: object) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+        const before = await getDelivery(warehouse, deliveryId);
+        if (before.bytes === null) {
+          tell('its body is no longer kept (RETENTION): there is nothing to look at again');
+        } else if (await reopenDelivery(warehouse, deliveryId)) {
+          await drainInbox(warehouse, { attemptId: before.attempt_id ?? '' }, new AbortController().signal);
+        } else {
+          tell(`it is ${before.status}: only quarantined and orphaned deliveries are looked at again`);
+        }
+        const { status, reason } = await getDelivery(warehouse, deliveryId);
+        print(reason === null ? status : `${status}: ${reason}`);
+      });
+    });
+}
+
+function sweepCommand(): Command {
+  return withSettings(new Command('sweep'))
+    .description('apply now what came too late for its run, and poll what runs that have ended still await')
+    .addHelpText(
+      'after',
+      `
+Workers do this every five minutes, by the Temporal schedule enrichment-late-results; by then they poll with pauses that grow
+to an hour, and this command polls at once.
+
+Example:
+  enrich inbox sweep`,
+    )
+    .action(async (options: object) => {
+      const config = settingsOf(options);
+      await withSession(config, { temporal: false, service: true }, ({ warehouse, stack }) =>
+        withClient({ ...config.service, ...stack.service }, async (client) => {
+          const polls = await hastenPolls(warehouse);
+          const applied = await settleLateResults(
+            {
+              warehouse,
+              service: serviceName(config),
+              client,
+              rateLimits: config.rateLimits,
+              callTimeoutSeconds: config.service.callTimeoutSeconds,
+              pollAfterSeconds: config.lateResults.pollAfterSeconds,
+            },
+            'ended-runs',
+            new AbortController().signal,
+          );
+          if (polls > 0) tell(`polled for the late results of ${counted(polls, 'call')}`);
+          print(
+            applied === 0
+              ? 'nothing was left to apply of runs that have ended'
+              : `applied ${counted(applied, 'delivery', 'deliveries')}`,
+          );
+        }),
+      );
+    });
+}

@@ -1,0 +1,135 @@
+import { Command } from 'commander';
+import { serviceName } from '../../config/settings.ts';
+import { worstCaseCredits } from '../../domain/money/credit-rules.ts';
+import { formatCredits } from '../../domain/money/decimal.ts';
+import { parseDomain } from '../../domain/identity/domain-name.ts';
+import { parseEmail, parseHashedEmail } from '../../domain/identity/email-address.ts';
+import type { Identity } from '../../domain/identity/identity.ts';
+import { parseName, parseOrganizationName } from '../../domain/identity/normalise.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
+import { matchPerson } from '../../calls/match-person.ts';
+import type { MatchAnswer } from '../../service/client.ts';
+import { toDetail } from '../../service/details.ts';
+import { agrees } from '../terminal/confirm.ts';
+import { describeService } from '../run/describe-service.ts';
+import { print, table, tell } from '../terminal/output.ts';
+import { withSession } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { withClient } from '../session/with-service.ts';
+
+/** What can be said of a person, by the name of the option: read as the same column of an export would be. */
+const fields = {
+  email: { identity: 'email', parse: parseEmail, describe: 'email address' },
+  hashedEmail: { identity: 'hashedEmail', parse: parseHashedEmail, describe: 'MD5 or SHA-256 of the email' },
+  profileUrl: { identity: 'profileUrl', parse: parseProfileUrl, describe: 'profile URL' },
+  id: { identity: 'personId', parse: (text: string) => text, describe: 'the service’s own id of the person' },
+  firstName: { identity: 'firstName', parse: parseName, describe: 'first name' },
+  lastName: { identity: 'lastName', parse: parseName, describe: 'last name' },
+  name: { identity: 'name', parse: parseName, describe: 'full name' },
+  organization: { identity: 'organizationName', parse: parseOrganizationName, describe: 'employer' },
+  domain: { identity: 'domain', parse: parseDomain, describe: 'domain of the employer' },
+} as const satisfies Record<
+  string,
+  { identity: keyof Identity; parse: (text: string) => string | undefined; describe: string }
+>;
+
+type MatchOptions = { readonly [Field in keyof typeof fields]?: string } & {
+  readonly revealEmail?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+};
+
+/** `enrich match` */
+export function matchCommand(): Command {
+  const command = withSettings(new Command('match'));
+  for (const [name, { describe }] of Object.entries(fields)) {
+    command.option(`--${kebabCase(name)} <text>`, describe);
+  }
+  return command
+    .description('ask the service for one person; shows what would be sent and its price first')
+    .option('--reveal-email', 'also ask for personal email addresses')
+    .option('--yes', 'do not ask: spend the price')
+    .option('--json', 'the answer as the service gave it')
+    .addHelpText(
+      'after',
+      `
+Without a terminal and without --yes nothing is sent. The call belongs to no run: it is held to the rate limits and to the
+budgets of the day and the month, and nothing of its answer is kept.
+
+Example:
+  enrich match --email mira@nordlys.example --last-name Lindqvist --yes`,
+    )
+    .action(async (options: MatchOptions) => {
+      const config = settingsOf(options);
+      const person = readIdentity(options);
+      const reveal = options.revealEmail === true ? (['email'] as const) : [];
+      tell(describeService(config));
+      tell('would send:');
+      tell(table(Object.entries(toDetail(person))));
+      tell(`price in credits: at most ${formatCredits(worstCaseCredits({ reveal }))}`);
+      if (options.yes !== true && !(await agrees('send it?'))) {
+        tell('nothing was sent; give the command with --yes to spend');
+        process.exitCode = exitCodes.needsPerson;
+        return;
+      }
+      await withSession(config, { temporal: false, service: true }, async ({ warehouse, stack }) => {
+        const answer = await withClient({ ...config.service, ...stack.service }, (client) => {
+          const { rateLimits, budgets, service } = config;
+          const { callTimeoutSeconds } = service;
+          return matchPerson(
+            { warehouse, service: serviceName(config), client, rateLimits, budgets, callTimeoutSeconds },
+            { person, reveal },
+          );
+        });
+        printAnswer(answer, options.json === true);
+      });
+    });
+}
+
+function readIdentity(options: MatchOptions): Identity {
+  const given = Object.entries(fields).flatMap(([name, { identity, parse }]) => {
+    const text = options[name as keyof typeof fields];
+    if (text === undefined) return [];
+    const value = parse(text);
+    if (value !== undefined) return [[identity, value]];
+    throw new Problem('match.unusable', `what --${kebabCase(name)} says cannot be used`, {
+      where: `--${kebabCase(name)}`,
+      next: 'write it as it would stand in an export; enrich match --help has an example',
+      exitCode: exitCodes.usage,
+    });
+  });
+  if (given.length > 0) return Object.fromEntries(given) as Identity;
+  throw new Problem('match.nobody', 'nothing says who is asked for', {
+    next: 'give at least one of the options for a person; enrich match --help lists them',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function printAnswer(answer: MatchAnswer, json: boolean): void {
+  if (json) {
+    print(answer.raw.toString());
+    return;
+  }
+  const { person } = answer;
+  if (person === undefined) {
+    print('nobody was found');
+    return;
+  }
+  const facts = {
+    name: person.name,
+    title: person.title,
+    organization: person.organization?.name,
+    domain: person.organization?.primary_domain,
+    email: person.email,
+    'email status': person.email_status,
+    profile: person.proflink_url,
+    'person id': person.id,
+    'request id': answer.requestId,
+  };
+  print(table(Object.entries(facts).map(([name, value]) => [name, value ?? '-'])));
+}
+
+function kebabCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

@@ -1,0 +1,37 @@
+import { Command } from 'commander';
+import { acquireStack } from '../../dev/stack.ts';
+import { allowAnalyst, migrate } from '../../db/migrate.ts';
+import { print, tell } from '../terminal/output.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+/** `enrich migrate` */
+export function migrateCommand(): Command {
+  return withSettings(new Command('migrate'))
+    .description('bring the warehouse tables up to this release (every command does so by itself)')
+    .option('--analyst-role <role>', 'let a role that is there read contacts, outcomes, calls and credits')
+    .addHelpText(
+      'after',
+      `
+Migrations only add: it can run beside workers of this release and of the one before. It gives way to who uses the tables,
+and tries for a minute. An analyst role can read no bodies, no rows of exports and no tokens, and write nothing; later
+migrations keep its rights up to date.
+
+Examples:
+  DATABASE_URL=postgres://… enrich migrate
+  DATABASE_URL=postgres://… enrich migrate --analyst-role metabase`,
+    )
+    .action(async (options: { analystRole?: string }) => {
+      const stack = await acquireStack(settingsOf(options), { postgres: true }, tell);
+      try {
+        const { done, newer } = await migrate(stack.databaseUrl);
+        if (newer.length > 0) tell(`the warehouse is of a newer release: ${newer.join(', ')}`);
+        print(done.length === 0 ? 'the warehouse is up to date' : `carried out: ${done.join(', ')}`);
+        if (options.analystRole !== undefined) {
+          await allowAnalyst(stack.databaseUrl, options.analystRole);
+          print(`${options.analystRole} may read what an analyst needs (docs/warehouse.md)`);
+        }
+      } finally {
+        await stack.release();
+      }
+    });
+}

@@ -1,0 +1,30 @@
+import { Command } from 'commander';
+import { describeService } from '../run/describe-service.ts';
+import { tell } from '../terminal/output.ts';
+import { planExport, printPlan } from '../run/plan-export.ts';
+import { settingsOfRun, withRunOptions, type RunFlags } from '../run/run-flags.ts';
+import { addressOf, orderRun } from '../run/run-spec.ts';
+import { withWarehouse } from '../session/session.ts';
+import { withSettings } from '../session/settings-flags.ts';
+
+/** `enrich plan FILE` */
+export function planCommand(): Command {
+  return withRunOptions(withSettings(new Command('plan')))
+    .description('say what a run of this export would ask for, cost and take; spends nothing')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  enrich plan contacts.csv
+  enrich plan --query "select id, email, first_name, last_name, company from crm.contacts where stage = 'lead' order by id"
+  enrich run contacts.csv --plan HASH --yes      runs exactly the plan that was printed`,
+    )
+    .action(async (file: string | undefined, options: RunFlags) => {
+      const config = settingsOfRun(options);
+      tell(describeService(config));
+      const order = await orderRun(addressOf(file, options), options, config);
+      await withWarehouse(config, async (session) => {
+        printPlan(await planExport(session, order), options.json === true);
+      });
+    });
+}

@@ -1,0 +1,34 @@
+import { Argument, Command } from 'commander';
+import { taskPriorities, type RunPriority } from '../../contract.ts';
+import { setRunPriority } from '../../runs/runs.ts';
+import { runToSteer, steeredRun } from '../run/latest-run.ts';
+import { print } from '../terminal/output.ts';
+import { withSession } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { requireUnfinished, sendUpdate } from '../run/steer-run.ts';
+
+/** `enrich priority RUN WHICH` */
+export function priorityCommand(): Command {
+  return withSettings(new Command('priority'))
+    .description('change whose calls go first: from the next batches on, and after a resume as well')
+    .argument('<run>', steeredRun.unfinished)
+    .addArgument(
+      new Argument('<which>', 'ad-hoc goes before nightly, and nightly before backfill').choices(
+        Object.keys(taskPriorities),
+      ),
+    )
+    .addHelpText('after', '\nExample:\n  enrich priority latest backfill')
+    .action(async (runId: string, priority: RunPriority, options: object) => {
+      const config = settingsOf(options);
+      const server = config.temporalAddress !== undefined;
+      await withSession(config, { temporal: server, service: false }, async (session) => {
+        const run = await runToSteer(session.warehouse, runId, 'unfinished');
+        requireUnfinished(run);
+        // Workers order their calls by what the database says. A server orders the tasks of all workers as well; the embedded
+        // one has a single worker, which a word of this command must not set to work.
+        await setRunPriority(session.warehouse, run.runId, priority);
+        if (server) await sendUpdate(session, run.runId, 'changePriority', [priority]);
+        print(`${run.runId}: ${run.options.priority} → ${priority}`);
+      });
+    });
+}

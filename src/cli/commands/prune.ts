@@ -1,0 +1,92 @@
+import { Command } from 'commander';
+import { counted } from '../../domain/text/counted.ts';
+import { formatDuration } from '../../domain/text/duration.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { retained } from '../../domain/runs/retention.ts';
+import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
+import { print, table, tell } from '../terminal/output.ts';
+import { withSession } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { stopAfterBatch } from '../session/stop-signal.ts';
+
+/** `enrich prune` */
+export function pruneCommand(): Command {
+  return withSettings(new Command('prune'))
+    .description(
+      'remove bodies of answers and deliveries, staged rows and former values that were kept long enough',
+    )
+    .option('--retention <times>', 'how long each is kept (RETENTION), such as answers=90d,staging=30d')
+    .option('--yes', 'remove them; without it, it is only said what would be removed')
+    .option('--json', 'as a JSON object')
+    .addHelpText(
+      'after',
+      `
+answers: bodies of the service's answers. deliveries: bodies of webhooks and polls that took effect. set_aside: those of
+deliveries that had none (orphaned, quarantined), and can be replayed until then; 30d at least. staging: what the rows of
+exports that have ended say of people. undo: what contacts were before a run, which can then be undone no more.
+Calls, credits, outcomes, contacts and the memory of who was asked are never removed, nor is what a call or delivery that is still
+open may need. It runs beside workers, and can be stopped at any time.
+With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
+
+Example:
+  enrich prune --retention answers=90d,deliveries=90d,set_aside=365d,staging=30d,undo=90d --yes`,
+    )
+    .action(async (options: { retention?: string; yes?: boolean; json?: boolean }) => {
+      const config = settingsOf(options, { RETENTION: options.retention });
+      const { retention } = config;
+      if (Object.keys(retention).length === 0) {
+        throw new Problem('setting.missing', 'nothing says how long things are kept', {
+          where: 'RETENTION or --retention',
+          next: 'write for example answers=90d,deliveries=90d,set_aside=365d,staging=30d; what is not named is kept for ever',
+          exitCode: exitCodes.usage,
+        });
+      }
+      const removed = options.yes === true;
+      const figures = await withSession(config, { temporal: false, service: false }, ({ warehouse }) =>
+        removed ? removeUntilStopped(warehouse, retention) : measurePrune(warehouse, retention),
+      );
+      if (options.json === true) return print(JSON.stringify({ removed, retention, ...figures }));
+      const kept = {
+        answers: figures.kept.answers,
+        deliveries: figures.kept.deliveries,
+        set_aside: figures.kept.set_aside,
+        staging: figures.kept.runs,
+        undo: 0,
+      };
+      print(
+        table([
+          ['what', 'kept for', removed ? 'removed' : 'would go', 'still needed'],
+          ...retained.flatMap((kind) => {
+            const seconds = retention[kind];
+            return seconds === undefined
+              ? [[kind, 'ever', '', '']]
+              : [[kind, formatDuration(seconds), amountOf(figures, kind), stillNeeded(kind, kept[kind])]];
+          }),
+        ]),
+      );
+      if (Object.values(kept).some((count) => count > 0))
+        tell(
+          'still needed: by runs that have not ended (enrich status), calls whose cost is not known (enrich attempts list), and deliveries that nobody has looked at yet (enrich inbox list)',
+        );
+      if (!removed) tell('nothing was removed; with --yes it is');
+    });
+}
+
+function removeUntilStopped(
+  ...[warehouse, retention]: Parameters<typeof measurePrune>
+): Promise<PruneFigures> {
+  return prune(warehouse, retention, stopAfterBatch());
+}
+
+function amountOf(figures: PruneFigures, kind: (typeof retained)[number]): string {
+  if (kind === 'staging')
+    return `${counted(figures.staging.rows, 'row')} of ${counted(figures.staging.runs, 'run')}`;
+  if (kind === 'undo') return counted(figures.undo.count, 'former value');
+  const { count, bytes } = figures[kind];
+  return `${counted(count, 'body', 'bodies')}, ${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+function stillNeeded(kind: (typeof retained)[number], count: number): string {
+  if (kind === 'undo') return '';
+  return kind === 'staging' ? counted(count, 'run') : counted(count, 'body', 'bodies');
+}

@@ -1,0 +1,40 @@
+import { Command } from 'commander';
+import { tell } from '../terminal/output.ts';
+import { defaultListen, runReceiver } from '../session/run-receiver.ts';
+import { withSession } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { untilStopped } from '../session/stop-signal.ts';
+
+/** `enrich receiver` */
+export function receiverCommand(): Command {
+  return withSettings(new Command('receiver'))
+    .description('receive webhook deliveries in the foreground: into the inbox first, then to the runs')
+    .option('--listen <host:port>', 'where to listen (WEBHOOK_LISTEN, default 127.0.0.1:8080)')
+    .addHelpText(
+      'after',
+      `
+The service reaches it at WEBHOOK_PUBLIC_URL, which has to be https: a reverse proxy with a certificate stands in front of it
+and passes /webhooks/ on. GET /healthz says that it lives, GET /readyz that it can store deliveries. SIGTERM drains it.
+What it has answered with 2xx is stored; the runs take it from the inbox (enrich inbox).
+
+Example:
+  WEBHOOK_PUBLIC_URL=https://enrich.example.com WEBHOOK_LISTEN=127.0.0.1:8080 enrich receiver`,
+    )
+    .action(async (options: { listen?: string }) => {
+      const config = settingsOf(options, { WEBHOOK_LISTEN: options.listen });
+      await withSession(config, { temporal: true, service: false }, async (session) => {
+        const { stack, log } = session;
+        const metrics = await session.metrics();
+        const receiver = await runReceiver(config.webhook.listen ?? defaultListen, {
+          databaseUrl: stack.databaseUrl,
+          temporal: () => session.temporal(),
+          metrics: metrics?.process,
+          log,
+        });
+        tell(`receiver on http://${receiver.host}:${receiver.port}; stop it with Ctrl-C or SIGTERM`);
+        await untilStopped();
+        tell('stopping: deliveries that have arrived are stored');
+        await receiver.close();
+      });
+    });
+}

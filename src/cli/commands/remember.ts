@@ -1,0 +1,61 @@
+import { Command } from 'commander';
+import { counted, nounFor } from '../../domain/text/counted.ts';
+import { parseMoment } from '../../domain/text/moment.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { rememberAsked } from '../../people/lookup-history.ts';
+import { describeService } from '../run/describe-service.ts';
+import { print, tell } from '../terminal/output.ts';
+import { withStagedExport } from '../run/plan-export.ts';
+import type { RunFlags } from '../run/run-flags.ts';
+import { addressOf, orderRun } from '../run/run-spec.ts';
+import { withWarehouse } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+/** `enrich remember FILE --asked-at TIME` */
+export function rememberCommand(): Command {
+  return withSettings(new Command('remember'))
+    .description(
+      'take the people of an export as asked for at a time, without asking: for calls that a restore has lost',
+    )
+    .argument('<file>', 'the export that was enriched then')
+    .requiredOption('--asked-at <time>', 'when they were asked for, such as 2026-11-20T02:00:00Z')
+    .option('--source <name>', 'as for enrich run')
+    .option('--mapping <file>', 'as for enrich run')
+    .option('--reveal <fields>', 'what was asked for beside profiles: email, phone')
+    .option('--waterfall <fields>', 'what further vendors were asked for: email, phone')
+    .option('--max-credits-per-person <n>', 'as for enrich run, with --waterfall')
+    .addHelpText(
+      'after',
+      `
+Runs then leave them out as fresh, until FRESHNESS has passed since that time: those of whom nothing is known as people who were
+not found. Nothing is asked and nothing is paid. docs/production.md says when this is needed.
+
+Example:
+  enrich remember /exports/contacts-2026-11-20.csv --asked-at 2026-11-20T02:00:00Z`,
+    )
+    .action(async (file: string, options: RunFlags & { readonly askedAt: string }) => {
+      const askedAt = timeOf(options.askedAt);
+      const config = settingsOf(options);
+      tell(describeService(config));
+      const order = await orderRun(addressOf(file, options), options, config);
+      const rows = await withWarehouse(config, (session) =>
+        withStagedExport(session, order, (runId) =>
+          rememberAsked(session.warehouse, runId, askedAt, order.options),
+        ),
+      );
+      print(
+        `${counted(rows, 'row')}: ${nounFor(rows, 'its', 'their')} people count as asked for at ${askedAt.toISOString()}`,
+      );
+    });
+}
+
+/** @throws Problem `setting.invalid` where it is no time, or has not come yet */
+function timeOf(text: string): Date {
+  const time = parseMoment(text);
+  if (time && time.getTime() <= Date.now()) return time;
+  throw new Problem('setting.invalid', `"${text}" is no time in the past`, {
+    where: '--asked-at',
+    next: 'write it with its zone, such as 2026-11-20T02:00:00Z',
+    exitCode: exitCodes.usage,
+  });
+}

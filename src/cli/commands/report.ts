@@ -1,0 +1,65 @@
+import { writeFile } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
+import { Command, Option } from 'commander';
+import { Problem } from '../../domain/problem.ts';
+import { gatherReport } from '../../report/gather.ts';
+import { renderReport, reportFormats, type ReportFormat } from '../../report/render.ts';
+import { lookedAtRun } from '../run/latest-run.ts';
+import { tell } from '../terminal/output.ts';
+import { withWarehouse } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
+  '.html': 'html',
+  '.htm': 'html',
+  '.md': 'markdown',
+  '.json': 'json',
+};
+
+/** `enrich report RUN` */
+export function reportCommand(): Command {
+  return withSettings(new Command('report'))
+    .description(
+      'what a run did: outcomes, coverage, credits and where they were wasted, calls, late results',
+    )
+    .argument('<run>', lookedAtRun)
+    .addOption(
+      new Option('--format <format>', 'default: by the end of the file’s name, terminal otherwise').choices(
+        reportFormats,
+      ),
+    )
+    .option('--output <file>', 'write it there (a file that is there is replaced) and not to standard output')
+    .addHelpText(
+      'after',
+      `
+The HTML page is one file that needs no network. No report holds data of the people in the file.
+
+Examples:
+  enrich report latest
+  enrich report latest --output report.html`,
+    )
+    .action(async (runId: string, options: { format?: ReportFormat; output?: string }) => {
+      const config = settingsOf(options);
+      const format =
+        options.format ?? formatOfExtension[extname(options.output ?? '').toLowerCase()] ?? 'terminal';
+      const report = await withWarehouse(config, ({ warehouse }) =>
+        gatherReport(warehouse, runId, { rateLimits: config.rateLimits, now: new Date() }),
+      );
+      const text = renderReport(report, format);
+      if (options.output === undefined) process.stdout.write(text);
+      else await write(options.output, text);
+    });
+}
+
+async function write(file: string, text: string): Promise<void> {
+  const path = resolve(file);
+  await writeFile(path, text).catch((cause: unknown) => {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new Problem('report.not-written', `the report cannot be written (${code})`, {
+      where: path,
+      next: 'name a file in a folder that is there and can be written to',
+      cause,
+    });
+  });
+  tell(`written to ${path}`);
+}

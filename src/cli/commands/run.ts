@@ -1,0 +1,195 @@
+import { Command } from 'commander';
+import type { Config } from '../../config/settings.ts';
+import type { RunFacts, RunPriority } from '../../contract.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { parseAddress } from '../../ingest/sources/export-address.ts';
+import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
+import { readRunFacts } from '../../runs/run-facts.ts';
+import { findOrBeginRun } from '../../runs/begin-run.ts';
+import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
+import { agrees } from '../terminal/confirm.ts';
+import { checkService } from '../run/check-service.ts';
+import { describeService } from '../run/describe-service.ts';
+import { describePlan, describeRun, exitCodeOf } from '../run/describe-run.ts';
+import { followRun } from '../run/follow-run.ts';
+import { print, tell } from '../terminal/output.ts';
+import { describeMapping, ingestHere, planExport, printPlan } from '../run/plan-export.ts';
+import { settingsOfRun, withRunOptions, type RunFlags } from '../run/run-flags.ts';
+import { addressOf, orderRun, type OrderedRun } from '../run/run-spec.ts';
+import { withSession, withWarehouse, type Session } from '../session/session.ts';
+import { withSettings } from '../session/settings-flags.ts';
+import { goOnIfWanted, isStoppedByLoss } from '../run/quality-gate.ts';
+import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from '../run/steer-run.ts';
+
+/** `enrich run FILE` */
+export function runCommand(): Command {
+  return enrichingCommand('run', 'ad-hoc')
+    .description(
+      'enrich a CRM export: ingest, plan, and after your yes ask the service and write the warehouse',
+    )
+    .addHelpText(
+      'after',
+      `
+Without a terminal and without --yes the plan is printed and nothing is spent.
+The same command again, after an interruption or a kill, goes on with the unfinished run.
+
+Examples:
+  enrich run contacts.csv
+  enrich run contacts.csv --yes --json --max-credits 500 > run.json
+  enrich run contacts.csv --plan 3f9c2a…        only if the plan is still that one
+  enrich run contacts.csv --pilot 200 --min-match-rate 40% --max-cost-per-email 3
+  enrich run contacts.csv --reveal phone        phones come later, by webhook or poll; the run waits for them
+  enrich run s3://crm-exports/contacts.csv.gz --yes --max-credits 500
+  enrich run --from-table crm.contacts --yes --max-credits 500
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.`,
+    );
+}
+
+/**
+ * A command that enriches one file: `run` and `backfill` differ in whose calls go first, and in their words.
+ *
+ * @param priority of its calls beside those of other runs
+ */
+export function enrichingCommand(name: string, priority: RunPriority): Command {
+  return withRunOptions(withSettings(new Command(name)))
+    .option('--yes', 'do not ask: spend what the plan says')
+    .action(async (file: string | undefined, options: RunFlags & { readonly yes?: boolean }) => {
+      const config = settingsOfRun(options);
+      const order = await orderRun(addressOf(file, options), options, config, priority);
+      tell(describeService(config));
+      const asks = options.yes !== true;
+      if (asks && !process.stdin.isTTY) {
+        await withWarehouse(config, async (session) => {
+          const planned = await planExport(session, order);
+          printPlan(planned, options.json === true);
+        });
+        tell('nothing was spent: there is no terminal to ask; give the command with --yes to spend');
+        process.exitCode = exitCodes.needsPerson;
+        return;
+      }
+      const facts = await withSession(config, { temporal: true, service: true }, (session) =>
+        enrichExport(session, order, { asks, showsPlan: !asks }),
+      );
+      reportRun(facts, options.json === true, config);
+    });
+}
+
+/**
+ * Runs an order to its end, or to where it needs a person.
+ *
+ * @param options.asks somebody at the terminal is asked for the yes; otherwise it is given
+ * @param options.showsPlan tells the plan as soon as it is made: whoever has said yes beforehand reads it in the log
+ */
+export async function enrichExport(
+  session: Session,
+  order: OrderedRun,
+  { asks, showsPlan }: { asks: boolean; showsPlan: boolean },
+): Promise<RunFacts> {
+  await checkService(session, order.options);
+  // Before there is a run: one that no workflow takes up would stand there as being read for ever.
+  await session.temporal();
+  const { run, found } = await findOrBeginRun(session.warehouse, order);
+  if (found) requirePlan(run, order.expectedPlanHash);
+  tell(found ? `going on with ${run.runId}` : `run ${run.runId}`);
+  // The same command again is no word that a loss is accepted: a program repeats it as well.
+  if (found && isStoppedByLoss(run))
+    return goOnIfWanted(session, await readRunFacts(session.warehouse, run.runId), asks);
+  if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, order.fetched);
+  // A run that was left before it was said yes to, whatever it was at, is asked for again.
+  const approved = !asks || run.isApproved;
+  const handle =
+    found && run.planHash !== null && (approved || run.status === 'paused')
+      ? await resumeRun(session, run, approved)
+      : await startRunWorkflow(session, run, approved);
+  const { uiUrl } = session.stack.temporal;
+  if (uiUrl !== undefined) {
+    tell(`watch it: ${uiUrl}/namespaces/${session.stack.temporal.namespace}/workflows/${run.runId}`);
+  }
+  if (asks && !(await approve(session, run.runId, handle)))
+    return goOnIfWanted(session, await waitForRun(session, run.runId, handle), asks);
+  const facts = await waitForRun(session, run.runId, handle, {
+    onPlan: (planned, plan) => {
+      if (!showsPlan) return;
+      tell(describeMapping(planned));
+      tell(describePlan(plan));
+    },
+  });
+  return goOnIfWanted(session, facts, asks);
+}
+
+/** A run that has its plan is not planned anew: where another plan was looked at, nothing of it is carried out. */
+function requirePlan({ runId, planHash }: RunRecord, expected: string | null): void {
+  if (planHash === null || expected === null || planHash === expected) return;
+  throw new Problem(
+    'plan.changed',
+    `an unfinished run of this export has the plan ${planHash}, and not ${expected}`,
+    {
+      where: runId,
+      next: `enrich resume ${runId} goes on with its own plan; or give it up with enrich cancel ${runId}, and give the command again`,
+      exitCode: exitCodes.usage,
+    },
+  );
+}
+
+/** What this command has fetched is staged by it: the workers need neither see it nor fetch it again. */
+async function stageHere(session: Session, run: RunRecord, fetched: string | undefined): Promise<void> {
+  await ingestHere(session, run.runId, fetched).catch(async (error: unknown) => {
+    if (error instanceof Problem && !error.type.startsWith('database.')) {
+      const { type, message: reason, next } = error;
+      await setRunStatus(session.warehouse, run.runId, 'failed', { type, reason, next });
+    }
+    throw error;
+  });
+}
+
+/** Prints what a run came to and sets the exit code. */
+export function reportRun(facts: RunFacts, json: boolean, config: Config): void {
+  if (json) print(JSON.stringify(facts));
+  else print(describeRun(facts, config));
+  process.exitCode = exitCodeOf(facts);
+}
+
+async function approve(
+  session: Session,
+  runId: string,
+  handle: Awaited<ReturnType<typeof startRunWorkflow>>,
+): Promise<boolean> {
+  // A worker is at work: the servers must not be stopped under it by the signal itself.
+  const interrupted = new AbortController();
+  const interrupt = (): void => {
+    tell('\nstopping: nothing is spent yet');
+    interrupted.abort();
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  try {
+    if (session.stack.temporal.embedded) await session.work();
+    const status = await followRun(session, runId, handle, interrupted.signal);
+    const run = await getRun(session.warehouse, runId);
+    if (interrupted.signal.aborted) throw notApproved(runId);
+    if (status !== 'awaiting_approval' || !run.plan) return false;
+    tell(describeMapping(run));
+    tell(describePlan(run.plan));
+    const yes = await agrees(
+      `spend up to ${counted(run.plan.credits.worstCase, 'credit')}?`,
+      interrupted.signal,
+    );
+    if (yes === undefined) throw notApproved(runId);
+    if (yes) await sendUpdate(session, runId, 'approve', [run.plan.planHash]);
+    else await cancelRun(session, run, 'the plan was not approved');
+    return yes;
+  } finally {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  }
+}
+
+function notApproved(runId: string): Problem {
+  return new Problem('run.not-approved', 'nobody has said yes to the plan; nothing was spent', {
+    where: runId,
+    next: `the same command again asks again; enrich cancel ${runId} gives it up`,
+    exitCode: exitCodes.needsPerson,
+  });
+}

@@ -1,0 +1,202 @@
+import { readFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { openApi } from '../../sandbox/interface/openapi.ts';
+import { parseWindowLimits } from '../../sandbox/account/rate-window.ts';
+import { scenarioSchema, type Scenario } from '../../sandbox/faults/scenario.ts';
+import { defaultApiKey, startSandbox } from '../../sandbox/server/server.ts';
+import { share, wholeNumber } from '../terminal/number-flag.ts';
+import { print } from '../terminal/output.ts';
+import { parseYaml } from '../terminal/parse-yaml.ts';
+import { untilStopped } from '../session/stop-signal.ts';
+
+interface SandboxFlags {
+  readonly port: number;
+  readonly apiKey?: string;
+  readonly apiKeyFile?: string;
+  readonly masterKey?: string;
+  readonly scopes?: string[];
+  readonly accessToken?: string;
+  readonly tokenCalls?: number;
+  readonly tokenSeconds?: number;
+  readonly rateLimits: string;
+  readonly matchRate: number;
+  readonly personBytes: number;
+  readonly latency: number;
+  readonly lateDelay: number;
+  readonly seed: number;
+  readonly people: number;
+  readonly scenario?: string;
+  readonly checkScenario?: string;
+  readonly clock?: number;
+  readonly openapi?: true;
+  readonly loggedCalls: number;
+  readonly stateDirectory?: string;
+}
+
+/** `enrich sandbox` */
+export function sandboxCommand(): Command {
+  return new Command('sandbox')
+    .description(
+      'run the enrichment service on this machine: invented people, real rules, a log of every call and credit',
+    )
+    .addOption(portOption())
+    .option('--api-key <key>', `the key that it takes (default ${defaultApiKey})`)
+    .option('--api-key-file <file>', 'the same, from a file')
+    .option(
+      '--scopes <paths...>',
+      'paths that this key may call, such as /people/match; left out: a master key',
+    )
+    .option('--master-key <key>', 'another key, which may call everything')
+    .option('--access-token <token>', 'an OAuth token that it takes as well')
+    .option('--token-calls <n>', 'access tokens expire after so many calls', wholeNumber(1))
+    .option('--token-seconds <n>', 'access tokens expire after so many seconds', wholeNumber(1))
+    .option('--rate-limits <limits>', 'fixed windows per endpoint, or unlimited', rateLimits, '600/hour')
+    .option('--match-rate <share>', 'share of people outside its own population whom it knows', share, 0.82)
+    .option('--people <n>', 'people of its own population', wholeNumber(1), 100_000)
+    .option('--person-bytes <n>', 'about so many bytes of JSON a person', wholeNumber(0), 6_000)
+    .option('--latency <ms>', 'milliseconds that every answer takes', wholeNumber(0), 40)
+    .option(
+      '--late-delay <ms>',
+      'milliseconds until phones and waterfall results are delivered, at most',
+      wholeNumber(0),
+      3_000,
+    )
+    .option('--seed <n>', 'another number makes another world', wholeNumber(0), 1)
+    .option('--scenario <file>', 'faults to produce, as JSON or YAML (docs/sandbox.md)')
+    .option('--check-scenario <file>', 'only check such a file')
+    .option(
+      '--clock <time>',
+      'start at another time, such as 2027-03-01T00:00:00Z, and run on from there',
+      time,
+    )
+    .option('--logged-calls <n>', 'keep the details of so many calls', wholeNumber(0), 100_000)
+    .option('--state-directory <folder>', 'keep the log of calls there')
+    .option('--openapi', 'only print the OpenAPI description of what it serves')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  enrich sandbox --port 8650 --rate-limits 20/10s
+  ENRICHMENT_BASE_URL=http://127.0.0.1:8650/api/v1 ENRICHMENT_API_KEY=${defaultApiKey} enrich run contacts.csv
+  curl http://127.0.0.1:8650/sandbox/bill`,
+    )
+    .action(async (flags: SandboxFlags) => {
+      if (flags.checkScenario !== undefined) {
+        await readScenario(flags.checkScenario);
+        print('the scenario is valid');
+        return;
+      }
+      if (flags.openapi) {
+        print(JSON.stringify(openApi(), undefined, 2));
+        return;
+      }
+      const apiKey = await apiKeyOf(flags);
+      const lifetime = {
+        ...(flags.tokenCalls !== undefined && { calls: flags.tokenCalls }),
+        ...(flags.tokenSeconds !== undefined && { seconds: flags.tokenSeconds }),
+      };
+      const sandbox = await startSandbox({
+        port: flags.port,
+        apiKeys: [
+          flags.scopes === undefined ? apiKey : { key: apiKey, scopes: flags.scopes },
+          ...(flags.masterKey === undefined ? [] : [flags.masterKey]),
+        ],
+        accessTokens: flags.accessToken === undefined ? [] : [{ token: flags.accessToken, ...lifetime }],
+        issuedTokens: lifetime,
+        loggedCalls: flags.loggedCalls,
+        now: clockFrom(flags.clock),
+        rateLimits: flags.rateLimits,
+        matchRate: flags.matchRate,
+        people: flags.people,
+        personBytes: flags.personBytes,
+        latency: flags.latency,
+        lateDelay: flags.lateDelay,
+        seed: flags.seed,
+        ...(flags.scenario !== undefined && { scenario: await readScenario(flags.scenario) }),
+        ...(flags.stateDirectory !== undefined && { stateDirectory: flags.stateDirectory }),
+      }).catch((error: unknown) => {
+        throw isTaken(error) ? portTaken(flags.port, error) : error;
+      });
+      print(`service   ${sandbox.baseUrl}`);
+      print(
+        `control   ${sandbox.controlUrl}/bill, /log, /late, /deliveries, /busiest?seconds=10, PUT /scenario, POST /token`,
+      );
+      if (flags.apiKeyFile === undefined) print(`key       ${apiKey}`);
+      await untilStopped();
+      await sandbox.close();
+    });
+}
+
+function portOption(): Option {
+  const option = new Option('--port <n>', 'port on 127.0.0.1 (0: a free one)')
+    .default(8650)
+    .argParser(wholeNumber(0, 65_535));
+  // An empty variable means "not set", here as everywhere; commander would read it.
+  return process.env['SANDBOX_PORT'] ? option.env('SANDBOX_PORT') : option;
+}
+
+function time(text: string): number {
+  const milliseconds = Date.parse(text);
+  if (Number.isNaN(milliseconds))
+    throw new InvalidArgumentError('Write a time such as 2027-03-01T00:00:00Z.');
+  return milliseconds;
+}
+
+/** A clock that is set to a time now, and runs. */
+function clockFrom(start: number | undefined): () => number {
+  if (start === undefined) return Date.now;
+  const ahead = start - Date.now();
+  return () => Date.now() + ahead;
+}
+
+/** Refused here and not where the sandbox starts: commander names the flag. */
+function rateLimits(text: string): string {
+  try {
+    parseWindowLimits(text);
+    return text;
+  } catch (error) {
+    throw new InvalidArgumentError((error as RangeError).message);
+  }
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+}
+
+function portTaken(port: number, cause: unknown): Problem {
+  return new Problem('port.taken', `port ${port} is taken: the sandbox cannot listen on it`, {
+    where: '--port (SANDBOX_PORT)',
+    next: 'end the program that holds it, or give another port; --port 0 takes a free one',
+    exitCode: exitCodes.usage,
+    cause,
+  });
+}
+
+async function apiKeyOf(flags: SandboxFlags): Promise<string> {
+  if (flags.apiKeyFile !== undefined) return (await readFile(flags.apiKeyFile, 'utf8')).trim();
+  return flags.apiKey ?? defaultApiKey;
+}
+
+async function readScenario(file: string): Promise<Scenario> {
+  const refuse = (what: string, cause?: unknown): never => {
+    throw new Problem('scenario.invalid', what, {
+      where: file,
+      next: 'correct the file; docs/sandbox.md lists what a rule can say',
+      exitCode: exitCodes.usage,
+      cause,
+    });
+  };
+  const text = await readFile(file, 'utf8').catch((error: unknown) =>
+    refuse(`the scenario cannot be read (${(error as NodeJS.ErrnoException).code ?? 'failed'})`, error),
+  );
+  let scenario: unknown;
+  try {
+    scenario = parseYaml(text);
+  } catch (error) {
+    return refuse(`the scenario is neither JSON nor YAML: ${(error as Error).message}`, error);
+  }
+  const checked = scenarioSchema.safeParse(scenario);
+  return checked.success ? checked.data : refuse(z.prettifyError(checked.error));
+}

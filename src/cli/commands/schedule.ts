@@ -1,0 +1,194 @@
+import { Command } from 'commander';
+import { counted } from '../../domain/text/counted.ts';
+import { isDate, parseMoment } from '../../domain/text/moment.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { clockIn, startOfDay } from '../../domain/text/time-zone.ts';
+import { print } from '../terminal/output.ts';
+import { applyCommand, setCommand } from '../schedule/schedule-change.ts';
+import {
+  backfillSchedule,
+  getSchedule,
+  listSchedules,
+  missedTimes,
+  triggerSchedule,
+} from '../schedule/schedule-server.ts';
+import { tellWhoFires, whoFires, withSchedules } from '../schedule/schedule-session.ts';
+import { describeList, describeSchedule, factsOf } from '../schedule/schedule-view.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+/** `enrich schedule set|apply|list|show|pause|resume|trigger|backfill|delete` */
+export function scheduleCommand(): Command {
+  const command = new Command('schedule').description(
+    'runs that begin by themselves, such as every night: schedules of Temporal, carried out by workers',
+  );
+  for (const child of [
+    setCommand(),
+    applyCommand(),
+    listCommand(),
+    showCommand(),
+    pauseCommand(),
+    resumeCommand(),
+    triggerCommand(),
+    backfillCommand(),
+    deleteCommand(),
+  ])
+    command.addCommand(child);
+  return command.addHelpText(
+    'after',
+    `
+${whoFires}
+
+Examples:
+  enrich schedule set nightly --cron "0 2 * * *" --newest "/exports/hubspot-*.csv" --max-credits 500
+  enrich schedule apply schedules.yaml      schedules in a file under version control
+  enrich schedule list`,
+  );
+}
+
+function listCommand(): Command {
+  return withSettings(new Command('list'))
+    .description('all schedules, when they fire next and when they fired last')
+    .option('--json', 'as a JSON array')
+    .addHelpText('after', '\nExample:\n  enrich schedule list')
+    .action(async (options: { json?: boolean }) => {
+      await withSchedules(settingsOf(options), async (session, client) => {
+        const schedules = await listSchedules(client);
+        if (options.json !== true) return print(describeList(schedules));
+        const facts = [];
+        for (const schedule of schedules) facts.push(await factsOf(session, schedule));
+        print(JSON.stringify(facts));
+      });
+    });
+}
+
+function showCommand(): Command {
+  return withSettings(new Command('show'))
+    .description('one schedule: its flags, its next times, and what became of the last')
+    .argument('<name>')
+    .option('--json', 'as a JSON object')
+    .addHelpText('after', '\nExample:\n  enrich schedule show nightly')
+    .action(async (name: string, options: { json?: boolean }) => {
+      await withSchedules(settingsOf(options), async (session, client) => {
+        const facts = await factsOf(session, await getSchedule(client, name));
+        print(options.json === true ? JSON.stringify(facts) : describeSchedule(facts));
+      });
+    });
+}
+
+function pauseCommand(): Command {
+  return withSettings(new Command('pause'))
+    .description('let a schedule not fire until it is resumed; a run that is going on goes on')
+    .argument('<name>')
+    .option('--reason <text>', 'why: shown in the Temporal UI and by show', 'enrich schedule pause')
+    .addHelpText('after', '\nExample:\n  enrich schedule pause nightly --reason "CRM migration"')
+    .action(async (name: string, options: { reason: string }) => {
+      await withSchedules(settingsOf(options), async (_session, client) => {
+        await getSchedule(client, name);
+        await client.schedule.getHandle(name).pause(options.reason);
+        print(`${name} is paused; enrich schedule resume ${name} lets it fire again`);
+      });
+    });
+}
+
+function resumeCommand(): Command {
+  return withSettings(new Command('resume'))
+    .description('let a paused schedule fire again, from its next time on')
+    .argument('<name>')
+    .addHelpText('after', '\nExample:\n  enrich schedule resume nightly')
+    .action(async (name: string, options: object) => {
+      await withSchedules(settingsOf(options), async (session, client) => {
+        await getSchedule(client, name);
+        await client.schedule.getHandle(name).unpause('enrich schedule resume');
+        await tellWhoFires(session);
+        print(describeSchedule(await factsOf(session, await getSchedule(client, name))));
+      });
+    });
+}
+
+function triggerCommand(): Command {
+  return withSettings(new Command('trigger'))
+    .description('let a schedule fire now, paused or not')
+    .argument('<name>')
+    .addHelpText('after', '\nExample:\n  enrich schedule trigger nightly')
+    .action(async (name: string, options: object) => {
+      await withSchedules(settingsOf(options), async (session, client) => {
+        const known = await getSchedule(client, name);
+        await triggerSchedule(client, known);
+        await tellWhoFires(session);
+        const begins =
+          known.description.info.runningActions.length > 0
+            ? ', and begins when the time before has ended'
+            : '';
+        print(`triggered${begins}; enrich schedule show ${name} says what becomes of it`);
+      });
+    });
+}
+
+function backfillCommand(): Command {
+  return withSettings(new Command('backfill'))
+    .description('make up for the times of a schedule between two dates, one after another')
+    .argument('<name>')
+    .requiredOption(
+      '--from <time>',
+      'a date in the time zone of the schedule, or a time such as 2026-11-21T02:00:00Z',
+    )
+    .requiredOption('--to <time>', 'the same; a date counts with its whole day, as far as it has come')
+    .addHelpText(
+      'after',
+      `
+Each run stands for its own time: {date} in the path of the export is the date that was missed. With --newest or one fixed
+file every one of them finds the file of today, and asks only for whoever is not fresh.
+
+Example:
+  enrich schedule backfill daily --from 2026-11-14 --to 2026-11-20`,
+    )
+    .action(async (name: string, options: { from: string; to: string }) => {
+      await withSchedules(settingsOf(options), async (session, client) => {
+        const { timezone } = (await getSchedule(client, name)).definition;
+        const from = timeOf('--from', options.from, timezone, 0);
+        const to = timeOf('--to', options.to, timezone, 1);
+        if (from >= to) throw wrongTime('--to', options.to, 'it has to be after --from');
+        const missed = await missedTimes(client, name, { from, to, now: new Date() });
+        await backfillSchedule(client, name, missed);
+        await tellWhoFires(session);
+        const { times } = missed;
+        const range = `${clockIn(timezone, times[0]!)} to ${clockIn(timezone, times.at(-1)!)} (${timezone})`;
+        print(
+          `${counted(times.length, 'time')} made up for, one after another: ${range}; enrich schedule show ${name} says how far it is`,
+        );
+      });
+    });
+}
+
+function deleteCommand(): Command {
+  return withSettings(new Command('delete'))
+    .description('delete a schedule; a run that is going on goes on')
+    .argument('<name>')
+    .addHelpText('after', '\nExample:\n  enrich schedule delete nightly')
+    .action(async (name: string, options: object) => {
+      await withSchedules(settingsOf(options), async (_session, client) => {
+        await getSchedule(client, name);
+        await client.schedule.getHandle(name).delete();
+        print(`deleted ${name}`);
+      });
+    });
+}
+
+/** @param daysOn what a date without a time stands for: the beginning of its day (0), or of the day after (1) */
+function timeOf(flag: string, text: string, timezone: string, daysOn: 0 | 1): Date {
+  if (isDate(text)) {
+    const day = new Date(Date.parse(text) + daysOn * 86_400_000);
+    return startOfDay(timezone, day.toISOString().slice(0, 10));
+  }
+  const time = parseMoment(text);
+  if (time) return time;
+  throw wrongTime(flag, text, 'write 2026-11-21, or 2026-11-21T02:00:00Z');
+}
+
+function wrongTime(flag: string, text: string, next: string): Problem {
+  return new Problem('setting.invalid', `"${text}" does not fit here`, {
+    where: flag,
+    next,
+    exitCode: exitCodes.usage,
+  });
+}

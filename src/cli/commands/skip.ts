@@ -1,0 +1,85 @@
+import { Command } from 'commander';
+import { countedPeople } from '../../domain/text/counted.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { skipWhenLanded } from '../../runs/skip-when-landed.ts';
+import type { RunRecord } from '../../runs/runs.ts';
+import { runToSteer, steeredRun } from '../run/latest-run.ts';
+import { wholeNumber } from '../terminal/number-flag.ts';
+import { print } from '../terminal/output.ts';
+import { withSession, type Session } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { requireUnfinished, sendUpdate } from '../run/steer-run.ts';
+
+/** Beyond the longest call: by then its worker has recorded it, or is gone. */
+const slackSeconds = 30;
+
+interface SkipOptions {
+  readonly page: number;
+  readonly reason: string;
+}
+
+/** `enrich skip RUN --page N` */
+export function skipCommand(): Command {
+  return withSettings(new Command('skip'))
+    .description('ask for nobody more of a page of a run: its open people become "cancelled"')
+    .argument('<run>', steeredRun.unfinished)
+    .requiredOption(
+      '--page <n>',
+      'number of the page, about 1,000 people in the order of the file',
+      wholeNumber(1),
+    )
+    .option('--reason <text>', 'why: the reason of their outcome', 'enrich skip')
+    .addHelpText(
+      'after',
+      `
+Calls in the air are waited for, and count. The next run of the file asks for whoever was skipped.
+
+Example:
+  enrich skip latest --page 7 --reason "wrong region"`,
+    )
+    .action(async (runId: string, options: SkipOptions) => {
+      const config = settingsOf(options);
+      const needs = { temporal: config.temporalAddress !== undefined, service: false };
+      await withSession(config, needs, async (session) => {
+        const run = await runToSteer(session.warehouse, runId, 'unfinished');
+        requireUnfinished(run);
+        requirePage(run, options.page);
+        const { page, reason } = options;
+        const steered = needs.temporal && (await sendUpdate(session, run.runId, 'skipPage', [page, reason]));
+        const { people } = await skipHere(session, { runId: run.runId, page, reason });
+        print(`page ${page} of ${run.runId}: ${countedPeople(people)} will not be asked for`);
+        if (!steered && run.status === 'running') print('its workflow finds nobody there when it gets to it');
+      });
+    });
+}
+
+/** In the tables: all that there is to do where no workflow looks after the run, and nothing more where one has done it. */
+async function skipHere(
+  { warehouse, config }: Session,
+  request: { runId: string; page: number; reason: string },
+): Promise<{ people: number }> {
+  const patience = AbortSignal.timeout((config.service.callTimeoutSeconds + slackSeconds) * 1_000);
+  try {
+    return await skipWhenLanded(warehouse, request, patience);
+  } catch (error) {
+    if (!patience.aborted) throw error;
+    throw new Problem('page.in-the-air', `calls of page ${request.page} are in the air, or were left open`, {
+      where: request.runId,
+      next: `enrich resume ${request.runId} records them or marks them unknown; then skip the page again`,
+      cause: error,
+    });
+  }
+}
+
+function requirePage({ runId, plan }: RunRecord, page: number): void {
+  if (plan && page <= plan.pages) return;
+  throw new Problem(
+    'page.unknown',
+    plan ? `the run has the pages 1 to ${plan.pages}` : 'the run has no plan yet, and no pages',
+    {
+      where: `${runId} --page ${page}`,
+      next: 'enrich status shows how the run is',
+      exitCode: exitCodes.usage,
+    },
+  );
+}

@@ -1,0 +1,171 @@
+import { userInfo } from 'node:os';
+import { Command } from 'commander';
+import { counted, nounFor } from '../../domain/text/counted.ts';
+import { exitCodes } from '../../domain/problem.ts';
+import {
+  areSuppressed,
+  countSuppressions,
+  listSuppressions,
+  suppress,
+  suppressStaged,
+  unsuppress,
+} from '../../privacy/suppressions.ts';
+import { wholeNumber } from '../terminal/number-flag.ts';
+import { print, table, tell } from '../terminal/output.ts';
+import { subjectOf, waysToNameSomebody } from '../terminal/person-argument.ts';
+import { withStagedExport } from '../run/plan-export.ts';
+import type { RunFlags } from '../run/run-flags.ts';
+import { addressOf, orderRun } from '../run/run-spec.ts';
+import { withWarehouse } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+interface NoteFlags {
+  readonly reason?: string;
+  readonly by?: string;
+}
+
+/** `enrich suppress add|import|remove|check|list` */
+export function suppressCommand(): Command {
+  return new Command('suppress')
+    .description('people who are not to be asked for: nothing is asked, paid or written of them')
+    .addCommand(addCommand())
+    .addCommand(importCommand())
+    .addCommand(removeCommand())
+    .addCommand(checkCommand())
+    .addCommand(listCommand())
+    .addHelpText(
+      'after',
+      `
+The list keeps hashes and names nobody. Rows of exports that name somebody on it end as "suppressed", and what they say is not
+kept. What the warehouse holds of them already stays: enrich erase removes it (docs/privacy.md).
+
+Examples:
+  enrich suppress add ada@orbit.example --reason "ticket 17"
+  enrich suppress import opt-outs.csv
+  enrich suppress check ada@orbit.example`,
+    );
+}
+
+function addCommand(): Command {
+  return withNote(withSettings(new Command('add')))
+    .description('put people on the list')
+    .argument('<who...>', 'whom, or @acme.example for everybody at a domain and below it')
+    .addHelpText(
+      'after',
+      `
+${waysToNameSomebody}
+@eu.acme.example is taken for all of acme.example.
+Whoever is on the list under one name is left out with all rows of theirs that the file joins: give every name that you know.
+
+Examples:
+  enrich suppress add ada@orbit.example https://www.linkedin.com/in/ada-novak
+  enrich suppress add @acme.example --reason "customer, not to be enriched"`,
+    )
+    .action(async (who: string[], options: NoteFlags) => {
+      const keys = keysOf(who);
+      const added = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
+        database.transaction().execute((transaction) => suppress(transaction, keys, noteOf(options))),
+      );
+      print(`${added} put on the list, ${keys.length - added} there before`);
+    });
+}
+
+function importCommand(): Command {
+  return withNote(withSettings(new Command('import')))
+    .description('put everybody on the list whom an export names')
+    .argument('<file>', 'a file with a header, or s3://… or https://…, as for enrich run')
+    .option('--source <name>', 'as for enrich run')
+    .option('--mapping <file>', 'as for enrich run')
+    .addHelpText('after', '\nExample:\n  enrich suppress import opt-outs.csv --reason "newsletter"')
+    .action(async (file: string, options: RunFlags & NoteFlags) => {
+      const config = settingsOf(options);
+      const order = await orderRun(addressOf(file, options), options, config);
+      const { added, namelessRows } = await withWarehouse(config, (session) =>
+        withStagedExport(session, order, (runId) =>
+          suppressStaged(session.warehouse, runId, noteOf(options)),
+        ),
+      );
+      print(`${added} put on the list: addresses, profiles and ids of the people in the file`);
+      if (namelessRows > 0)
+        tell(
+          `${counted(namelessRows, 'row')} of the file ${nounFor(namelessRows, 'names', 'name')} nobody: look at them`,
+        );
+    });
+}
+
+function removeCommand(): Command {
+  return withSettings(new Command('remove'))
+    .description('take people off the list: they may be asked for again')
+    .argument('<who...>', 'whom, named as when they were put on it')
+    .addHelpText('after', `\n${waysToNameSomebody}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
+    .action(async (who: string[], options: object) => {
+      const keys = keysOf(who);
+      const removed = await withWarehouse(settingsOf(options), ({ warehouse }) =>
+        unsuppress(warehouse, keys),
+      );
+      print(`${removed} taken off the list, ${keys.length - removed} not on it`);
+    });
+}
+
+function checkCommand(): Command {
+  return withSettings(new Command('check'))
+    .description('whether people are on the list: exit code 0 where nobody is, 3 where somebody is')
+    .argument('<who...>', 'whom')
+    .addHelpText('after', `\n${waysToNameSomebody}\n\nExample:\n  enrich suppress check ada@orbit.example`)
+    .action(async (who: string[], options: object) => {
+      const keys = keysOf(who);
+      const listed = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
+        areSuppressed(database, keys),
+      );
+      print(table(who.map((text, index) => [text, listed[index] ? 'on the list' : 'not on the list'])));
+      if (listed.includes(true)) process.exitCode = exitCodes.needsPerson;
+    });
+}
+
+function listCommand(): Command {
+  return withSettings(new Command('list'))
+    .description('what is on the list, the newest first; nobody is named')
+    .option('--limit <n>', 'how many to list', wholeNumber(1), 50)
+    .option('--json', 'as a JSON object')
+    .addHelpText('after', '\nExample:\n  enrich suppress list')
+    .action(async (options: { limit: number; json?: boolean }) => {
+      const { entries, counts } = await withWarehouse(settingsOf(options), async ({ warehouse }) => ({
+        entries: await listSuppressions(warehouse, options.limit),
+        counts: await countSuppressions(warehouse),
+      }));
+      if (options.json === true) return print(JSON.stringify({ counts, entries }));
+      if (entries.length === 0) return print('nobody is on the list');
+      print(
+        table([
+          ['entry', 'kind', 'domain', 'added', 'by', 'why'],
+          ...entries.map((entry) => [
+            entry.entry,
+            entry.kind,
+            entry.domain ?? '',
+            entry.added_at.toISOString().slice(0, 16),
+            entry.added_by,
+            entry.reason ?? '',
+          ]),
+        ]),
+      );
+      tell(
+        Object.entries(counts)
+          .map(([kind, count]) => `${kind} ${count}`)
+          .join(', '),
+      );
+    });
+}
+
+function withNote(command: Command): Command {
+  return command
+    .option('--reason <text>', 'why: kept with the entry, so name nobody in it')
+    .option('--by <name>', 'who decided it (default: the user of this machine)');
+}
+
+function noteOf(options: NoteFlags): { by: string; reason: string | undefined } {
+  return { by: options.by ?? userInfo().username, reason: options.reason };
+}
+
+function keysOf(who: readonly string[]): string[] {
+  return [...new Set(who.map((text, index) => subjectOf(text, index + 1).key))];
+}

@@ -1,0 +1,107 @@
+import { Command } from 'commander';
+import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
+import { Problem } from '../../domain/problem.ts';
+import type { CreditUsage, OperationUsage } from '../../service/client.ts';
+import { ServiceFailure } from '../../service/failures/failure.ts';
+import { print, table } from '../terminal/output.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { withService } from '../session/with-service.ts';
+
+/** `enrich usage` */
+export function usageCommand(): Command {
+  return withSettings(new Command('usage'))
+    .description('say how much of the service’s rate windows and credits is used and left; costs nothing')
+    .option('--json', 'as a JSON object')
+    .addHelpText(
+      'after',
+      '\nNeeds a master key, or a key with the scope for usage statistics.\n\nExample:\n  enrich usage',
+    )
+    .action(async (options: { json?: boolean }) => {
+      const config = settingsOf(options);
+      await withService(config, async (client, service) => {
+        const [operations, credits] = await Promise.all([client.apiUsage(), client.creditUsage()]).catch(
+          (error: unknown) => {
+            throw isNotOffered(error) ? notOffered(error, service) : error;
+          },
+        );
+        if (options.json === true) {
+          print(JSON.stringify({ operations, credits: inDecimals(credits) }));
+          return;
+        }
+        print(table([['operation', 'window', 'limit', 'used', 'left'], ...operations.flatMap(rowsOf)]));
+        print('');
+        print(
+          table([
+            ['credits', 'limit', 'used', 'left'],
+            ...credits.kinds.map((kind) => [
+              kind.name,
+              decimal(kind.limit) ?? '-',
+              decimal(kind.consumed) ?? '-',
+              decimal(kind.left) ?? '-',
+            ]),
+          ]),
+        );
+        const { startDate, endDate } = credits.cycle;
+        if (endDate !== undefined) print(`\n  credit cycle ${startDate ?? ''} to ${endDate}`);
+      });
+    });
+}
+
+function isNotOffered(error: unknown): error is ServiceFailure {
+  return error instanceof ServiceFailure && (error.type === 'not-found' || error.type === 'forbidden');
+}
+
+/** The general advice for these failures is about runs that they have paused, and does not fit here. */
+function notOffered(failure: ServiceFailure, service: { baseUrl: string; sandbox: boolean }): Problem {
+  const status = `HTTP ${failure.httpStatus ?? ''}`;
+  const [what, next] =
+    failure.type === 'forbidden'
+      ? [
+          `the credential may not read usage statistics (${status})`,
+          'use a master key, or one with that scope',
+        ]
+      : service.sandbox
+        ? [
+            `the sandbox offers no usage statistics (${status})`,
+            `while it runs (enrich dev keeps it running), GET ${new URL('/sandbox/bill', service.baseUrl).href} says what it billed`,
+          ]
+        : [
+            `this service offers no usage statistics (${status})`,
+            'look at its own pages; GET /sandbox/bill says what a sandbox billed',
+          ];
+  return new Problem('usage.not-offered', what, {
+    where: failure.where ?? service.baseUrl,
+    next: `${next}; enrich budget show says what this product has counted`,
+    cause: failure,
+  });
+}
+
+function rowsOf({ path, action, windows }: OperationUsage): (string | number)[][] {
+  return windows.map(({ window, limit, used, left }) => [
+    `${path} ${action}`,
+    window,
+    word(limit),
+    word(used),
+    word(left),
+  ]);
+}
+
+function word(count: number | null | undefined): string | number {
+  return count === null ? 'unlimited' : (count ?? '-');
+}
+
+function inDecimals({ kinds, cycle }: CreditUsage): object {
+  return {
+    kinds: kinds.map(({ name, limit, consumed, left }) => ({
+      name,
+      limit: decimal(limit) ?? null,
+      consumed: decimal(consumed) ?? null,
+      left: decimal(left) ?? null,
+    })),
+    cycle,
+  };
+}
+
+function decimal(value: Credits | undefined): string | undefined {
+  return value === undefined ? undefined : formatCredits(value);
+}

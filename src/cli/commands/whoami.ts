@@ -1,0 +1,36 @@
+import { Command } from 'commander';
+import { print, table } from '../terminal/output.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { withService } from '../session/with-service.ts';
+
+/** `enrich whoami` */
+export function whoamiCommand(): Command {
+  return withSettings(new Command('whoami'))
+    .description('say which user of the service the credential acts as; costs nothing')
+    .option('--json', 'as a JSON object')
+    .addHelpText('after', '\nExample:\n  enrich whoami --json')
+    .action(async (options: { json?: boolean }) => {
+      const config = settingsOf(options);
+      await withService(config, async (client, service) => {
+        const user = await client.profile();
+        const facts = {
+          user_id: user.id,
+          name: user.name ?? null,
+          service: service.baseUrl,
+          sandbox: service.sandbox,
+          // A key stands for a workspace and acts as its longest-standing active admin; a token for whoever granted it.
+          credential: service.credential ?? null,
+        };
+        if (options.json === true) print(JSON.stringify(facts));
+        else
+          print(
+            table(
+              Object.entries(facts).map(([name, value]) => [
+                name.replace('_', ' '),
+                String(value ?? 'not said'),
+              ]),
+            ),
+          );
+      });
+    });
+}

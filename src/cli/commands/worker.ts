@@ -1,0 +1,29 @@
+import { Command } from 'commander';
+import { tell } from '../terminal/output.ts';
+import { withSession } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { untilStopped } from '../session/stop-signal.ts';
+
+/** `enrich worker` */
+export function workerCommand(): Command {
+  return withSettings(new Command('worker'))
+    .description(
+      'run a worker in the foreground: it carries out the runs of a Temporal server until it is stopped',
+    )
+    .addHelpText(
+      'after',
+      `
+Any number of workers may run, on any number of machines: rate limits and budgets are kept in the database.
+SIGTERM drains: no new call is begun, and calls in the air are waited for (CALL_TIMEOUT and 30 s more at most).
+
+Example:
+  TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgres://… ENRICHMENT_BASE_URL=https://…/api/v1 enrich worker`,
+    )
+    .action(async (options: Record<string, unknown>) => {
+      await withSession(settingsOf(options), { temporal: true, service: true }, async (session) => {
+        const worker = await session.work();
+        tell(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
+        await Promise.race([untilStopped(), worker.ended]);
+      });
+    });
+}

@@ -1,0 +1,258 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import type { Config, Setting, WrongSettings } from '../../config/settings.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { formatCredits } from '../../domain/money/decimal.ts';
+import { formatDuration } from '../../domain/text/duration.ts';
+import { Problem } from '../../domain/problem.ts';
+import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
+import { postgresBinaries } from '../../dev/postgres-files.ts';
+import { runningRecord } from '../../dev/server-record.ts';
+import { configuredTemporal, embeddedDirectories } from '../../dev/stack.ts';
+import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
+import { serverAccount } from '../../dev/unprivileged.ts';
+import { schemaName } from '../../db/database.ts';
+import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
+import { migrations, pendingMigrations } from '../../db/migrate.ts';
+import { checkService } from './doctor-service.ts';
+import { attention, broken, ok, type Finding } from './finding.ts';
+import { payloadCodec } from '../../temporal/payload-codec.ts';
+import { connectClient, isWorkerThere } from '../../temporal/connection.ts';
+import { isLoopback } from '../session/webhook-address.ts';
+
+const answerMilliseconds = 10_000;
+
+/**
+ * Looks at every part without starting or spending anything. Nothing in the findings is a secret.
+ *
+ * @param config without the settings that are wrong
+ * @param wrong these: their parts are broken, and looking at what would be used in their place would only mislead
+ */
+export async function examine(config: Config, wrong: WrongSettings['settings'] = []): Promise<Finding[]> {
+  const checks: readonly [part: string, check: () => Finding[] | Promise<Finding[]>][] = [
+    ['node', checkNode],
+    ['service', () => checkService(config)],
+    [
+      'database',
+      () =>
+        config.databaseUrl === undefined ? checkEmbeddedPostgres(config) : checkDatabase(config.databaseUrl),
+    ],
+    ['temporal', () => checkTemporal(config)],
+    ['receiver', () => checkReceiver(config)],
+    ['rate limits', () => checkRateLimits(config)],
+    ['budgets', () => checkBudgets(config)],
+    ['freshness', () => checkFreshness(config)],
+  ];
+  const wrongParts = wrong.map(({ setting, what }) =>
+    broken(partOf(setting), `${setting} ${what}`, `correct ${setting}; .env.example explains it`),
+  );
+  const sound = checks.filter(([part]) => wrongParts.every((finding) => finding.part !== part));
+  const findings = await Promise.all(
+    sound.map(async ([part, check]) => {
+      try {
+        return await check();
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        const where = error.where === undefined ? '' : ` (${error.where})`;
+        return [broken(part, `${error.message}${where}`, error.next)];
+      }
+    }),
+  );
+  return [...wrongParts, ...findings.flat()];
+}
+
+const partsOfSettings: readonly (readonly [prefix: string, part: string])[] = [
+  ['ENRICHMENT_', 'service'],
+  ['DATABASE_', 'database'],
+  ['TEMPORAL_', 'temporal'],
+  ['WEBHOOK_', 'receiver'],
+  ['RATE_LIMITS', 'rate limits'],
+  ['MAX_CREDITS_', 'budgets'],
+  ['FRESHNESS', 'freshness'],
+  ['NOTIFY_', 'notifications'],
+];
+
+function partOf(setting: Setting): string {
+  return partsOfSettings.find(([prefix]) => setting.startsWith(prefix))?.[1] ?? 'settings';
+}
+
+function checkNode(): Finding[] {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const what = `Node ${process.versions.node}`;
+  const enough = major > 20 || (major === 20 && minor >= 19);
+  return [enough ? ok('node', what) : broken('node', `${what} is too old`, 'install Node 20.19 or later')];
+}
+
+function checkEmbeddedPostgres(config: Config): Finding[] {
+  const directory = embeddedDirectories(config.embedded.dataDirectory).postgres;
+  const version = spawnSync(join(postgresBinaries(), 'postgres'), ['--version'], { encoding: 'utf8' });
+  if (version.status !== 0) {
+    const next = 'run npm rebuild (install scripts must be allowed), or set DATABASE_URL';
+    return [broken('database', 'the embedded PostgreSQL is not installed completely', next)];
+  }
+  if (serverAccount() === undefined) {
+    const next = 'run as an ordinary user, or set DATABASE_URL';
+    return [
+      broken('database', 'PostgreSQL refuses to run as root, and root cannot become "nobody" here', next),
+    ];
+  }
+  const name = version.stdout.trim().replace(/^postgres \(PostgreSQL\)/, 'PostgreSQL');
+  const running = runningRecord(directory);
+  const data = existsSync(join(directory, 'data')) ? 'not running now' : 'made at the first run';
+  const state = running ? `running on port ${running.port}` : data;
+  return [ok('database', `embedded ${name} in ${directory}, ${state}`)];
+}
+
+async function checkDatabase(databaseUrl: string): Promise<Finding[]> {
+  const where = addressWithoutPassword(databaseUrl);
+  const { version, mayCreate } = await readRights(databaseUrl);
+  if (version < 15)
+    return [broken('database', `${where} is PostgreSQL ${version}`, 'use PostgreSQL 15 or later')];
+  if (!mayCreate) {
+    const next = `GRANT CREATE ON DATABASE … TO the user of DATABASE_URL, or give the schema ${schemaName} to it`;
+    return [broken('database', `${where}: the user may not create the schema ${schemaName}`, next)];
+  }
+  const pending = (await pendingMigrations(databaseUrl)).length;
+  const tables =
+    pending === 0
+      ? 'up to date'
+      : pending === Object.keys(migrations).length
+        ? 'no tables yet: the next command makes them (enrich migrate does nothing else)'
+        : `${pending} migrations of this release are missing: the next command carries them out (enrich migrate does nothing else)`;
+  return [ok('database', `${where}, PostgreSQL ${version}, ${tables}`)];
+}
+
+async function readRights(databaseUrl: string): Promise<{ version: number; mayCreate: boolean }> {
+  try {
+    const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: answerMilliseconds });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      const { rows } = await client.query<{ version: number; mayCreate: boolean }>(
+        `select current_setting('server_version_num')::int / 10000 as version,
+                coalesce((select has_schema_privilege(oid, 'create') from pg_namespace where nspname = $1),
+                         has_database_privilege(current_database(), 'create')) as "mayCreate"`,
+        [schemaName],
+      );
+      return rows[0] ?? { version: 0, mayCreate: false };
+    } finally {
+      await client.end();
+    }
+  } catch (error) {
+    const failure = describeDatabaseFailure(error, databaseUrl);
+    if (failure.type !== 'database.unreachable') throw failure;
+    // The general advice is for a command that was interrupted.
+    throw new Problem(failure.type, failure.message, {
+      where: addressWithoutPassword(databaseUrl),
+      next: 'check DATABASE_URL and that PostgreSQL is running there, or unset it to use the embedded one',
+      cause: error,
+    });
+  }
+}
+
+async function checkTemporal(config: Config): Promise<Finding[]> {
+  if (config.temporalAddress === undefined) return checkEmbeddedTemporal(config);
+  const temporal = configuredTemporal(config.temporalAddress);
+  const client = await connectClient(temporal, payloadCodec(config.temporalCodec));
+  try {
+    await client.connection.workflowService.describeNamespace({ namespace: temporal.namespace });
+    const what = `${temporal.address}, namespace ${temporal.namespace}`;
+    if (await isWorkerThere(client)) return [ok('temporal', what)];
+    return [
+      attention('temporal', `${what}; no worker has asked it for work of late`, 'start one: enrich worker'),
+    ];
+  } catch {
+    const what = `${temporal.address} answers, but namespace ${temporal.namespace} cannot be used`;
+    return [broken('temporal', what, 'create it, or correct TEMPORAL_NAMESPACE and the credentials for it')];
+  } finally {
+    await client.connection.close();
+  }
+}
+
+async function checkEmbeddedTemporal(config: Config): Promise<Finding[]> {
+  const cli = await findTemporalCli(config.embedded);
+  if (cli === undefined) {
+    const what = `no Temporal CLI: the first command gets version ${temporalCliVersion}, by download or by Go`;
+    const next =
+      'run npm run setup now (seconds by download; about 4 minutes by Go), or set TEMPORAL_ADDRESS';
+    return [attention('temporal', what, next)];
+  }
+  const running = runningRecord(embeddedDirectories(config.embedded.dataDirectory).temporal);
+  const state = running ? `running, its UI is http://127.0.0.1:${running.uiPort}` : 'not running now';
+  return [ok('temporal', `embedded dev server, ${cli.path} (${cli.origin}, ${cli.version}), ${state}`)];
+}
+
+/** The receiver, called through its public address: as the service would. */
+async function checkReceiver(config: Config): Promise<Finding[]> {
+  const { publicUrl, listen } = config.webhook;
+  const port = listen === undefined ? '' : `, listening on ${listen.host}:${listen.port}`;
+  if (publicUrl === undefined) {
+    if (config.service.baseUrl === undefined)
+      return [ok('receiver', `part of each command${port}; the sandbox delivers to it`)];
+    if (config.temporalAddress === undefined && isLoopback(new URL(config.service.baseUrl).hostname))
+      return [ok('receiver', `part of each command${port}; the service on this machine delivers to it`)];
+    const what = `no public address${port}: phones and waterfall results are fetched by polls alone`;
+    const next = 'set WEBHOOK_PUBLIC_URL to the https address under which the service reaches the receiver';
+    return [attention('receiver', what, next)];
+  }
+  const { protocol, hostname } = new URL(publicUrl);
+  const what = `${addressWithoutPassword(publicUrl)}${port}`;
+  const isHere = isLoopback(hostname);
+  const { baseUrl } = config.service;
+  const isReachedFromHere = baseUrl === undefined || (isHere && isLoopback(new URL(baseUrl).hostname));
+  if (protocol !== 'https:' && !isHere) {
+    return [attention('receiver', `${what}: personal data would travel unencrypted`, 'use an https address')];
+  }
+  if (
+    !isReachedFromHere &&
+    /^(?:localhost$|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[)/.test(hostname)
+  ) {
+    return [attention('receiver', `${what}: a service elsewhere cannot reach that`, 'use a public address')];
+  }
+  const answer = await ask(`${publicUrl}/healthz`);
+  if (typeof answer !== 'string' && answer.ok)
+    return [ok('receiver', `${what}, reached through its public address`)];
+  const said = typeof answer === 'string' ? answer : `status ${answer.status}`;
+  const next =
+    'start enrich receiver (with embedded Temporal a command starts its own), and let the proxy pass /webhooks/ and /healthz on';
+  return [attention('receiver', `${what} does not answer (${said})`, next)];
+}
+
+/** The answer, or why there is none. */
+async function ask(address: string): Promise<Response | string> {
+  try {
+    return await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(answerMilliseconds) });
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError')
+      return `no answer within ${answerMilliseconds / 1_000} s`;
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    if (!(cause instanceof Error)) return 'failed';
+    // Some causes have a code and an empty message, others a message alone ("bad port").
+    return 'code' in cause ? String(cause.code) : cause.message;
+  }
+}
+
+function checkRateLimits(config: Config): Finding[] {
+  const what = formatRateLimits(config.rateLimits);
+  if (config.rateLimits.length > 0) return [ok('rate limits', what)];
+  return [attention('rate limits', what, 'set RATE_LIMITS to what your plan allows')];
+}
+
+function checkBudgets(config: Config): Finding[] {
+  const { perRun, perDay, perMonth } = config.budgets;
+  const limits = Object.entries({ run: perRun, day: perDay, month: perMonth }).flatMap(([name, credits]) =>
+    credits === undefined ? [] : [`${counted(formatCredits(credits), 'credit')} a ${name}`],
+  );
+  if (limits.length > 0) return [ok('budgets', limits.join(', '))];
+  if (config.service.baseUrl === undefined) return [ok('budgets', 'none, and the sandbox costs nothing')];
+  const next = 'set MAX_CREDITS_PER_RUN, MAX_CREDITS_PER_DAY or MAX_CREDITS_PER_MONTH';
+  return [attention('budgets', 'none: only the plan that you approve bounds what is spent', next)];
+}
+
+function checkFreshness(config: Config): Finding[] {
+  const { enrichedSeconds, notFoundSeconds } = config.freshness;
+  const what = `found people are not asked for again for ${formatDuration(enrichedSeconds)}, others for ${formatDuration(notFoundSeconds)}`;
+  return [ok('freshness', what)];
+}

@@ -1,0 +1,172 @@
+import { userInfo } from 'node:os';
+import { Command } from 'commander';
+import type { Config } from '../../config/settings.ts';
+import { budgetChangedSignalName } from '../../contract.ts';
+import { parseBudgetName, type BudgetName } from '../../domain/money/budget-name.ts';
+import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import {
+  presentBudget,
+  setBudget,
+  setStandingBudget,
+  type LimitChange,
+  type WantedLimit,
+} from '../../ledger/budget-limits.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { runsWaitingFor } from '../../runs/runs.ts';
+import { runToSteer } from './latest-run.ts';
+import { print } from '../terminal/output.ts';
+import { withSession, withWarehouse } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { isWorkflowGone } from '../../temporal/connection.ts';
+
+interface SetOptions {
+  readonly fromNowOn?: boolean;
+  readonly reason?: string;
+  readonly by?: string;
+}
+
+/** `enrich budget set` */
+export function setBudgetCommand(): Command {
+  return withSettings(new Command('set'))
+    .description('change a limit; it holds at once, for all workers, and runs that wait for it go on')
+    .argument('<budget>', 'run:ID, day, month, or one by name: day:2026-11-21, month:2026-11')
+    .argument('<limit>', 'credits, or none, default (as the settings say), used (nothing more than now)')
+    .option('--from-now-on', 'every day or month from now on, and not only this one')
+    .option('--reason <text>', 'why: kept in the history')
+    .option('--by <name>', 'who: kept in the history (default: the user of this machine)')
+    .addHelpText(
+      'after',
+      `
+Days and months are UTC. "day" is today and "month" is this month, and nothing else: what was raised at night is not raised
+for ever. A limit that was set by command counts for its budget instead of MAX_CREDITS_PER_RUN, _DAY and _MONTH, whichever
+is higher; "default" gives it back to them.
+"run:latest" is the newest run that has not ended, runs begun by hand before those of schedules.
+A limit below what is settled and reserved is refused: no budget is exceeded at any moment.
+
+Examples:
+  enrich budget set day 800 --reason "trade fair"
+  enrich budget set day 500 --from-now-on
+  enrich budget set run:latest 250
+  enrich budget set month used                    nothing more is spent this month`,
+    )
+    .action(async (name: string, limit: string, options: SetOptions) => {
+      const config = settingsOf(options);
+      const budget = budgetOf(name, options.fromNowOn === true);
+      const wanted = limitOf(limit, options.fromNowOn === true);
+      const note = { by: options.by ?? userInfo().username, reason: options.reason };
+      const waiting = await withWarehouse(config, async ({ warehouse }) => {
+        if (options.fromNowOn === true && budget.kind !== 'run' && wanted !== 'used') {
+          const { kind } = budget;
+          const change = await setStandingBudget(
+            warehouse.database,
+            kind,
+            wanted,
+            settingOf(config, kind),
+            note,
+          );
+          print(`every ${kind} from now on: ${limit}`);
+          print(describeChange(change));
+          return runsWaitingFor(warehouse, change.budgetId);
+        }
+        const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
+        print(describeChange(await setBudget(warehouse.database, budgetId, wanted, ownDefault, note)));
+        return runsWaitingFor(warehouse, budgetId);
+      });
+      if (waiting.length > 0) await wake(config, waiting);
+    });
+}
+
+/** Tells runs that wait for a budget: they look at it, and go on where it is enough now. */
+async function wake(config: Config, runIds: readonly string[]): Promise<void> {
+  await withSession(config, { temporal: true, service: false }, async (session) => {
+    const { workflow } = await session.temporal();
+    for (const runId of runIds) {
+      try {
+        await workflow.getHandle(runId).signal(budgetChangedSignalName);
+        // An embedded run has its worker only as long as a command waits for it, or enrich dev runs.
+        print(
+          session.stack.temporal.embedded
+            ? `${runId} waits for it; go on with: enrich resume ${runId}`
+            : `${runId} waits for it, and goes on if it is enough`,
+        );
+      } catch (error) {
+        if (!isWorkflowGone(error)) throw error;
+        print(`${runId} waits for it; go on with: enrich resume ${runId}`);
+      }
+    }
+  });
+}
+
+/** The budget's row, and what its limit would be without a command. */
+async function resolve(
+  warehouse: Warehouse,
+  budget: BudgetName,
+  config: Config,
+): Promise<{ budgetId: string; ownDefault: Credits | undefined }> {
+  if (budget.kind === 'run') {
+    const run = await runToSteer(warehouse, budget.runId, 'unfinished');
+    if (run.finishedAt !== null) throw ended(run.runId);
+    const { maxCredits } = run.options;
+    return {
+      budgetId: `run:${run.runId}`,
+      ownDefault: maxCredits === null ? undefined : parseCredits(maxCredits),
+    };
+  }
+  const present = await presentBudget(warehouse.database, budget.kind);
+  const named = budget.kind === 'day' ? budget.date : budget.month;
+  const budgetId = named === undefined ? present : `${budget.kind}:${named}`;
+  // Both are written so that the order of the text is that of time.
+  if (budgetId < present) throw over(budgetId);
+  return { budgetId, ownDefault: settingOf(config, budget.kind) };
+}
+
+function settingOf({ budgets }: Config, period: 'day' | 'month'): Credits | undefined {
+  return period === 'day' ? budgets.perDay : budgets.perMonth;
+}
+
+function describeChange({ budgetId, before, after }: LimitChange): string {
+  return `${budgetId}: ${before ?? 'no limit'} → ${after ?? 'no limit'}`;
+}
+
+function budgetOf(text: string, fromNowOn: boolean): BudgetName {
+  const budget = parseBudgetName(text);
+  const next = 'write run:ID, run:latest, day, month, day:2026-11-21 or month:2026-11';
+  if (budget === undefined) throw wrong(`"${text}" is no budget`, next);
+  const named = budget.kind === 'run' || (budget.kind === 'day' ? budget.date : budget.month) !== undefined;
+  if (fromNowOn && named)
+    throw wrong('--from-now-on is for every day or month', 'write day or month, or leave it out');
+  return budget;
+}
+
+function limitOf(text: string, fromNowOn: boolean): WantedLimit {
+  if (text === 'none' || text === 'default' || (text === 'used' && !fromNowOn)) return text;
+  const credits = parseCredits(text);
+  if (credits !== undefined) return credits;
+  const words = fromNowOn ? 'none or default' : 'none, default or used';
+  throw wrong(`"${text}" is no limit`, `write credits such as 500 or 12.5, or ${words}`);
+}
+
+function wrong(what: string, next: string): Problem {
+  return new Problem('setting.invalid', what, {
+    where: 'enrich budget set',
+    next,
+    exitCode: exitCodes.usage,
+  });
+}
+
+function ended(runId: string): Problem {
+  return new Problem('run.ended', `run ${runId} has ended, and spends nothing more`, {
+    where: `run:${runId}`,
+    next: 'run the same file again with --max-credits: it asks only for the rest',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function over(budgetId: string): Problem {
+  return new Problem('budget.over', `${budgetId} is over, and nothing more is spent of it`, {
+    where: budgetId,
+    next: 'write day or month for the present one',
+    exitCode: exitCodes.usage,
+  });
+}

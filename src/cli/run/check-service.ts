@@ -1,0 +1,33 @@
+import { serviceName } from '../../config/settings.ts';
+import { lateKindsOf } from '../../domain/late-results/awaited-results.ts';
+import { describeStanding, learnStanding } from '../../calls/service-status.ts';
+import type { RunOptions } from '../../db/schema.ts';
+import { tell } from '../terminal/output.ts';
+import type { Session } from '../session/session.ts';
+import { webhookUrlOf } from '../session/webhook-address.ts';
+import { withClient } from '../session/with-service.ts';
+
+/**
+ * Tells whom the credential acts as and what is left of the service's limits, before a run spends anything.
+ *
+ * @param asked what the run asks for
+ * @throws Problem `service.credential-refused`, `service.scope-missing`
+ */
+export async function checkService(session: Session, asked: RunOptions): Promise<void> {
+  const { config, stack, warehouse } = session;
+  const { baseUrl } = stack.service;
+  // A worker elsewhere has a receiver of its own, or none: it looks for itself before the run spends anything.
+  const polls =
+    stack.temporal.embedded &&
+    lateKindsOf(asked).length > 0 &&
+    webhookUrlOf(config, baseUrl, { port: 0 }) === undefined;
+  const standing = await withClient({ ...config.service, ...stack.service }, (client) => {
+    const { rateLimits, service } = config;
+    const { callTimeoutSeconds } = service;
+    return learnStanding(
+      { warehouse, service: serviceName(config), client, rateLimits, callTimeoutSeconds },
+      { polls },
+    );
+  });
+  for (const line of describeStanding(standing)) tell(line);
+}

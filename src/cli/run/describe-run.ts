@@ -1,0 +1,139 @@
+import type { PlanSummary, RunFacts, Undone } from '../../contract.ts';
+import type { Config } from '../../config/settings.ts';
+import { counted, countedPeople } from '../../domain/text/counted.ts';
+import { outcomesThatNeedAPerson } from '../../domain/runs/outcome.ts';
+import { exitCodes } from '../../domain/problem.ts';
+import { describeService } from './describe-service.ts';
+import { readableSeconds, table } from '../terminal/output.ts';
+
+/**
+ * A plan as a person reads it before saying yes.
+ *
+ * Bounds are exact; what is only expected has one decimal, which is more than it is known to.
+ */
+export function describePlan(plan: PlanSummary): string {
+  const lines = [
+    `plan ${plan.planHash}`,
+    table([
+      ['rows in the file', plan.rows],
+      ...Object.entries(plan.dropped).map(([outcome, rows]): [string, number] => [
+        `  not asked for: ${outcome}`,
+        rows,
+      ]),
+      ['people to ask for', plan.people],
+      ['calls, at most', plan.calls],
+      ['credits, at least', plan.credits.minimum],
+      ['credits, expected', plan.credits.expected],
+      ['credits, worst case', plan.credits.worstCase],
+    ]),
+    table([['time', `about ${readableSeconds(plan.etaSeconds)} at ${plan.rateLimits}`]]),
+  ];
+  if (plan.rows === 0) lines.push(noRows);
+  if (plan.pilot) {
+    lines.push(
+      plan.pilot.people === plan.people
+        ? '  the pilot is everybody'
+        : `  a pilot of ${countedPeople(plan.pilot.people)} comes first; the others only if it was worth it`,
+    );
+  }
+  if (plan.asksUnknownAgain) {
+    lines.push(
+      '  a call whose answer is lost is made once more (--on-unknown retry): the worst case counts everybody twice,',
+      '  and there may be twice as many calls',
+    );
+  }
+  if (plan.shortBudget) {
+    lines.push(
+      `  the worst case does not fit budget ${plan.shortBudget.budget}, which has ${plan.shortBudget.available} left:`,
+      whereEmpty(plan.shortBudget),
+    );
+  }
+  return lines.join('\n');
+}
+
+function whereEmpty({ budget, onEmpty }: NonNullable<PlanSummary['shortBudget']>): string {
+  if (onEmpty === 'finish') return '  people who do not fit will be over_budget, and a later run takes them';
+  return budget.startsWith('run:')
+    ? '  where it is empty the run pauses until it is raised'
+    : '  where it is empty the run pauses until it is raised or the next one begins (or finishes: --on-budget finish)';
+}
+
+const noRows = '  the file has a header and no rows: there is nobody to ask for';
+
+/**
+ * What a run came to.
+ *
+ * @param config of the command that ran it; undefined where another may have
+ */
+export function describeRun(facts: RunFacts, config?: Config): string {
+  const late = facts.late_results;
+  const total = Object.values(facts.outcomes).reduce((sum, rows) => sum + rows, 0);
+  const lines = [
+    `run ${facts.run_id}: ${facts.status}${facts.source === null ? '' : ` (${facts.source}, ${facts.file})`}`,
+    table([
+      ...Object.entries(facts.outcomes).map(([outcome, rows]): [string, number] => [
+        facts.status === 'failed' && outcome === 'open' ? 'not asked for' : outcome,
+        rows,
+      ]),
+      ['rows', total],
+      ['calls', facts.calls],
+      ['credits settled', facts.credits.settled],
+      ['credits reserved', facts.credits.reserved],
+      ['credits unknown', facts.credits.unknown],
+      ...(Object.values(late).some((count) => count > 0)
+        ? ([
+            ['late results awaited, calls', late.awaited],
+            ['late results expired, calls', late.expired],
+            ['deliveries arrived', late.arrived],
+            ['  of them after the run', late.late],
+            ['deliveries for nobody', late.orphaned],
+          ] as const)
+        : []),
+    ]),
+  ];
+  if (config) lines.push(`  ${describeService(config)}`);
+  if (facts.undone) lines.push(`  ${describeUndone(facts.undone)}; what it paid stays paid`);
+  if (facts.status === 'finished' && total === 0) lines.push(noRows);
+  if (facts.status === 'awaiting_approval') {
+    lines.push(
+      `  next: enrich resume ${facts.run_id} says yes to plan ${facts.plan_hash ?? ''}, enrich cancel ${facts.run_id} says no`,
+    );
+  }
+  if (facts.reason !== null) lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
+  if (facts.credits.unknown !== '0') {
+    lines.push(
+      '  unknown: these calls may have been billed and it was never said for how much; their credits stay held.',
+      `  next: enrich attempts list ${facts.run_id}, then retry or release each`,
+    );
+  }
+  if ((facts.outcomes['unknown'] ?? 0) > 0 && facts.credits.unknown === '0') {
+    lines.push(
+      '  unknown: what these calls cost is decided; the next run of the file asks for their people again',
+    );
+  }
+  if ((facts.status === 'finished' || facts.status === 'cancelled') && late.awaited + late.expired > 0) {
+    lines.push(
+      `  complete but for the late results of ${counted(late.awaited + late.expired, 'call')}: they are applied when they come (workers look`,
+      '  every five minutes, or: enrich inbox sweep); their credits stay reserved until then',
+    );
+  }
+  if ((facts.outcomes['over_budget'] ?? 0) > 0) {
+    lines.push('  over_budget: raise the budget and give the same command again: it asks only for the rest');
+  }
+  return lines.join('\n');
+}
+
+/** `undone on 2026-11-21 09:30 UTC by somebody (the wrong file)` */
+export function describeUndone({ at, by, reason }: Undone): string {
+  return `undone on ${at.slice(0, 16).replace('T', ' ')} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
+}
+
+/** The exit code that a run's facts stand for. */
+export function exitCodeOf(facts: RunFacts): number {
+  if (facts.status === 'failed') return exitCodes.failed;
+  if (facts.status !== 'finished' && facts.status !== 'cancelled') return exitCodes.needsPerson;
+  // Credits whose fate nobody knows are for a person to decide, whatever became of the rows.
+  if (facts.credits.unknown !== '0') return exitCodes.needsPerson;
+  const needsPerson = outcomesThatNeedAPerson.some((outcome) => (facts.outcomes[outcome] ?? 0) > 0);
+  return needsPerson ? exitCodes.needsPerson : exitCodes.done;
+}

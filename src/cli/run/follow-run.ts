@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WorkflowHandle } from '@temporalio/client';
+import { serviceName } from '../../config/settings.ts';
+import { mailSignalName, type PlanSummary, type RunStatus } from '../../contract.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { bulkMatchScope, freePlaces } from '../../ledger/rate-windows.ts';
+import { isDatabaseAway } from '../../db/postgres-errors.ts';
+import { readLateStanding } from '../../late-results/late-polls.ts';
+import { readRunMoney } from '../../runs/run-facts.ts';
+import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
+import { readableSeconds, tell } from '../terminal/output.ts';
+import { Progress } from './progress.ts';
+import type { Session } from '../session/session.ts';
+import { isWorkerThere, isWorkflowGone } from '../../temporal/connection.ts';
+
+const pollMilliseconds = 250;
+/** The database tells how a run is; its workflow is only looked at in case it has ended without a word. */
+const pollsPerLookAtWorkflow = 8;
+const longestWaitForCallsMilliseconds = 10_000;
+const patienceWithDatabaseMilliseconds = 120_000;
+const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
+const phases: Partial<Record<RunStatus, string>> = {
+  ingesting: 'reading the file',
+  planning: 'planning',
+  running: 'enriching',
+  cancelling: 'cancelling',
+};
+
+export interface RunListener {
+  /** Told once, when the plan is there. */
+  readonly onPlan?: (run: RunRecord, plan: PlanSummary) => void;
+}
+
+/**
+ * Waits until a run has ended, is paused, or wants an approval, and shows how far it is.
+ *
+ * @param signal ends the wait, not the run
+ */
+export async function followRun(
+  session: Session,
+  runId: string,
+  handle: WorkflowHandle,
+  signal: AbortSignal,
+  { onPlan }: RunListener = {},
+): Promise<RunStatus> {
+  let isPlanned = false;
+  const progress = new Progress();
+  const look = async (poll: number): Promise<RunStatus | undefined> => {
+    const run = await getRun(session.warehouse, runId);
+    const money = await readRunMoney(session.warehouse, runId);
+    const ended = statusesThatEndTheWait.includes(run.status);
+    if (run.plan && !isPlanned) {
+      isPlanned = true;
+      progress.end();
+      onPlan?.(run, run.plan);
+    }
+    progress.show({
+      phase: phases[run.status] ?? run.status.replaceAll('_', ' '),
+      hasEnded: ended,
+      done: run.status === 'finished' ? (run.plan?.people ?? 0) : money.people,
+      total: ended || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
+      calls: money.calls,
+      credits: money.settled,
+      waiting: await waitingFor(session, runId, run.status, money.people >= (run.plan?.people ?? 0)),
+    });
+    if (run.status === 'paused') await untilCallsAreRecorded(session, runId, signal);
+    if (ended || run.status === 'awaiting_approval' || signal.aborted) return run.status;
+    if (poll % pollsPerLookAtWorkflow !== 0) return undefined;
+    await wakeForMail(session, runId, handle);
+    const end = await endOfWorkflow(handle);
+    return end === undefined ? undefined : settleEnded(session, runId, end);
+  };
+  try {
+    for (let poll = 1; ; poll += 1) {
+      const status = await ridingOutAbsence(() => look(poll), signal);
+      if (status !== undefined) return status;
+      await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+/**
+ * Tries a look again while the database is away: a failover or a restart ends in a minute, and the run goes on by itself
+ * then, so whoever waits for it need not start anew.
+ */
+async function ridingOutAbsence<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const until = Date.now() + patienceWithDatabaseMilliseconds;
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDatabaseAway(error) || signal.aborted || Date.now() > until) throw error;
+      if (!isTold) tell('the database does not answer; waiting for it');
+      await sleep(1_000, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+/**
+ * A run is paused by the first call that cannot go on; others are under way at that moment, and what they cost belongs into
+ * the summary. A call whose worker is gone is never recorded: the wait is bounded.
+ */
+async function untilCallsAreRecorded(session: Session, runId: string, signal: AbortSignal): Promise<void> {
+  const until = Date.now() + longestWaitForCallsMilliseconds;
+  while (Date.now() < until && !signal.aborted) {
+    if ((await readRunMoney(session.warehouse, runId)).underWay === 0) return;
+    await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Says that nobody works on the calls, where that is why nothing moves. */
+export async function warnWithoutWorker(session: Session): Promise<void> {
+  if (await isWorkerThere(await session.temporal())) return;
+  tell(`no worker takes runs from ${session.stack.temporal.address}: start one with: enrich worker`);
+}
+
+/**
+ * Receivers wake a run after pauses that grow, because a server pays for each signal. An embedded one does not, and somebody
+ * is waiting here: what lies in the inbox is applied at once.
+ */
+async function wakeForMail(session: Session, runId: string, handle: WorkflowHandle): Promise<void> {
+  if (!session.stack.temporal.embedded) return;
+  const { waiting } = await readLateStanding(session.warehouse, runId);
+  if (waiting > 0) await handle.signal(mailSignalName).catch(() => {});
+}
+
+/** How the workflow ended, if it has: terminated by hand, failed, or lost with its server's data. */
+async function endOfWorkflow(handle: WorkflowHandle): Promise<string | undefined> {
+  try {
+    const { status } = await handle.describe();
+    return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW'
+      ? undefined
+      : status.name.toLowerCase();
+  } catch (error) {
+    if (isWorkflowGone(error)) return 'gone';
+    // Temporal is away for a moment: the workers wait for it as well.
+    return undefined;
+  }
+}
+
+/** A workflow that was terminated or failed leaves its run's status behind: the run says so from then on. */
+async function settleEnded(session: Session, runId: string, how: string): Promise<RunStatus> {
+  const { status } = await getRun(session.warehouse, runId);
+  if (statusesThatEndTheWait.includes(status)) return status;
+  await setRunStatus(session.warehouse, runId, 'paused', {
+    type: 'workflow.ended',
+    reason: `the workflow ended before the run did: ${how}`,
+    next: `enrich resume ${runId}`,
+  });
+  return 'paused';
+}
+
+/** @param isAsked every call is made: only late results are left to wait for */
+async function waitingFor(
+  session: Session,
+  runId: string,
+  status: RunStatus,
+  isAsked: boolean,
+): Promise<string | undefined> {
+  if (status !== 'running') return undefined;
+  const late = await readLateStanding(session.warehouse, runId);
+  if (isAsked && late.awaited > 0) {
+    return `late results of ${counted(late.awaited, 'call')} awaited until ${late.until ?? ''}; ${counted(late.arrived, 'delivery', 'deliveries')} arrived`;
+  }
+  const { config, warehouse } = session;
+  const calls = { service: serviceName(config), scope: bulkMatchScope };
+  const { wait } = await freePlaces(warehouse.database, calls, config.rateLimits);
+  return wait && `waiting ${readableSeconds(wait.milliseconds / 1_000)}: ${wait.reason}`;
+}

@@ -1,0 +1,138 @@
+import { serviceName } from '../../config/settings.ts';
+import type { PlanSummary } from '../../contract.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { ingestRun } from '../../runs/ingest-run.ts';
+import { planRun } from '../../runs/plan-run.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { findOrBeginRun } from '../../runs/begin-run.ts';
+import { discardStagedRows, getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
+import { describePlan } from './describe-run.ts';
+import { print, table, tell } from '../terminal/output.ts';
+import type { OrderedRun } from './run-spec.ts';
+import type { Session } from '../session/session.ts';
+
+/** What a plan is made with. */
+type Planning = Pick<Session, 'config' | 'warehouse'>;
+
+export interface PlannedExport {
+  readonly run: RunRecord;
+  readonly plan: PlanSummary;
+}
+
+/**
+ * Plans an export without Temporal and without the service: what `enrich run` would do with it now. Spends nothing; what
+ * was staged for it is not kept.
+ */
+export async function planExport(session: Planning, order: OrderedRun): Promise<PlannedExport> {
+  const { warehouse, config } = session;
+  const dependencies = {
+    warehouse,
+    service: serviceName(config),
+    rateLimits: config.rateLimits,
+    budgets: { perDay: config.budgets.perDay, perMonth: config.budgets.perMonth },
+    callConcurrency: config.callConcurrency,
+    exportAccess: { ...config.exportAccess, pool: warehouse.pool },
+  };
+  return withStagedExport(session, order, async (runId) => {
+    const planned = await planRun(dependencies, runId);
+    if (planned.kind === 'refused') throw refusal(planned.stop);
+    return { run: await getRun(warehouse, runId), plan: planned.plan };
+  });
+}
+
+/** Stages an export only to look at who is in it. What was staged is not kept. */
+export async function withStagedExport<Result>(
+  session: Planning,
+  order: OrderedRun,
+  use: (runId: string) => Promise<Result>,
+): Promise<Result> {
+  const { warehouse } = session;
+  // A key of its own: looking at an export must neither find nor disturb an unfinished run of the same file.
+  const { run } = await findOrBeginRun(warehouse, { ...order, planOnly: true });
+  try {
+    await ingestHere(session, run.runId, order.fetched);
+    return await use(run.runId);
+  } finally {
+    await discardStagedRows(warehouse, run.runId);
+    await setRunStatus(warehouse, run.runId, 'planned', undefined);
+  }
+}
+
+/**
+ * Stages a run in this process: what only this command can read, or has fetched already.
+ *
+ * @param fetched the path of what was fetched; it is not there any more afterwards
+ * @throws Problem where the export is refused
+ */
+export async function ingestHere(
+  { warehouse, config }: Planning,
+  runId: string,
+  fetched: string | undefined,
+): Promise<void> {
+  const exportAccess = { ...config.exportAccess, pool: warehouse.pool };
+  const ingested = await ingestRun({ warehouse, exportAccess }, runId, {
+    fetched,
+    signal: new AbortController().signal,
+    onProgress: (rows) => process.stderr.isTTY && process.stderr.write(`\rread ${counted(rows, 'row')}`),
+  });
+  if (process.stderr.isTTY) process.stderr.write('\n');
+  if (ingested.kind === 'refused') throw refusal(ingested.stop);
+}
+
+/** The plan, and the mapping that it rests on. */
+export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
+  if (json) {
+    print(
+      JSON.stringify({
+        plan_hash: plan.planHash,
+        source: run.source,
+        mapping: run.mapping,
+        warnings: run.warnings,
+        ...wirePlan(plan),
+      }),
+    );
+    return;
+  }
+  tell(describeMapping(run));
+  print(describePlan(plan));
+}
+
+/** Which column of the file was taken for what, in the order of the file. */
+export function describeMapping(run: RunRecord): string {
+  const mapping = run.mapping ?? {};
+  const used = (run.header ?? []).filter((name) => name in mapping);
+  const unused = (run.header ?? []).filter((name) => !(name in mapping));
+  return [
+    `recognised as ${run.source ?? 'nothing'}:`,
+    table(used.map((name) => [name, '→', String(mapping[name])])),
+    ...run.warnings.map((warning) => `  note: ${warning}`),
+    ...(unused.length === 0 ? [] : [`  not used: ${unused.join(', ')}`]),
+  ].join('\n');
+}
+
+function wirePlan(plan: PlanSummary): Record<string, unknown> {
+  return {
+    rows: plan.rows,
+    dropped: plan.dropped,
+    people: plan.people,
+    calls: plan.calls,
+    credits: {
+      minimum: plan.credits.minimum,
+      expected: plan.credits.expected,
+      worst_case: plan.credits.worstCase,
+    },
+    pilot: plan.pilot,
+    asks_unknown_again: plan.asksUnknownAgain,
+    short_budget: plan.shortBudget && {
+      budget: plan.shortBudget.budget,
+      available: plan.shortBudget.available,
+      on_empty: plan.shortBudget.onEmpty,
+    },
+    eta_seconds: plan.etaSeconds,
+  };
+}
+
+/** Nothing has begun that could fail: what was given is at fault. */
+function refusal(stop: { type: string; reason: string; next: string }): Problem {
+  return new Problem(stop.type, stop.reason, { next: stop.next, exitCode: exitCodes.usage });
+}

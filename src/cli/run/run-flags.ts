@@ -1,0 +1,99 @@
+import { Option, type Command } from 'commander';
+import type { Config } from '../../config/settings.ts';
+import type { BudgetPolicy } from '../../domain/money/budget-policy.ts';
+import { wholeNumber } from '../terminal/number-flag.ts';
+import { settingsOf } from '../session/settings-flags.ts';
+
+/** Flags that say what a run asks for, and of which columns. */
+export interface WishFlags {
+  readonly source?: string | undefined;
+  readonly mapping?: string | undefined;
+  readonly reveal?: string | undefined;
+  readonly waterfall?: string | undefined;
+  readonly maxCreditsPerPerson?: string | undefined;
+  readonly onBudget?: BudgetPolicy | undefined;
+  readonly onUnknown?: 'hold' | 'retry' | undefined;
+  readonly minMatchRate?: string | undefined;
+}
+
+/** Flags of `run`, `backfill` and `plan`; other commands that read an export have some of them. */
+export interface RunFlags extends WishFlags {
+  readonly maxCredits?: string;
+  readonly freshness?: string;
+  readonly lateDeadline?: string;
+  readonly plan?: string;
+  readonly fromTable?: string;
+  readonly query?: string;
+  readonly pilot?: number;
+  readonly maxCostPerEmail?: string;
+  readonly json?: boolean;
+}
+
+/** The export and the options that `run`, `backfill` and `plan` share. */
+export function withRunOptions(command: Command): Command {
+  return withWishOptions(command)
+    .argument(
+      '[file]',
+      'CSV export of a CRM (plain or gzip): a file, https://…, s3://bucket/key, or - for standard input',
+    )
+    .option('--from-table <name>', 'take the rows of a table of the warehouse, such as crm.contacts')
+    .option('--query <sql>', 'take the rows of a SELECT on the warehouse; it cannot write')
+    .option(
+      '--pilot <n>',
+      'ask for so many people first, a sample of all kinds of rows, and show what they came to',
+      wholeNumber(1, 100_000),
+    )
+    .option('--max-cost-per-email <n>', 'pause after a pilot whose emails cost more credits than that')
+    .addOption(new Option('--plan <hash>', 'run only if the plan has this hash (enrich plan prints it)'))
+    .option(
+      '--json',
+      'facts as one JSON object on the last line of standard output; progress on standard error',
+    );
+}
+
+/** Options that say what is asked for and what it may cost: those of runs, and of schedules that begin runs. */
+export function withWishOptions(command: Command): Command {
+  return command
+    .option(
+      '--source <name>',
+      'name of the CRM in the warehouse (default: the one that the header is recognised as)',
+    )
+    .option('--mapping <file>', 'JSON or YAML file that says which column is what')
+    .option('--max-credits <n>', 'the most that one run may spend (MAX_CREDITS_PER_RUN)')
+    .addOption(
+      new Option(
+        '--on-budget <what>',
+        'where a budget is empty: finish, with the rest over budget, or pause until it is raised, or the next day or month begins (default: finish for --max-credits; pause for the day and the month, but finish in a schedule)',
+      ).choices(['finish', 'pause']),
+    )
+    .option(
+      '--min-match-rate <share>',
+      'pause where fewer people are found, such as 40%: after the pilot, and over the latest calls',
+    )
+    .addOption(
+      new Option(
+        '--on-unknown <what>',
+        'people of a call whose answer is lost: hold for your word, or retry once at the price of both calls (default: hold)',
+      ).choices(['hold', 'retry']),
+    )
+    .option(
+      '--freshness <clocks>',
+      'whom not to ask again, such as 90d or enriched=90d,not_found=30d (FRESHNESS)',
+    )
+    .option('--reveal <what>', 'ask for more: phone, email (personal addresses), or phone,email')
+    .option('--waterfall <what>', 'ask further vendors as well: phone, email, or phone,email')
+    .option('--max-credits-per-person <n>', 'the most that one person may cost: needed with --waterfall')
+    .option(
+      '--late-deadline <duration>',
+      'how long to wait for phones and waterfall results (LATE_RESULTS_DEADLINE, default 24h)',
+    );
+}
+
+/** The settings of a command with the flags of `withRunOptions`, which go before the environment. */
+export function settingsOfRun(flags: RunFlags): Config {
+  return settingsOf(flags, {
+    MAX_CREDITS_PER_RUN: flags.maxCredits,
+    FRESHNESS: flags.freshness,
+    LATE_RESULTS_DEADLINE: flags.lateDeadline,
+  });
+}

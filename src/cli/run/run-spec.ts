@@ -1,0 +1,251 @@
+import { readFile } from 'node:fs/promises';
+import { runDefaults, type Config } from '../../config/settings.ts';
+import type { RunPriority } from '../../contract.ts';
+import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import {
+  addressName,
+  addressText,
+  parseAddress,
+  shownAddress,
+  tableAddress,
+  type ExportAddress,
+} from '../../ingest/sources/export-address.ts';
+import { isElsewhere, obtainExport, type ObtainedExport } from '../../ingest/sources/obtain-export.ts';
+import { namingExport, openExport } from '../../ingest/reading/open-export.ts';
+import { Spool } from '../../ingest/sources/staging-directory.ts';
+import type { RunOrder } from '../../runs/begin-run.ts';
+import type { RunOptions } from '../../db/schema.ts';
+import { tell } from '../terminal/output.ts';
+import { parseYaml } from '../terminal/parse-yaml.ts';
+import type { RunFlags, WishFlags } from './run-flags.ts';
+import { withWarehouse } from '../session/session.ts';
+
+/** An order whose export has been looked at. */
+export interface OrderedRun extends RunOrder {
+  /** What was fetched for it, where it is no file: whoever stages the run takes it from there. */
+  readonly fetched: string | undefined;
+}
+
+/** What is asked for, whatever the file and whenever. */
+export type RunWish = Pick<
+  RunOptions,
+  | 'source'
+  | 'mapping'
+  | 'reveal'
+  | 'waterfall'
+  | 'maxCreditsPerPerson'
+  | 'onBudget'
+  | 'onUnknown'
+  | 'minMatchRate'
+>;
+
+/**
+ * Where a command takes its export from: a file, an address, standard input, or rows of the database.
+ *
+ * @throws Problem `export.address`
+ */
+export function addressOf(file: string | undefined, flags: RunFlags): ExportAddress {
+  const given = [file, flags.fromTable, flags.query].filter((source) => source !== undefined);
+  if (given.length !== 1) {
+    throw new Problem(
+      'export.address',
+      given.length === 0 ? 'no export is named' : 'an export is taken from one place',
+      {
+        where: 'FILE, --from-table, --query',
+        next: 'give one of them: a file, https://…, s3://bucket/key, - for standard input, a table, or a query',
+        exitCode: exitCodes.usage,
+      },
+    );
+  }
+  if (flags.query !== undefined) return { kind: 'query', sql: flags.query };
+  if (flags.fromTable !== undefined) return tableAddress(flags.fromTable);
+  const address = parseAddress(file!, process.cwd());
+  if (address.kind !== 'standard-input' || !process.stdin.isTTY) return address;
+  throw new Problem('export.address', 'nothing is written to standard input: it is the terminal', {
+    where: '-',
+    next: 'pipe an export into the command, such as: gzip -dc contacts.csv.gz | enrich plan -',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/**
+ * What a run is asked to do, from the command line: the content of the export and every option that decides what is asked
+ * for. The same order again finds the unfinished run instead of starting a second one.
+ *
+ * The export is brought to this machine and read once; that it is an export, and that the mapping fits it, is found on the
+ * way, so that a wrong one begins no run.
+ *
+ * @throws Problem `export.*`, `mapping.*`, `setting.invalid`, `credits.no-ceiling`
+ */
+export async function orderRun(
+  address: ExportAddress,
+  flags: RunFlags,
+  config: Config,
+  priority: RunPriority = 'ad-hoc',
+): Promise<OrderedRun> {
+  const expectedPlanHash = planHashOf(flags.plan);
+  const wish = await wishOf(flags);
+  const reading = { mapping: wish.mapping ?? undefined, source: flags.source };
+  return {
+    filePath: addressText(address),
+    fileName: addressName(address),
+    ...(await checkedContent(address, reading, config)),
+    options: { ...runDefaults(config), ...wish, ...pilotOf(flags), priority },
+    expectedPlanHash,
+  };
+}
+
+/** Fetches what lies elsewhere, and looks whether it is an export; what is none is not kept. */
+async function checkedContent(
+  address: ExportAddress,
+  reading: Parameters<typeof openExport>[1],
+  config: Config,
+): Promise<Pick<OrderedRun, 'fileSha256' | 'fetched'>> {
+  if (!isElsewhere(address)) {
+    const { survey } = await openExport(addressText(address), reading);
+    return { fileSha256: survey.sha256, fetched: undefined };
+  }
+  const shown = shownAddress(address);
+  tell(`${address.kind === 'http' || address.kind === 's3' ? 'fetching' : 'reading'} ${shown}`);
+  const { path, sha256 } = await obtain(address, config);
+  try {
+    await namingExport(path, shown, () => openExport(path, reading));
+  } catch (error) {
+    await new Spool(config.exportAccess.spoolFolder).remove(path);
+    throw error;
+  }
+  return { fileSha256: sha256, fetched: path };
+}
+
+function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport> {
+  const access = { ...config.exportAccess, standardInput: process.stdin };
+  if (address.kind !== 'table' && address.kind !== 'query') return obtainExport(address, access);
+  return withWarehouse(config, ({ warehouse: { pool } }) => obtainExport(address, { ...access, pool }));
+}
+
+/**
+ * Checks the flags that say what is asked for, and reads the mapping file.
+ *
+ * @throws Problem `mapping.*`, `setting.invalid`, `credits.no-ceiling`
+ */
+export async function wishOf(flags: WishFlags): Promise<RunWish> {
+  const reveal = extrasOf('--reveal', flags.reveal);
+  const waterfall = extrasOf('--waterfall', flags.waterfall);
+  return {
+    source: flags.source ?? null,
+    mapping: flags.mapping === undefined ? null : await readMapping(flags.mapping),
+    reveal,
+    waterfall,
+    maxCreditsPerPerson: ceilingOf(flags.maxCreditsPerPerson, waterfall.length > 0),
+    onBudget: flags.onBudget ?? null,
+    onUnknown: flags.onUnknown ?? 'hold',
+    minMatchRate: flags.minMatchRate === undefined ? null : shareOf('--min-match-rate', flags.minMatchRate),
+  };
+}
+
+/** `40%` or `0.4`, as a share from 0 to 1. */
+function shareOf(flag: string, text: string): number {
+  const [, digits, sign] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
+  const share = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
+  if (share >= 0 && share <= 1) return share;
+  throw new Problem('setting.invalid', `"${text}" is no share`, {
+    where: flag,
+    next: 'write 40% or 0.4',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** The pilot and what it is judged by, beside the match rate. */
+function pilotOf({ pilot, maxCostPerEmail }: RunFlags): Pick<RunOptions, 'pilot' | 'maxCostPerEmail'> {
+  if (maxCostPerEmail === undefined) return { pilot: pilot ?? null, maxCostPerEmail: null };
+  const credits = parseCredits(maxCostPerEmail);
+  if (credits !== undefined && pilot !== undefined) return { pilot, maxCostPerEmail: formatCredits(credits) };
+  throw new Problem(
+    'setting.invalid',
+    credits === undefined
+      ? `"${maxCostPerEmail}" is not a number of credits`
+      : 'only a pilot is judged by it',
+    {
+      where: '--max-cost-per-email',
+      next: credits === undefined ? 'write a number such as 3 or 1.5' : 'add --pilot N, such as --pilot 200',
+      exitCode: exitCodes.usage,
+    },
+  );
+}
+
+/** A hash that no plan can have is a slip of the hand, and must not begin a run that can only fail. */
+function planHashOf(text: string | undefined): string | null {
+  if (text === undefined || /^[0-9a-f]{16}$/.test(text)) return text ?? null;
+  throw new Problem('setting.invalid', `"${text}" is not the hash of a plan`, {
+    where: '--plan',
+    next: 'copy it from what enrich plan FILE prints: 16 digits and letters from a to f',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** `phone,email` in one order, so that the same wish written otherwise is the same order. */
+function extrasOf(flag: string, text: string | undefined): ('email' | 'phone')[] {
+  if (text === undefined) return [];
+  const names = new Set(
+    text
+      .split(',')
+      .map((name) => name.trim().toLowerCase())
+      .filter((name) => name !== ''),
+  );
+  const known = (['email', 'phone'] as const).filter((name) => names.delete(name));
+  if (names.size === 0 && known.length > 0) return known;
+  throw new Problem('setting.invalid', `"${text}" is not what can be asked for`, {
+    where: flag,
+    next: 'write email, phone, or email,phone',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** A waterfall's vendors have prices that the service does not fix: its owner has to say what one person may cost. */
+function ceilingOf(text: string | undefined, waterfall: boolean): string | null {
+  const usage = (what: string, next: string): Problem =>
+    new Problem('credits.no-ceiling', what, {
+      where: '--max-credits-per-person',
+      next,
+      exitCode: exitCodes.usage,
+    });
+  if (!waterfall) {
+    if (text === undefined) return null;
+    throw usage('only a waterfall has prices that need a ceiling', 'leave it out, or add --waterfall');
+  }
+  if (text === undefined) {
+    throw usage(
+      'a waterfall has no fixed price, and no ceiling is set',
+      'say what one person may cost at most, such as --max-credits-per-person 20, or leave the waterfall out',
+    );
+  }
+  const credits = parseCredits(text);
+  if (credits === undefined || credits === 0n)
+    throw usage(`"${text}" is not a number of credits`, 'write a number above 0, such as 20 or 12.5');
+  return formatCredits(credits);
+}
+
+async function readMapping(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const refuse = (what: string, cause?: unknown): never => {
+    throw new Problem('mapping.unreadable', what, {
+      where: path,
+      next: 'write a JSON or YAML file such as {"columns": {"email": "E-mail"}}; docs/exports.md shows all fields',
+      exitCode: exitCodes.usage,
+      cause,
+    });
+  };
+  const text = await readFile(path, 'utf8').catch((error: unknown) =>
+    refuse('the mapping file cannot be read', error),
+  );
+  try {
+    // YAML reads JSON as well.
+    const mapping = parseYaml(text);
+    if (typeof mapping === 'object' && mapping !== null && !Array.isArray(mapping)) {
+      return mapping as Record<string, unknown>;
+    }
+  } catch (error) {
+    return refuse(`the mapping file is neither JSON nor YAML: ${(error as Error).message}`, error);
+  }
+  return refuse('the mapping file holds no object');
+}

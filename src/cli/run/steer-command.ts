@@ -1,0 +1,32 @@
+import { Command } from 'commander';
+import type { RunNeed } from '../../runs/latest-run.ts';
+import type { RunRecord } from '../../runs/runs.ts';
+import { warnWithoutWorker } from './follow-run.ts';
+import { runToSteer, steeredRun } from './latest-run.ts';
+import { print } from '../terminal/output.ts';
+import { withSession, type Session } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+/** The shape that `pause` and `cancel` share: a word to a run, with a reason that the UI shows. */
+export function steerCommand(
+  name: 'pause' | 'cancel',
+  texts: { description: string; need: RunNeed; done: (runId: string) => string },
+  steer: (session: Session, run: RunRecord, reason: string) => Promise<void>,
+): Command {
+  return withSettings(new Command(name))
+    .description(texts.description)
+    .argument('<run>', steeredRun[texts.need])
+    .option('--reason <text>', 'why: shown in the Temporal UI and by enrich status', `enrich ${name}`)
+    .addHelpText('after', `\nExample:\n  enrich ${name} latest --reason "budget review"`)
+    .action(async (runId: string, options: { reason: string }) => {
+      const config = settingsOf(options);
+      // Where Temporal is embedded there may be no worker to carry out the update but our own, and a worker can call.
+      const needs = { temporal: true, service: config.temporalAddress === undefined };
+      await withSession(config, needs, async (session) => {
+        const run = await runToSteer(session.warehouse, runId, texts.need);
+        if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
+        await steer(session, run, options.reason);
+        print(texts.done(run.runId));
+      });
+    });
+}

@@ -1,0 +1,217 @@
+import type { SearchAttributePair } from '@temporalio/common';
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
+import { controlTaskQueue, taskPriorities, workflowTypes, type RunFacts } from '../../contract.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { runInputOf, shownName } from '../../runs/run-input.ts';
+import { endAbandonedRun } from '../../runs/abandoned-run.ts';
+import { readRunFacts } from '../../runs/run-facts.ts';
+import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
+import { followRun, warnWithoutWorker, type RunListener } from './follow-run.ts';
+import { tell } from '../terminal/output.ts';
+import type { Session } from '../session/session.ts';
+import { isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';
+
+/**
+ * Starts the workflow of a run, or finds it running. The workflow's id is the run's: there is never a second one.
+ *
+ * @param approved the run may spend what its plan says
+ */
+export async function startRunWorkflow(
+  session: Session,
+  run: RunRecord,
+  approved: boolean,
+): Promise<WorkflowHandle> {
+  const client = await session.temporal();
+  const searchable = await registerSearchAttributes(client);
+  const input = runInputOf(run, {
+    approved,
+    searchable,
+    callConcurrency: session.config.callConcurrency,
+    pollAfterSeconds: session.config.lateResults.pollAfterSeconds,
+    // A worker of this command calls with the credential that the command has tried; others have their own.
+    checksService: !session.stack.temporal.embedded,
+  });
+  return client.workflow.start(workflowTypes.run, {
+    taskQueue: controlTaskQueue,
+    workflowId: run.runId,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    args: [input],
+    priority: { priorityKey: taskPriorities[run.options.priority] },
+    staticSummary: `enrich ${shownName(run)}`.slice(0, 180),
+    staticDetails: [
+      `| | |`,
+      `|---|---|`,
+      `| file | ${shownName(run)} |`,
+      `| content | sha256 ${run.fileSha256.slice(0, 16)}… |`,
+      `| credits, at most | ${run.options.maxCredits ?? 'no limit of its own'} |`,
+      `| steer | updates approve, pause, resume, cancel, raiseBudget, changePriority, skipPage; or \`enrich pause ${run.runId}\` … |`,
+    ].join('\n'),
+    ...(searchable && { typedSearchAttributes: attributesOf(run) }),
+  });
+}
+
+/**
+ * Gives the yes that a run waits for, clears a pause, and starts the workflow again where it was lost.
+ *
+ * @param approved the run may spend what its plan says; otherwise it asks when it comes to that
+ */
+export async function resumeRun(session: Session, run: RunRecord, approved = true): Promise<WorkflowHandle> {
+  const client = await session.temporal();
+  const handle = client.workflow.getHandle(run.runId);
+  if (approved && run.status === 'awaiting_approval' && run.planHash !== null) {
+    if (session.stack.temporal.embedded) await session.work();
+    if (await sendUpdate(session, run.runId, 'approve', [run.planHash])) return handle;
+    // Its workflow was lost with the server's data: the tables have the plan, and the yes is given with the new start.
+    await setRunStatus(session.warehouse, run.runId, 'running', undefined);
+    return startRunWorkflow(session, run, true);
+  }
+  if (run.status === 'paused') {
+    // An update is carried out by a worker: where it is ours to start, it has to be there first.
+    if (session.stack.temporal.embedded) await session.work();
+    try {
+      await handle.executeUpdate('resume');
+      return handle;
+    } catch (error) {
+      if (!isWorkflowGone(error)) throw error;
+      const phase = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
+      await setRunStatus(session.warehouse, run.runId, phase, undefined);
+    }
+  }
+  return startRunWorkflow(session, run, approved);
+}
+
+/**
+ * Waits for a run as `enrich run` and `enrich resume` do: with a worker of its own where Temporal is embedded, until the
+ * run has ended or needs a person. Ctrl-C lets calls in the air end and leaves the run to be resumed.
+ */
+export async function waitForRun(
+  session: Session,
+  runId: string,
+  handle: WorkflowHandle,
+  listener: RunListener = {},
+): Promise<RunFacts> {
+  const interrupted = new AbortController();
+  const interrupt = (): void => {
+    if (interrupted.signal.aborted) {
+      tell(`\nstopped at once; go on with: enrich resume ${runId} (embedded servers stay until then)`);
+      process.exit(exitCodes.needsPerson);
+    }
+    tell('\nstopping: calls in the air are waited for; once more stops at once');
+    interrupted.abort();
+  };
+  // For the rest of the command: a second signal while the worker drains must not stop the database under it.
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
+  const worker = session.stack.temporal.embedded ? await session.work() : undefined;
+  await Promise.race([
+    followRun(session, runId, handle, interrupted.signal, listener),
+    worker?.ended ?? new Promise(() => {}),
+  ]);
+  if (interrupted.signal.aborted) await leaveRun(session, runId);
+  return readRunFacts(session.warehouse, runId);
+}
+
+/** Nobody goes on with an embedded run whose command ends: it is paused, and says so. Elsewhere the workers go on. */
+async function leaveRun(session: Session, runId: string): Promise<void> {
+  const { status } = await getRun(session.warehouse, runId);
+  if (status === 'running' && session.stack.temporal.embedded) {
+    const next = `enrich resume ${runId}, or the same command again`;
+    await setRunStatus(session.warehouse, runId, 'paused', {
+      type: 'run.interrupted',
+      reason: 'interrupted',
+      next,
+    });
+  } else {
+    tell(`the run goes on; to wait for it: enrich resume ${runId}`);
+  }
+}
+
+/**
+ * Sends an update to the workflow of a run.
+ *
+ * @returns false where the run has no workflow (any more)
+ * @throws Problem `run.not-steerable` where the workflow refuses it
+ */
+export async function sendUpdate(
+  session: Session,
+  runId: string,
+  update: 'pause' | 'cancel' | 'approve' | 'changePriority' | 'skipPage',
+  args: [string | number, ...(string | number)[]],
+): Promise<boolean> {
+  const client = await session.temporal();
+  try {
+    await client.workflow.getHandle(runId).executeUpdate(update, { args });
+    return true;
+  } catch (error) {
+    if (isWorkflowGone(error)) return false;
+    const cause = (error as { cause?: Error }).cause;
+    throw new Problem('run.not-steerable', cause?.message ?? (error as Error).message, {
+      where: runId,
+      next: `enrich status ${runId} shows how the run is`,
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Pauses a run. The database is told first: from then on no call is admitted, whatever becomes of the workflow, and the
+ * worker that an embedded run needs to carry out the update begins none.
+ */
+export async function pauseRun(session: Session, run: RunRecord, reason: string): Promise<void> {
+  requireUnfinished(run);
+  const paused = run.status === 'running';
+  const stop = { type: 'run.paused', reason: reason || 'paused by hand', next: `enrich resume ${run.runId}` };
+  if (paused) await setRunStatus(session.warehouse, run.runId, 'paused', stop);
+  try {
+    if (session.stack.temporal.embedded) await session.work();
+    await sendUpdate(session, run.runId, 'pause', [reason]);
+  } catch (error) {
+    // A run that has no call left to make cannot be paused, and goes on waiting for its late results.
+    if (paused) await setRunStatus(session.warehouse, run.runId, 'running', undefined);
+    throw error;
+  }
+}
+
+/**
+ * Cancels a run and waits until it has ended: calls in the air are waited for, what is paid for is kept, and everybody who
+ * was not asked for becomes `cancelled`. A run whose workflow was lost is ended here.
+ */
+export async function cancelRun(session: Session, run: RunRecord, reason: string): Promise<void> {
+  requireUnfinished(run);
+  const { warehouse } = session;
+  await setRunStatus(warehouse, run.runId, 'cancelling', {
+    type: 'run.cancelled',
+    reason: reason || 'cancelled by hand',
+    next: 'start the file again',
+  });
+  if (session.stack.temporal.embedded) await session.work();
+  if (await sendUpdate(session, run.runId, 'cancel', [reason])) {
+    const handle = (await session.temporal()).workflow.getHandle(run.runId);
+    await handle.result().catch(() => {});
+  }
+  const { finishedAt } = await getRun(warehouse, run.runId);
+  if (finishedAt === null) await endAbandonedRun(warehouse, run.runId);
+}
+
+/** @throws Problem `run.ended` */
+export function requireUnfinished(run: RunRecord): void {
+  if (run.finishedAt === null) return;
+  throw new Problem('run.ended', `run ${run.runId} has ended: it is ${run.status}`, {
+    where: run.runId,
+    next: 'nothing is left to do; the same file can be run again',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function attributesOf(run: RunRecord): SearchAttributePair[] {
+  return [
+    { key: { name: 'EnrichmentStatus', type: 'KEYWORD' }, value: 'ingesting' },
+    { key: { name: 'EnrichmentFile', type: 'KEYWORD' }, value: shownName(run) },
+    { key: { name: 'EnrichmentAsOf', type: 'DATETIME' }, value: run.createdAt },
+    ...(run.source === null
+      ? []
+      : [{ key: { name: 'EnrichmentSource', type: 'KEYWORD' } as const, value: run.source }]),
+  ];
+}

@@ -1,0 +1,167 @@
+import type { Client } from '@temporalio/client';
+import { Command } from 'commander';
+import type { Config } from '../../config/settings.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { agrees } from '../terminal/confirm.ts';
+import { print, tell } from '../terminal/output.ts';
+import { withWishOptions } from '../run/run-flags.ts';
+import { defineSchedule, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';
+import { changesTo, describeChanges, differences, readScheduleFile } from './schedule-file.ts';
+import { outlookOf } from './schedule-outlook.ts';
+import { getSchedule, listSchedules, putSchedule, type KnownSchedule } from './schedule-server.ts';
+import { tellWhoFires, whoFires, withSchedules } from './schedule-session.ts';
+import { describeSchedule, factsOf } from './schedule-view.ts';
+import type { Session } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+/** `enrich schedule set NAME …` */
+export function setCommand(): Command {
+  return withWishOptions(withSettings(new Command('set')))
+    .description('make a schedule, or make it anew with these flags; whether it is paused stays')
+    .argument('<name>', 'name of the schedule')
+    .argument(
+      '[file]',
+      'the export: a path that the workers see, https://… or s3://bucket/key; {date} in it becomes the date',
+    )
+    .requiredOption('--cron <line>', 'when: minute, hour, day of the month, month, day of the week')
+    .option('--timezone <name>', 'the clock that --cron and {date} mean (default: UTC)')
+    .option(
+      '--newest <pattern>',
+      'the newest file whose name fits, such as "/exports/hubspot-*.csv" or "s3://crm/*.csv"',
+    )
+    .option('--newest-by <what>', 'newest by time of change or by name: time, name (default: time)')
+    .option('--every-new <pattern>', 'every file whose content was not enriched before, oldest first')
+    .option('--from-table <name>', 'the rows of a table of the warehouse, such as crm.contacts')
+    .option('--query <sql>', 'the rows of a SELECT on the warehouse; {date} in it becomes the date')
+    .option('--no-budget', 'let it run where nothing limits what it may spend')
+    .option('--overlap <policy>', 'while the time before goes on: skip, buffer-one (default: skip)')
+    .option('--catch-up <duration>', 'how late a missed time is made up for (default: 1h)')
+    .option('--jitter <duration>', 'begin up to so much later, by chance')
+    .option('--pause-on-failure', 'pause the schedule when a run fails')
+    .addHelpText(
+      'after',
+      `
+${whoFires}
+
+Examples:
+  enrich schedule set nightly --cron "0 2 * * *" --timezone Europe/Berlin --newest "/exports/hubspot-*.csv" --max-credits 500
+  enrich schedule set inbox --cron "*/15 * * * *" --every-new "/exports/inbox/*.csv" --max-credits 100
+  enrich schedule set synced --cron "0 3 * * *" --from-table crm.contacts --max-credits 500
+  enrich schedule set daily "/exports/{date}/contacts.csv" --cron @daily --max-credits 500 --overlap buffer-one`,
+    )
+    .action(async (name: string, file: string | undefined, options: Readonly<Record<string, unknown>>) => {
+      const config = settingsOf(options);
+      const given = { ...fieldsGiven(options), ...(file !== undefined && { file }) };
+      const context = { folder: process.cwd(), group: null, hasBudget: hasBudget(config) };
+      const wanted = await defineSchedule(name, given, context);
+      await withSchedules(config, async (session, client) => {
+        const known = await getSchedule(client, name).catch(ifUnknown);
+        // A schedule that a file made stays one of that file: its next apply shows what was changed by hand.
+        const definition = {
+          ...wanted,
+          work: { ...wanted.work, group: known?.definition.work.group ?? null },
+        };
+        const before = await putSchedule(client, definition);
+        const changes = before && differences(before, definition);
+        tell(
+          changes === undefined
+            ? `made ${name}`
+            : [`${name} ${changes.length === 0 ? 'is as it was' : 'is changed'}`, ...changes].join('\n  '),
+        );
+        const made = await getSchedule(client, name);
+        await tellOutlook(session, made);
+        await tellWhoFires(session);
+        print(describeSchedule(await factsOf(session, made)));
+      });
+    });
+}
+
+/** `enrich schedule apply FILE` */
+export function applyCommand(): Command {
+  return withSettings(new Command('apply'))
+    .description('make the schedules as a file says: shows the difference, then makes, changes and deletes')
+    .argument('<file>', 'YAML file of schedules')
+    .option('--yes', 'do not ask')
+    .addHelpText(
+      'after',
+      `
+Deleted are only schedules that this file made: those of its group, which is its name where it says no other.
+Without a terminal and without --yes the difference is shown, nothing is changed, and the exit code is 3.
+
+Example, schedules.yaml:
+  schedules:
+    nightly-hubspot:
+      cron: 0 2 * * *
+      timezone: Europe/Berlin
+      newest: /exports/hubspot-*.csv
+      max-credits: 500
+      pause-on-failure: true
+
+  enrich schedule apply schedules.yaml --yes`,
+    )
+    .action(async (path: string, options: { yes?: boolean }) => {
+      const config = settingsOf(options);
+      const file = await readScheduleFile(path, { hasBudget: hasBudget(config) });
+      await withSchedules(config, async (session, client) => {
+        const present = await presentSchedules(client, file.schedules);
+        const changes = changesTo(file, present);
+        print(describeChanges(changes));
+        const due = [...changes.create, ...changes.update.map(({ definition }) => definition)];
+        if (due.length + changes.delete.length === 0) return tell('nothing is to be changed');
+        if (options.yes !== true && !(await agrees('change it?'))) {
+          tell('nothing was changed; give the command with --yes to change it');
+          process.exitCode = exitCodes.needsPerson;
+          return;
+        }
+        for (const definition of due) {
+          await putSchedule(client, definition);
+          await tellOutlook(session, await getSchedule(client, definition.name));
+        }
+        for (const name of changes.delete) await client.schedule.getHandle(name).delete();
+        await tellWhoFires(session);
+        print(
+          `${changes.create.length} made, ${changes.update.length} changed, ${changes.delete.length} deleted`,
+        );
+      });
+    });
+}
+
+/** The flags of `set` that are keys of a schedule, by the names that they have in a file. */
+function fieldsGiven(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const named = scheduleFields
+    .keyof()
+    .options.map((field): [string, unknown] => [
+      field,
+      options[field.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())],
+    ]);
+  const given = Object.fromEntries(named.filter(([, value]) => value !== undefined));
+  return options['budget'] === false ? { ...given, 'no-budget': true } : given;
+}
+
+/** The schedules that are there, those of the names in the file for certain: Temporal's list is behind for a moment. */
+async function presentSchedules(
+  client: Client,
+  wanted: readonly ScheduleDefinition[],
+): Promise<ScheduleDefinition[]> {
+  const present = new Map<string, ScheduleDefinition>();
+  for (const { definition } of await listSchedules(client)) present.set(definition.name, definition);
+  for (const { name } of wanted) {
+    if (present.has(name)) continue;
+    const known = await getSchedule(client, name).catch(ifUnknown);
+    if (known) present.set(name, known.definition);
+  }
+  return [...present.values()];
+}
+
+function ifUnknown(error: unknown): undefined {
+  if (error instanceof Problem && error.type === 'schedule.unknown') return;
+  throw error;
+}
+
+function hasBudget({ budgets }: Config): boolean {
+  return Object.values(budgets).some((limit) => limit !== undefined);
+}
+
+async function tellOutlook(session: Session, { definition, description }: KnownSchedule): Promise<void> {
+  for (const line of await outlookOf(session, definition, description.info.nextActionTimes)) tell(line);
+}

@@ -1,0 +1,253 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { parseFreshness } from '../../config/setting-values.ts';
+import type { ExportChoice, ScheduledRunInput } from '../../contract.ts';
+import { cronMistake } from '../../domain/text/cron.ts';
+import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
+import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { percent } from '../../domain/runs/match-rate.ts';
+import { isTimeZone } from '../../domain/text/time-zone.ts';
+import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
+import { checkPattern } from '../../ingest/sources/find-export.ts';
+import { withoutPersonalData } from '../../telemetry/log.ts';
+import { wishOf } from '../run/run-spec.ts';
+
+/** A schedule as its owner wants it. */
+export interface ScheduleDefinition {
+  readonly name: string;
+  readonly cron: string;
+  readonly timezone: string;
+  /** What becomes of a time at which the one before is still going on. */
+  readonly overlap: 'skip' | 'buffer-one';
+  /** How late a time may still be made up for, after Temporal was away. */
+  readonly catchUpSeconds: number;
+  readonly jitterSeconds: number;
+  readonly pauseOnFailure: boolean;
+  readonly work: ScheduledWork;
+}
+
+/** What the schedule asks for each time. */
+export type ScheduledWork = Omit<ScheduledRunInput, 'schedule' | 'timezone' | 'searchable'>;
+
+const text = z.union([z.string(), z.number()]).transform(String);
+
+/** The flags of `enrich schedule set`, which are the keys of a schedule in a file as well. */
+export const scheduleFields = z.strictObject({
+  file: text.optional(),
+  newest: text.optional(),
+  'newest-by': z.enum(['name', 'time'], { error: 'must be name or time' }).optional(),
+  'every-new': text.optional(),
+  'from-table': text.optional(),
+  query: text.optional(),
+  cron: text,
+  timezone: text.optional(),
+  overlap: z.enum(['skip', 'buffer-one'], { error: 'must be skip or buffer-one' }).optional(),
+  'catch-up': text.optional(),
+  jitter: text.optional(),
+  'pause-on-failure': z.boolean().optional(),
+  'max-credits': text.optional(),
+  'on-budget': z.enum(['finish', 'pause'], { error: 'must be finish or pause' }).optional(),
+  'on-unknown': z.enum(['hold', 'retry'], { error: 'must be hold or retry' }).optional(),
+  'min-match-rate': text.optional(),
+  'no-budget': z.boolean().optional(),
+  source: text.optional(),
+  mapping: text.optional(),
+  freshness: text.optional(),
+  reveal: text.optional(),
+  waterfall: text.optional(),
+  'max-credits-per-person': text.optional(),
+  'late-deadline': text.optional(),
+});
+
+export type ScheduleFields = z.infer<typeof scheduleFields>;
+
+export interface DefinitionContext {
+  /** What relative paths are relative to. */
+  readonly folder: string;
+  readonly group: string | null;
+  /** The settings of this command limit a run, a day or a month: it is taken that those of the workers do as well. */
+  readonly hasBudget: boolean;
+}
+
+/**
+ * Checks what was said of a schedule.
+ *
+ * @param given flags, or an entry of a file
+ * @throws Problem that names the flag
+ */
+export async function defineSchedule(
+  name: string,
+  given: unknown,
+  context: DefinitionContext,
+): Promise<ScheduleDefinition> {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name))
+    throw wrong('name', `"${name}" is no name for a schedule`, 'write letters, digits, "_", "-" and "."');
+  const result = scheduleFields.safeParse(given);
+  if (!result.success) throw wrongField(result.error.issues[0]!);
+  const fields = result.data;
+  const { mapping, ...flags } = fields;
+  const wish = await wishOf({
+    source: flags.source,
+    mapping: mapping === undefined ? undefined : resolve(context.folder, mapping),
+    reveal: flags.reveal,
+    waterfall: flags.waterfall,
+    maxCreditsPerPerson: flags['max-credits-per-person'],
+    onBudget: flags['on-budget'],
+    onUnknown: flags['on-unknown'],
+    minMatchRate: flags['min-match-rate'],
+  });
+  const maxCredits = creditsOf(fields['max-credits']);
+  const noBudget = fields['no-budget'] === true;
+  if (maxCredits === null && !noBudget && !context.hasBudget) {
+    throw wrong(
+      'max-credits',
+      'nothing limits what this schedule may spend',
+      'give it --max-credits N for each run, or set MAX_CREDITS_PER_RUN, _DAY or _MONTH; or say --no-budget',
+      'credits.no-ceiling',
+    );
+  }
+  return {
+    name,
+    cron: cronOf(fields.cron),
+    timezone: timezoneOf(fields.timezone ?? 'UTC'),
+    overlap: fields.overlap ?? 'skip',
+    catchUpSeconds: parseDuration(fields['catch-up'] ?? '1h', '--catch-up'),
+    jitterSeconds: parseDuration(fields.jitter ?? '0s', '--jitter'),
+    pauseOnFailure: fields['pause-on-failure'] === true,
+    work: {
+      group: context.group,
+      export: choiceOf(fields, context.folder),
+      ...wish,
+      maxCredits,
+      noBudget,
+      freshness: fields.freshness === undefined ? null : parseFreshness(fields.freshness),
+      lateDeadlineSeconds:
+        fields['late-deadline'] === undefined
+          ? null
+          : parseDuration(fields['late-deadline'], '--late-deadline'),
+    },
+  };
+}
+
+/** A schedule in the words of its flags, in a fixed order; what is left to the workers' settings is left out. */
+export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyMap<string, string> {
+  const fields: readonly (readonly [string, string | null | false])[] = [
+    ['cron', definition.cron],
+    ['timezone', definition.timezone],
+    [work.export.kind, work.export.from],
+    ['newest-by', work.export.kind === 'newest' && work.export.by],
+    ['max-credits', work.maxCredits],
+    ['on-budget', work.onBudget],
+    ['on-unknown', work.onUnknown === 'retry' && work.onUnknown],
+    ['min-match-rate', work.minMatchRate !== null && percent(work.minMatchRate).replace(' ', '')],
+    ['no-budget', work.noBudget && 'yes'],
+    ['source', work.source],
+    ['mapping', work.mapping && JSON.stringify(work.mapping)],
+    [
+      'freshness',
+      work.freshness &&
+        `enriched=${formatDuration(work.freshness.enrichedSeconds)},not_found=${formatDuration(work.freshness.notFoundSeconds)}`,
+    ],
+    ['reveal', work.reveal.join(',') || null],
+    ['waterfall', work.waterfall.join(',') || null],
+    ['max-credits-per-person', work.maxCreditsPerPerson],
+    ['late-deadline', work.lateDeadlineSeconds === null ? null : formatDuration(work.lateDeadlineSeconds)],
+    ['overlap', definition.overlap],
+    ['catch-up', formatDuration(definition.catchUpSeconds)],
+    ['jitter', definition.jitterSeconds > 0 && formatDuration(definition.jitterSeconds)],
+    ['pause-on-failure', definition.pauseOnFailure && 'yes'],
+    ['group', work.group],
+  ];
+  return new Map(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
+}
+
+const choiceKinds = ['file', 'newest', 'every-new', 'from-table', 'query'] as const;
+
+function choiceOf(fields: ScheduleFields, folder: string): ExportChoice {
+  const [kind, ...others] = choiceKinds.filter((each) => fields[each] !== undefined);
+  if (kind === undefined || others.length > 0) {
+    throw wrong(
+      'file',
+      'a schedule takes its export from one place',
+      'give FILE, --newest, --every-new, --from-table or --query',
+    );
+  }
+  const by = fields['newest-by'];
+  if (by !== undefined && kind !== 'newest')
+    throw wrong('newest-by', 'only --newest chooses by it', 'leave it out, or say --newest');
+  const from = placeOf(kind, fields[kind]!, folder);
+  return kind === 'newest' ? { kind, from, by: by ?? 'time' } : { kind, from };
+}
+
+/** It ends up in Temporal, where neither secrets nor anything personal may stand. */
+function placeOf(kind: ExportChoice['kind'], given: string, folder: string): string {
+  const from = kind === 'query' ? given : checkedAddress(kind, given, folder);
+  if (withoutPersonalData(from) === from) return from;
+  throw wrong(kind, 'this looks like it names a person', 'say it otherwise: Temporal shows it');
+}
+
+function checkedAddress(kind: ExportChoice['kind'], given: string, folder: string): string {
+  if (kind === 'from-table') {
+    tableAddress(given);
+    return given;
+  }
+  const address = parseAddress(given, folder);
+  if (address.kind === 'file') {
+    if (kind !== 'file') checkPattern(address);
+    return address.path;
+  }
+  checkPattern(address);
+  if (address.kind === 's3' || (address.kind === 'http' && canBeFetchedByAll(given))) return given;
+  throw address.kind === 'http'
+    ? wrong(
+        kind,
+        'the address holds a login, or what may be a signature, and a schedule is kept where many may read it',
+        'write the login into .netrc of the workers, or use an s3:// address',
+      )
+    : wrong(kind, 'a schedule cannot take this', 'name a file, https://… or s3://bucket/key');
+}
+
+/** What stands for the date is no secret. */
+function canBeFetchedByAll(address: string): boolean {
+  return canBeFetchedAgain(parseAddress(address.replaceAll('{date}', '2026-11-21'), '/'));
+}
+
+function cronOf(line: string): string {
+  const trimmed = line.trim();
+  const mistake = cronMistake(trimmed);
+  if (mistake === undefined) return trimmed;
+  throw wrong(
+    'cron',
+    `"${trimmed}" ${mistake}`,
+    'write it as in "0 2 * * *" (every night at two), or @daily',
+  );
+}
+
+function timezoneOf(name: string): string {
+  if (isTimeZone(name)) return name;
+  throw wrong('timezone', `there is no time zone "${name}"`, 'write it as in Europe/Berlin, or UTC');
+}
+
+function creditsOf(number: string | undefined): string | null {
+  if (number === undefined) return null;
+  const credits = parseCredits(number);
+  if (credits !== undefined) return formatCredits(credits);
+  throw wrong('max-credits', `"${number}" is not a number of credits`, 'write a number such as 500 or 12.5');
+}
+
+function wrongField(issue: z.core.$ZodIssue): Problem {
+  if (issue.code === 'unrecognized_keys')
+    return wrong(issue.keys[0] ?? '', 'a schedule has no such key', 'enrich schedule set --help shows all');
+  const field = String(issue.path[0] ?? '');
+  const missing = field === 'cron' && issue.code === 'invalid_union';
+  return wrong(
+    field,
+    missing ? 'a schedule needs a cron line' : `this does not fit: ${issue.message}`,
+    missing ? 'write --cron "0 2 * * *"' : 'enrich schedule set --help shows what it takes',
+  );
+}
+
+function wrong(field: string, what: string, next: string, type = 'schedule.invalid'): Problem {
+  return new Problem(type, what, { where: `--${field}`, next, exitCode: exitCodes.usage });
+}

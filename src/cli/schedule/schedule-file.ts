@@ -1,0 +1,139 @@
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { z } from 'zod';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { parseYaml } from '../terminal/parse-yaml.ts';
+import { defineSchedule, fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
+
+export interface ScheduleFile {
+  /** Marks the schedules that were made from this file: those that are gone from it are deleted, and no others. */
+  readonly group: string;
+  readonly schedules: readonly ScheduleDefinition[];
+}
+
+/** What has to happen for the schedules to be as a file says. */
+export interface ScheduleChanges {
+  readonly create: readonly ScheduleDefinition[];
+  readonly update: readonly {
+    readonly definition: ScheduleDefinition;
+    readonly changes: readonly string[];
+  }[];
+  readonly delete: readonly string[];
+  readonly same: readonly string[];
+}
+
+const schema = z.strictObject({
+  group: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'must be letters, digits, "_", "-" and "."')
+    .optional(),
+  schedules: z.record(z.string(), z.unknown()),
+});
+
+/**
+ * Reads a file of schedules. Paths in it are relative to the folder that it lies in.
+ *
+ * @throws Problem `schedule.file`, and what `defineSchedule` throws, with the name of the schedule
+ */
+export async function readScheduleFile(
+  path: string,
+  settings: { readonly hasBudget: boolean },
+): Promise<ScheduleFile> {
+  const content = schema.safeParse(await parsedFile(path));
+  if (!content.success) {
+    const issue = content.error.issues[0]!;
+    const key = issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path.join('.');
+    throw wrongFile(`${path}${key ? `: ${key}` : ''}`, 'the file of schedules cannot be understood');
+  }
+  const group = content.data.group ?? basename(path).replace(/\.ya?ml$/i, '');
+  const context = { folder: dirname(resolve(path)), group, hasBudget: settings.hasBudget };
+  const schedules: ScheduleDefinition[] = [];
+  for (const [name, given] of Object.entries(content.data.schedules))
+    schedules.push(await defineSchedule(name, given, context).catch(inFile(path, name)));
+  return { group, schedules };
+}
+
+/**
+ * What differs between a file and the schedules that are there.
+ *
+ * @param present all schedules of the product, whatever made them
+ */
+export function changesTo(file: ScheduleFile, present: readonly ScheduleDefinition[]): ScheduleChanges {
+  const byName = new Map(present.map((definition) => [definition.name, definition]));
+  const wanted = new Set(file.schedules.map((definition) => definition.name));
+  const compared = file.schedules.map((definition) => {
+    const before = byName.get(definition.name);
+    return { definition, changes: before && differences(before, definition) };
+  });
+  return {
+    create: compared.filter(({ changes }) => changes === undefined).map(({ definition }) => definition),
+    update: compared.flatMap(({ definition, changes = [] }) =>
+      changes.length > 0 ? [{ definition, changes }] : [],
+    ),
+    delete: present
+      .filter(({ name, work }) => work.group === file.group && !wanted.has(name))
+      .map(({ name }) => name),
+    same: compared.filter(({ changes }) => changes?.length === 0).map(({ definition }) => definition.name),
+  };
+}
+
+/** One line for each flag that differs. */
+export function differences(before: ScheduleDefinition, after: ScheduleDefinition): string[] {
+  const old = fieldsOf(before);
+  const fresh = fieldsOf(after);
+  return [...new Set([...old.keys(), ...fresh.keys()])]
+    .filter((field) => old.get(field) !== fresh.get(field))
+    .map((field) => `${field}: ${old.get(field) ?? 'not set'} → ${fresh.get(field) ?? 'not set'}`);
+}
+
+/** The difference as it is shown before anything is done. */
+export function describeChanges(changes: ScheduleChanges): string {
+  const lines = [
+    ...changes.create.flatMap((definition) => [
+      `+ ${definition.name}`,
+      ...[...fieldsOf(definition)].map(([field, value]) => `    ${field}: ${value}`),
+    ]),
+    ...changes.update.flatMap(({ definition, changes: fields }) => [
+      `~ ${definition.name}`,
+      ...fields.map((field) => `    ${field}`),
+    ]),
+    ...changes.delete.map((name) => `- ${name}`),
+    ...changes.same.map((name) => `= ${name}`),
+  ];
+  return lines.length === 0
+    ? 'the file holds no schedules, and there are none of its group'
+    : lines.join('\n');
+}
+
+async function parsedFile(path: string): Promise<unknown> {
+  const content = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw wrongFile(path, 'the file of schedules cannot be read', error);
+  });
+  try {
+    return parseYaml(content);
+  } catch (error) {
+    throw wrongFile(path, `the file of schedules is no YAML: ${(error as Error).message}`, error);
+  }
+}
+
+/** In a file a flag is a key, and there are several schedules. */
+function inFile(path: string, name: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Problem)) throw error;
+    throw new Problem(error.type, error.message, {
+      where: `${path}, schedule ${name}: ${error.where?.replace(/^--/, '') ?? ''}`,
+      next: error.next,
+      exitCode: exitCodes.usage,
+      cause: error,
+    });
+  };
+}
+
+function wrongFile(where: string, what: string, cause?: unknown): Problem {
+  return new Problem('schedule.file', what, {
+    where,
+    next: 'write "schedules:" and below it a name and the flags of each; docs/schedules.md shows one',
+    exitCode: exitCodes.usage,
+    cause,
+  });
+}

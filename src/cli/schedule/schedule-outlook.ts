@@ -1,0 +1,116 @@
+import { runDefaults } from '../../config/settings.ts';
+import { countedPeople } from '../../domain/text/counted.ts';
+import { Problem } from '../../domain/problem.ts';
+import { optionsOf, withoutEnriched } from '../../runs/scheduled-run.ts';
+import {
+  addressName,
+  addressText,
+  shownAddress,
+  type ExportAddress,
+} from '../../ingest/sources/export-address.ts';
+import { downloadLimits } from '../../ingest/sources/download.ts';
+import { findExports, type FoundExport } from '../../ingest/sources/find-export.ts';
+import { isElsewhere, obtainExport, type ExportAccess } from '../../ingest/sources/obtain-export.ts';
+import { Spool } from '../../ingest/sources/staging-directory.ts';
+import { wasRunBefore } from '../../runs/begin-run.ts';
+import { readableSeconds } from '../terminal/output.ts';
+import { planExport } from '../run/plan-export.ts';
+import type { OrderedRun } from '../run/run-spec.ts';
+import type { ScheduleDefinition } from './schedule-definition.ts';
+import type { Session } from '../session/session.ts';
+
+/** Somebody waits: whether the network comes back is for the night to see. */
+const failuresWhileSomebodyWaits = 2;
+
+/**
+ * What a schedule would find now, and whether its calls would be done before the next time comes: a path that is wrong, and a
+ * night that overruns, should be seen today. The export is planned as it is now, of `every-new` the latest new one alone; no
+ * call is made. What cannot be reached from here is no error: a worker may reach it.
+ *
+ * @param times when the schedule fires next
+ * @returns lines for a person
+ */
+export async function outlookOf(
+  session: Pick<Session, 'config' | 'warehouse'>,
+  definition: ScheduleDefinition,
+  times: readonly Date[],
+): Promise<string[]> {
+  const { name, timezone, work } = definition;
+  const access = {
+    ...session.config.exportAccess,
+    pool: session.warehouse.pool,
+    limits: { ...downloadLimits, failures: failuresWhileSomebodyWaits },
+  };
+  try {
+    const found = await findExports(work.export, new Date(), timezone, access);
+    if (found.length === 0) return [`${name} would find now: no file`];
+    const latest = await latestOf(session, definition, found, access);
+    if (!latest) return [`${name} would find now: no new file`];
+    const { address, order, others } = latest;
+    const more = others > 0 ? ` and ${others} more` : '';
+    const { plan } = await planExport(session, order);
+    const warning = overrunWarning(plan.etaSeconds, times);
+    return [
+      `${name} would find now: ${shownAddress(address)}${more}, with ${countedPeople(plan.people)} to ask for`,
+      ...(warning === undefined ? [] : [`note: ${name}: the plan of ${addressName(address)} ${warning}`]),
+    ];
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return [
+      `note: ${name}: ${error.message} (${error.where ?? ''}), as seen from here; a worker looks for it at its time`,
+    ];
+  }
+}
+
+interface LatestExport {
+  readonly address: ExportAddress;
+  readonly order: OrderedRun;
+  /** How many more there are. */
+  readonly others: number;
+}
+
+/** The latest that a run would be begun of; undefined where none is new. */
+async function latestOf(
+  session: Pick<Session, 'config' | 'warehouse'>,
+  definition: ScheduleDefinition,
+  found: readonly FoundExport[],
+  access: ExportAccess,
+): Promise<LatestExport | undefined> {
+  const { warehouse, config } = session;
+  const onlyNew = definition.work.export.kind === 'every-new';
+  const options = optionsOf({ defaults: runDefaults(config) }, definition.work);
+  const candidates = onlyNew
+    ? await withoutEnriched({ warehouse, exportAccess: access }, found, options)
+    : [...found];
+  for (let latest = candidates.pop(); latest !== undefined; latest = candidates.pop()) {
+    const { address } = latest;
+    const { path, sha256 } = await obtainExport(address, access);
+    const fetched = isElsewhere(address) ? path : undefined;
+    const order = {
+      filePath: addressText(address),
+      fileName: addressName(address),
+      fileSha256: sha256,
+      options,
+      expectedPlanHash: null,
+      fetched,
+    };
+    // Of what lies elsewhere, this may be seen only now that it is fetched.
+    if (!onlyNew || !(await wasRunBefore(warehouse, order)))
+      return { address, order, others: candidates.length };
+    if (fetched !== undefined) await new Spool(access.spoolFolder).remove(fetched);
+  }
+  return undefined;
+}
+
+/**
+ * Says of a plan that takes longer than there is between two times: the next of them will be skipped, or wait.
+ *
+ * @param seconds that the calls of one time take at the call limit
+ * @param times when the schedule fires next
+ */
+export function overrunWarning(seconds: number, times: readonly Date[]): string | undefined {
+  const gaps = times.slice(1).map((time, index) => (time.getTime() - times[index]!.getTime()) / 1_000);
+  const shortest = Math.min(...gaps);
+  if (seconds <= shortest) return undefined;
+  return `takes about ${readableSeconds(seconds)} at the call limit, and there are only ${readableSeconds(shortest)} to the next time: it overruns`;
+}

@@ -1,0 +1,218 @@
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type Client,
+  type ScheduleDescription,
+  type ScheduleOptions,
+} from '@temporalio/client';
+import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
+import { controlTaskQueue, workflowTypes, type ScheduledRunInput } from '../../contract.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import type { ScheduleDefinition } from './schedule-definition.ts';
+import { registerSearchAttributes } from '../../temporal/connection.ts';
+
+/** A schedule as Temporal has it. */
+export interface KnownSchedule {
+  readonly definition: ScheduleDefinition;
+  readonly description: ScheduleDescription;
+}
+
+/**
+ * Creates a schedule, or makes the one of this name as it is wanted; whether it is paused stays as it is.
+ *
+ * @returns the schedule before; undefined where there was none
+ * @throws Problem `schedule.foreign` where the name belongs to something else; `schedule.refused`
+ */
+export async function putSchedule(
+  client: Client,
+  definition: ScheduleDefinition,
+): Promise<ScheduleDefinition | undefined> {
+  const options = optionsOf(definition, await registerSearchAttributes(client));
+  try {
+    await client.schedule.create(options);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw refused(definition.name, error);
+  }
+  const { definition: before } = await getSchedule(client, definition.name);
+  await client.schedule
+    .getHandle(definition.name)
+    .update(({ state }) => ({ ...options, state: { ...state } }))
+    .catch((error: unknown) => {
+      throw refused(definition.name, error);
+    });
+  return before;
+}
+
+/** @throws Problem `schedule.unknown`, `schedule.foreign` */
+export async function getSchedule(client: Client, name: string): Promise<KnownSchedule> {
+  const description = await client.schedule
+    .getHandle(name)
+    .describe()
+    .catch((error: unknown) => {
+      throw error instanceof ScheduleNotFoundError ? unknown(name) : error;
+    });
+  if (description.action.workflowType !== workflowTypes.scheduled) {
+    throw new Problem('schedule.foreign', `"${name}" is a schedule, and none of yours`, {
+      where: name,
+      next: 'choose another name; enrich schedule list shows those that are yours',
+      exitCode: exitCodes.usage,
+    });
+  }
+  return { definition: definitionOf(description), description };
+}
+
+/** All schedules that enrich exports, by name. What was made within the last second may be missing. */
+export async function listSchedules(client: Client): Promise<KnownSchedule[]> {
+  const schedules: KnownSchedule[] = [];
+  for await (const { scheduleId, action } of client.schedule.list()) {
+    if (action?.workflowType !== workflowTypes.scheduled) continue;
+    // Deleted since: the list is behind for a moment.
+    const known = await getSchedule(client, scheduleId).catch((error: unknown) => {
+      if (error instanceof Problem && error.type === 'schedule.unknown') return undefined;
+      throw error;
+    });
+    if (known) schedules.push(known);
+  }
+  return schedules.sort((one, other) => (one.definition.name < other.definition.name ? -1 : 1));
+}
+
+/** Times of a schedule between two moments, as Temporal takes them: the start itself is left out. */
+export interface MissedTimes {
+  readonly start: Date;
+  readonly end: Date;
+  /** The earliest first. */
+  readonly times: readonly Date[];
+}
+
+/**
+ * The times of a schedule that have come in a range: what has not is left to the schedule itself.
+ *
+ * @param range.from the first moment
+ * @param range.to the first moment after it
+ * @throws Problem `schedule.no-time`: exit code 2
+ */
+export async function missedTimes(
+  client: Client,
+  name: string,
+  range: { readonly from: Date; readonly to: Date; readonly now: Date },
+): Promise<MissedTimes> {
+  const start = new Date(range.from.getTime() - 1);
+  const end = range.to < range.now ? range.to : range.now;
+  const times = start < end ? await matchingTimes(client, name, start, end) : [];
+  if (times.length > 0) return { start, end, times };
+  throw new Problem('schedule.no-time', 'no time of the schedule that has come lies between these', {
+    where: `${name}, ${range.from.toISOString()} to ${range.to.toISOString()}`,
+    next: `enrich schedule show ${name} shows when it fires; what is still to come needs no making up for`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Lets a schedule fire for the times that it missed, one after another. */
+export async function backfillSchedule(
+  client: Client,
+  name: string,
+  { start, end }: MissedTimes,
+): Promise<void> {
+  await client.schedule.getHandle(name).backfill({ start, end, overlap: ScheduleOverlapPolicy.BUFFER_ALL });
+}
+
+async function matchingTimes(client: Client, scheduleId: string, start: Date, end: Date): Promise<Date[]> {
+  const { startTime } = await client.workflowService.listScheduleMatchingTimes({
+    namespace: client.options.namespace,
+    scheduleId,
+    startTime: msToTs(start.getTime()),
+    endTime: msToTs(end.getTime()),
+  });
+  return startTime.map((time) => new Date(tsToMs(time)));
+}
+
+/**
+ * Lets a schedule fire now.
+ *
+ * With the schedule's own overlap policy, which has to be said: by default Temporal starts what is triggered beside
+ * whatever is going on, and neither keeps the next time waiting for it nor pauses when it fails.
+ *
+ * @throws Problem `schedule.running`: exit code 3
+ */
+export async function triggerSchedule(client: Client, known: KnownSchedule): Promise<void> {
+  const { definition, description } = known;
+  const [running] = description.info.runningActions;
+  if (running && definition.overlap === 'skip') {
+    throw new Problem(
+      'schedule.running',
+      `${definition.name} is still going on, and its overlap policy is skip`,
+      {
+        where: running.workflow.workflowId,
+        next: `enrich schedule show ${definition.name} says what it is doing; trigger it again once that has ended`,
+        exitCode: exitCodes.needsPerson,
+      },
+    );
+  }
+  await client.schedule.getHandle(definition.name).trigger(policyOf(definition));
+}
+
+function policyOf({ overlap }: ScheduleDefinition): ScheduleOverlapPolicy {
+  return overlap === 'skip' ? ScheduleOverlapPolicy.SKIP : ScheduleOverlapPolicy.BUFFER_ONE;
+}
+
+function optionsOf(definition: ScheduleDefinition, searchable: boolean): ScheduleOptions {
+  const { name, cron, timezone, work } = definition;
+  const input: ScheduledRunInput = { schedule: name, timezone, ...work, searchable };
+  return {
+    scheduleId: name,
+    spec: {
+      // Temporal takes a cron line to pieces; its comment is where the line can be read again.
+      cronExpressions: [`${cron} #${cron}`],
+      timezone,
+      jitter: definition.jitterSeconds * 1_000,
+    },
+    policies: {
+      overlap: policyOf(definition),
+      catchupWindow: definition.catchUpSeconds * 1_000,
+      pauseOnFailure: definition.pauseOnFailure,
+    },
+    action: {
+      type: 'startWorkflow',
+      workflowType: workflowTypes.scheduled,
+      workflowId: name,
+      taskQueue: controlTaskQueue,
+      args: [input],
+      staticSummary: `${work.export.kind} ${work.export.from}`.slice(0, 180),
+    },
+  };
+}
+
+/** Times and policies are those that are in force, even where somebody changed them in Temporal itself. */
+function definitionOf({ scheduleId, spec, policies, action }: ScheduleDescription): ScheduleDefinition {
+  const [input] = action.args as [ScheduledRunInput];
+  const { schedule: _name, timezone: _timezone, searchable: _searchable, ...work } = input;
+  return {
+    name: scheduleId,
+    cron: spec.calendars?.[0]?.comment || 'changed in Temporal',
+    timezone: spec.timezone || 'UTC',
+    overlap: policies.overlap === ScheduleOverlapPolicy.BUFFER_ONE ? 'buffer-one' : 'skip',
+    catchUpSeconds: policies.catchupWindow / 1_000,
+    jitterSeconds: (spec.jitter ?? 0) / 1_000,
+    pauseOnFailure: policies.pauseOnFailure,
+    work,
+  };
+}
+
+function unknown(name: string): Problem {
+  return new Problem('schedule.unknown', `there is no schedule "${name}"`, {
+    where: name,
+    next: 'enrich schedule list shows all of them',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function refused(name: string, error: unknown): Problem {
+  const { cause } = error as { cause?: { details?: string } };
+  return new Problem('schedule.refused', `Temporal does not take the schedule: ${cause?.details ?? ''}`, {
+    where: name,
+    next: 'correct what it names; enrich doctor checks that Temporal answers',
+    cause: error,
+  });
+}

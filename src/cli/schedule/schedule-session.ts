@@ -1,0 +1,31 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../../config/settings.ts';
+import { warnWithoutWorker } from '../run/follow-run.ts';
+import { tell } from '../terminal/output.ts';
+import { withSession, type Session } from '../session/session.ts';
+import { isWorkerThere } from '../../temporal/connection.ts';
+
+/** What every command that makes schedules has to say. */
+export const whoFires = `Schedules live in Temporal, and workers (enrich worker) carry them out with their own settings. Without
+TEMPORAL_ADDRESS they live in the embedded server, and fire only while that runs: with "enrich dev" in the same folder, or
+for as long as another command has it running, such as "enrich run".`;
+
+/** Opens what a command on schedules needs: Temporal, and the warehouse that its runs are in. */
+export function withSchedules(
+  config: Config,
+  use: (session: Session, client: Client) => Promise<void>,
+): Promise<void> {
+  return withSession(config, { temporal: true, service: false }, async (session) =>
+    use(session, await session.temporal()),
+  );
+}
+
+/** Says where nobody would carry out what fires, or where that ends soon. */
+export async function tellWhoFires(session: Session): Promise<void> {
+  if (!session.stack.temporal.embedded) return warnWithoutWorker(session);
+  // Such as that of an enrich dev: whoever has it running knows.
+  if (await isWorkerThere(await session.temporal())) return;
+  tell(
+    'schedules of the embedded Temporal fire only while it runs: with enrich dev in this folder, or for as long as an enrich run takes',
+  );
+}

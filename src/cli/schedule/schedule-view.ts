@@ -1,0 +1,159 @@
+import type { ScheduleDescription } from '@temporalio/client';
+import type { ScheduledRunResult } from '../../contract.ts';
+import { Problem } from '../../domain/problem.ts';
+import { clockIn } from '../../domain/text/time-zone.ts';
+import { getRun, type RunRecord } from '../../runs/runs.ts';
+import { table } from '../terminal/output.ts';
+import { fieldsOf } from './schedule-definition.ts';
+import { overrunWarning } from './schedule-outlook.ts';
+import type { KnownSchedule } from './schedule-server.ts';
+import type { Session } from '../session/session.ts';
+import { isWorkflowGone } from '../../temporal/connection.ts';
+
+const timesShown = 5;
+
+/** One time of a schedule that has come. */
+interface PastTime {
+  readonly scheduled_at: string;
+  readonly workflow_id: string;
+  readonly status: string;
+  readonly summary: string;
+  readonly runs: readonly string[];
+}
+
+/** What `enrich schedule list` shows, in a line for each. */
+export function describeList(schedules: readonly KnownSchedule[]): string {
+  if (schedules.length === 0) return 'no schedules yet; enrich schedule set --help shows how to make one';
+  return table([
+    ['schedule', 'cron', 'time zone', 'export', 'next', 'last'],
+    ...schedules.map(({ definition, description: { state, info } }) => [
+      definition.name,
+      definition.cron,
+      definition.timezone,
+      `${definition.work.export.kind} ${definition.work.export.from}`,
+      state.paused ? 'paused' : shown(definition.timezone, info.nextActionTimes[0]),
+      shown(definition.timezone, info.recentActions.at(-1)?.takenAt),
+    ]),
+  ]);
+}
+
+/** A schedule with its flags, its times, and what became of the last of them; as one object. */
+export async function factsOf(session: Session, { definition, description }: KnownSchedule) {
+  const { state, info } = description;
+  const recent: PastTime[] = [];
+  for (const { scheduledAt, action } of info.recentActions.slice(-timesShown))
+    recent.push({
+      scheduled_at: scheduledAt.toISOString(),
+      ...(await pastTime(session, action.workflow)),
+    });
+  return {
+    name: definition.name,
+    paused: state.paused,
+    note: state.note ?? null,
+    flags: Object.fromEntries(fieldsOf(definition)),
+    next: info.nextActionTimes.slice(0, timesShown).map((time) => time.toISOString()),
+    skipped: info.numActionsSkippedOverlap,
+    missed: info.numActionsMissedCatchupWindow,
+    recent,
+    warnings: await warningsOf(session, recent, info),
+  };
+}
+
+export type ScheduleFacts = Awaited<ReturnType<typeof factsOf>>;
+
+/** The same as a person reads it. */
+export function describeSchedule(facts: ScheduleFacts): string {
+  const zone = facts.flags['timezone'] ?? 'UTC';
+  const times = (list: readonly string[]): string =>
+    list.map((time) => shown(zone, new Date(time))).join(', ');
+  return [
+    `${facts.name}: ${facts.paused ? 'paused' : 'on'}${facts.note ? ` (${facts.note})` : ''}`,
+    flagLines(facts.flags),
+    `  next: ${facts.next.length === 0 || facts.paused ? 'none' : `${times(facts.next)} (${zone})`}`,
+    ...(facts.skipped > 0 ? [`  skipped, because the time before was still going on: ${facts.skipped}`] : []),
+    ...(facts.missed > 0 ? [`  missed, because Temporal was away for longer: ${facts.missed}`] : []),
+    ...(facts.recent.length === 0 ? ['  it has not fired yet'] : ['last times:']),
+    ...facts.recent.flatMap((time) => [
+      `  ${shown(zone, new Date(time.scheduled_at))}  ${time.status}: ${time.summary.replaceAll('\n', '\n  ')}`,
+      ...time.runs.map((runId) => `    enrich status ${runId}`),
+    ]),
+    ...facts.warnings.map((warning) => `  note: ${warning}`),
+  ].join('\n');
+}
+
+/** Not as a table: a number would stand at the end of the longest text. */
+function flagLines(flags: ScheduleFacts['flags']): string {
+  const width = Math.max(...Object.keys(flags).map((flag) => flag.length));
+  return Object.entries(flags)
+    .map(([flag, value]) => `  ${flag.padEnd(width)}  ${value}`)
+    .join('\n');
+}
+
+async function pastTime(
+  session: Session,
+  workflow: { readonly workflowId: string; readonly firstExecutionRunId: string },
+): Promise<Omit<PastTime, 'scheduled_at'>> {
+  const client = await session.temporal();
+  const workflow_id = workflow.workflowId;
+  const handle = client.workflow.getHandle(workflow_id, workflow.firstExecutionRunId);
+  try {
+    const { status, raw } = await handle.describe();
+    const state = status.name.toLowerCase();
+    if (status.name === 'RUNNING') {
+      const runs = (raw.pendingChildren ?? []).flatMap((child) => child.workflowId ?? []);
+      return { workflow_id, runs, ...(await howItGoes(session, runs)) };
+    }
+    if (status.name === 'COMPLETED') {
+      const { summary, runs } = (await handle.result()) as ScheduledRunResult;
+      return { workflow_id, status: state, summary, runs: runs.map(({ runId }) => runId) };
+    }
+    const why = await handle.result().then(String, (error: Error) => innermost(error).message);
+    return { workflow_id, status: state, summary: why, runs: [] };
+  } catch (error) {
+    if (!isWorkflowGone(error)) throw error;
+    return { workflow_id, status: 'gone', summary: 'Temporal keeps it no longer', runs: [] };
+  }
+}
+
+/** What a time that has not ended is doing: a run that waits for a person keeps it open, and the next times from beginning. */
+async function howItGoes(
+  { warehouse }: Session,
+  runIds: readonly string[],
+): Promise<Pick<PastTime, 'status' | 'summary'>> {
+  for (const runId of runIds) {
+    const run = await runIfKnown(warehouse, runId);
+    if (run?.status === 'paused' && run.stop)
+      return { status: 'paused', summary: `${run.fileName}: ${run.stop.reason}; next: ${run.stop.next}` };
+  }
+  return { status: 'running', summary: runIds.length > 0 ? 'enriching' : 'looking' };
+}
+
+/** What Temporal wraps around an error says only where it happened. */
+function innermost(error: Error): Error {
+  return error.cause instanceof Error ? innermost(error.cause) : error;
+}
+
+/** Says of a plan that takes longer than there is between two times: the next of them will be skipped, or wait. */
+async function warningsOf(
+  { warehouse }: Session,
+  recent: readonly PastTime[],
+  { nextActionTimes }: ScheduleDescription['info'],
+): Promise<string[]> {
+  let seconds = 0;
+  for (const runId of recent.at(-1)?.runs ?? [])
+    seconds += (await runIfKnown(warehouse, runId))?.plan?.etaSeconds ?? 0;
+  const warning = overrunWarning(seconds, nextActionTimes);
+  return warning === undefined ? [] : [`the plan of the last time ${warning}`];
+}
+
+/** Undefined where the warehouse was begun anew since. */
+async function runIfKnown(warehouse: Session['warehouse'], runId: string): Promise<RunRecord | undefined> {
+  return getRun(warehouse, runId).catch((error: unknown) => {
+    if (error instanceof Problem && error.type === 'run.unknown') return undefined;
+    throw error;
+  });
+}
+
+function shown(timezone: string, time: Date | undefined): string {
+  return time === undefined ? '-' : clockIn(timezone, time);
+}

@@ -1,0 +1,78 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../../config/settings.ts';
+import type { Stack } from '../../dev/stack.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import type { Warehouse } from '../../db/database.ts';
+import type { RunningReceiver } from '../../late-results/receiver.ts';
+import { installRuntime, startWorker, type RunningWorker } from '../../worker.ts';
+import { ensurePruneSchedule, ensureSweepSchedule } from '../../temporal/own-schedules.ts';
+import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
+import { runOwnReceiver } from './run-receiver.ts';
+import type { ServedMetrics } from './serve-metrics.ts';
+import { startNotifier } from './start-notifier.ts';
+import { connectWorker } from '../../temporal/connection.ts';
+import { version } from '../terminal/version.ts';
+import { webhookUrlOf } from './webhook-address.ts';
+
+/** What a command has already that a worker is started in. */
+export interface WorkerParts {
+  readonly config: Config;
+  readonly stack: Stack;
+  readonly warehouse: Warehouse;
+  readonly log: Logger;
+  /** What payloads are encrypted with. */
+  readonly codec: EncryptingCodec;
+  temporal(): Promise<Client>;
+  metrics(): Promise<ServedMetrics | undefined>;
+  /** Told how to close each part, in the order in which they were opened. */
+  readonly atEnd: (close: () => Promise<unknown>) => void;
+}
+
+/**
+ * Starts a worker in this process with all that goes with it: metrics, traces, notifications, our schedules; where Temporal is
+ * embedded also the receiver, since nobody else runs one.
+ *
+ * @returns `receiver` is undefined where Temporal is elsewhere, or another command receives
+ */
+export async function startOwnWorker(
+  parts: WorkerParts,
+): Promise<{ worker: RunningWorker; receiver: RunningReceiver | undefined }> {
+  const { config, stack, warehouse, log, codec, atEnd } = parts;
+  const metrics = await parts.metrics();
+  installRuntime(log, metrics?.temporalListen);
+  const { tracesEndpoint } = config;
+  // Loaded only where traces are wanted.
+  const tracing =
+    tracesEndpoint === undefined
+      ? undefined
+      : (await import('../../telemetry/tracing.ts')).startTracing(tracesEndpoint, version);
+  if (tracing) atEnd(() => tracing.close());
+  const receiver = stack.temporal.embedded
+    ? await runOwnReceiver(config, {
+        databaseUrl: stack.databaseUrl,
+        temporal: () => parts.temporal(),
+        metrics: metrics?.process,
+        log,
+      })
+    : undefined;
+  if (receiver) atEnd(() => receiver.close());
+  const notifier = startNotifier(config, warehouse, log);
+  if (notifier) atEnd(() => notifier.close());
+  const connection = await connectWorker(stack.temporal);
+  atEnd(() => connection.close());
+  const worker = await startWorker({
+    config,
+    databaseUrl: stack.databaseUrl,
+    service: stack.service,
+    temporal: { connection, namespace: stack.temporal.namespace, codec },
+    webhookUrl: webhookUrlOf(config, stack.service.baseUrl, receiver),
+    metrics: metrics?.process,
+    tracing,
+    log,
+  });
+  atEnd(() => worker.stop());
+  const client = await parts.temporal();
+  await ensureSweepSchedule(client);
+  if (Object.keys(config.retention).length > 0) await ensurePruneSchedule(client);
+  return { worker, receiver };
+}

@@ -1,0 +1,132 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import type { Config, ListenAddress } from '../../config/settings.ts';
+import { mailSignalName } from '../../contract.ts';
+import { choosePort } from '../../dev/ports.ts';
+import { Problem } from '../../domain/problem.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import type { ProcessMetrics } from '../../telemetry/process-metrics.ts';
+import { openWarehouse } from '../../db/database.ts';
+import { startReceiver, type RunningReceiver } from '../../late-results/receiver.ts';
+import { WakeUps } from '../../late-results/wake-ups.ts';
+import { isWorkflowGone } from '../../temporal/connection.ts';
+import { isLoopback } from './webhook-address.ts';
+
+/** A receiver that cannot get a connection within this says 503: the service sends again, and nothing piles up here. */
+const connectMilliseconds = 2_000;
+const connections = 16;
+
+export interface ReceiverParts {
+  readonly databaseUrl: string;
+  readonly temporal: () => Promise<Client>;
+  /** Undefined: nothing is counted. */
+  readonly metrics: ProcessMetrics | undefined;
+  readonly log: Logger;
+}
+
+/**
+ * Starts a receiver: inbox in PostgreSQL, wake-ups by signals to the runs' workflows.
+ *
+ * @throws Problem `port.taken`
+ */
+export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): Promise<RunningReceiver> {
+  const { databaseUrl, temporal, metrics, log } = parts;
+  const warehouse = openWarehouse(databaseUrl, {
+    connections,
+    connectMilliseconds,
+    queryMilliseconds: connectMilliseconds,
+    applicationName: 'enrich receiver',
+    onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
+  });
+  const wakeUps = new WakeUps(async (runId) => {
+    const client = await temporal();
+    try {
+      await client.workflow.getHandle(runId).signal(mailSignalName);
+    } catch (error) {
+      // The run has ended: the sweep applies what came too late.
+      if (!isWorkflowGone(error)) throw error;
+    }
+  });
+  try {
+    const receiver = await startReceiver({
+      warehouse,
+      ...listen,
+      onStored: (runId) => wakeUps.stored(runId),
+      count: (result) => metrics?.deliveryCame(result),
+      log,
+    });
+    return {
+      ...receiver,
+      close: async () => {
+        await receiver.close();
+        await wakeUps.close();
+        await warehouse.close();
+      },
+    };
+  } catch (error) {
+    await warehouse.close();
+    if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
+    throw new Problem('port.taken', `port ${listen.port} is taken: the receiver cannot listen on it`, {
+      where: 'WEBHOOK_LISTEN',
+      next: 'end the program that holds it, or set another port',
+    });
+  }
+}
+
+/**
+ * The receiver of a command that has its Temporal embedded: part of the command, for its duration. Where another command
+ * of ours receives on the same address already, that one will do: the inbox is in the database.
+ *
+ * @returns undefined where another command receives
+ */
+export async function runOwnReceiver(
+  config: Config,
+  parts: ReceiverParts,
+): Promise<RunningReceiver | undefined> {
+  const listen = config.webhook.listen ?? (await usualAddress(config));
+  try {
+    const receiver = await runReceiver(listen, parts);
+    rememberPort(config, receiver.port);
+    return receiver;
+  } catch (error) {
+    if (error instanceof Problem && error.type === 'port.taken' && (await receivesAt(listen)))
+      return undefined;
+    throw error;
+  }
+}
+
+/** Where `WEBHOOK_PUBLIC_URL` points to this machine, its port; otherwise the port that this folder had before. */
+async function usualAddress(config: Config): Promise<ListenAddress> {
+  const { publicUrl } = config.webhook;
+  if (publicUrl !== undefined) {
+    const url = new URL(publicUrl);
+    if (isLoopback(url.hostname) && url.port !== '') return { host: url.hostname, port: Number(url.port) };
+    return defaultListen;
+  }
+  const file = portFile(config);
+  const previous = existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined;
+  return { host: '127.0.0.1', port: await choosePort(0, previous || undefined) };
+}
+
+/** What a reverse proxy on the same machine is told to pass deliveries to. */
+export const defaultListen: ListenAddress = { host: '127.0.0.1', port: 8080 };
+
+/** Deliveries that come after this command are sent to the same port again: the next command should listen there. */
+function rememberPort(config: Config, port: number): void {
+  mkdirSync(config.embedded.dataDirectory, { recursive: true });
+  writeFileSync(portFile(config), String(port));
+}
+
+function portFile(config: Config): string {
+  return join(config.embedded.dataDirectory, 'receiver-port');
+}
+
+async function receivesAt({ host, port }: ListenAddress): Promise<boolean> {
+  try {
+    const answer = await fetch(`http://${host}:${port}/healthz`, { signal: AbortSignal.timeout(2_000) });
+    return answer.ok && ((await answer.json()) as { alive?: boolean }).alive === true;
+  } catch {
+    return false;
+  }
+}

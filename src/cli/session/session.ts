@@ -1,0 +1,156 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../../config/settings.ts';
+import { announce, withdraw } from '../../dev/presence.ts';
+import { acquireStack, embeddedDirectories, type Stack } from '../../dev/stack.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { createLogger, type Logger } from '../../telemetry/log.ts';
+import { openWarehouse, type Warehouse } from '../../db/database.ts';
+import { describeDatabaseFailure, isDatabaseAway } from '../../db/postgres-errors.ts';
+import { migrate } from '../../db/migrate.ts';
+import type { RunningReceiver } from '../../late-results/receiver.ts';
+import type { RunningWorker } from '../../worker.ts';
+import { tell } from '../terminal/output.ts';
+import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
+import type { ServedMetrics } from './serve-metrics.ts';
+
+/** What a command works with; parts are there as far as the command asked for them. */
+export interface Session {
+  readonly config: Config;
+  readonly stack: Stack;
+  readonly warehouse: Warehouse;
+  readonly log: Logger;
+  /** Connects once, when first asked for. */
+  temporal(): Promise<Client>;
+  /** Starts a worker in this process, once; with embedded Temporal also the receiver that goes with it. */
+  work(): Promise<RunningWorker>;
+  /** Serves metrics from this process, once, where METRICS_LISTEN is set; `work` does so by itself. */
+  metrics(): Promise<ServedMetrics | undefined>;
+  /** Where this command receives deliveries; undefined before `work`, and where it receives none. */
+  readonly receiver: () => { readonly host: string; readonly port: number } | undefined;
+}
+
+export interface SessionNeeds {
+  readonly temporal: boolean;
+  /** The service is called, or a worker that calls it is started. */
+  readonly service: boolean;
+}
+
+/**
+ * Opens what a command needs, runs it, and closes everything again, whatever happened; embedded servers that nobody else
+ * uses are stopped.
+ */
+export async function withSession<Result>(
+  config: Config,
+  needs: SessionNeeds,
+  use: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  if (needs.service) requireCredential(config);
+  const log = createLogger(config.log);
+  const stack = await acquireStack(
+    config,
+    { postgres: true, temporal: needs.temporal, sandbox: needs.service },
+    tell,
+  );
+  /** What was opened last is closed first. */
+  const closing: (() => Promise<unknown>)[] = [() => stack.release()];
+  const atEnd = (close: () => Promise<unknown>): void => void closing.push(close);
+  if (stack.embedded.temporal && needs.service) atEnd(announceWorker(config));
+  try {
+    const { newer } = await migrate(stack.databaseUrl);
+    if (newer.length > 0)
+      log.warn(
+        { migrations: newer },
+        'the warehouse is of a newer release: this one goes on without what is new',
+      );
+    const warehouse = openWarehouse(stack.databaseUrl, {
+      connections: 4,
+      onIdleError: (error) => log.debug({ err: error }, 'a database connection broke'),
+    });
+    atEnd(() => warehouse.close());
+    let client: Promise<Client> | undefined;
+    let worker: Promise<RunningWorker> | undefined;
+    let receiver: RunningReceiver | undefined;
+    let serving: Promise<ServedMetrics | undefined> | undefined;
+    const codec = async (): Promise<EncryptingCodec> => {
+      const { payloadCodec } = await import('../../temporal/payload-codec.ts');
+      return payloadCodec(config.temporalCodec);
+    };
+    const session: Session = {
+      config,
+      stack,
+      warehouse,
+      log,
+      temporal: () => {
+        client ??= import('../../temporal/connection.ts')
+          .then(async ({ connectClient }) => connectClient(stack.temporal, await codec()))
+          .then((connected) => {
+            atEnd(() => connected.connection.close());
+            return connected;
+          })
+          // A server that is away now may be there the next time that somebody asks.
+          .catch((error: unknown) => {
+            client = undefined;
+            throw error;
+          });
+        return client;
+      },
+      work: () => {
+        // Loaded here: most commands have no worker, and Temporal's takes half a second of processor time to load.
+        worker ??= import('./own-worker.ts')
+          .then(async ({ startOwnWorker }) => startOwnWorker({ ...session, codec: await codec(), atEnd }))
+          .then((started) => {
+            ({ receiver } = started);
+            return started.worker;
+          });
+        return worker;
+      },
+      metrics: () => {
+        serving ??= import('./serve-metrics.ts')
+          .then(({ serveMetrics }) => serveMetrics(config, stack.databaseUrl, log))
+          .then((served) => {
+            if (served) atEnd(() => served.close());
+            return served;
+          })
+          // Two commands on one machine may share the settings: for the second, metrics are no reason not to run.
+          .catch((error: unknown) => {
+            if (!stack.temporal.embedded || !(error instanceof Problem)) throw error;
+            log.warn({ err: error }, 'metrics are not served by this command');
+            return undefined;
+          });
+        return serving;
+      },
+      receiver: () => receiver,
+    };
+    return await use(session);
+  } catch (error) {
+    throw isDatabaseAway(error) ? describeDatabaseFailure(error, stack.databaseUrl) : error;
+  } finally {
+    for (const close of closing.reverse())
+      await close().catch((error: unknown) => log.debug({ err: error }, 'closing'));
+  }
+}
+
+/** A session with the database, and neither Temporal nor the service: what most commands need that look at something. */
+export function withWarehouse<Result>(
+  config: Config,
+  use: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  return withSession(config, { temporal: false, service: false }, use);
+}
+
+/** Runs of the embedded Temporal go on only as long as a command like this one is there: `enrich status` looks for its mark. */
+function announceWorker(config: Config): () => Promise<void> {
+  const { workers } = embeddedDirectories(config.embedded.dataDirectory);
+  const mark = announce(workers);
+  return () => Promise.resolve(withdraw(workers, mark));
+}
+
+/** The sandbox has a key of its own; a real service needs one before anything else is begun. */
+function requireCredential(config: Config): void {
+  if (config.service.baseUrl === undefined || config.service.credential) return;
+  throw new Problem('setting.missing', 'a service is set and no credential for it', {
+    where: 'ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN',
+    next: 'set one of them; or unset ENRICHMENT_BASE_URL to use the sandbox',
+    exitCode: exitCodes.usage,
+  });
+}

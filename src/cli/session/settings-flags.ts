@@ -1,0 +1,86 @@
+import type { Command } from 'commander';
+import {
+  WrongSettings,
+  readConfig,
+  type Config,
+  type Overrides,
+  type Setting,
+} from '../../config/settings.ts';
+
+/** Flags that override settings of the environment, on every command that opens the product's parts. */
+const flags = [
+  [
+    '--base-url <url>',
+    'ENRICHMENT_BASE_URL',
+    'address of the service, ending in /api/v1 (not set: the sandbox)',
+  ],
+  ['--database-url <url>', 'DATABASE_URL', 'PostgreSQL 15 or later (not set: embedded)'],
+  ['--temporal-address <host:port>', 'TEMPORAL_ADDRESS', 'Temporal server (not set: the dev server)'],
+  ['--data-dir <folder>', 'ENRICH_DATA_DIR', 'state of the embedded parts (default .enrich)'],
+  [
+    '--rate-limits <limits>',
+    'RATE_LIMITS',
+    'calls allowed per window, such as 600/hour or 20/10s,100/minute',
+  ],
+] as const;
+
+/** Adds the settings' flags to a command. */
+export function withSettings(command: Command): Command {
+  for (const [flag, , description] of flags) command.option(flag, description);
+  return command;
+}
+
+/** Further flags of single commands that stand for a setting: for the errors. */
+const furtherFlags: Partial<Record<Setting, string>> = {
+  MAX_CREDITS_PER_RUN: '--max-credits',
+  FRESHNESS: '--freshness',
+  RETENTION: '--retention',
+  LATE_RESULTS_DEADLINE: '--late-deadline',
+  WEBHOOK_LISTEN: '--listen',
+  CODEC_SERVER_LISTEN: '--listen',
+  CODEC_SERVER_UI_ORIGINS: '--ui-origin',
+};
+
+/**
+ * The settings of a command: environment, and flags over it.
+ *
+ * @throws WrongSettings that names the flag, where it was one
+ */
+export function settingsOf(options: object, more: Overrides = {}): Config {
+  return readConfigOf(overridesOf(options, more));
+}
+
+/** The settings of a command, with those that are wrong as if they were not set; and what is wrong with these. */
+export function settingsThatAreRight(options: object): {
+  readonly config: Config;
+  readonly wrong: WrongSettings['settings'];
+} {
+  const overrides = overridesOf(options, {});
+  try {
+    return { config: readConfigOf(overrides), wrong: [] };
+  } catch (error) {
+    if (!(error instanceof WrongSettings)) throw error;
+    const unset = Object.fromEntries(error.settings.map(({ setting }) => [setting, '']));
+    return { config: readConfigOf({ ...overrides, ...unset }), wrong: error.settings };
+  }
+}
+
+function readConfigOf(overrides: Overrides): Config {
+  return readConfig(process.env, overrides, (setting) => {
+    if (overrides[setting] === undefined) return undefined;
+    return flags.find(([, name]) => name === setting)?.[0].split(' ')[0] ?? furtherFlags[setting];
+  });
+}
+
+function overridesOf(options: object, more: Overrides): Overrides {
+  const overrides: Record<string, string | undefined> = { ...more };
+  for (const [flag, setting] of flags) {
+    const name = flag
+      .slice(2)
+      .split(' ')[0]!
+      .replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const value = (options as Readonly<Record<string, unknown>>)[name];
+    if (typeof value === 'string') overrides[setting] = value;
+  }
+  return overrides;
+}

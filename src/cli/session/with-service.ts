@@ -1,0 +1,39 @@
+import type { Config, Credential, ServiceSettings } from '../../config/settings.ts';
+import { acquireStack } from '../../dev/stack.ts';
+import { createServiceClient, type ServiceClient } from '../../service/client.ts';
+import { tell } from '../terminal/output.ts';
+
+/** A client of the service for one command; without ENRICHMENT_BASE_URL, of the sandbox. Database and Temporal stay closed. */
+export async function withService<Result>(
+  config: Config,
+  use: (
+    client: ServiceClient,
+    service: {
+      readonly baseUrl: string;
+      readonly sandbox: boolean;
+      readonly credential: Credential['kind'] | undefined;
+    },
+  ) => Promise<Result>,
+): Promise<Result> {
+  const stack = await acquireStack(config, { sandbox: true }, tell);
+  try {
+    const { baseUrl = '', credential } = stack.service;
+    const service = { baseUrl, sandbox: stack.embedded.sandbox, credential: credential?.kind };
+    return await withClient({ ...config.service, ...stack.service }, (client) => use(client, service));
+  } finally {
+    await stack.release();
+  }
+}
+
+/** A client for as long as it is used. */
+export async function withClient<Result>(
+  settings: ServiceSettings,
+  use: (client: ServiceClient) => Promise<Result>,
+): Promise<Result> {
+  const client = createServiceClient(settings);
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,365 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { formatCredits, type Credits } from '../domain/money/decimal.ts';
+import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import { parseRateLimits, type RateLimit } from '../domain/rates/rate-limit.ts';
+import { parseRetention, type Retention } from '../domain/runs/retention.ts';
+import {
+  count,
+  credits,
+  duration,
+  listenAddress,
+  oneOf,
+  parsed,
+  parseFreshness,
+  parseNotifiedEvents,
+  parsePercents,
+  text,
+  url,
+  type Freshness,
+  type ListenAddress,
+} from './setting-values.ts';
+
+export type { Freshness, ListenAddress } from './setting-values.ts';
+
+const schema = z.object({
+  ENRICHMENT_BASE_URL: url('http:', 'https:').refine(
+    (value) => value === undefined || /\/api\/v1\/?$/.test(value),
+    {
+      error: 'must end in /api/v1',
+    },
+  ),
+  ENRICHMENT_API_KEY: text,
+  ENRICHMENT_ACCESS_TOKEN: text,
+  ENRICHMENT_ACCESS_TOKEN_FILE: text,
+  ENRICHMENT_ACCESS_TOKEN_COMMAND: text,
+  DATABASE_URL: url('postgres:', 'postgresql:'),
+  TEMPORAL_ADDRESS: text,
+  TEMPORAL_CODEC_KEYS: text,
+  TEMPORAL_CODEC_KEYS_FILE: text,
+  CODEC_SERVER_LISTEN: listenAddress('127.0.0.1:8081'),
+  CODEC_SERVER_UI_ORIGINS: text.transform((value) =>
+    (value ?? 'http://127.0.0.1:8233,http://localhost:8233')
+      .split(',')
+      .map((origin) => origin.trim().replace(/\/$/, '')),
+  ),
+  CODEC_SERVER_TOKEN: text,
+  WEBHOOK_PUBLIC_URL: url('http:', 'https:'),
+  WEBHOOK_LISTEN: listenAddress('127.0.0.1:8080'),
+  RATE_LIMITS: parsed('600/hour', parseRateLimits),
+  MAX_CREDITS_PER_RUN: credits,
+  MAX_CREDITS_PER_DAY: credits,
+  MAX_CREDITS_PER_MONTH: credits,
+  BUDGET_ALARMS: parsed('80%,100%', parsePercents),
+  FRESHNESS: parsed('enriched=90d,not_found=30d', parseFreshness),
+  RETENTION: parsed('', parseRetention),
+  LATE_RESULTS_POLL_AFTER: duration('LATE_RESULTS_POLL_AFTER', '15m'),
+  LATE_RESULTS_DEADLINE: duration('LATE_RESULTS_DEADLINE', '24h'),
+  POLL_PATH: text
+    .transform((value) => value ?? '/webhook_result/{request_id}')
+    .refine((value) => value.startsWith('/') && value.includes('{request_id}'), {
+      error: 'must be a path that begins with / and holds {request_id}',
+    }),
+  ENRICH_DATA_DIR: text.transform((value) => resolve(value ?? '.enrich')),
+  AWS_ENDPOINT_URL: url('http:', 'https:'),
+  AWS_ENDPOINT_URL_S3: url('http:', 'https:'),
+  NETRC: text.transform((value) => value ?? `${homedir()}/.netrc`),
+  CALL_CONCURRENCY: count(4, 1, 100),
+  CALL_TIMEOUT: duration('CALL_TIMEOUT', '60s'),
+  TEMPORAL_CLI_PATH: text,
+  TEMPORAL_PORT: count(0, 0, 65_535),
+  TEMPORAL_UI_PORT: count(0, 0, 65_535),
+  POSTGRES_PORT: count(0, 0, 65_535),
+  SANDBOX_PORT: count(0, 0, 65_535),
+  SANDBOX_CLOCK: text.refine((value) => value === undefined || !Number.isNaN(Date.parse(value)), {
+    error: 'must be a time, such as 2027-03-01T00:00:00Z',
+  }),
+  SANDBOX_CREDENTIAL: text.transform((value) => value ?? 'key').pipe(oneOf('key', 'token')),
+  LOG_LEVEL: text.pipe(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').optional()),
+  LOG_FORMAT: text.pipe(oneOf('json', 'pretty').optional()),
+  METRICS_LISTEN: listenAddress('127.0.0.1:9464'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url('http:', 'https:'),
+  NOTIFY_URL: url('http:', 'https:'),
+  NOTIFY_SECRET: text,
+  NOTIFY_COMMAND: text,
+  NOTIFY_ON: parsed('paused,failed,finished,budget', parseNotifiedEvents),
+  XDG_CACHE_HOME: text.transform((value) => value ?? `${homedir()}/.cache`),
+});
+
+const credentialSettings = [
+  'ENRICHMENT_API_KEY',
+  'ENRICHMENT_ACCESS_TOKEN',
+  'ENRICHMENT_ACCESS_TOKEN_FILE',
+  'ENRICHMENT_ACCESS_TOKEN_COMMAND',
+] as const;
+
+const schemaOfAll = schema.superRefine((values, context) => {
+  if (values.TEMPORAL_CODEC_KEYS !== undefined && values.TEMPORAL_CODEC_KEYS_FILE !== undefined) {
+    context.addIssue({
+      code: 'custom',
+      path: ['TEMPORAL_CODEC_KEYS_FILE'],
+      message: 'is set beside TEMPORAL_CODEC_KEYS: unset one',
+    });
+  }
+  const [first, ...others] = credentialSettings.filter((name) => values[name] !== undefined);
+  for (const name of others) {
+    context.addIssue({
+      code: 'custom',
+      path: [name],
+      message: `is set beside ${first}: unset one, a call carries one credential, and a key is no token`,
+    });
+  }
+});
+
+/** How the product calls the service. */
+export interface ServiceSettings {
+  /** Undefined: the sandbox. Otherwise without a trailing slash, ending in `/api/v1`. */
+  readonly baseUrl: string | undefined;
+  readonly credential: Credential | undefined;
+  /** The longest that one call may take, in seconds. */
+  readonly callTimeoutSeconds: number;
+  readonly pollPath: string;
+}
+
+/** Rule 1 of Authentication: a key sent as a bearer token is refused, so the two kinds are never mixed up. */
+export type Credential =
+  | { readonly kind: 'api-key'; readonly value: string }
+  | { readonly kind: 'access-token'; readonly value: string }
+  | TokenOrigin;
+
+/** Where the keys for Temporal's payloads are: set, or in a file (absolute). */
+export type CodecKeysOrigin = { readonly text: string } | { readonly file: string };
+
+/** Where an access token is kept fresh by somebody else: it is read when it is needed, and again when it was refused. */
+export type TokenOrigin =
+  /** Absolute. */
+  | { readonly kind: 'access-token'; readonly file: string }
+  /** For the shell; prints the token. */
+  | { readonly kind: 'access-token'; readonly command: string };
+
+/** Everything that a process may be told from outside, checked once. */
+export interface Config {
+  readonly service: ServiceSettings;
+  /** Undefined: embedded PostgreSQL. */
+  readonly databaseUrl: string | undefined;
+  /** Undefined: the Temporal dev server. */
+  readonly temporalAddress: string | undefined;
+  /** Undefined: payloads are not encrypted. */
+  readonly temporalCodec: CodecKeysOrigin | undefined;
+  readonly codecServer: {
+    readonly listen: ListenAddress | undefined;
+    readonly uiOrigins: readonly string[];
+    readonly token: string | undefined;
+  };
+  readonly rateLimits: readonly RateLimit[];
+  /** Calls that one worker keeps in the air at once. */
+  readonly callConcurrency: number;
+  readonly budgets: {
+    readonly perRun: Credits | undefined;
+    readonly perDay: Credits | undefined;
+    readonly perMonth: Credits | undefined;
+  };
+  /** At how many percent of a budget an alarm is raised, ascending. */
+  readonly budgetAlarms: readonly number[];
+  readonly freshness: Freshness;
+  readonly retention: Retention;
+  readonly webhook: { readonly publicUrl: string | undefined; readonly listen: ListenAddress | undefined };
+  readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
+  /** How exports are reached that are no files of this machine. */
+  readonly exportAccess: {
+    /** Absolute. */
+    readonly spoolFolder: string;
+    readonly netrcFile: string;
+    readonly s3: { readonly endpoint: string | undefined };
+  };
+  readonly embedded: {
+    /** Absolute. */
+    readonly dataDirectory: string;
+    readonly cacheDirectory: string;
+    readonly temporalCliPath: string | undefined;
+    /** 0: a free one. */
+    readonly ports: {
+      readonly temporal: number;
+      readonly temporalUi: number;
+      readonly postgres: number;
+      readonly sandbox: number;
+    };
+    /** Of a sandbox that is started. */
+    readonly sandbox: {
+      /** The time at which it starts, as it was written; undefined: now. */
+      readonly clock: string | undefined;
+      /** What it is called with. */
+      readonly credential: 'key' | 'token';
+    };
+  };
+  /** Where traces are sent; undefined: none are made. */
+  readonly tracesEndpoint: string | undefined;
+  readonly notify: {
+    readonly url: string | undefined;
+    /** Signs what is posted. */
+    readonly secret: string | undefined;
+    /** For the shell. */
+    readonly command: string | undefined;
+    readonly on: readonly NotifiedEvent[];
+  };
+  readonly log: { readonly level: string; readonly format: 'json' | 'pretty' | undefined };
+  /** Undefined: no metrics are served. */
+  readonly metricsListen: ListenAddress | undefined;
+}
+
+export type Setting = keyof z.input<typeof schema>;
+
+/** Flags of a command, by the name of the setting that each overrides. */
+export type Overrides = { readonly [Name in Setting]?: string | undefined };
+
+/** What is wrong with the settings, one by one. */
+export class WrongSettings extends Problem {
+  readonly settings: readonly { readonly setting: Setting; readonly what: string }[];
+
+  constructor(settings: WrongSettings['settings'], flagOf: (setting: Setting) => string | undefined) {
+    const nameOf = (setting: Setting): string => flagOf(setting) ?? setting;
+    super(
+      'setting.invalid',
+      `wrong setting: ${settings.map(({ setting, what }) => `${nameOf(setting)} ${what}`).join('; ')}`,
+      {
+        where: [...new Set(settings.map(({ setting }) => nameOf(setting)))].join(', '),
+        next: 'correct it in the environment or on the command line; .env.example explains all settings',
+        exitCode: exitCodes.usage,
+      },
+    );
+    this.settings = settings;
+  }
+}
+
+/**
+ * Reads the settings: environment first, flags over it.
+ *
+ * @param flagOf what a person typed in place of a setting's name, for the error; undefined where it is not from a flag
+ * @throws WrongSettings `setting.invalid` that names every wrong setting; exit code 2
+ */
+export function readConfig(
+  environment: NodeJS.ProcessEnv,
+  overrides: Overrides = {},
+  flagOf: (setting: Setting) => string | undefined = () => undefined,
+): Config {
+  const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined));
+  const result = schemaOfAll.safeParse({ ...environment, ...given });
+  if (!result.success) {
+    throw new WrongSettings(
+      result.error.issues.map(({ path, message }) => ({ setting: path[0] as Setting, what: message })),
+      flagOf,
+    );
+  }
+  const values = result.data;
+  return deepFreeze({
+    service: {
+      baseUrl: values.ENRICHMENT_BASE_URL?.replace(/\/$/, ''),
+      credential: readCredential(values),
+      callTimeoutSeconds: values.CALL_TIMEOUT,
+      pollPath: values.POLL_PATH,
+    },
+    databaseUrl: values.DATABASE_URL,
+    temporalAddress: values.TEMPORAL_ADDRESS,
+    temporalCodec:
+      values.TEMPORAL_CODEC_KEYS !== undefined
+        ? { text: values.TEMPORAL_CODEC_KEYS }
+        : values.TEMPORAL_CODEC_KEYS_FILE !== undefined
+          ? { file: resolve(values.TEMPORAL_CODEC_KEYS_FILE) }
+          : undefined,
+    codecServer: {
+      listen: values.CODEC_SERVER_LISTEN,
+      uiOrigins: values.CODEC_SERVER_UI_ORIGINS,
+      token: values.CODEC_SERVER_TOKEN,
+    },
+    rateLimits: values.RATE_LIMITS,
+    callConcurrency: values.CALL_CONCURRENCY,
+    budgets: {
+      perRun: values.MAX_CREDITS_PER_RUN,
+      perDay: values.MAX_CREDITS_PER_DAY,
+      perMonth: values.MAX_CREDITS_PER_MONTH,
+    },
+    budgetAlarms: values.BUDGET_ALARMS,
+    freshness: values.FRESHNESS,
+    retention: values.RETENTION,
+    webhook: { publicUrl: values.WEBHOOK_PUBLIC_URL?.replace(/\/$/, ''), listen: values.WEBHOOK_LISTEN },
+    lateResults: {
+      pollAfterSeconds: values.LATE_RESULTS_POLL_AFTER,
+      deadlineSeconds: values.LATE_RESULTS_DEADLINE,
+    },
+    exportAccess: {
+      spoolFolder: join(values.ENRICH_DATA_DIR, 'spool'),
+      netrcFile: values.NETRC,
+      s3: { endpoint: values.AWS_ENDPOINT_URL_S3 ?? values.AWS_ENDPOINT_URL },
+    },
+    embedded: {
+      dataDirectory: values.ENRICH_DATA_DIR,
+      cacheDirectory: resolve(values.XDG_CACHE_HOME, 'enrich'),
+      temporalCliPath: values.TEMPORAL_CLI_PATH,
+      ports: {
+        temporal: values.TEMPORAL_PORT,
+        temporalUi: values.TEMPORAL_UI_PORT,
+        postgres: values.POSTGRES_PORT,
+        sandbox: values.SANDBOX_PORT,
+      },
+      sandbox: { clock: values.SANDBOX_CLOCK, credential: values.SANDBOX_CREDENTIAL },
+    },
+    tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    notify: {
+      url: values.NOTIFY_URL,
+      secret: values.NOTIFY_SECRET,
+      command: values.NOTIFY_COMMAND,
+      on: values.NOTIFY_ON,
+    },
+    log: {
+      // A command that carries a run out by itself shows its progress: lines of a log would stand in between.
+      level: values.LOG_LEVEL ?? (values.TEMPORAL_ADDRESS === undefined ? 'warn' : 'info'),
+      format: values.LOG_FORMAT,
+    },
+    metricsListen: values.METRICS_LISTEN,
+  });
+}
+
+/** How the warehouse names the service that is called: what one says and answers does not count for another. */
+export function serviceName({ service }: Config): string {
+  return service.baseUrl ?? 'sandbox';
+}
+
+/** What counts for a run where nothing else is said; credits are a decimal as text. */
+export function runDefaults(config: Config): {
+  readonly service: string;
+  readonly maxCredits: string | null;
+  readonly freshness: Freshness;
+  readonly lateDeadlineSeconds: number;
+} {
+  const { budgets, freshness, lateResults } = config;
+  return {
+    service: serviceName(config),
+    maxCredits: budgets.perRun === undefined ? null : formatCredits(budgets.perRun),
+    freshness,
+    lateDeadlineSeconds: lateResults.deadlineSeconds,
+  };
+}
+
+/** At most one of the settings is there. */
+function readCredential(values: z.output<typeof schema>): Credential | undefined {
+  const {
+    ENRICHMENT_API_KEY: key,
+    ENRICHMENT_ACCESS_TOKEN: token,
+    ENRICHMENT_ACCESS_TOKEN_FILE: file,
+    ENRICHMENT_ACCESS_TOKEN_COMMAND: command,
+  } = values;
+  if (key !== undefined) return { kind: 'api-key', value: key };
+  if (token !== undefined) return { kind: 'access-token', value: token };
+  if (file !== undefined) return { kind: 'access-token', file: resolve(file) };
+  if (command !== undefined) return { kind: 'access-token', command };
+  return undefined;
+}
+
+function deepFreeze<Value extends object>(value: Value): Value {
+  for (const child of Object.values(value)) {
+    if (typeof child === 'object' && child !== null) deepFreeze(child);
+  }
+  return Object.freeze(value);
+}

@@ -1,0 +1,162 @@
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import { schemaName } from './database.ts';
+import type { Tables } from './schema.ts';
+
+/**
+ * What an analyst may read: contacts, outcomes, calls and money. Not the bodies that came, not the rows of exports, no hashes
+ * of tokens, and no memory of identities. Whoever adds a table decides here; a column that is not named is not readable.
+ */
+export const analystColumns: {
+  readonly [Table in keyof Tables]: 'all' | 'none' | readonly (keyof Tables[Table] & string)[];
+} & { readonly rate_reports: 'none' } = {
+  enriched_contacts: 'all',
+  contact_phones: 'all',
+  // The first line of a file without a header is a contact, and a mapping names its cells.
+  runs: [
+    'run_id',
+    'workflow_id',
+    'status',
+    'stop',
+    'source',
+    'file_name',
+    'file_sha256',
+    'rows_staged',
+    'rows_pruned',
+    'plan',
+    'plan_hash',
+    'as_of',
+    'created_at',
+    'ingested_at',
+    'approved_at',
+    'finished_at',
+    'undone_at',
+    'undone_by',
+    'undone_reason',
+  ],
+  run_rows: ['run_id', 'row_number', 'contact_id', 'outcome', 'reason'],
+  run_people: 'all',
+  attempts: [
+    'attempt_id',
+    'run_id',
+    'batch',
+    'status',
+    'reason',
+    'people',
+    'request_id',
+    'credits_reserved',
+    'credits_settled',
+    'credits_answered',
+    'budget_ids',
+    'http_status',
+    'awaits',
+    'found_ids',
+    'found_people',
+    'awaited_until',
+    'next_poll_at',
+    'polls',
+    'phones_with_earlier',
+    'admitted_at',
+    'answered_at',
+    'closed_at',
+  ],
+  attempt_people: 'all',
+  quarantined_people: 'all',
+  webhook_deliveries: [
+    'delivery_id',
+    'attempt_id',
+    'run_id',
+    'origin',
+    'status',
+    'reason',
+    'late',
+    'subject',
+    'person_ids',
+    'credits',
+    'received_at',
+    'applied_at',
+  ],
+  budgets: 'all',
+  standing_budgets: 'all',
+  budget_changes: 'all',
+  budget_alarms: 'all',
+  rate_scopes: 'all',
+  rate_calls: 'all',
+  service_windows: 'all',
+  waiting_batches: 'none',
+  // Left to the workers of releases before 0008, and no longer true.
+  rate_reports: 'none',
+  raw_answers: 'none',
+  claims: 'none',
+  identity_memory: 'none',
+  // What was replaced or taken away again: whoever reads contacts reads what holds.
+  contact_journal: 'none',
+  notifications: 'none',
+  analyst_roles: 'none',
+  fetched_exports: 'none',
+  suppression_entries: 'all',
+  suppressed_keys: 'none',
+  erasures: 'all',
+};
+
+/** Any number that nobody else locks: rights are given by one at a time, or PostgreSQL refuses ("concurrently updated"). */
+const grantLock = 7_305_902_311;
+
+/**
+ * Gives every read-only role exactly the rights above: what it had on the schema before, and what an earlier release gave,
+ * is taken back. Roles that were dropped are forgotten.
+ *
+ * @param role to be one from now on
+ */
+export async function grantAnalysts(database: Kysely<never>, role?: string): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await sql`set local lock_timeout = '1min'`.execute(transaction);
+    await sql`select pg_advisory_xact_lock(${grantLock})`.execute(transaction);
+    if (role !== undefined) {
+      await requireReader(transaction, role);
+      await sql`insert into enrichment.analyst_roles values (${role}) on conflict do nothing`.execute(
+        transaction,
+      );
+    }
+    await sql`delete from enrichment.analyst_roles where role_name not in (select rolname from pg_roles)`.execute(
+      transaction,
+    );
+    const roles = await sql<{ name: string }>`select role_name as name from enrichment.analyst_roles`.execute(
+      transaction,
+    );
+    for (const { name } of roles.rows) await grant(transaction, name);
+  });
+}
+
+async function grant(transaction: Transaction<never>, role: string): Promise<void> {
+  const [schema, reader] = [sql.id(schemaName), sql.id(role)];
+  await sql`revoke all on all tables in schema ${schema} from ${reader}`.execute(transaction);
+  await sql`grant usage on schema ${schema} to ${reader}`.execute(transaction);
+  for (const [table, columns] of Object.entries(analystColumns)) {
+    if (columns === 'none') continue;
+    const readable = columns === 'all' ? sql`` : sql`(${sql.join(columns.map((column) => sql.id(column)))})`;
+    await sql`grant select ${readable} on ${sql.id(schemaName, table)} to ${reader}`.execute(transaction);
+  }
+}
+
+/** Taking rights from who owns the tables would lock the product out. @throws Problem */
+async function requireReader(transaction: Transaction<never>, role: string): Promise<void> {
+  const found = await sql<{ owns: boolean }>`
+    select rolsuper or pg_has_role(oid, (select nspowner from pg_namespace where nspname = ${schemaName}), 'member') as owns
+    from pg_roles where rolname = ${role}
+  `.execute(transaction);
+  if (found.rows.length === 0) {
+    throw new Problem('role.unknown', `there is no role "${role}"`, {
+      where: '--analyst-role',
+      next: 'make it first, for instance: create role analyst login password …',
+      exitCode: exitCodes.usage,
+    });
+  }
+  if (found.rows[0]!.owns) {
+    throw new Problem('role.owner', `"${role}" owns the tables or is a superuser: it cannot only read`, {
+      where: '--analyst-role',
+      next: 'name a role of its own for analysts',
+      exitCode: exitCodes.usage,
+    });
+  }
+}

@@ -1,0 +1,176 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Kysely, Migrator, PostgresDialect, sql, type Migration } from 'kysely';
+import pg from 'pg';
+import { Problem } from '../domain/problem.ts';
+import { grantAnalysts } from './analyst-role.ts';
+import { schemaName } from './database.ts';
+import { addressWithoutPassword, databaseErrorCode, describeDatabaseFailure } from './postgres-errors.ts';
+import * as firstTables from './migrations/0001-first-tables.ts';
+import * as lateResults from './migrations/0002-late-results.ts';
+import * as rateReports from './migrations/0003-rate-reports.ts';
+import * as budgets from './migrations/0004-budgets.ts';
+import * as fetchedExports from './migrations/0005-fetched-exports.ts';
+import * as notifications from './migrations/0006-notifications.ts';
+import * as operations from './migrations/0007-operations.ts';
+import * as serviceWindows from './migrations/0008-service-windows.ts';
+import * as suppressions from './migrations/0009-suppressions.ts';
+import * as waitingBatches from './migrations/0010-waiting-batches.ts';
+import * as contactJournal from './migrations/0011-contact-journal.ts';
+
+/** Named here and not found by listing a folder: the order is part of the code, and bundling cannot lose one. */
+export const migrations: Readonly<Record<string, Migration>> = {
+  '0001-first-tables': firstTables,
+  '0002-late-results': lateResults,
+  '0003-rate-reports': rateReports,
+  '0004-budgets': budgets,
+  '0005-fetched-exports': fetchedExports,
+  '0006-notifications': notifications,
+  '0007-operations': operations,
+  '0008-service-windows': serviceWindows,
+  '0009-suppressions': suppressions,
+  '0010-waiting-batches': waitingBatches,
+  '0011-contact-journal': contactJournal,
+};
+
+export interface Migrated {
+  /** Names of the migrations that were carried out now. */
+  readonly done: readonly string[];
+  /** Names of migrations of a newer release that the database has. Migrations only add, so this release works on it. */
+  readonly newer: readonly string[];
+}
+
+/** Whoever wants a table waits behind a migration that waits for it: it must not wait for long at a time. */
+const lockMilliseconds = 1_000;
+const pauseMilliseconds = 1_000;
+const lockNotAvailable = '55P03';
+
+/**
+ * Brings the schema `enrichment` up to this release; nothing happens where it is there already. Safe beside running workers
+ * and other migrators: all that is missing is one transaction, one at a time, and it gives way to who uses the tables.
+ * Read-only roles get their rights on what was added.
+ *
+ * A database that a newer release has migrated is left as it is: so workers of both can run while they are replaced.
+ *
+ * @param databaseUrl a database whose role may create a schema; no superuser is needed
+ * @param options.patienceMilliseconds for how long to try where somebody uses the tables
+ * @param options.migrations those of the release
+ * @throws Problem `database.in-use`, and others `database.*`
+ */
+export async function migrate(
+  databaseUrl: string,
+  options: {
+    readonly patienceMilliseconds?: number;
+    readonly migrations?: Readonly<Record<string, Migration>>;
+  } = {},
+): Promise<Migrated> {
+  const { patienceMilliseconds = 60_000, migrations: known = migrations } = options;
+  const giveUpAt = Date.now() + patienceMilliseconds;
+  return withDatabase(databaseUrl, async (database) => {
+    for (;;) {
+      const newer = await newerMigrations(database, known);
+      const { error, results } = await migrator(database, known, newer).migrateToLatest();
+      // The migrator never throws: an error that is not looked at leaves half a schema behind.
+      if (error === undefined) {
+        const done = (results ?? [])
+          .filter((result) => result.status === 'Success')
+          .map((result) => result.migrationName);
+        if (done.length > 0) await grantAnalysts(database);
+        return { done, newer };
+      }
+      // While this one waited for its turn, a newer release migrated.
+      const overtaken = (await newerMigrations(database, known)).length > newer.length;
+      if (!overtaken && databaseErrorCode(error) !== lockNotAvailable) throw error;
+      if (Date.now() > giveUpAt) throw inUse(databaseUrl, error);
+      await sleep(pauseMilliseconds);
+    }
+  });
+}
+
+/** Names of the migrations that a database still lacks, without changing it. */
+export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
+  return withDatabase(databaseUrl, async (database) => {
+    const all = await migrator(database, migrations, []).getMigrations();
+    return all.filter((migration) => migration.executedAt === undefined).map((migration) => migration.name);
+  });
+}
+
+/**
+ * Lets a role read what an analyst needs, now and after every later migration.
+ *
+ * @param role that is there, and has no rights on the schema but these
+ * @throws Problem `role.*`
+ */
+export async function allowAnalyst(databaseUrl: string, role: string): Promise<void> {
+  await withDatabase(databaseUrl, (database) => grantAnalysts(database, role));
+}
+
+/** Migrations that the database has, and this release does not know. */
+async function newerMigrations(
+  database: Kysely<never>,
+  known: Readonly<Record<string, Migration>>,
+): Promise<string[]> {
+  const table = `${schemaName}.kysely_migration`;
+  const there = await sql<{ there: boolean }>`select to_regclass(${table}) is not null as there`.execute(
+    database,
+  );
+  if (there.rows[0]?.there !== true) return [];
+  const executed = await sql<{ name: string }>`select name from ${sql.table(table)} order by name`.execute(
+    database,
+  );
+  return executed.rows.map(({ name }) => name).filter((name) => !(name in known));
+}
+
+/** @param newer that the migrator is to take as done */
+function migrator(
+  database: Kysely<never>,
+  known: Readonly<Record<string, Migration>>,
+  newer: readonly string[],
+): Migrator {
+  const done = Object.fromEntries(newer.map((name) => [name, { up: () => Promise.resolve() }]));
+  return new Migrator({
+    db: database,
+    provider: { getMigrations: () => Promise.resolve({ ...known, ...done }) },
+    migrationTableSchema: schemaName,
+  });
+}
+
+async function withDatabase<Result>(
+  databaseUrl: string,
+  use: (database: Kysely<never>) => Promise<Result>,
+): Promise<Result> {
+  // One connection, kept: it has a setting of its own.
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: 1,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 0,
+  });
+  pool.on('error', () => {});
+  // A connection that breaks in the middle of a statement fails it; the event alone would end the process without a word.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  const database = new Kysely<never>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    const version = await pool.query<{ server_version_num: string }>('show server_version_num');
+    const major = Math.floor(Number(version.rows[0]?.server_version_num ?? 0) / 10_000);
+    if (major < 15) {
+      throw new Problem('database.too-old', `PostgreSQL ${major} is too old`, {
+        where: 'DATABASE_URL',
+        next: 'use PostgreSQL 15 or later',
+      });
+    }
+    await pool.query(`set lock_timeout = ${lockMilliseconds}`);
+    return await use(database);
+  } catch (error) {
+    throw describeDatabaseFailure(error, databaseUrl);
+  } finally {
+    await database.destroy();
+  }
+}
+
+function inUse(databaseUrl: string, cause: unknown): Problem {
+  return new Problem('database.in-use', 'tables to migrate are in use by a transaction that does not end', {
+    where: addressWithoutPassword(databaseUrl),
+    next: 'end it (select pid, xact_start, query from pg_stat_activity order by xact_start shows the oldest) and try again; nothing was changed',
+    cause,
+  });
+}

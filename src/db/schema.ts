@@ -1,0 +1,470 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { RunPriority, Stop } from '../contract.ts';
+import type { BudgetPolicy } from '../domain/money/budget-policy.ts';
+import type { MatchRate } from '../domain/runs/match-rate.ts';
+import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
+
+/** PostgreSQL `numeric` and `bigint` travel as text: a float would round money and identifiers. */
+type Decimal = string;
+type Timestamp = ColumnType<Date, Date | string, Date | string>;
+type GeneratedTimestamp = ColumnType<Date, Date | string | undefined, Date | string>;
+type Json<Value> = ColumnType<Value, string, string>;
+
+export interface RunsTable {
+  run_id: string;
+  /** Hash of file content and options; unique among unfinished runs, so the same command goes on instead of starting twice. */
+  run_key: string;
+  workflow_id: string;
+  status: string;
+  stop: Json<Stop> | null;
+  source: string | null;
+  file_path: string;
+  file_name: string;
+  file_sha256: string;
+  options: Json<RunOptions>;
+  header: string[] | null;
+  /** Raw header → canonical field, as it was chosen. */
+  mapping: Json<Record<string, unknown>> | null;
+  /** What was odd about the file and could be read all the same. */
+  warnings: Generated<string[]>;
+  /** Records staged so far; with `ingested_at` set, the rows of the file. */
+  rows_staged: Generated<number>;
+  /** Up to this row number the rows say nothing of people any more: their retention has passed. */
+  rows_pruned: Generated<number>;
+  ingested_at: Timestamp | null;
+  plan: Json<Record<string, unknown>> | null;
+  plan_hash: string | null;
+  /** The plan that `--plan HASH` binds the run to. */
+  expected_plan_hash: string | null;
+  as_of: GeneratedTimestamp;
+  created_at: GeneratedTimestamp;
+  approved_at: Timestamp | null;
+  finished_at: Timestamp | null;
+  pilot: Json<PilotFigures> | null;
+  /** The guard of the match rate counts calls that were answered since. */
+  match_rate_since: Timestamp | null;
+  /** Whether it is known what contacts were before it: `none` of a run that is older than the journal, `pruned` after its retention. */
+  journal: Generated<'none' | 'kept' | 'pruned'>;
+  /** Since then nothing of it is written to contacts any more. */
+  undone_at: Timestamp | null;
+  undone_by: string | null;
+  undone_reason: string | null;
+}
+
+/** What a run was asked to do, beside the file: part of its key. */
+export interface RunOptions {
+  /** Address of the service, or `sandbox`: what another one answered before does not count. */
+  readonly service: string;
+  readonly source: string | null;
+  /** Content of the mapping file, or null. */
+  readonly mapping: Readonly<Record<string, unknown>> | null;
+  readonly maxCredits: string | null;
+  readonly reveal: readonly ('email' | 'phone')[];
+  readonly waterfall: readonly ('email' | 'phone')[];
+  /** Decimal text; set where a waterfall is asked for, whose prices the service does not fix. */
+  readonly maxCreditsPerPerson: string | null;
+  /** How long the run waits for results after their answer. How it waits decides nothing that is asked: no part of the key. */
+  readonly lateDeadlineSeconds: number;
+  readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number };
+  readonly priority: RunPriority;
+  /** What the run does where a budget is empty; null: what suits the budget (`policyOf`). */
+  readonly onBudget: BudgetPolicy | null;
+  /** People whose call is unknown are asked for once more, at the price of both calls. */
+  readonly onUnknown: 'hold' | 'retry';
+  /** So many people are asked for first, and the run goes on if that was worth it. */
+  readonly pilot: number | null;
+  /** Share from 0 to 1 below which a run stops. */
+  readonly minMatchRate: number | null;
+  /** Decimal text: a pilot whose emails cost more stops its run. */
+  readonly maxCostPerEmail: string | null;
+}
+
+/** What the pilot of a run came to; credits are decimals as text. */
+export interface PilotFigures {
+  readonly people: number;
+  readonly answered: number;
+  readonly found: number;
+  readonly match_rate: MatchRate | null;
+  readonly credits: { readonly settled: string; readonly held: string };
+  /** Contacts that have the field, and what one costs; null: nobody has it. */
+  readonly fields: Readonly<Record<string, { readonly count: number; readonly credits_each: string | null }>>;
+}
+
+export interface RunRowsTable {
+  run_id: string;
+  row_number: number;
+  contact_id: string;
+  outcome: string | null;
+  reason: string | null;
+  /** The record's cells as a JSON array in the order of `runs.header`: text, because jsonb refuses \u0000. */
+  raw: string;
+  person_id: string | null;
+  email: string | null;
+  other_emails: string[] | null;
+  hashed_email: string | null;
+  profile_url: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  name: string | null;
+  organization_name: string | null;
+  domain: string | null;
+  opted_out: Generated<boolean>;
+  /** Identity keys (`identityKeys` of the domain): what duplicates, freshness and claims are decided by. */
+  keys: string[];
+}
+
+/** The people that a plan asks for, in the order of the file; position 0 is the first person of batch 1 of page 1. */
+export interface RunPeopleTable {
+  run_id: string;
+  position: number;
+  row_number: number;
+}
+
+export type AttemptStatus = 'admitted' | 'awaiting' | 'unknown' | 'settled' | 'refused' | 'released';
+
+export interface AttemptsTable {
+  attempt_id: string;
+  run_id: string;
+  batch: number;
+  status: AttemptStatus;
+  reason: string | null;
+  people: number;
+  request_id: string | null;
+  credits_reserved: Decimal;
+  credits_settled: Decimal | null;
+  /** Budgets that hold the reservation: fixed at admission, so that a call over midnight settles where it was reserved. */
+  budget_ids: string[];
+  token_hash: Buffer | null;
+  http_status: number | null;
+  /** Results that are still to come (`LateKind`); empty where everything is there. */
+  awaits: Generated<string[]>;
+  /** Credits of the answer alone; null where it does not say. */
+  credits_answered: Decimal | null;
+  /** People of the answer, by the service's id: whose phones are to come. */
+  found_ids: Generated<string[]>;
+  /** How many were found by whatever the answer says: people, its own count, or what it billed. */
+  found_people: Generated<number>;
+  /** When a run stops waiting for the results. */
+  awaited_until: Timestamp | null;
+  /** Null: there is nothing to poll, or polling will never help. */
+  next_poll_at: Timestamp | null;
+  polls: Generated<number>;
+  /** `skipped`: an earlier request for the same people is in flight, and its phones are for this one as well. */
+  phones_with_earlier: Generated<boolean>;
+  admitted_at: GeneratedTimestamp;
+  answered_at: Timestamp | null;
+  closed_at: Timestamp | null;
+}
+
+export interface AttemptPeopleTable {
+  attempt_id: string;
+  detail_index: number;
+  run_id: string;
+  row_number: number;
+  outcome: string | null;
+  person_id: string | null;
+  evidence: string | null;
+}
+
+export interface RawAnswersTable {
+  attempt_id: string;
+  received_at: GeneratedTimestamp;
+  content_type: string | null;
+  /** gzip of the body as it came: bytea, because what came from outside need not be valid text or JSON. */
+  body_gzip: Buffer;
+}
+
+/** People that came back and were given to nobody, and why; the data itself stays in the raw answer. */
+export interface QuarantinedPeopleTable {
+  attempt_id: string;
+  match_index: number;
+  reason: string;
+  created_at: GeneratedTimestamp;
+}
+
+export interface BudgetsTable {
+  /** `run:<run_id>`, `day:2026-11-21`, `month:2026-11`; days and months are UTC. */
+  budget_id: string;
+  credits_limit: Decimal | null;
+  reserved: Generated<Decimal>;
+  settled: Generated<Decimal>;
+  /** The limit is a person's word: the settings of processes neither lower nor raise it. */
+  set_by_command: Generated<boolean>;
+}
+
+/** What a day or a month that begins may spend, by a person's word; without a row the settings of the processes say it. */
+export interface StandingBudgetsTable {
+  period: 'day' | 'month';
+  credits_limit: Decimal | null;
+}
+
+/** Every change of a limit: who, when, from what to what, and why. */
+export interface BudgetChangesTable {
+  change_id: Generated<string>;
+  changed_at: GeneratedTimestamp;
+  /** A budget, or `every-day` and `every-month`. */
+  budget_id: string;
+  old_limit: Decimal | null;
+  new_limit: Decimal | null;
+  /** A person, or `settings`. */
+  changed_by: string;
+  reason: string | null;
+}
+
+/** Thresholds that a budget has crossed: once for each, and once more where its limit was changed since. */
+export interface BudgetAlarmsTable {
+  budget_id: string;
+  percent: number;
+  credits_limit: Decimal;
+  /** Settled and reserved at that moment. */
+  used: Decimal;
+  crossed_at: GeneratedTimestamp;
+}
+
+export interface RateScopesTable {
+  /** The endpoint whose calls are counted together, such as `people/bulk_match`: of every service, two addresses may be one. */
+  scope: string;
+  paused_until: Timestamp | null;
+  pause_reason: string | null;
+  refused_at: Timestamp | null;
+  /** Refusals in a row: while above zero one call at a time probes. */
+  refusals: Generated<number>;
+}
+
+export interface RateCallsTable {
+  call_id: string;
+  scope: string;
+  started_at: GeneratedTimestamp;
+  /** The latest moment at which the service may have counted the call: its deadline while in the air, its end afterwards. */
+  counted_until: Timestamp;
+}
+
+/** One rate window of an endpoint as its service last told of it; other programs of the team use the same windows. */
+export interface ServiceWindowsTable {
+  /** Which service said so, as in `RunOptions`: what one has left says nothing of another. */
+  service: string;
+  scope: string;
+  seconds: number;
+  /** What the window holds each time it opens. The largest integer: unlimited, or not said. */
+  calls_limit: number;
+  /** The fewest that were said to be left of the window that is open. */
+  calls_left: number;
+  /** When `calls_left` was last said. */
+  said_at: Timestamp;
+  /** By then that window has certainly ended, and nothing is known of the one that follows but its limit. */
+  believed_until: Timestamp;
+}
+
+/** A batch that is ready for its call: calls of lower priorities leave a place free for it. Runs of the lowest have none here. */
+export interface WaitingBatchesTable {
+  run_id: string;
+  batch: number;
+  /** It is admitted or says so again before then; believed no longer. */
+  waits_until: Timestamp;
+}
+
+export interface ClaimsTable {
+  identity_key: string;
+  run_id: string;
+  row_number: number;
+  claimed_at: GeneratedTimestamp;
+}
+
+/** What was last learned about an identity, so that nobody is paid for twice while it is fresh. */
+export interface IdentityMemoryTable {
+  identity_key: string;
+  field_group: string;
+  outcome: string;
+  asked_at: Timestamp;
+  run_id: string;
+  /** Which service was asked: what one answered says nothing of another. */
+  service: Generated<string>;
+}
+
+export interface EnrichedContactsTable {
+  source: string;
+  contact_id: string;
+  person_id: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  email: string | null;
+  email_status: string | null;
+  title: string | null;
+  headline: string | null;
+  seniority: string | null;
+  departments: string[] | null;
+  city: string | null;
+  state: string | null;
+  country: string | null;
+  organization_id: string | null;
+  organization_name: string | null;
+  organization_domain: string | null;
+  organization_industry: string | null;
+  organization_employees: number | null;
+  phone: string | null;
+  linkedin_url: string | null;
+  enriched_at: Timestamp;
+  run_id: string;
+  attempt_id: string;
+  row_number: number;
+}
+
+/**
+ * - `received`: stored, and not looked at yet (or its call has no answer yet).
+ * - `applied`: took effect. `duplicate`: the same bytes took effect before.
+ * - `orphaned`: nobody in it was asked for; `quarantined`: it cannot be understood. Both are kept, and can be replayed.
+ */
+export type DeliveryStatus = 'received' | 'applied' | 'duplicate' | 'orphaned' | 'quarantined';
+
+export interface WebhookDeliveriesTable {
+  delivery_id: string;
+  attempt_id: string | null;
+  run_id: string | null;
+  /** `webhook`, or `poll` where we fetched it. */
+  origin: Generated<'webhook' | 'poll'>;
+  /** As it came: not decompressed, not parsed. Null: its retention has passed. */
+  body: Buffer | null;
+  content_encoding: string | null;
+  body_sha256: Buffer;
+  received_at: GeneratedTimestamp;
+  status: Generated<DeliveryStatus>;
+  reason: string | null;
+  applied_at: Timestamp | null;
+  /** Applied after its run had ended. */
+  late: Generated<boolean>;
+  /** Whose results of which kind it holds: of bodies with the same subject the dearest is billed, not their sum. */
+  subject: string | null;
+  person_ids: Generated<string[]>;
+  /** Null where the body does not say. */
+  credits: Decimal | null;
+}
+
+export interface ContactPhonesTable {
+  source: string;
+  contact_id: string;
+  person_id: string;
+  /** E.164 where it can be read, otherwise as it came. */
+  number: string;
+  e164: string | null;
+  raw_number: string | null;
+  type: string | null;
+  status: string | null;
+  dnc_status: string | null;
+  confidence: string | null;
+  position: number;
+  /** `reveal` or `waterfall`. */
+  origin: string;
+  attempt_id: string;
+  run_id: string;
+  delivery_id: string;
+  /** When it was asked for: the newest answer speaks for the contact. */
+  asked_at: Timestamp;
+}
+
+/**
+ * What a contact, or one number of it, was before a run wrote it: filled by triggers. The entries of a contact, in the order of
+ * `entry_id`, are a stack: a run can be taken back where its entries are on top, for then nobody has written the contact since.
+ */
+export interface ContactJournalTable {
+  entry_id: Generated<string>;
+  /** The run that wrote it. */
+  run_id: string;
+  source: string;
+  contact_id: string;
+  /** Null: the contact itself. */
+  number: string | null;
+  /** The row of `enriched_contacts` or `contact_phones`; null: there was none. */
+  former: Json<Record<string, unknown>> | null;
+  written_at: GeneratedTimestamp;
+}
+
+/** What somebody is to be told: a run's change of status, or a budget that has crossed a threshold. Filled by triggers. */
+export interface NotificationsTable {
+  notification_id: Generated<string>;
+  event: NotifiedEvent;
+  run_id: string | null;
+  /** Of a run, why it stopped; of a budget, which threshold was crossed. */
+  facts: Json<Record<string, unknown>> | null;
+  occurred_at: GeneratedTimestamp;
+  /** Channels that have taken it: `url`, `command`. */
+  told: Generated<string[]>;
+  tries: Generated<number>;
+  next_try_at: GeneratedTimestamp;
+  /** Why the last try failed; null where it did not. */
+  failure: string | null;
+  /** Told everywhere, or given up. */
+  closed_at: Timestamp | null;
+}
+
+/** Roles that may read what an analyst needs, and nothing else: their rights are renewed by every migration. */
+export interface AnalystRolesTable {
+  role_name: string;
+}
+
+/** What lay where in which version, of exports that are fetched. */
+export interface FetchedExportsTable {
+  /** Without secrets. */
+  address: string;
+  etag: string;
+  sha256: string;
+  fetched_at: Generated<Timestamp>;
+}
+
+/** Whom not to ask for. Nobody is named: what a key says is kept as a hash. */
+export interface SuppressionEntriesTable {
+  /** SHA-256 of the identity key that was put on the list. */
+  entry_id: Buffer;
+  kind: 'email' | 'profile' | 'person' | 'hash' | 'name' | 'domain';
+  /** Of an entry of that kind, in clear: it is no personal data, and subdomains are matched by it. */
+  domain: string | null;
+  reason: string | null;
+  added_by: string;
+  added_at: GeneratedTimestamp;
+}
+
+/** The forms under which an entry is looked up. */
+export interface SuppressedKeysTable {
+  key_hash: Buffer;
+  entry_id: Buffer;
+}
+
+/** That somebody was erased, without saying who. */
+export interface ErasuresTable {
+  erasure_id: string;
+  erased_at: GeneratedTimestamp;
+  erased_by: string;
+  reason: string | null;
+  /** How much was removed, by table. */
+  removed: Json<Record<string, number>>;
+}
+
+/** The schema `enrichment`. */
+export interface Tables {
+  runs: RunsTable;
+  run_rows: RunRowsTable;
+  run_people: RunPeopleTable;
+  attempts: AttemptsTable;
+  attempt_people: AttemptPeopleTable;
+  raw_answers: RawAnswersTable;
+  quarantined_people: QuarantinedPeopleTable;
+  budgets: BudgetsTable;
+  standing_budgets: StandingBudgetsTable;
+  budget_changes: BudgetChangesTable;
+  budget_alarms: BudgetAlarmsTable;
+  rate_scopes: RateScopesTable;
+  rate_calls: RateCallsTable;
+  service_windows: ServiceWindowsTable;
+  waiting_batches: WaitingBatchesTable;
+  claims: ClaimsTable;
+  identity_memory: IdentityMemoryTable;
+  enriched_contacts: EnrichedContactsTable;
+  webhook_deliveries: WebhookDeliveriesTable;
+  contact_phones: ContactPhonesTable;
+  contact_journal: ContactJournalTable;
+  notifications: NotificationsTable;
+  analyst_roles: AnalystRolesTable;
+  fetched_exports: FetchedExportsTable;
+  suppression_entries: SuppressionEntriesTable;
+  suppressed_keys: SuppressedKeysTable;
+  erasures: ErasuresTable;
+}

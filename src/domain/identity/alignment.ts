@@ -1,0 +1,150 @@
+import type { Identity } from './identity.ts';
+import {
+  isStub,
+  readyIdentity,
+  readyPerson,
+  weigh,
+  type EmailHashes,
+  type Evidence,
+  type Fit,
+} from './identity-evidence.ts';
+import type { AnsweredOutcome } from '../runs/outcome.ts';
+import type { Person } from './person.ts';
+
+/** What an answer says of one person who was asked for. */
+export type AlignedRow =
+  | {
+      readonly outcome: Extract<AnsweredOutcome, 'enriched'>;
+      readonly person: Person;
+      readonly matchIndex: number;
+      readonly evidence: Evidence;
+    }
+  | { readonly outcome: Extract<AnsweredOutcome, 'not_found'> }
+  | { readonly outcome: Extract<AnsweredOutcome, 'identity_mismatch'>; readonly reason: string };
+
+export interface Alignment {
+  /** In the order of those asked for. */
+  readonly rows: readonly AlignedRow[];
+  /** People who came back and are given to nobody. */
+  readonly quarantined: readonly { readonly matchIndex: number; readonly reason: string }[];
+}
+
+/** An element of `matches` that is given to a row. */
+interface Gift {
+  readonly matchIndex: number;
+  readonly evidence: Evidence;
+}
+
+/** In the order in which they decide. */
+const levels = ['strong', 'weak'] as const;
+type Level = (typeof levels)[number];
+
+/**
+ * Gives the people of an answer to the rows that were asked for, by evidence. Promise 5: nobody's data goes to another
+ * person's contact.
+ *
+ * Nothing promises how `matches` aligns with `details`: misses come as null or are dropped, the order changes, strangers
+ * come. So each pair of row and person is weighed by itself (`weigh`), and a person is given to a row only where nobody
+ * else who came fits the row as well and the person fits no other row as well; otherwise neither is taken. Only an
+ * identifier that agrees (`strong`) gives one person to two rows: they are one contact entered twice. The place in the
+ * list is never evidence. It only tells a row whose answer was not accepted (`identity_mismatch`) from one that got none
+ * (`not_found`).
+ *
+ * @param asked what was sent, in the order of `details`
+ * @param matches what came, nulls included
+ * @param hashesOf MD5 and SHA-256 of an address, for rows that hold only a hash
+ */
+export function alignMatches(
+  asked: readonly Identity[],
+  matches: readonly (Person | null)[],
+  hashesOf: EmailHashes = () => [],
+): Alignment {
+  const rows = asked.map(readyIdentity);
+  const people = matches.map((person) =>
+    person === null || isStub(person) ? undefined : readyPerson(person),
+  );
+  const inPlace = matches.length === asked.length;
+  /** By row, then by element of `matches`. */
+  const fits: readonly (readonly (Fit | undefined)[])[] = rows.map((row) =>
+    people.map((person) => person && weigh(row, person, hashesOf)),
+  );
+  const isSamePerson = (one: number, other: number): boolean => {
+    const id = matches[one]?.id;
+    return one === other || (Boolean(id) && matches[other]?.id === id);
+  };
+
+  const given = new Map<number, Gift>();
+  const ambiguous = new Set<number>();
+  for (const level of levels) {
+    const open = [...rows.keys()].filter((row) => !given.has(row));
+    for (const row of open) {
+      const gift = ambiguous.has(row) ? undefined : candidate(row, level);
+      if (!gift) continue;
+      if (hasRivals(row, gift.matchIndex, level, open)) ambiguous.add(row);
+      else given.set(row, gift);
+    }
+  }
+  const taken = new Set(
+    [...given.values()].flatMap((gift) =>
+      [...people.keys()].filter((match) => isSamePerson(match, gift.matchIndex)),
+    ),
+  );
+  return {
+    rows: asked.map((_, row): AlignedRow => {
+      const gift = given.get(row);
+      return gift ? { outcome: 'enriched', person: matches[gift.matchIndex]!, ...gift } : whyNot(row);
+    }),
+    quarantined: people.flatMap((person, matchIndex) =>
+      person === undefined || taken.has(matchIndex) ? [] : [{ matchIndex, reason: whyNobody(matchIndex) }],
+    ),
+  };
+
+  /** Somebody who fits the row at this level, and no row at a higher one. */
+  function candidate(row: number, level: Level): Gift | undefined {
+    for (const [matchIndex, fit] of fits[row]!.entries()) {
+      if (fit?.strength !== level) continue;
+      const isIdentified = fits.some((_, other) => isFit(other, matchIndex, 'strong'));
+      if (level === 'strong' || !isIdentified) return { matchIndex, evidence: fit.evidence };
+    }
+    return undefined;
+  }
+
+  /** Whether a person fits a row at this level, by any of the elements in which they came. */
+  function isFit(row: number, matchIndex: number, level: Level): boolean {
+    return fits[row]!.some((fit, match) => fit?.strength === level && isSamePerson(match, matchIndex));
+  }
+
+  /** Somebody else fits the row as well, or the person fits as well another row that has got nobody by an identifier. */
+  function hasRivals(row: number, matchIndex: number, level: Level, open: readonly number[]): boolean {
+    const otherPeople = fits[row]!.some(
+      (fit, match) => fit?.strength === level && !isSamePerson(match, matchIndex),
+    );
+    const otherRows = open.some((other) => other !== row && isFit(other, matchIndex, level));
+    return otherPeople || (level === 'weak' && otherRows);
+  }
+
+  function whyNot(row: number): AlignedRow {
+    if (ambiguous.has(row)) return mismatch('more than one person or row fits equally well');
+    const left = fits[row]!.map((fit, match) => (taken.has(match) ? undefined : fit));
+    const doubtful = (inPlace ? left[row] : undefined) ?? left.find((fit) => fit && isNamesake(fit));
+    return doubtful ? mismatch(doubtOf(doubtful)) : { outcome: 'not_found' };
+  }
+
+  function whyNobody(match: number): string {
+    const doubts = fits.map((each) => each[match]);
+    const doubtful = (inPlace ? doubts[match] : undefined) ?? doubts.find((fit) => fit && isNamesake(fit));
+    return doubtful ? doubtOf(doubtful) : 'it fits nobody who was asked for';
+  }
+}
+
+function isNamesake(fit: Fit): boolean {
+  return fit.strength !== 'none' || fit.sameName;
+}
+
+function doubtOf(fit: Fit): string {
+  return fit.strength === 'none' ? fit.reason : 'more than one person or row fits equally well';
+}
+
+function mismatch(reason: string): AlignedRow {
+  return { outcome: 'identity_mismatch', reason };
+}

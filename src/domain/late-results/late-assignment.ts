@@ -1,0 +1,91 @@
+import { isRoleAddress, parseEmail } from '../identity/email-address.ts';
+import type { LateKind } from './awaited-results.ts';
+
+/** A contact that a request asked for and that was found, as far as a delivery can name it. */
+export interface AwaitingContact {
+  readonly personId: string;
+  /** Addresses that are known to be this person's: of the row, and of the answer. */
+  readonly emails: readonly string[];
+}
+
+export interface NamedPerson {
+  readonly id: string | undefined;
+  readonly emails: readonly { readonly email: string }[];
+}
+
+/**
+ * Gives the people of a delivery to the contacts of its request, by the service's person id. In a waterfall, whose ids may
+ * differ from those of the answer, an address will do as well, where all of this holds: no other contact and nobody else in
+ * the body has it; it is no mailbox that several people read; and nobody in the body has the id of that contact. Whoever is
+ * left is given to nobody: that only one contact is left as well is no evidence.
+ *
+ * @param origin what the delivery is of
+ * @param knownIds everybody whom the answer named, also those who were given to nobody: somebody known by id is no other
+ * @returns for each person the indexes of their contacts (two rows of a file can be one person); empty where there is none
+ */
+export function assignDelivered(
+  contacts: readonly AwaitingContact[],
+  people: readonly NamedPerson[],
+  origin: 'phones' | 'waterfall',
+  knownIds: readonly string[],
+): number[][] {
+  const byId = people.map((person) =>
+    indexesOf(contacts, (contact) => person.id !== undefined && contact.personId === person.id),
+  );
+  if (origin === 'phones') return byId;
+  const taken = new Set(byId.flat().map((index) => contacts[index]!.personId));
+  const claims = people.map((person, index) =>
+    byId[index]!.length > 0 || (person.id !== undefined && knownIds.includes(person.id))
+      ? []
+      : ownersByEmail(contacts, person).filter((contact) => !taken.has(contacts[contact]!.personId)),
+  );
+  return people.map((_, index) => {
+    const claim = claims[index]!;
+    const rivals = claims.some(
+      (other, at) => at !== index && other.some((contact) => claim.includes(contact)),
+    );
+    return byId[index]!.length > 0 ? byId[index]! : rivals ? [] : claim;
+  });
+}
+
+/** The contacts of the one person who has one of the addresses; empty where two have. */
+function ownersByEmail(contacts: readonly AwaitingContact[], person: NamedPerson): number[] {
+  const delivered = new Set(
+    person.emails
+      .map(({ email }) => parseEmail(email))
+      .filter((email) => email !== undefined && !isRoleAddress(email)),
+  );
+  const owned = indexesOf(contacts, (contact) =>
+    contact.emails.some((email) => delivered.has(email.toLowerCase())),
+  );
+  return new Set(owned.map((index) => contacts[index]!.personId)).size === 1 ? owned : [];
+}
+
+/** The kinds of a waterfall that a body is the last word on: those it names, or all where it names none that is known. */
+export function waterfallKinds(targetFields: readonly string[]): LateKind[] {
+  const kinds: LateKind[] = [
+    ...(targetFields.some((field) => /email/i.test(field)) ? (['waterfall_email'] as const) : []),
+    ...(targetFields.some((field) => /phone/i.test(field)) ? (['waterfall_phone'] as const) : []),
+  ];
+  return kinds.length === 0 ? ['waterfall_email', 'waterfall_phone'] : kinds;
+}
+
+const emailRanks = ['verified', 'likely to engage', 'unverified', 'guessed', 'extrapolated'];
+
+/**
+ * Whether an address from a waterfall is better than the one that a contact has: one beats none, and a better status beats
+ * a worse one. An address that bounced or is unavailable never replaces anything.
+ */
+export function isBetterEmail(offered: string | undefined, current: string | null | undefined): boolean {
+  const rank = rankOf(offered ?? 'unverified');
+  if (rank < 0) return false;
+  return current === undefined || current === null || rankOf(current) < 0 || rank < rankOf(current);
+}
+
+function rankOf(status: string): number {
+  return emailRanks.indexOf(status.toLowerCase().replaceAll('_', ' '));
+}
+
+function indexesOf<Item>(items: readonly Item[], test: (item: Item) => boolean): number[] {
+  return items.flatMap((item, index) => (test(item) ? [index] : []));
+}

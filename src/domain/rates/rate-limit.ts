@@ -1,0 +1,58 @@
+import { parseDuration, formatDuration } from '../text/duration.ts';
+import { Problem, exitCodes } from '../problem.ts';
+
+/** At most `calls` calls may arrive at the service in any trailing `seconds` seconds. */
+export interface RateLimit {
+  readonly calls: number;
+  readonly seconds: number;
+}
+
+const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day: 86_400 };
+
+/**
+ * Reads `RATE_LIMITS`: `600/hour`, `20/10s`, several joined by commas, or `unlimited`.
+ *
+ * The default of the service is 600 an hour; plans differ, so nothing is burnt in.
+ *
+ * @returns the windows, shortest first; empty for `unlimited`
+ * @throws Problem `setting.invalid`
+ */
+export function parseRateLimits(text: string, setting = 'RATE_LIMITS'): RateLimit[] {
+  if (text.trim().toLowerCase() === 'unlimited') return [];
+  const limits = text.split(',').map((part) => {
+    const match = /^\s*(\d{1,9})\s*\/\s*(\S+)\s*$/.exec(part);
+    const calls = Number(match?.[1] ?? 0);
+    const window = match?.[2]?.toLowerCase() ?? '';
+    if (!match || calls < 1) throw invalid(part, setting);
+    const seconds = named[window] ?? (/^\d/.test(window) ? parseDuration(window, setting) : 0);
+    if (seconds < 1) throw invalid(part, setting);
+    return { calls, seconds };
+  });
+  return limits.sort((a, b) => a.seconds - b.seconds);
+}
+
+/** `20/10s, 600/hour`, as the setting would be written. */
+export function formatRateLimits(limits: readonly RateLimit[]): string {
+  if (limits.length === 0) return 'unlimited';
+  return limits.map((limit) => `${limit.calls}/${windowName(limit.seconds)}`).join(', ');
+}
+
+/** The limits that count where several are known for one window: the lowest of each, shortest window first. */
+export function lowestLimits(limits: readonly RateLimit[]): RateLimit[] {
+  const lowest = new Map<number, number>();
+  for (const { calls, seconds } of limits)
+    lowest.set(seconds, Math.min(calls, lowest.get(seconds) ?? Number.POSITIVE_INFINITY));
+  return [...lowest].map(([seconds, calls]) => ({ calls, seconds })).sort((a, b) => a.seconds - b.seconds);
+}
+
+function windowName(seconds: number): string {
+  return Object.keys(named).find((name) => named[name] === seconds) ?? formatDuration(seconds);
+}
+
+function invalid(part: string, setting: string): Problem {
+  return new Problem('setting.invalid', `"${part.trim()}" is not a rate limit`, {
+    where: setting,
+    next: 'write calls and a window: 600/hour, 20/10s, 100/minute; join several by commas; or "unlimited"',
+    exitCode: exitCodes.usage,
+  });
+}

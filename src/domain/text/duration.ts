@@ -1,0 +1,35 @@
+import { Problem, exitCodes } from '../problem.ts';
+
+const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
+
+/**
+ * Reads a duration as it is written everywhere in the product: `15s`, `30m`, `24h`, `90d`, `2w`.
+ *
+ * @param text the setting's text
+ * @param setting the name of the setting, for the error
+ * @returns whole seconds
+ * @throws Problem `setting.invalid`
+ */
+export function parseDuration(text: string, setting: string): number {
+  const match = /^\s*(\d{1,9})\s*([smhdw])\s*$/i.exec(text);
+  const seconds = match
+    ? Number(match[1]) * (unitSeconds[match[2]!.toLowerCase()] ?? Number.NaN)
+    : Number.NaN;
+  if (!Number.isSafeInteger(seconds)) {
+    throw new Problem('setting.invalid', `"${text}" is not a duration`, {
+      where: setting,
+      next: 'write a whole number and a unit: 15s, 30m, 24h, 90d or 2w',
+      exitCode: exitCodes.usage,
+    });
+  }
+  return seconds;
+}
+
+/** The shortest exact way to write a number of seconds: `90d`, `36h`, `15s`. */
+export function formatDuration(seconds: number): string {
+  for (const unit of ['w', 'd', 'h', 'm'] as const) {
+    const size = unitSeconds[unit]!;
+    if (seconds >= size && seconds % size === 0) return `${seconds / size}${unit}`;
+  }
+  return `${seconds}s`;
+}

@@ -1,9 +1,0 @@
-import type { Tracing } from '../observe/tracing.ts';
-import type { CallObserver } from '../service/client.ts';
-import { ServiceFailure } from '../service/failure.ts';
-
-/** A span around every HTTP call of a client, named by its operation and, where it fails, by the type of failure. */
-export function traceCalls(tracing: Tracing): CallObserver {
-  return (endpoint, call) =>
-    tracing.call(endpoint.name, call, (error) => (error instanceof ServiceFailure ? error.type : 'internal'));
-}

@@ -1,0 +1,128 @@
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { headerKey, shownHeader } from './header-name.ts';
+import type { Field } from './known-exports.ts';
+import type { ColumnReference } from './mapping-file.ts';
+
+/** The columns of a header, each of which can be taken once. */
+export class Columns {
+  readonly #path: string;
+  readonly #header: readonly string[];
+  readonly #recognised: boolean;
+  readonly #keys: readonly string[];
+  readonly #taken = new Set<number>();
+
+  constructor(path: string, header: readonly string[], recognised: boolean) {
+    this.#path = path;
+    this.#header = header;
+    this.#recognised = recognised;
+    this.#keys = header.map(headerKey);
+  }
+
+  isFree(column: number): boolean {
+    return !this.#taken.has(column);
+  }
+
+  /** The header as a person would look for it. One without a known name may be a contact, and is not shown. */
+  where(): string {
+    if (!this.#recognised) return `${this.#path}, header`;
+    const shown = this.#header.slice(0, 12).map((name) => shownHeader(name) || '(empty)');
+    const more = this.#header.length > 12 ? `, … (${this.#header.length} columns)` : '';
+    return `${this.#path}, header: ${shown.join(', ')}${more}`;
+  }
+
+  nameOf(column: number): string {
+    return this.#header[column]!;
+  }
+
+  /** Columns that a mapping file names, in its order. */
+  take(references: ColumnReference | readonly ColumnReference[]): number[] {
+    const list = typeof references === 'object' ? references : [references];
+    const columns = list.map((reference) => this.#find(reference));
+    for (const column of columns) this.#taken.add(column);
+    return columns;
+  }
+
+  /**
+   * Free columns of these names, in the order of the names. Two columns of one name are refused where no better column is
+   * there, and left alone where one is. Emails are no exception: in a joined report the second one is the owner's.
+   */
+  claim(field: Field, names: readonly string[]): number[] {
+    const columns: number[] = [];
+    for (const key of new Set(names.map(headerKey))) {
+      const found = this.#withKey(key).filter((column) => this.isFree(column) && !columns.includes(column));
+      if (found.length < 2) columns.push(...found);
+      else if (columns.length === 0) throw this.#ambiguous(field, found);
+    }
+    // Ids of two systems must not stand in for one another from row to row.
+    const claimed = field === 'contact_id' ? columns.slice(0, 1) : columns;
+    for (const column of claimed) this.#taken.add(column);
+    return claimed;
+  }
+
+  #withKey(key: string): number[] {
+    return [...this.#keys.keys()].filter((column) => this.#keys[column] === key && key !== '');
+  }
+
+  #find(reference: ColumnReference): number {
+    if (typeof reference === 'number') {
+      if (reference <= this.#header.length) return reference - 1;
+      throw this.#unknown(
+        `there is no column ${reference}`,
+        `columns have the numbers 1 to ${this.#header.length}`,
+      );
+    }
+    const exact = [...this.#header.keys()].filter((column) => this.#header[column] === reference);
+    const found = exact.length > 0 ? exact : this.#withKey(headerKey(reference));
+    if (found.length === 1) return found[0]!;
+    if (found.length > 1) throw this.#ambiguous(undefined, found);
+    const nearest = this.#recognised ? nearestName(headerKey(reference), this.#header) : undefined;
+    throw this.#unknown(
+      `the mapping names a column "${shownHeader(reference)}" that the file does not have`,
+      nearest === undefined
+        ? 'name one of its columns as the header has it, or give the number of one'
+        : `did you mean "${shownHeader(nearest)}"?`,
+    );
+  }
+
+  #unknown(what: string, next: string): Problem {
+    return new Problem('mapping.unknown-column', what, {
+      where: this.where(),
+      next,
+      exitCode: exitCodes.usage,
+    });
+  }
+
+  #ambiguous(field: Field | undefined, found: readonly number[]): Problem {
+    const numbers = found.map((column) => column + 1).join(' and ');
+    const name = shownHeader(this.#header[found[0]!]!);
+    return new Problem('mapping.ambiguous', `columns ${numbers} are both called "${name}"`, {
+      where: this.where(),
+      next: `say which one is meant by its number, in a mapping file: {"columns": {"${field ?? 'email'}": ${found[0]! + 1}}}`,
+      exitCode: exitCodes.usage,
+    });
+  }
+}
+
+/** The column whose name takes the fewest single changes, if it takes few. */
+function nearestName(key: string, header: readonly string[]): string | undefined {
+  let nearest: string | undefined;
+  let least = Math.max(2, key.length / 3) + 1;
+  for (const name of header) {
+    const distance = editDistance(key.slice(0, 100), headerKey(name).slice(0, 100));
+    if (distance < least) [nearest, least] = [name, distance];
+  }
+  return nearest;
+}
+
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const change = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[to.length]!;
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+
+/** A column by its name in the header or by its position from 1. */
+const column = z.union([z.string().min(1).max(2_000), z.int().min(1)]);
+const columns = z.union([column, z.array(column)]);
+const optOutColumn = z.strictObject({ column, values: z.array(z.string().min(1)).min(1) });
+
+const mappingSchema = z.strictObject({
+  source: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/, 'must be a short name of letters, digits, "_", "-" and "."')
+    .optional(),
+  encoding: z.string().optional(),
+  delimiter: z
+    .string()
+    .regex(/^[^"\r\n\ufeff]$/, 'must be one character')
+    .optional(),
+  columns: z
+    .strictObject({
+      contact_id: columns,
+      person_id: columns,
+      email: columns,
+      hashed_email: columns,
+      profile_url: columns,
+      first_name: columns,
+      last_name: columns,
+      name: columns,
+      organization_name: columns,
+      domain: columns,
+      opted_out: z.union([column, optOutColumn, z.array(z.union([column, optOutColumn]))]),
+    })
+    .partial()
+    .optional(),
+  ignore: columns.optional(),
+});
+
+/** What a person says about the columns of an export: `--mapping FILE`. */
+export type ExportMapping = z.infer<typeof mappingSchema>;
+export type ColumnReference = z.infer<typeof column>;
+
+/**
+ * Checks the content of a mapping file.
+ *
+ * @throws Problem `mapping.invalid`, which names the place in the file
+ */
+export function checkedMapping(content: unknown): ExportMapping {
+  const result = mappingSchema.safeParse(content);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  const place = issue.path.join('.');
+  throw new Problem('mapping.invalid', `the mapping file is not understood: ${issue.message}`, {
+    where: place === '' ? 'mapping file' : `mapping file, ${place}`,
+    next: 'write for example {"columns": {"email": ["Work mail", "Private mail"], "contact_id": "Nr"}}; docs/exports.md lists all fields',
+    exitCode: exitCodes.usage,
+  });
+}

@@ -1,0 +1,161 @@
+import { parseDomain } from '../../domain/identity/domain-name.ts';
+import {
+  emailDomain,
+  isRoleAddress,
+  parseEmails,
+  parseHashedEmail,
+} from '../../domain/identity/email-address.ts';
+import { isFreeMail } from '../../domain/identity/free-mail.ts';
+import { identityKeys } from '../../domain/identity/identity-keys.ts';
+import type { Identity } from '../../domain/identity/identity.ts';
+import { displayForm, parseName, parseOrganizationName } from '../../domain/identity/normalise.ts';
+import type { Outcome } from '../../domain/runs/outcome.ts';
+import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
+import { decodeText, encodeText, type ByteText } from '../reading/byte-text.ts';
+import type { ColumnMap } from './column-map.ts';
+import { contactIdOf } from './contact-id.ts';
+import { isOptedOut } from './opt-out.ts';
+
+/** One record of an export as it is staged. */
+export interface StagedRow {
+  readonly rowNumber: number;
+  readonly contactId: string;
+  readonly outcome: Extract<Outcome, 'malformed' | 'no_identifier'> | undefined;
+  readonly reason: string | undefined;
+  readonly cells: readonly ByteText[];
+  readonly identity: Identity;
+  readonly optedOut: boolean;
+  readonly keys: readonly string[];
+}
+
+/** No field of a CRM holds as much; a file that was pasted into a cell does. */
+const longestCell = 1_000_000;
+const nobody: Identity = {};
+const none = encodeText('');
+const noIdentifier = 'no email, profile URL or service id, and no name together with a company';
+
+/**
+ * Reads records of one export.
+ *
+ * @returns a function from the cells of a record, its number from 1, and why it cannot be read (undefined: it can)
+ */
+export function createRowReader(
+  columns: ColumnMap,
+): (cells: readonly ByteText[], rowNumber: number, fault: string | undefined) => StagedRow {
+  const idColumn = columns.single.contact_id[0] ?? -1;
+  return (cells, rowNumber, fault) => {
+    if (fault !== undefined) {
+      const contactId = `row:${rowNumber}`;
+      const nothing = { identity: nobody, optedOut: false, keys: [] };
+      return { rowNumber, contactId, outcome: 'malformed', reason: fault, cells, ...nothing };
+    }
+    const identity = readIdentity(cells, columns);
+    const keys = identityKeys(identity);
+    const usable = keys.length > 0;
+    return {
+      rowNumber,
+      contactId: contactIdOf(columns.source, decodeText(cells[idColumn] ?? none), keys, rowNumber),
+      outcome: usable ? undefined : 'no_identifier',
+      reason: usable ? undefined : noIdentifier,
+      cells,
+      identity,
+      optedOut: columns.optOuts.some((optOut) =>
+        isOptedOut(decodeText(cells[optOut.column] ?? none), optOut.polarity, optOut.values),
+      ),
+      keys,
+    };
+  };
+}
+
+/**
+ * Tells why a record cannot be read. Only what cannot put one person's cell into another person's column is tolerated: surplus
+ * cells that are empty, and missing cells of columns that have no name and end the header.
+ *
+ * @param names the header as it stands in the file: a record that repeats it is no contact
+ * @returns a function that gives the reason, or undefined
+ */
+export function createRecordCheck(
+  names: readonly string[],
+): (cells: readonly ByteText[], guessed: boolean) => string | undefined {
+  const header = names.map(encodeText);
+  const most = header.length;
+  const least = header.findLastIndex((name) => name.trim() !== '') + 1;
+  return (cells, guessed) => {
+    if (cells.length < least) return `too few cells: ${cells.length}, and the header has ${most}`;
+    if (cells.length > most && cells.some((cell, index) => index >= most && cell.trim() !== '')) {
+      return `too many cells: ${cells.length}, and the header has ${most}`;
+    }
+    if (guessed && cells.some((cell) => /[\r\n]/.test(cell))) {
+      return 'a quote is opened and not closed in its line: following lines run into this record';
+    }
+    if (cells.some((cell) => cell.length > longestCell))
+      return `a cell of more than ${longestCell} characters`;
+    if (cells[0] === header[0] && header.every((name, index) => cells[index] === name)) {
+      return 'the header once more';
+    }
+    return undefined;
+  };
+}
+
+function readIdentity(cells: readonly ByteText[], { single, emails }: ColumnMap): Identity {
+  const identity: { -readonly [Key in keyof Identity]: Identity[Key] } = {};
+  const personId = first(cells, single.person_id, parsePersonId);
+  if (personId !== undefined) identity.personId = personId;
+  const addresses = readEmails(cells, emails);
+  if (addresses.length > 0) {
+    identity.email = addresses[0]!;
+    if (addresses.length > 1) identity.otherEmails = addresses.slice(1);
+  }
+  const hashedEmail = first(cells, single.hashed_email, parseHashedEmail);
+  if (hashedEmail !== undefined) identity.hashedEmail = hashedEmail;
+  const profileUrl = first(cells, single.profile_url, parseProfileUrl);
+  if (profileUrl !== undefined) identity.profileUrl = profileUrl;
+  const firstName = first(cells, single.first_name, parseName);
+  if (firstName !== undefined) identity.firstName = firstName;
+  const lastName = first(cells, single.last_name, parseName);
+  if (lastName !== undefined) identity.lastName = lastName;
+  const name = first(cells, single.name, parseName);
+  if (name !== undefined) identity.name = name;
+  const organizationName = first(cells, single.organization_name, parseOrganizationName);
+  if (organizationName !== undefined) identity.organizationName = organizationName;
+  const domain = first(cells, single.domain, parseDomain);
+  if (domain !== undefined) identity.domain = domain;
+  return identity;
+}
+
+/** The first of these columns that holds something of use. */
+function first(
+  cells: readonly ByteText[],
+  columns: readonly number[],
+  parse: (cell: string) => string | undefined,
+): string | undefined {
+  for (const column of columns) {
+    const cell = cells[column];
+    if (cell === undefined || cell === '') continue;
+    const value = parse(decodeText(cell));
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** All addresses, each once: work before free mail before those that several people read, then as the columns stand. */
+function readEmails(cells: readonly ByteText[], columns: readonly number[]): string[] {
+  const found: string[] = [];
+  for (const column of columns) {
+    const cell = cells[column];
+    if (cell === undefined || cell === '') continue;
+    for (const address of parseEmails(decodeText(cell))) if (!found.includes(address)) found.push(address);
+  }
+  return found.length < 2 ? found : found.sort((left, right) => emailRank(left) - emailRank(right));
+}
+
+function emailRank(address: string): number {
+  if (isRoleAddress(address)) return 2;
+  return isFreeMail(emailDomain(address)) ? 1 : 0;
+}
+
+/** The service's ids are opaque, but short and without spaces. */
+function parsePersonId(cell: string): string | undefined {
+  const id = displayForm(cell);
+  return /^[\w:.-]{1,100}$/.test(id) ? id : undefined;
+}

@@ -1,0 +1,140 @@
+import { createReadStream } from 'node:fs';
+import { open, stat, type FileHandle } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { createGunzip } from 'node:zlib';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+
+/** Of one reading from the disk. */
+const readBytesAtOnce = 1024 * 1024;
+/**
+ * Of one piece of work: small enough that the event loop serves the database in between, and that what is made of it fits
+ * the young generation of the heap (with 128 KB, page faults doubled the time in the kernel).
+ */
+const pieceBytes = 64 * 1024;
+
+/** What a file looks like from outside: if either figure changes, it is not the same content any more. */
+export interface FileState {
+  readonly bytes: number;
+  readonly modifiedMilliseconds: number;
+}
+
+/**
+ * Looks a file up and refuses what cannot be an export.
+ *
+ * @throws Problem `export.missing`, `export.not-a-file`, `export.unreadable`, `export.empty`
+ */
+export async function fileState(path: string): Promise<FileState> {
+  const found = await stat(path).catch((error: unknown) => {
+    throw fileProblem(path, error);
+  });
+  if (!found.isFile()) {
+    throw new Problem(
+      'export.not-a-file',
+      found.isDirectory() ? 'this is a directory' : 'this is no regular file',
+      {
+        where: path,
+        next: 'name the CSV file itself; a pipe cannot be read twice, so write it to a file first',
+        exitCode: exitCodes.usage,
+      },
+    );
+  }
+  if (found.size === 0) throw emptyFile(path);
+  return { bytes: found.size, modifiedMilliseconds: found.mtimeMs };
+}
+
+/** Whether a file begins as gzip does, whatever it is called. */
+export async function isGzip(path: string): Promise<boolean> {
+  for await (const piece of readStoredBytes(path)) return piece[0] === 0x1f && piece[1] === 0x8b;
+  return false;
+}
+
+/**
+ * The bytes of a file piece by piece, as they are stored. Each piece is in the same memory: it is gone with the next.
+ *
+ * @throws Problem `export.missing`, `export.unreadable`
+ */
+export async function* readStoredBytes(path: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
+  const handle = await openFile(path);
+  const memory = Buffer.allocUnsafeSlow(readBytesAtOnce);
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await handle.read(memory, 0, memory.length, null).catch((error: unknown) => {
+        throw fileProblem(path, error);
+      });
+      if (bytesRead === 0) return;
+      for (let start = 0; start < bytesRead; start += pieceBytes) {
+        yield memory.subarray(start, Math.min(start + pieceBytes, bytesRead));
+        await setImmediate();
+      }
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * The bytes of a file piece by piece, unpacked where it is gzip. A piece is gone with the next.
+ *
+ * @throws Problem `export.unreadable`, `export.gzip-damaged`
+ */
+export async function* readBytes(path: string, gzip: boolean, signal?: AbortSignal): AsyncGenerator<Buffer> {
+  if (!gzip) {
+    yield* readStoredBytes(path, signal);
+    return;
+  }
+  const gunzip = createGunzip({ chunkSize: pieceBytes });
+  // A failure of either stream ends the other, and comes out of the loop below.
+  pipeline(createReadStream(path, { ...(signal && { signal }) }), gunzip, () => {});
+  try {
+    yield* gunzip as AsyncIterable<Buffer>;
+  } catch (error) {
+    signal?.throwIfAborted();
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (!code.startsWith('Z_')) throw fileProblem(path, error);
+    throw new Problem('export.gzip-damaged', 'the gzip file is damaged or cut off', {
+      where: path,
+      next: 'copy or export it again; gzip -t FILE checks it',
+      exitCode: exitCodes.usage,
+      cause: error,
+    });
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path);
+  } catch (error) {
+    throw fileProblem(path, error);
+  }
+}
+
+/** Nothing in the file, or nothing but blank lines. */
+export function emptyFile(path: string): Problem {
+  return new Problem('export.empty', 'the file is empty', {
+    where: path,
+    next: 'export the contacts again, with a header line and one line for each contact',
+    exitCode: exitCodes.usage,
+  });
+}
+
+function fileProblem(path: string, error: unknown): Problem {
+  const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return new Problem('export.missing', 'there is no such file', {
+      where: path,
+      next: 'check the path; it is relative to the current folder',
+      exitCode: exitCodes.usage,
+      cause: error,
+    });
+  }
+  return new Problem('export.unreadable', `the file cannot be read (${code})`, {
+    where: path,
+    next:
+      code === 'EACCES'
+        ? 'give the user that runs this the right to read it'
+        : 'check the disk or the network share that it is on; what was read so far is kept',
+    cause: error,
+  });
+}

@@ -1,0 +1,78 @@
+import { Problem, exitCodes } from '../../domain/problem.ts';
+
+interface ForeignKind {
+  readonly name: string;
+  readonly matches: (head: Buffer, text: string) => boolean;
+  readonly next: string;
+}
+
+const saveAsCsv = 'open it in a spreadsheet program and save it as "CSV UTF-8", then use that file';
+
+/** Files that people hand over in place of a CSV, told by how they begin; what they are called says nothing. */
+const foreignKinds: readonly ForeignKind[] = [
+  {
+    name: 'an Excel workbook (xlsx)',
+    matches: (head) =>
+      startsWith(head, 'PK\u0003\u0004') && /\[Content_Types\]\.xml|xl\/|docProps/.test(latin(head)),
+    next: saveAsCsv,
+  },
+  {
+    name: 'a zip archive',
+    matches: (head) =>
+      ['PK\u0003\u0004', 'PK\u0005\u0006', 'PK\u0007\u0008'].some((magic) => startsWith(head, magic)),
+    next: 'unpack it and use the CSV file inside',
+  },
+  {
+    name: 'an old Excel workbook (xls)',
+    matches: (head) => startsWith(head, '\u00d0\u00cf\u0011\u00e0'),
+    next: saveAsCsv,
+  },
+  {
+    name: 'a PDF',
+    matches: (head) => startsWith(head, '%PDF'),
+    next: 'export the contacts as CSV from the CRM',
+  },
+  {
+    name: 'packed with bzip2, xz, zstd or 7-Zip',
+    matches: (head) =>
+      ['BZh', '\u00fd7zXZ', '(\u00b5/\u00fd', '7z\u00bc\u00af'].some((magic) => startsWith(head, magic)),
+    next: 'unpack it first; gzip is read as it is',
+  },
+  { name: 'a Parquet file', matches: (head) => startsWith(head, 'PAR1'), next: 'export the contacts as CSV' },
+  {
+    name: 'a web page (HTML)',
+    matches: (_, text) => /^<(?:!doctype html|html|head|body|table)\b/i.test(text),
+    next: 'this is often the log-in page of the CRM, saved under the name of the export: download the export again',
+  },
+  { name: 'XML', matches: (_, text) => /^<\?xml\b/i.test(text), next: saveAsCsv },
+  {
+    name: 'JSON',
+    matches: (_, text) => /^(?:\{\s*["}]|\[\s*[{[\]"])/.test(text),
+    next: 'export the contacts as CSV',
+  },
+];
+
+/**
+ * Refuses files that are no delimited text.
+ *
+ * @param head the first kilobytes, unpacked
+ * @throws Problem `export.not-csv`
+ */
+export function refuseForeignKind(path: string, head: Buffer): void {
+  const text = latin(head).replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, '');
+  const kind = foreignKinds.find((candidate) => candidate.matches(head, text));
+  if (!kind) return;
+  throw new Problem('export.not-csv', `this is no CSV file but ${kind.name}`, {
+    where: path,
+    next: kind.next,
+    exitCode: exitCodes.usage,
+  });
+}
+
+function startsWith(head: Buffer, magic: string): boolean {
+  return head.subarray(0, magic.length).equals(Buffer.from(magic, 'latin1'));
+}
+
+function latin(head: Buffer): string {
+  return head.subarray(0, 4_096).toString('latin1');
+}

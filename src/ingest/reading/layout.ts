@@ -1,0 +1,222 @@
+import Papa from 'papaparse';
+import { counted, nounFor } from '../../domain/text/counted.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { emptyFile } from './file-bytes.ts';
+import { headerKey } from '../columns/header-name.ts';
+import { commonNames, knownExports } from '../columns/known-exports.ts';
+import type { ExportMapping } from '../columns/mapping-file.ts';
+import type { Dialect } from './records.ts';
+
+/** Where the header stands in a file, and how its cells are told apart. */
+export interface Layout {
+  readonly dialect: Dialect;
+  readonly header: string[];
+  /** At least one column's name is known: what stands there is a header, and can be shown. */
+  readonly recognised: boolean;
+  /** Records before the header: titles, notes, `sep=;`. */
+  readonly recordsBefore: number;
+  readonly warnings: readonly string[];
+}
+
+const delimiters = [',', ';', '\t', '|'];
+/** Title rows and instructions above a header: the longest that were seen had a dozen. */
+const recordsSearched = 40;
+const knownKeys: ReadonlySet<string> = new Set(
+  [commonNames, ...knownExports.map((known) => known.fields)]
+    .flatMap((fields) => Object.values(fields).flat())
+    .concat([
+      'title',
+      'job title',
+      'phone',
+      'mobile phone',
+      'phone number',
+      'city',
+      'country',
+      'state',
+      'owner',
+    ])
+    .map(headerKey),
+);
+
+/**
+ * Finds delimiter, line ends and header in the beginning of a file. The delimiter is the one by which a line falls into
+ * known column names: counting characters fails on addresses with commas in a file with semicolons.
+ *
+ * @param sample the beginning of the text
+ * @param whole the sample is all there is
+ * @throws Problem `export.no-header`, `export.ragged`, `export.empty`
+ */
+export function findLayout(
+  path: string,
+  sample: string,
+  whole: boolean,
+  mapping: ExportMapping | undefined,
+): Layout {
+  const announced = /^"?sep=(.)"?[\r\n]/i.exec(sample)?.[1];
+  const lineEnds = lineEndsOf(sample, whole);
+  const given = mapping?.delimiter ?? announced;
+  const wanted = new Set(namesIn(mapping).map(headerKey));
+  const candidates = (given === undefined ? delimiters : [given]).map((delimiter) =>
+    readCandidate({ delimiter, lineEnds }, sample, whole, wanted),
+  );
+  const best = candidates.reduce((left, right) => (isBetter(right, left) ? right : left));
+  const header = best.records[best.headerAt];
+  if (header === undefined || isBlank(header)) throw emptyFile(path);
+  const rows = best.records.slice(best.headerAt + 1).filter((record) => !isBlank(record));
+  if (best.score === 0 && looksLikeData(header)) throw noHeader(path);
+  refuseRagged(path, header, rows);
+  return {
+    dialect: best.dialect,
+    // PostgreSQL's text cannot hold a NUL, and a column's name has no use for one.
+    header: header.map((name) => name.replaceAll('\0', '')),
+    recognised: best.score > 0,
+    recordsBefore: best.headerAt,
+    warnings: warningsOf(best, announced !== undefined, lineEnds),
+  };
+}
+
+/** A line without any text: not a record, and not counted. */
+export function isBlank(record: readonly string[]): boolean {
+  return record.length === 1 && record[0]!.trim() === '';
+}
+
+interface Candidate {
+  readonly dialect: Dialect;
+  readonly records: string[][];
+  readonly headerAt: number;
+  /** Known column names in the header. */
+  readonly score: number;
+}
+
+function readCandidate(
+  dialect: Dialect,
+  sample: string,
+  whole: boolean,
+  wanted: ReadonlySet<string>,
+): Candidate {
+  const text = dialect.lineEnds === 'mixed' ? sample.replaceAll(/\r\n?/g, '\n') : sample;
+  const parser = new Papa.Parser({
+    delimiter: dialect.delimiter,
+    newline: dialect.lineEnds === 'CR' ? '\r' : '\n',
+    preview: recordsSearched + 100,
+  });
+  let { data } = parser.parse(text, 0, !whole) as Papa.ParseResult<string[]>;
+  // A header that is longer than the sample, or a quote that is never closed: the first reading of all records will tell.
+  if (data.length === 0) ({ data } = parser.parse(text, 0, false) as Papa.ParseResult<string[]>);
+  const records = data.map((record) => record.map((cell) => cell.replace(/\r$/, '')));
+  const scores = records
+    .slice(0, recordsSearched)
+    .map((record) => record.filter((cell) => isKnownName(cell, wanted)).length);
+  const score = Math.max(0, ...scores);
+  return { dialect, records, headerAt: headerPosition(records, scores, score), score };
+}
+
+/**
+ * The record with the most known names. Where another of that kind follows at once, it is that one: templates show labels
+ * above the names of the interface. Without any known name it is the first record of the usual width.
+ */
+function headerPosition(records: readonly string[][], scores: readonly number[], score: number): number {
+  if (score === 0) {
+    const width = usualWidth(records);
+    const first = records.findIndex((record) => !isBlank(record) && record.length === width);
+    return first === -1 ? 0 : first;
+  }
+  let at = scores.indexOf(score);
+  while ((scores[at + 1] ?? 0) >= Math.max(2, score / 2)) at += 1;
+  return at;
+}
+
+function isKnownName(cell: string, wanted: ReadonlySet<string>): boolean {
+  if (cell.length > 200) return false;
+  const key = headerKey(cell);
+  return knownKeys.has(key) || wanted.has(key);
+}
+
+function isBetter(left: Candidate, right: Candidate): boolean {
+  if (left.score !== right.score) return left.score > right.score;
+  return usualWidth(left.records) > usualWidth(right.records);
+}
+
+/** The number of cells that most records have. */
+function usualWidth(records: readonly string[][]): number {
+  const counts = new Map<number, number>();
+  for (const record of records) {
+    if (!isBlank(record)) counts.set(record.length, (counts.get(record.length) ?? 0) + 1);
+  }
+  return [...counts].sort((left, right) => right[1] - left[1] || right[0] - left[0])[0]?.[0] ?? 0;
+}
+
+/** Counted outside of quotes. A CR at the end of a sample may be half of a CRLF. */
+function lineEndsOf(sample: string, whole: boolean): Dialect['lineEnds'] {
+  let quoted = false;
+  let crlf = 0;
+  let lf = 0;
+  let cr = 0;
+  for (let at = 0; at < sample.length; at += 1) {
+    const code = sample.charCodeAt(at);
+    if (code === 34) quoted = !quoted;
+    else if (quoted) continue;
+    else if (code === 10) lf += 1;
+    else if (code === 13 && sample.charCodeAt(at + 1) === 10) {
+      crlf += 1;
+      at += 1;
+    } else if (code === 13 && (whole || at + 1 < sample.length)) cr += 1;
+  }
+  if (cr === 0) return crlf > lf ? 'CRLF' : 'LF';
+  return lf + crlf === 0 ? 'CR' : 'mixed';
+}
+
+function looksLikeData(header: readonly string[]): boolean {
+  return (
+    header.some((cell) => /\S@\S+\.\S|^https?:\/\//.test(cell)) ||
+    header.every((cell) => cell === '' || /^[\d\s.,:/+-]+$/.test(cell))
+  );
+}
+
+function noHeader(path: string): Problem {
+  return new Problem('export.no-header', 'the first line holds a contact and not the names of the columns', {
+    where: `${path}, line 1`,
+    next: 'put a line with the column names above it, such as first_name,last_name,email,company',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** No row that fits means that the header is not this table's. One that does not fit is only a malformed row. */
+function refuseRagged(path: string, header: readonly string[], rows: readonly string[][]): void {
+  const width = usualWidth(rows);
+  if (rows.length < 2 || width === header.length || width < 2) return;
+  if (rows.some((row) => row.length === header.length)) return;
+  throw new Problem(
+    'export.ragged',
+    `the header has ${counted(header.length, 'column')}, but the lines below it have ${width}`,
+    {
+      where: `${path}, header`,
+      next: 'export it again, or correct the header so that it has a name for each column',
+      exitCode: exitCodes.usage,
+    },
+  );
+}
+
+/** A warning of lines that belong to no record. */
+export function leftOut(lines: number, where: string): string {
+  const verb = nounFor(lines, 'is no contact and is', 'are no contacts and are');
+  return `${counted(lines, 'line')} ${where} ${verb} left out`;
+}
+
+function warningsOf(best: Candidate, announced: boolean, lineEnds: Dialect['lineEnds']): string[] {
+  const warnings: string[] = [];
+  const before = best.headerAt - (announced ? 1 : 0);
+  if (before > 0) warnings.push(leftOut(before, 'above the header'));
+  if (lineEnds === 'mixed') {
+    warnings.push('lines end in different ways; line breaks inside of cells are read as plain ones');
+  }
+  return warnings;
+}
+
+function namesIn(mapping: ExportMapping | undefined): string[] {
+  const references = [...Object.values(mapping?.columns ?? {}), mapping?.ignore ?? []].flat();
+  return references.flatMap((reference) => {
+    const column = typeof reference === 'object' ? reference.column : reference;
+    return typeof column === 'string' ? [column] : [];
+  });
+}

@@ -1,0 +1,76 @@
+import { Problem } from '../../domain/problem.ts';
+import { mapColumns, type ColumnMap } from '../columns/column-map.ts';
+import { findLayout, type Layout } from './layout.ts';
+import { checkedMapping } from '../columns/mapping-file.ts';
+import { readText } from './read-text.ts';
+import { surveyExport, type SurveyedExport } from './survey.ts';
+
+/** An export of which everything is known that can be known before its rows are read. */
+export interface OpenedExport {
+  readonly survey: SurveyedExport;
+  readonly layout: Layout;
+  readonly columns: ColumnMap;
+  readonly warnings: readonly string[];
+}
+
+export interface ReadingOptions {
+  /** Content of a mapping file. */
+  readonly mapping?: Readonly<Record<string, unknown>> | undefined;
+  /** The name to file the contacts under, whatever the file looks like. */
+  readonly source?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Enough for any preamble and header that was seen, and some hundred rows to compare them with. */
+const sampleCharacters = 256 * 1024;
+
+/**
+ * Reads a file once and decides how to read it: encoding, delimiter, line ends, header, and which column holds what.
+ *
+ * @throws Problem `export.*`, `mapping.*`: where, and what to do
+ */
+export async function openExport(path: string, options: ReadingOptions): Promise<OpenedExport> {
+  const mapping = options.mapping === undefined ? undefined : checkedMapping(options.mapping);
+  const survey = await surveyExport(path, mapping?.encoding, options.signal);
+  const { sample, whole } = await readSample(survey, options.signal);
+  const layout = findLayout(path, sample, whole, mapping);
+  const columns = mapColumns(path, layout, { mapping, source: options.source });
+  return { survey, layout, columns, warnings: [...survey.warnings, ...layout.warnings, ...columns.warnings] };
+}
+
+async function readSample(
+  survey: SurveyedExport,
+  signal: AbortSignal | undefined,
+): Promise<{ sample: string; whole: boolean }> {
+  let sample = '';
+  for await (const text of readText(survey, () => 1, signal)) {
+    sample += text;
+    if (sample.length >= sampleCharacters) return { sample, whole: false };
+  }
+  return { sample, whole: true };
+}
+
+/**
+ * Lets problems name an export as a person knows it, where it was fetched to a place that means nothing to anybody.
+ *
+ * @param path what is read
+ * @param shown where it came from
+ */
+export async function namingExport<Result>(
+  path: string,
+  shown: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Problem) || !error.where?.startsWith(path) || path === shown) throw error;
+    const { type, message, where, next, exitCode } = error;
+    throw new Problem(type, message, {
+      where: shown + where.slice(path.length),
+      next,
+      exitCode,
+      cause: error,
+    });
+  }
+}

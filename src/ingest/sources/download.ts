@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Problem } from '../../domain/problem.ts';
+import type { SpoolFile } from './staging-directory.ts';
+
+/** One answer with the bytes of a remote export, from its beginning or from where it broke off. */
+export interface RemotePart {
+  /** Position of the first byte; 0 where the server began anew. */
+  readonly from: number;
+  /** Names the version of the content; undefined where the server has no name for it that can be relied upon. */
+  readonly etag: string | undefined;
+  /** Size of the whole; undefined where the server does not say. */
+  readonly bytes: number | undefined;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** An export that lies elsewhere. */
+export interface RemoteExport {
+  /** As a person may see it. */
+  readonly shown: string;
+  /**
+   * Asks for the bytes from a position on, as long as they are of the version that is named; otherwise from the beginning.
+   *
+   * @throws Problem where asking again will not help; any other error where it may
+   */
+  open(from: number, etag: string | undefined, signal: AbortSignal): Promise<RemotePart>;
+}
+
+export interface DownloadLimits {
+  readonly bytes: number;
+  readonly seconds: number;
+  /** Failures one after another, without a byte in between, before it is given up; the pauses grow from one second on. */
+  readonly failures: number;
+  readonly firstPauseMilliseconds: number;
+}
+
+/** Far above any export of contacts, and below what fills a disk by mistake; two minutes of pauses outlast a restart. */
+export const downloadLimits: DownloadLimits = {
+  bytes: 16 * 1024 ** 3,
+  seconds: 2 * 3_600,
+  failures: 8,
+  firstPauseMilliseconds: 1_000,
+};
+const longestPauseMilliseconds = 30_000;
+
+/**
+ * Fetches a remote export whole: a transfer that breaks off goes on where it was while the content is the same, and from
+ * the beginning otherwise.
+ *
+ * @returns the name of its version, if it has one
+ * @throws Problem `export.*`
+ */
+export async function download(
+  remote: RemoteExport,
+  file: SpoolFile,
+  signal: AbortSignal | undefined,
+  limits: DownloadLimits = downloadLimits,
+): Promise<string | undefined> {
+  const deadline = AbortSignal.timeout(limits.seconds * 1_000);
+  const ended = signal ? AbortSignal.any([signal, deadline]) : deadline;
+  let etag: string | undefined;
+  let failures = 0;
+  for (;;) {
+    const before = file.bytes;
+    try {
+      const part = await remote.open(etag === undefined ? 0 : file.bytes, etag, ended);
+      etag = part.etag;
+      await take(part, file, remote, ended, limits);
+      return etag;
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof Problem) throw error;
+      if (deadline.aborted) throw tooSlow(remote, limits);
+      failures = file.bytes > before ? 1 : failures + 1;
+      if (failures >= limits.failures) throw unreachable(remote, error);
+      const pause = limits.firstPauseMilliseconds * 2 ** (failures - 1);
+      // Ended early by the signal: the next turn says so.
+      await sleep(Math.min(pause, longestPauseMilliseconds), undefined, { signal: ended }).catch(() => {});
+    }
+  }
+}
+
+async function take(
+  part: RemotePart,
+  file: SpoolFile,
+  remote: RemoteExport,
+  signal: AbortSignal,
+  limits: DownloadLimits,
+): Promise<void> {
+  if (part.bytes !== undefined && part.bytes > limits.bytes) throw tooLarge(remote.shown, limits);
+  if (part.from !== file.bytes) await file.beginAnew();
+  for await (const piece of part.body) {
+    signal.throwIfAborted();
+    if (file.bytes + piece.length > limits.bytes) throw tooLarge(remote.shown, limits);
+    await file.append(piece);
+  }
+  if (part.bytes !== undefined && file.bytes !== part.bytes)
+    throw new Error(`${file.bytes} bytes came of ${part.bytes}`);
+}
+
+/** More than any export of contacts holds. */
+export function tooLarge(where: string, limits: DownloadLimits): Problem {
+  return new Problem('export.too-large', `the export is larger than ${limits.bytes} bytes`, {
+    where,
+    next: 'check that this is the export that was meant; split a larger one, or fetch it and name the file',
+  });
+}
+
+function tooSlow(remote: RemoteExport, limits: DownloadLimits): Problem {
+  return new Problem('export.too-slow', `the export did not come within ${limits.seconds} seconds`, {
+    where: remote.shown,
+    next: 'check the connection; a file that is fetched otherwise can be named by its path',
+  });
+}
+
+function unreachable(remote: RemoteExport, error: unknown): Problem {
+  return new Problem('export.unreachable', `the export cannot be fetched (${codeOf(error)})`, {
+    where: remote.shown,
+    next: 'check the address and the connection, and give the command again; nothing was paid',
+    cause: error,
+  });
+}
+
+/** Codes only: messages of HTTP clients hold whole addresses. */
+function codeOf(error: unknown): string {
+  const { code, name, message, errors } = error as Partial<Record<'code' | 'name' | 'message', unknown>> & {
+    errors?: readonly unknown[];
+  };
+  if (typeof code === 'string') return code;
+  if (errors?.[0] !== undefined) return codeOf(errors[0]);
+  return name === 'Error' && typeof message === 'string' && !message.includes('//') ? message : String(name);
+}

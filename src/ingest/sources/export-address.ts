@@ -1,0 +1,177 @@
+import { basename, isAbsolute, resolve } from 'node:path';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+
+/** Where the rows of an export are taken from. */
+export type ExportAddress =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'standard-input' }
+  | {
+      readonly kind: 'http';
+      /** With everything that it takes to fetch it: never to be shown, logged or kept. */
+      readonly url: string;
+      /** Without login, and without a query that may hold a secret. */
+      readonly shown: string;
+    }
+  | { readonly kind: 's3'; readonly bucket: string; readonly key: string }
+  | { readonly kind: 'table'; readonly schema: string; readonly table: string }
+  | { readonly kind: 'query'; readonly sql: string };
+
+/** Stands where a part of an address was left out because it may be a secret. */
+const withheld = '?…';
+
+/**
+ * Reads an address as a person writes it, or as `addressText` wrote it: a path, `-`, `https://…`, `s3://bucket/key`,
+ * `table:schema.table`, `query:SQL`.
+ *
+ * @param folder what a relative path is relative to
+ * @throws Problem `export.address`
+ */
+export function parseAddress(text: string, folder: string): ExportAddress {
+  if (text === '-') return { kind: 'standard-input' };
+  if (/^https?:/i.test(text)) return httpAddress(text);
+  if (/^s3:/i.test(text)) return s3Address(text);
+  if (text.startsWith('table:')) return tableAddress(text.slice('table:'.length));
+  if (text.startsWith('query:')) return { kind: 'query', sql: text.slice('query:'.length) };
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
+    throw wrongAddress(
+      text.slice(0, text.indexOf('://') + 3),
+      'exports are not fetched from such addresses',
+      'name a file, https://…, s3://bucket/key, or - for standard input',
+    );
+  }
+  return { kind: 'file', path: isAbsolute(text) ? text : resolve(folder, text) };
+}
+
+/**
+ * Reads the name of a table, such as `crm.contacts`; without a schema it is one of `public`.
+ *
+ * @throws Problem `export.address`
+ */
+export function tableAddress(name: string): ExportAddress {
+  const parts = [...name.matchAll(/(?:^|\.)(?:"((?:[^"]|"")+)"|([^".\s]+))/g)];
+  const names = parts.map(([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare!.toLowerCase());
+  const [schema, table] = names.length === 1 ? ['public', names[0]] : names;
+  if (names.length > 2 || parts.map(([part]) => part).join('') !== name || !schema || !table) {
+    throw wrongAddress(
+      '--from-table',
+      `"${name}" is not the name of a table`,
+      'write SCHEMA.TABLE, such as crm.contacts; names with capitals or blanks in double quotes',
+    );
+  }
+  return { kind: 'table', schema, table };
+}
+
+/** The address in one line, as it is kept with a run and shown: without secrets. `parseAddress` reads it again. */
+export function addressText(address: ExportAddress): string {
+  switch (address.kind) {
+    case 'file':
+      return address.path;
+    case 'standard-input':
+      return '-';
+    case 'http':
+      return address.shown;
+    case 's3':
+      return `s3://${address.bucket}/${address.key}`;
+    case 'table':
+      return `table:${[address.schema, address.table].map(quoteIfNeeded).join('.')}`;
+    case 'query':
+      return `query:${address.sql}`;
+  }
+}
+
+/** What a person would call the export: the name of the file, where it is one. */
+export function addressName(address: ExportAddress): string {
+  switch (address.kind) {
+    case 'file':
+      return basename(address.path);
+    case 'standard-input':
+      return 'standard input';
+    case 'http': {
+      const { pathname, host } = new URL(address.url);
+      return basename(pathname) || host;
+    }
+    case 's3':
+      return basename(address.key);
+    case 'table':
+      return `${address.schema}.${address.table}`;
+    case 'query':
+      return 'query';
+  }
+}
+
+/** What stands in errors and lists: the name of what has no address that leads anywhere. */
+export function shownAddress(address: ExportAddress): string {
+  return address.kind === 'file' || address.kind === 'http' || address.kind === 's3'
+    ? addressText(address)
+    : addressName(address);
+}
+
+/** Whether whoever reads the address as it is kept can fetch the export: nothing of it had to be left out. */
+export function canBeFetchedAgain(address: ExportAddress): boolean {
+  if (address.kind === 'standard-input') return false;
+  return address.kind !== 'http' || address.url === address.shown;
+}
+
+function httpAddress(text: string): ExportAddress {
+  if (!URL.canParse(text)) {
+    throw wrongAddress(
+      'https://…',
+      'this is no web address',
+      'write it as in https://exports.example/contacts.csv, in quotes where it has ? or &',
+    );
+  }
+  const url = new URL(text);
+  url.hash = '';
+  refusePlainHttp(url);
+  const secret = text.endsWith(withheld) || [...url.searchParams].some(mayBeSecret);
+  const login = url.username !== '' || url.password !== '';
+  const shown = `${url.protocol}//${login ? '[login]@' : ''}${url.host}${url.pathname}${secret ? withheld : url.search}`;
+  return { kind: 'http', url: url.href, shown };
+}
+
+/**
+ * What is sent in the clear can be read and changed on the way: people's data is not fetched like that from elsewhere.
+ *
+ * @param from what redirects there: a server elsewhere has no business with what listens on this machine
+ * @throws Problem `export.address`
+ */
+export function refusePlainHttp(url: URL, from = url): void {
+  if (url.protocol === 'https:') return;
+  if (
+    url.protocol === 'http:' &&
+    from.protocol === 'http:' &&
+    /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
+  )
+    return;
+  throw wrongAddress(
+    `${url.protocol}//${url.host}`,
+    'exports are fetched over https only (over http from this machine itself)',
+    'use the https:// address of the export',
+  );
+}
+
+const secretName =
+  /sig|token|secret|passw|pwd|auth|cred|key|code|jwt|session|ticket|policy|expires|hmac|hash|^se$|^sp$|^sv$|^sr$/i;
+
+/** Signatures and tokens are long, or are called what they are. What is neither may be shown and kept. */
+function mayBeSecret([name, value]: readonly [string, string]): boolean {
+  return secretName.test(name) || value.length >= 32;
+}
+
+function s3Address(text: string): ExportAddress {
+  const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.+)$/is.exec(text) ?? [];
+  if (bucket !== undefined && key !== undefined && !key.endsWith('/')) return { kind: 's3', bucket, key };
+  throw wrongAddress(
+    text.slice(0, 200),
+    'this is no address of an object in S3',
+    'write s3://bucket/key, such as s3://crm-exports/hubspot/contacts.csv',
+  );
+}
+
+function quoteIfNeeded(name: string): string {
+  return /^[a-z_][a-z0-9_$]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}
+
+function wrongAddress(where: string, what: string, next: string): Problem {
+  return new Problem('export.address', what, { where, next, exitCode: exitCodes.usage });
+}

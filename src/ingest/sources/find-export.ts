@@ -1,0 +1,138 @@
+import { readdir, stat } from 'node:fs/promises';
+import { posix, basename, dirname, join } from 'node:path';
+import type { ExportChoice } from '../../contract.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { dateIn } from '../../domain/text/time-zone.ts';
+import { parseAddress, shownAddress, tableAddress, type ExportAddress } from './export-address.ts';
+import { withS3, type S3Settings } from './s3-objects.ts';
+
+/** An export that is there. */
+export interface FoundExport {
+  readonly address: ExportAddress;
+  /** The version, where the list of what is there names one. */
+  readonly etag?: string | undefined;
+}
+
+/**
+ * The exports that a schedule means at a time.
+ *
+ * A file that is being written has to have another name until it is whole: hidden files, and names that end in `.part`,
+ * `.tmp` or `.crdownload`, are never taken by a pattern.
+ *
+ * @param asOf the time that the schedule stands for; with the time zone it is what `{date}` becomes
+ * @returns at most one but for `every-new`: all, oldest first. What is named in full is not looked for
+ * @throws Problem `export.*`
+ */
+export async function findExports(
+  choice: ExportChoice,
+  asOf: Date,
+  timezone: string,
+  access: { readonly s3: S3Settings },
+): Promise<FoundExport[]> {
+  const from = choice.from.replaceAll('{date}', dateIn(timezone, asOf));
+  if (choice.kind === 'query') return [{ address: { kind: 'query', sql: from } }];
+  if (choice.kind === 'from-table') return [{ address: tableAddress(from) }];
+  const address = parseAddress(from, '/');
+  if (choice.kind === 'file') return [{ address }];
+  const found = await matching(address, access);
+  found.sort(choice.kind === 'newest' && choice.by === 'name' ? byName : byTime);
+  return choice.kind === 'every-new' ? found : found.slice(-1);
+}
+
+/**
+ * @throws Problem `export.pattern` where a pattern has `*` or `?` in a folder: only files are looked for; and in a web
+ *   address, which has no list of what is there
+ */
+export function checkPattern(address: ExportAddress): void {
+  const refuse = (what: string, next: string): never => {
+    throw new Problem('export.pattern', what, {
+      where: shownAddress(address),
+      next,
+      exitCode: exitCodes.usage,
+    });
+  };
+  if (address.kind === 'http' && address.shown.includes('*'))
+    refuse('a web address cannot be a pattern', 'name it in full; {date} may stand in it for the date');
+  if (
+    (address.kind === 'file' && /[*?]/.test(dirname(address.path))) ||
+    (address.kind === 's3' && /[*?]/.test(posix.dirname(address.key)))
+  ) {
+    refuse(
+      'only the name of the file may hold * and ?',
+      'name the folder in full, such as /exports/hubspot-*.csv; {date} may stand in it for the date',
+    );
+  }
+}
+
+interface DatedExport extends FoundExport {
+  /** Whole, for the order of names. */
+  readonly name: string;
+  readonly modified: number;
+}
+
+const unfinished = /^\.|\.(?:part|tmp|crdownload)$/i;
+
+async function matching(address: ExportAddress, access: { readonly s3: S3Settings }): Promise<DatedExport[]> {
+  checkPattern(address);
+  if (address.kind === 'file') return matchingFiles(address.path);
+  if (address.kind === 's3') return matchingObjects(address, access.s3);
+  return [{ address, name: '', modified: 0 }];
+}
+
+async function matchingFiles(pattern: string): Promise<DatedExport[]> {
+  const folder = dirname(pattern);
+  const fits = namePattern(basename(pattern));
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    throw new Problem('export.folder-unreadable', 'the folder of the exports cannot be read', {
+      where: folder,
+      next: 'check the path, and that the worker sees it: it is the worker that looks for the export',
+      exitCode: exitCodes.usage,
+      cause: error,
+    });
+  });
+  const files: DatedExport[] = [];
+  for (const entry of entries) {
+    if (entry.isDirectory() || !fits(entry.name)) continue;
+    const path = join(folder, entry.name);
+    // Gone since the folder was read, or a link to nowhere: there is nothing to enrich.
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isFile()) files.push({ address: { kind: 'file', path }, name: path, modified: found.mtimeMs });
+  }
+  return files;
+}
+
+async function matchingObjects(
+  { bucket, key: pattern }: Extract<ExportAddress, { kind: 's3' }>,
+  settings: S3Settings,
+): Promise<DatedExport[]> {
+  const fits = namePattern(posix.basename(pattern));
+  const folder = pattern.slice(0, pattern.lastIndexOf('/') + 1);
+  const objects = await withS3(settings, (store) => store.list(bucket, pattern.split(/[*?]/)[0]!));
+  return objects
+    .filter(({ key }) => !key.slice(folder.length).includes('/') && fits(key.slice(folder.length)))
+    .map(({ key, etag, modified }) => ({
+      address: { kind: 's3', bucket, key },
+      etag,
+      name: key,
+      modified,
+    }));
+}
+
+function namePattern(glob: string): (name: string) => boolean {
+  const expression = glob
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  const pattern = new RegExp(`^${expression}$`, 'su');
+  return (name) => pattern.test(name) && !unfinished.test(name);
+}
+
+/** By code unit, as names with a date or a number of fixed width sort; the same on every machine. */
+function byName(one: DatedExport, other: DatedExport): number {
+  if (one.name === other.name) return 0;
+  return one.name < other.name ? -1 : 1;
+}
+
+function byTime(one: DatedExport, other: DatedExport): number {
+  return one.modified - other.modified || byName(one, other);
+}

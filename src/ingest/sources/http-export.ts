@@ -1,0 +1,147 @@
+import { Agent, request, type Dispatcher } from 'undici';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import type { RemoteExport, RemotePart } from './download.ts';
+import { refusePlainHttp, type ExportAddress } from './export-address.ts';
+import { basic, basicAuthorization } from './netrc.ts';
+
+type HttpAddress = Extract<ExportAddress, { kind: 'http' }>;
+
+const mostRedirects = 5;
+const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/**
+ * An export behind a web address. Logins come from the address, or from `.netrc`; each is sent to its own host only.
+ *
+ * @param options.silenceMilliseconds how long a server may say nothing before it counts as gone
+ * @param use ends before the connections are closed
+ */
+export async function withHttpExport<Result>(
+  address: HttpAddress,
+  options: { readonly netrcFile: string; readonly silenceMilliseconds?: number },
+  use: (remote: HttpExport) => Promise<Result>,
+): Promise<Result> {
+  const silence = options.silenceMilliseconds ?? 60_000;
+  const agent = new Agent({ connect: { timeout: 15_000 }, headersTimeout: silence, bodyTimeout: silence });
+  try {
+    return await use(new HttpExport(address, agent, options.netrcFile));
+  } finally {
+    // Not `close`: an answer that nobody reads on would be waited for.
+    await agent.destroy();
+  }
+}
+
+/** Whether the content at an address is still of a version that is known. */
+export function isStillAt(
+  address: HttpAddress,
+  etag: string,
+  options: { readonly netrcFile: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  // Where it cannot be said, fetching it will say why.
+  return withHttpExport(address, options, (remote) => remote.isStill(etag, signal)).catch(() => false);
+}
+
+class HttpExport implements RemoteExport {
+  readonly shown: string;
+  readonly #url: URL;
+  readonly #agent: Agent;
+  readonly #netrcFile: string;
+
+  constructor(address: HttpAddress, agent: Agent, netrcFile: string) {
+    this.shown = address.shown;
+    this.#url = new URL(address.url);
+    this.#agent = agent;
+    this.#netrcFile = netrcFile;
+  }
+
+  async isStill(etag: string, signal: AbortSignal): Promise<boolean> {
+    const answer = await this.#ask({ 'if-none-match': etag }, signal);
+    await answer.body.dump();
+    return answer.statusCode === 304;
+  }
+
+  async open(from: number, etag: string | undefined, signal: AbortSignal): Promise<RemotePart> {
+    const answer = await this.#ask(
+      from > 0 && etag !== undefined ? { range: `bytes=${from}-`, 'if-range': etag } : {},
+      signal,
+    );
+    const { statusCode, headers } = answer;
+    if (statusCode !== 200 && statusCode !== 206) {
+      await answer.body.dump();
+      // What was there before is not there any more: from the beginning.
+      if (statusCode === 416 && from > 0) return this.open(0, undefined, signal);
+      this.#refuse(statusCode);
+    }
+    const tag = text(headers.etag);
+    const [, start, whole] = /^bytes (\d+)-\d+\/(\d+)$/.exec(text(headers['content-range']) ?? '') ?? [];
+    const length = Number(text(headers['content-length']) ?? Number.NaN);
+    if (statusCode === 206 && Number(start) !== from) throw new Error('another part came than was asked for');
+    return {
+      from: statusCode === 206 ? from : 0,
+      // A weak one says that two versions are alike, and not that they are the same bytes.
+      etag: tag?.startsWith('"') ? tag : undefined,
+      bytes: statusCode === 206 ? Number(whole) : Number.isNaN(length) ? undefined : length,
+      body: answer.body,
+    };
+  }
+
+  async #ask(headers: Record<string, string>, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    let url = this.#url;
+    for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
+      const authorization = await this.#authorizationFor(url);
+      const answer = await request(new URL(url.pathname + url.search, url.origin), {
+        dispatcher: this.#agent,
+        headers: {
+          // As it is stored: parts of what is packed on the way do not fit together.
+          'accept-encoding': 'identity',
+          ...headers,
+          ...(authorization !== undefined && { authorization }),
+        },
+        signal,
+      });
+      const location = text(answer.headers.location);
+      if (![301, 302, 303, 307, 308].includes(answer.statusCode) || location === undefined) return answer;
+      await answer.body.dump();
+      if (!URL.canParse(location, url.href)) break;
+      const next = new URL(location, url);
+      refusePlainHttp(next, url);
+      url = next;
+    }
+    throw new Problem('export.redirected', 'the address leads from one to another without end', {
+      where: this.shown,
+      next: 'use the address that the export itself lies at',
+      exitCode: exitCodes.usage,
+    });
+  }
+
+  async #authorizationFor(url: URL): Promise<string | undefined> {
+    const { username, password } = this.#url;
+    if (url.origin === this.#url.origin && username !== '')
+      return basic(decodeURIComponent(username), decodeURIComponent(password));
+    // The default of the file is for hosts that a person has named, and not for whoever is redirected to.
+    return basicAuthorization(this.#netrcFile, url.hostname, url.hostname !== this.#url.hostname);
+  }
+
+  #refuse(status: number): never {
+    if (passingStatuses.has(status)) throw new Error(`the server answers ${status}`);
+    if (status === 404 || status === 410) {
+      throw new Problem('export.missing', `there is no such export (the server answers ${status})`, {
+        where: this.shown,
+        next: 'check the address',
+        exitCode: exitCodes.usage,
+      });
+    }
+    throw new Problem('export.refused', `the server does not give the export out (it answers ${status})`, {
+      where: this.shown,
+      next:
+        status === 401 || status === 403
+          ? 'check the login in .netrc (NETRC), or whether the signature in the address has expired'
+          : 'check the address; what it says to a browser may tell more',
+      exitCode: exitCodes.usage,
+    });
+  }
+}
+
+function text(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

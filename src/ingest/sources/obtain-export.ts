@@ -1,0 +1,133 @@
+import type { Readable } from 'node:stream';
+import type { Pool } from 'pg';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { download, downloadLimits, tooLarge, type DownloadLimits } from './download.ts';
+import { emptyFile } from '../reading/file-bytes.ts';
+import { canBeFetchedAgain, parseAddress, shownAddress, type ExportAddress } from './export-address.ts';
+import { hashExport } from './hash-export.ts';
+import { withHttpExport } from './http-export.ts';
+import { copyRows } from './query-rows.ts';
+import { withS3, type S3Settings } from './s3-objects.ts';
+import { Spool, type SpooledContent, type SpoolFile } from './staging-directory.ts';
+import { changedExport } from '../reading/survey.ts';
+
+/** What it takes to reach exports that are no files of this machine. */
+export interface ExportAccess {
+  readonly spoolFolder: string;
+  readonly s3: S3Settings;
+  /** Logins for web addresses. */
+  readonly netrcFile: string;
+  /** Of the warehouse: for tables and queries. */
+  readonly pool?: Pool | undefined;
+  readonly standardInput?: Readable | undefined;
+  readonly limits?: DownloadLimits | undefined;
+}
+
+export interface ObtainedExport extends SpooledContent {
+  /** The version of what lies elsewhere, where it has a name. */
+  readonly etag: string | undefined;
+}
+
+/** Whether the export has to be fetched before it can be read. */
+export function isElsewhere(address: ExportAddress): boolean {
+  return address.kind !== 'file';
+}
+
+/**
+ * Brings an export to this machine, with flat memory, and takes its hash: a file stays where it is, anything else is written
+ * to the spool, for the caller alone, who gives it to a run or removes it.
+ *
+ * @throws Problem `export.*`
+ */
+export async function obtainExport(
+  address: ExportAddress,
+  access: ExportAccess,
+  signal?: AbortSignal,
+): Promise<ObtainedExport> {
+  if (address.kind === 'file') {
+    return { path: address.path, ...(await hashExport(address.path, signal)), etag: undefined };
+  }
+  let etag: string | undefined;
+  const content = await new Spool(access.spoolFolder).write(async (file) => {
+    etag = await fetch(address, access, file, signal);
+    if (file.bytes === 0) throw emptyFile(shownAddress(address));
+  });
+  return { ...content, etag };
+}
+
+/** What is known of a run that has to be staged. */
+export interface ContentWanted {
+  readonly runId: string;
+  /** The address as it is kept with the run. */
+  readonly filePath: string;
+  /** Of the content that the run is bound to. */
+  readonly fileSha256: string;
+}
+
+/**
+ * The export of a run on this machine: what was fetched for it, what is in the spool already, or fetched now and still the
+ * same. In the spool it is the run's own from then on, until it is removed.
+ *
+ * @param options.fetched the path of what was fetched for the run
+ * @throws Problem `export.*`
+ */
+export async function findContent(
+  { runId, filePath, fileSha256: sha256 }: ContentWanted,
+  access: ExportAccess,
+  options: { readonly signal?: AbortSignal | undefined; readonly fetched?: string | undefined } = {},
+): Promise<string> {
+  const parsed = parseAddress(filePath, '/');
+  if (parsed.kind === 'file') return parsed.path;
+  const spool = new Spool(access.spoolFolder);
+  const here = await spool.claim(sha256, runId, options.fetched);
+  if (here !== undefined) return here;
+  if (!canBeFetchedAgain(parsed)) {
+    throw new Problem('export.gone', 'the export cannot be fetched again from here', {
+      where: shownAddress(parsed),
+      next: 'give the command again that began the run, with the same export; nothing was paid',
+      exitCode: exitCodes.usage,
+    });
+  }
+  const obtained = await obtainExport(parsed, access, options.signal);
+  if (obtained.sha256 !== sha256) {
+    await spool.remove(obtained.path);
+    throw changedExport(shownAddress(parsed));
+  }
+  return (await spool.claim(sha256, runId, obtained.path)) ?? obtained.path;
+}
+
+/** @returns the version, where it has a name */
+async function fetch(
+  address: Exclude<ExportAddress, { kind: 'file' }>,
+  access: ExportAccess,
+  file: SpoolFile,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const limits = access.limits ?? downloadLimits;
+  switch (address.kind) {
+    case 'http':
+      return withHttpExport(address, access, (remote) => download(remote, file, signal, limits));
+    case 's3':
+      return withS3(access.s3, (store) => download(store.object(address), file, signal, limits));
+    case 'table':
+    case 'query':
+      if (!access.pool) throw new Error('rows are read from a database');
+      await copyRows(access.pool, address, bounded(file, address, limits), signal);
+      return undefined;
+    case 'standard-input':
+      if (!access.standardInput) throw new Error('nobody reads standard input here');
+      for await (const piece of access.standardInput as AsyncIterable<Buffer>)
+        await bounded(file, address, limits).append(piece);
+      return undefined;
+  }
+}
+
+/** A query without a condition that joins its tables must not fill the disk. */
+function bounded(file: SpoolFile, address: ExportAddress, limits: DownloadLimits): Pick<SpoolFile, 'append'> {
+  return {
+    append: async (piece) => {
+      if (file.bytes + piece.length > limits.bytes) throw tooLarge(shownAddress(address), limits);
+      await file.append(piece);
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { Pool, PoolClient, QueryConfig } from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { addressName, addressText, type ExportAddress } from './export-address.ts';
+import type { SpoolFile } from './staging-directory.ts';
+
+type RowsAddress = Extract<ExportAddress, { kind: 'table' | 'query' }>;
+
+/** A sort of millions of rows takes minutes; what takes longer would hold back the cleaning of the whole database. */
+const longestMinutes = 30;
+
+/**
+ * Writes the rows of a table or a query as CSV, with the names of the columns above: from one snapshot, in a transaction that
+ * cannot write. Without an order of its own the rows are sorted, so that the same rows are the same content.
+ *
+ * @throws Problem `export.table`, `export.query`
+ */
+export async function copyRows(
+  pool: Pool,
+  address: RowsAddress,
+  file: Pick<SpoolFile, 'append'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const client = await pool.connect();
+  let failed = true;
+  try {
+    await client.query('begin transaction isolation level repeatable read, read only');
+    await client.query(`set local statement_timeout = '${longestMinutes}min'`);
+    // Ours is the schema of this product; unqualified names in a query are those of the person who wrote it.
+    await client.query('set local search_path to "$user", public');
+    await client.query("set local datestyle to 'ISO'");
+    const rows = client.query(copyTo(await statementOf(client, address)));
+    for await (const piece of rows as AsyncIterable<Buffer>) {
+      signal?.throwIfAborted();
+      await file.append(piece);
+    }
+    await client.query('rollback');
+    failed = false;
+  } catch (error) {
+    throw asProblem(error, address);
+  } finally {
+    // In the middle of a COPY a connection is of no use to anybody else.
+    client.release(failed);
+  }
+}
+
+async function statementOf(client: PoolClient, address: RowsAddress): Promise<string> {
+  const query =
+    address.kind === 'table'
+      ? `select * from ${quoted(address.schema)}.${quoted(address.table)}`
+      : address.sql.trim().replace(/(?:\s*;)+$/, '');
+  // The protocol takes one statement here, and a cursor takes only what reads: whatever would leave the parentheses below,
+  // and with them this transaction, is refused before it is carried out.
+  const declaration: QueryConfig & { readonly queryMode: 'extended' } = {
+    text: `declare enrich_rows cursor for ${query}\n`,
+    queryMode: 'extended',
+  };
+  await client.query(declaration);
+  await client.query('close enrich_rows');
+  return `copy (${hasOrder(query) ? query : sorted(query)}\n) to stdout with (format csv, header true)`;
+}
+
+/** By the text of the whole row, byte by byte: an order that every table has, and that no locale changes. */
+function sorted(query: string): string {
+  return `select * from (${query}\n) as "enrich row" order by "enrich row"::text collate "C"`;
+}
+
+/** Whether the statement itself is ordered: not a part of it in parentheses, and not a text that speaks of it. */
+export function hasOrder(query: string): boolean {
+  let bare = query.replace(/--[^\n]*|\/\*[^]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[^]*?\$\1\$/g, ' ');
+  for (let inner = ''; inner !== bare;) {
+    inner = bare;
+    bare = bare.replace(/\([^()]*\)/g, ' ');
+  }
+  return /\border\s+by\b/i.test(bare);
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Messages of a failure in the middle of the rows quote cells; those of a statement that does not fit quote names. */
+function asProblem(error: unknown, address: RowsAddress): unknown {
+  const { code, message } = error as { code?: unknown; message?: string };
+  if (typeof code !== 'string' || !/^(?:42|25|22|0A|34|57014|P0|54)/.test(code)) return error;
+  const speaks = code.startsWith('42') || code.startsWith('25') || code.startsWith('0A');
+  const timedOut = code === '57014';
+  return new Problem(
+    address.kind === 'table' ? 'export.table' : 'export.query',
+    timedOut
+      ? `the rows did not come within ${longestMinutes} minutes`
+      : `the database refuses it: ${speaks && message !== undefined ? message : `error ${code}`}`,
+    {
+      where: address.kind === 'table' ? addressText(address) : addressName(address),
+      next: timedOut
+        ? 'ask for fewer rows, or for an order that an index has'
+        : address.kind === 'table'
+          ? 'name a table or view of the database of DATABASE_URL, as SCHEMA.TABLE, that its user may read'
+          : 'a SELECT that the user of DATABASE_URL may carry out, in one statement; try it in psql',
+      exitCode: exitCodes.usage,
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,96 @@
+import { pipeline } from 'node:stream/promises';
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { Chunk } from '../reading/chunk.ts';
+import { copyColumns, copyFormat } from './copy-line.ts';
+
+/** What the run keeps of how its file was read. */
+export interface ReadingRecord {
+  readonly header: readonly string[];
+  readonly mapping: Readonly<Record<string, string>>;
+  readonly source: string;
+}
+
+/**
+ * Stages consecutive rows in one transaction, together with the run's own count of them. The run's row is locked, so a
+ * second process that stages the same file finds what the first one did: rows that are there are left out.
+ *
+ * @returns the number of rows of the run that are staged now
+ */
+export async function stageChunk(
+  pool: Pool,
+  runId: string,
+  chunk: Chunk,
+  reading: ReadingRecord,
+): Promise<number> {
+  return inTransaction(pool, async (client) => {
+    const { rowsStaged } = await lockRun(client, runId);
+    if (rowsStaged >= chunk.lastRow) return rowsStaged;
+    if (rowsStaged < chunk.firstRow - 1)
+      throw new Error(`run ${runId}: rows before ${chunk.firstRow} are missing`);
+    const copy = client.query(copyFrom(`copy enrichment.run_rows (${copyColumns}) from stdin ${copyFormat}`));
+    // In one piece: between two the stream waits until the socket is served, and the parser lets nothing be served for long.
+    await pipeline([chunk.linesAfter(rowsStaged)], copy);
+    await client.query(
+      `update enrichment.runs set rows_staged = $2, header = $3, mapping = $4::jsonb, source = $5 where run_id = $1`,
+      [runId, chunk.lastRow, reading.header, JSON.stringify(reading.mapping), reading.source],
+    );
+    return chunk.lastRow;
+  });
+}
+
+/** Marks a file as staged to its end. Doing so again changes nothing. */
+export async function finishStaging(
+  pool: Pool,
+  runId: string,
+  rows: number,
+  reading: ReadingRecord,
+): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    const { rowsStaged } = await lockRun(client, runId);
+    if (rowsStaged !== rows)
+      throw new Error(`run ${runId}: ${rowsStaged} rows are staged, the file has ${rows}`);
+    await client.query(
+      `update enrichment.runs set header = $2, mapping = $3::jsonb, source = $4,
+        ingested_at = coalesce(ingested_at, clock_timestamp()) where run_id = $1`,
+      [runId, reading.header, JSON.stringify(reading.mapping), reading.source],
+    );
+  });
+}
+
+async function lockRun(client: PoolClient, runId: string): Promise<{ rowsStaged: number }> {
+  const found = await client.query<{ rows_staged: number }>(
+    'select rows_staged from enrichment.runs where run_id = $1 for update',
+    [runId],
+  );
+  const run = found.rows[0];
+  if (!run) throw new Error(`run ${runId} does not exist`);
+  return { rowsStaged: run.rows_staged };
+}
+
+async function inTransaction<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    broken = withoutCells(error);
+    throw broken;
+  } finally {
+    // A connection that failed in the middle of a COPY is not used again; closing it rolls back.
+    client.release(broken);
+  }
+}
+
+/** PostgreSQL quotes the line that it stumbled over; errors go to logs, and cells must not. */
+function withoutCells(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error('staging failed');
+  if (error instanceof DatabaseError) Object.assign(error, { where: undefined, detail: undefined });
+  return error;
+}

@@ -1,0 +1,102 @@
+import type { Pool } from 'pg';
+import type { ByteText } from '../reading/byte-text.ts';
+import { Chunk } from '../reading/chunk.ts';
+import { describeColumns } from '../columns/column-map.ts';
+import { copyLine } from './copy-line.ts';
+import { readDataRecords } from '../reading/data-records.ts';
+import { leftOut } from '../reading/layout.ts';
+import { openExport, type ReadingOptions } from '../reading/open-export.ts';
+import { createRecordCheck, createRowReader } from '../columns/read-row.ts';
+import { finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
+import { changedExport, refuseChange } from '../reading/survey.ts';
+
+export interface StagingOptions extends ReadingOptions {
+  readonly pool: Pool;
+  /** A run in `enrichment.runs`: its `file_sha256` is what must be read, and its `rows_staged` where to go on. */
+  readonly runId: string;
+  readonly path: string;
+  /** Told after each commit how many rows of the run are staged. */
+  readonly onProgress?: ((rowsStaged: number) => void) | undefined;
+}
+
+export interface StagedExport {
+  readonly rows: number;
+  readonly malformed: number;
+  readonly source: string;
+  readonly header: readonly string[];
+  /** Raw header → field. */
+  readonly mapping: Readonly<Record<string, string>>;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Stages an export: streams it with flat memory into `enrichment.run_rows`, each record with its raw cells, its normalised
+ * identity and its keys. Records that cannot be read or name nobody have their outcome at once.
+ *
+ * Chunks are committed together with the run's count of rows, so that after a kill, or beside another process that stages
+ * the same run, every row is staged once. A run that is staged to its end stays as it is.
+ *
+ * @throws Problem `export.*`, `mapping.*` where the file is at fault; errors of the driver where the database is
+ */
+export async function stageExport(options: StagingOptions): Promise<StagedExport> {
+  const { pool, runId, path, signal } = options;
+  const run = await readRun(pool, runId);
+  const opened = await openExport(path, options);
+  if (opened.survey.sha256 !== run.fileSha256) throw changedExport(path);
+  const { header } = opened.layout;
+  const { source } = opened.columns;
+  const { mapping } = describeColumns(header, opened.columns);
+  const reading: ReadingRecord = { header, mapping, source };
+  const warnings = [...opened.warnings];
+
+  const faultOf = createRecordCheck(header);
+  const readRow = createRowReader(opened.columns);
+  let rows = 0;
+  let malformed = 0;
+  // One chunk is written while the other is filled: database and parser work side by side.
+  let filling = new Chunk();
+  let writing = new Chunk();
+  let staging: Promise<unknown> = Promise.resolve();
+  const stageFilled = async (): Promise<void> => {
+    await staging;
+    signal?.throwIfAborted();
+    [filling, writing] = [writing, filling];
+    filling.clear();
+    staging = stageChunk(pool, runId, writing, reading).then(options.onProgress);
+    // Looked at by whoever awaits it; until then it is no unhandled rejection.
+    staging.catch(() => {});
+  };
+  const footer = (count: number) => warnings.push(leftOut(count, 'below the table'));
+  try {
+    for await (const { records, guessed } of readDataRecords(opened, footer, signal)) {
+      const lines: ByteText[] = [];
+      for (let index = 0; index < records.length; index += 1) {
+        rows += 1;
+        const cells = records[index]!;
+        const fault = faultOf(cells, guessed.has(index));
+        if (fault !== undefined) malformed += 1;
+        if (rows > run.rowsStaged) lines.push(copyLine(runId, readRow(cells, rows, fault)));
+      }
+      if (lines.length === 0) continue;
+      const text = `${lines.join('\n')}\n` as ByteText;
+      if (!filling.isEmpty && !filling.hasRoomFor(text)) await stageFilled();
+      filling.add(rows - lines.length + 1, lines.length, text);
+    }
+    if (!filling.isEmpty) await stageFilled();
+  } finally {
+    await staging;
+  }
+  await refuseChange(opened.survey);
+  await finishStaging(pool, runId, rows, reading);
+  return { rows, malformed, source, header, mapping, warnings };
+}
+
+async function readRun(pool: Pool, runId: string): Promise<{ fileSha256: string; rowsStaged: number }> {
+  const found = await pool.query<{ file_sha256: string; rows_staged: number }>(
+    'select file_sha256, rows_staged from enrichment.runs where run_id = $1',
+    [runId],
+  );
+  const run = found.rows[0];
+  if (!run) throw new Error(`run ${runId} does not exist`);
+  return { fileSha256: run.file_sha256, rowsStaged: run.rows_staged };
+}

@@ -1,0 +1,179 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import type { Warehouse } from '../db/database.ts';
+import type { LateScope } from './late-polls.ts';
+import type { DeliveryStatus } from '../db/schema.ts';
+
+export interface StoredDelivery {
+  readonly deliveryId: string;
+  readonly attemptId: string;
+  readonly runId: string;
+}
+
+/**
+ * Stores a delivery as it came, in one statement and one commit: what is answered with 2xx afterwards can no longer be lost.
+ * Each delivery is a row, repeated ones as well; that the same bytes take effect once is decided when they are applied.
+ *
+ * @param delivery.tokenHash hash of the token in the address
+ * @returns undefined where the token is of no attempt: nothing is stored
+ */
+export async function storeDelivery(
+  warehouse: Warehouse,
+  delivery: {
+    readonly tokenHash: Buffer;
+    readonly body: Buffer;
+    readonly contentEncoding: string | undefined;
+  },
+): Promise<StoredDelivery | undefined> {
+  // Past the query builder: this statement is all that a delivery costs, and its text never changes.
+  const { rows } = await warehouse.pool.query<StoredDelivery>({
+    name: 'store-delivery',
+    text: `insert into enrichment.webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, content_encoding)
+      select $1, attempt_id, run_id, $2, $3, $4 from enrichment.attempts where token_hash = $5
+      returning delivery_id as "deliveryId", attempt_id as "attemptId", run_id as "runId"`,
+    values: [
+      randomUUID(),
+      delivery.body,
+      sha256(delivery.body),
+      delivery.contentEncoding ?? null,
+      delivery.tokenHash,
+    ],
+  });
+  return rows[0];
+}
+
+/** Puts what a poll fetched into the same inbox. The same bytes again are not stored again: a poll is our own doing. */
+export async function storePolled(warehouse: Warehouse, attemptId: string, body: Buffer): Promise<void> {
+  const hash = sha256(body);
+  await sql`
+    insert into webhook_deliveries (delivery_id, attempt_id, run_id, origin, body, body_sha256)
+    select ${randomUUID()}, attempt_id, run_id, 'poll', ${body}, ${hash} from attempts a where attempt_id = ${attemptId}
+      and not exists (select 1 from webhook_deliveries d
+        where d.attempt_id = a.attempt_id and d.body_sha256 = ${hash} and d.origin = 'poll')
+  `.execute(warehouse.database);
+}
+
+/** A delivery that waits to be applied. */
+export interface WaitingDelivery {
+  readonly deliveryId: string;
+  readonly attemptId: string;
+  readonly runId: string;
+  readonly origin: 'webhook' | 'poll';
+  readonly body: Buffer;
+  readonly contentEncoding: string | null;
+}
+
+/**
+ * Deliveries that can be applied: their call is no longer in the air. In the order in which they came.
+ *
+ * @param scope one attempt's, one run's, or those of runs that have ended (which no workflow looks after)
+ */
+export async function readWaitingDeliveries(
+  warehouse: Warehouse,
+  scope: LateScope | { readonly attemptId: string },
+  limit: number,
+): Promise<WaitingDelivery[]> {
+  const filter =
+    scope === 'ended-runs'
+      ? sql`r.finished_at is not null`
+      : 'runId' in scope
+        ? sql`d.run_id = ${scope.runId}`
+        : sql`d.attempt_id = ${scope.attemptId}`;
+  const result = await sql<WaitingDelivery>`
+    select d.delivery_id as "deliveryId", d.attempt_id as "attemptId", d.run_id as "runId", d.origin, d.body,
+      d.content_encoding as "contentEncoding"
+    from webhook_deliveries d join attempts a on a.attempt_id = d.attempt_id join runs r on r.run_id = d.run_id
+    where d.status = 'received' and a.status <> 'admitted' and ${filter}
+    order by d.received_at, d.delivery_id limit ${limit}
+  `.execute(warehouse.database);
+  return result.rows;
+}
+
+/** A delivery as an operator looks at it; its body is personal data and is read apart. */
+export interface DeliveryFacts {
+  readonly delivery_id: string;
+  readonly run_id: string | null;
+  readonly attempt_id: string | null;
+  readonly origin: string;
+  readonly status: DeliveryStatus;
+  readonly late: boolean;
+  readonly reason: string | null;
+  /** Null: its body is no longer kept. */
+  readonly bytes: number | null;
+  readonly body_sha256: string;
+  readonly people: number;
+  readonly credits: string | null;
+  readonly received_at: Date;
+  readonly applied_at: Date | null;
+}
+
+/** The newest deliveries first. @param filter what is not said leaves none out */
+export async function listDeliveries(
+  warehouse: Warehouse,
+  filter: { runId?: string | undefined; status?: string | undefined; deliveryId?: string; limit: number },
+): Promise<DeliveryFacts[]> {
+  const result = await sql<DeliveryFacts>`
+    select delivery_id, run_id, attempt_id, origin, status, late, reason, octet_length(body) as bytes,
+      encode(body_sha256, 'hex') as body_sha256, cardinality(person_ids) as people, trim_scale(credits)::text as credits,
+      received_at, applied_at
+    from webhook_deliveries
+    where (${filter.runId ?? null}::text is null or run_id = ${filter.runId ?? null})
+      and (${filter.status ?? null}::text is null or status = ${filter.status ?? null})
+      and (${filter.deliveryId ?? null}::text is null or delivery_id = ${filter.deliveryId ?? null})
+    order by received_at desc limit ${filter.limit}
+  `.execute(warehouse.database);
+  return result.rows;
+}
+
+/** @throws Problem `delivery.unknown` */
+export async function getDelivery(warehouse: Warehouse, deliveryId: string): Promise<DeliveryFacts> {
+  const [delivery] = await listDeliveries(warehouse, { deliveryId, limit: 1 });
+  if (delivery) return delivery;
+  throw new Problem('delivery.unknown', `there is no delivery ${deliveryId}`, {
+    where: 'enrichment.webhook_deliveries',
+    next: 'enrich inbox list shows the deliveries',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** The body as it came. @throws Problem `delivery.pruned` */
+export async function readDeliveryBody(warehouse: Warehouse, deliveryId: string): Promise<Buffer> {
+  const row = await warehouse.database
+    .selectFrom('webhook_deliveries')
+    .select(['body', 'status'])
+    .where('delivery_id', '=', deliveryId)
+    .executeTakeFirstOrThrow();
+  if (row.body) return row.body;
+  throw new Problem('delivery.pruned', `the body of delivery ${deliveryId} is no longer kept`, {
+    where: 'enrichment.webhook_deliveries',
+    next: `nothing is left to do: ${row.status === 'orphaned' || row.status === 'quarantined' ? 'it had no effect' : 'it took effect before'}; RETENTION says how long bodies are kept`,
+  });
+}
+
+/** Puts a delivery aside that cannot be applied, so that it stands in nobody's way. */
+export async function quarantineDelivery(
+  warehouse: Warehouse,
+  deliveryId: string,
+  reason: string,
+): Promise<void> {
+  await sql`
+    update webhook_deliveries set status = 'quarantined', reason = ${reason}, applied_at = clock_timestamp()
+    where delivery_id = ${deliveryId} and status = 'received'
+  `.execute(warehouse.database);
+}
+
+/** In SQL, as what `webhook_deliveries` are set to: nothing was made of them yet. */
+export const notLookedAt = sql`status = 'received', reason = null, applied_at = null, subject = null, credits = null`;
+
+/** Lets a delivery that had no effect be looked at again, such as by a release that understands more. */
+export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<boolean> {
+  const reopened = await sql`
+    update webhook_deliveries set ${notLookedAt} where delivery_id = ${deliveryId} and status in ('quarantined', 'orphaned') and body is not null
+  `.execute(warehouse.database);
+  return Number(reopened.numAffectedRows) > 0;
+}
+
+function sha256(body: Buffer): Buffer {
+  return createHash('sha256').update(body).digest();
+}

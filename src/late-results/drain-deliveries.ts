@@ -1,0 +1,186 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import type { LateStanding } from '../contract.ts';
+import { killPoint } from '../telemetry/kill-point.ts';
+import { ServiceFailure } from '../service/failures/failure.ts';
+import { readLateResult } from '../service/answers/late-result.ts';
+import { applyLateResult, type DeliveryEffect } from './apply-late-result.ts';
+import type { Warehouse } from '../db/database.ts';
+import {
+  quarantineDelivery,
+  readWaitingDeliveries,
+  storePolled,
+  type WaitingDelivery,
+} from './deliveries.ts';
+import { databaseErrorCode, isDatabaseAway, isDatabaseBusy } from '../db/postgres-errors.ts';
+import {
+  endAwaitedByPoll,
+  giveUpOld,
+  postponePoll,
+  putPollBack,
+  readLateStanding,
+  stopPolling,
+  takeDuePolls,
+  type DuePoll,
+  type LateScope,
+} from './late-polls.ts';
+import { pollWithinLimits, type PollDependencies } from './poll-within-limits.ts';
+
+export interface LateDependencies extends PollDependencies {
+  /** From the answer to the first poll; further polls wait longer from one to the next. */
+  readonly pollAfterSeconds: number;
+}
+
+/** Bodies are up to some hundred KB; so many at once keep memory flat. */
+const deliveriesAtOnce = 50;
+const pollsAtOnce = 20;
+const longestPauseSeconds = 3_600;
+
+/**
+ * Looks after late results: applies what lies in the inbox, polls what is due, and applies that. Safe to repeat and to run
+ * beside itself: every effect is one transaction that recognises what was done.
+ *
+ * @param scope one run's, or those of all runs that have ended
+ * @returns how many deliveries took effect now
+ */
+export async function settleLateResults(
+  dependencies: LateDependencies,
+  scope: LateScope,
+  signal: AbortSignal,
+): Promise<number> {
+  let applied = await drainInbox(dependencies.warehouse, scope, signal);
+  for (;;) {
+    const due = await takeDuePolls(dependencies.warehouse, scope, pollsAtOnce);
+    if (due.length === 0) break;
+    for (const [index, poll] of due.entries()) {
+      const outcome = signal.aborted ? 'stop' : await pollOnce(dependencies, poll, signal);
+      if (outcome === 'next') continue;
+      // The others are due as they were.
+      for (const left of due.slice(signal.aborted ? index : index + 1))
+        await putPollBack(dependencies.warehouse, left.attemptId, 1);
+      signal.throwIfAborted();
+      applied += await drainInbox(dependencies.warehouse, scope, signal);
+      return applied;
+    }
+    applied += await drainInbox(dependencies.warehouse, scope, signal);
+  }
+  await giveUpOld(dependencies.warehouse, scope);
+  return applied;
+}
+
+/** The same for one run, with how its late results stand afterwards. */
+export async function settleRunResults(
+  dependencies: LateDependencies,
+  runId: string,
+  signal: AbortSignal,
+): Promise<LateStanding> {
+  await settleLateResults(dependencies, { runId }, signal);
+  return readLateStanding(dependencies.warehouse, runId);
+}
+
+/** Applies what lies in the inbox, in the order in which it came. */
+export async function drainInbox(
+  warehouse: Warehouse,
+  scope: LateScope | { readonly attemptId: string },
+  signal: AbortSignal,
+): Promise<number> {
+  let applied = 0;
+  for (;;) {
+    const waiting = await readWaitingDeliveries(warehouse, scope, deliveriesAtOnce);
+    for (const delivery of waiting) {
+      signal.throwIfAborted();
+      const effect = await applyOrPutAside(warehouse, delivery);
+      if (effect === 'applied') {
+        applied += 1;
+        killPoint('delivery-applied');
+      }
+      // It stays where it is, and would be read again for ever. Only a call in the air is waited for, and none of those is read here.
+      if (effect === 'waiting') return applied;
+    }
+    if (waiting.length < deliveriesAtOnce) return applied;
+  }
+}
+
+/** One delivery that the database refuses must not keep the others, and the other runs', from being applied. */
+async function applyOrPutAside(warehouse: Warehouse, delivery: WaitingDelivery): Promise<DeliveryEffect> {
+  try {
+    return await applyLateResult(warehouse, delivery, await contentOf(delivery));
+  } catch (error) {
+    if (isDatabaseAway(error) || isDatabaseBusy(error)) throw error;
+    const code = databaseErrorCode(error);
+    if (code === undefined) throw error;
+    await quarantineDelivery(warehouse, delivery.deliveryId, `the database refuses it (${code})`);
+    return 'quarantined';
+  }
+}
+
+const decompressors: Readonly<
+  Record<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>
+> = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+/** Decompressed; far above any result of ten people. A bomb ends here, and not in memory. */
+const longestBody = 8 * 1_048_576;
+
+async function contentOf(delivery: WaitingDelivery): Promise<ReturnType<typeof readLateResult>> {
+  const encoding = delivery.contentEncoding?.trim().toLowerCase();
+  if (encoding === undefined || encoding === '' || encoding === 'identity')
+    return readLateResult(delivery.body);
+  const body = await decompressors[encoding]?.(delivery.body, { maxOutputLength: longestBody }).catch(
+    () => undefined,
+  );
+  return body && readLateResult(body);
+}
+
+/** @returns `stop` where no further poll can be made now */
+async function pollOnce(
+  dependencies: LateDependencies,
+  poll: DuePoll,
+  signal: AbortSignal,
+): Promise<'next' | 'stop'> {
+  const { warehouse } = dependencies;
+  const later = pauseBetweenPolls(dependencies.pollAfterSeconds, poll.polls);
+  try {
+    const callId = `poll:${poll.attemptId}:${poll.polls}`;
+    const polled = await pollWithinLimits(dependencies, { callId, requestId: poll.requestId }, signal);
+    if (polled.kind === 'full') {
+      await putPollBack(warehouse, poll.attemptId, polled.milliseconds / 1_000);
+      return 'stop';
+    }
+    const { answer } = polled;
+    switch (answer.state) {
+      case 'pending':
+        await postponePoll(warehouse, poll.attemptId, Math.max(1, answer.retryAfterSeconds ?? later));
+        break;
+      case 'result':
+        await storePolled(warehouse, poll.attemptId, answer.body);
+        await postponePoll(warehouse, poll.attemptId, later);
+        break;
+      case 'no-result': {
+        const reason = `nothing came: ${answer.deliveryStatus ?? 'no result'}`;
+        // "Failed" without a result is the service's word that there is none. "Success" without one contradicts itself: what
+        // was delivered may have been billed, so nothing is concluded from it.
+        if (answer.deliveryStatus === 'failed') await endAwaitedByPoll(warehouse, poll.attemptId, reason);
+        else await stopPolling(warehouse, poll.attemptId, reason);
+        break;
+      }
+      case 'gone':
+        await stopPolling(warehouse, poll.attemptId, `it cannot be polled: ${answer.code}`);
+        break;
+    }
+    return 'next';
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error;
+    await postponePoll(warehouse, poll.attemptId, error.retryAfterSeconds ?? later);
+    // A refused key or an absent service answers the next poll the same way; an answer that cannot be read is about this one.
+    return error.type === 'unreadable-answer' || error.type === 'answer-too-large' ? 'next' : 'stop';
+  }
+}
+
+/** Doubles from poll to poll, up to an hour: most results come within minutes, and some within a day. */
+function pauseBetweenPolls(pollAfterSeconds: number, polls: number): number {
+  return Math.min(longestPauseSeconds, Math.max(1, pollAfterSeconds) * 2 ** Math.min(polls - 1, 12));
+}

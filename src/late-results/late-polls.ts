@@ -1,0 +1,133 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { LateStanding } from '../contract.ts';
+import type { Warehouse } from '../db/database.ts';
+import { endAwaiting } from '../ledger/late-credits.ts';
+
+/** Which attempts are looked after: one run's, or those of runs that have ended. */
+export type LateScope = { readonly runId: string } | 'ended-runs';
+
+/** In SQL, over `attempts a`. */
+function isIn(scope: LateScope): RawBuilder<boolean> {
+  return scope === 'ended-runs'
+    ? sql`exists (select 1 from runs r where r.run_id = a.run_id and r.finished_at is not null)`
+    : sql`a.run_id = ${scope.runId}`;
+}
+
+export interface DuePoll {
+  readonly attemptId: string;
+  readonly requestId: string;
+  /** How many were made, this one included. */
+  readonly polls: number;
+}
+
+/** The service keeps results for 30 days; what has not come by then never will. */
+const keptByServiceSeconds = 30 * 86_400;
+/** A poll that its process does not survive is due again after this. */
+const leaseSeconds = 120;
+
+/** Takes polls that are due, so that nobody else makes them meanwhile; earliest first. */
+export async function takeDuePolls(
+  warehouse: Warehouse,
+  scope: LateScope,
+  limit: number,
+): Promise<DuePoll[]> {
+  const due = await sql<DuePoll>`
+    update attempts set polls = polls + 1, next_poll_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+    where attempt_id in (
+      select a.attempt_id from attempts a
+      where a.status = 'awaiting' and a.request_id is not null and a.next_poll_at <= clock_timestamp() and ${isIn(scope)}
+      order by a.next_poll_at limit ${limit} for update skip locked)
+    returning attempt_id as "attemptId", request_id as "requestId", polls
+  `.execute(warehouse.database);
+  return due.rows;
+}
+
+/**
+ * Makes the polls of runs that have ended due now, however long their pause has grown.
+ *
+ * @returns how many
+ */
+export async function hastenPolls(warehouse: Warehouse): Promise<number> {
+  const hastened = await sql`
+    update attempts a set next_poll_at = clock_timestamp()
+    where a.status = 'awaiting' and a.next_poll_at is not null and ${isIn('ended-runs')}
+  `.execute(warehouse.database);
+  return Number(hastened.numAffectedRows ?? 0n);
+}
+
+/** Polls again later; once more at the end of the waiting, so that nothing expires that could have been fetched. */
+export async function postponePoll(warehouse: Warehouse, attemptId: string, seconds: number): Promise<void> {
+  await sql`
+    update attempts set next_poll_at = least(clock_timestamp() + make_interval(secs => ${seconds}),
+      case when awaited_until > clock_timestamp() then awaited_until end)
+    where attempt_id = ${attemptId} and status = 'awaiting'
+  `.execute(warehouse.database);
+}
+
+/** Gives a poll back that was taken and never made. It does not count: pauses grow from poll to poll that was made. */
+export async function putPollBack(warehouse: Warehouse, attemptId: string, seconds: number): Promise<void> {
+  await sql`
+    update attempts set polls = greatest(0, polls - 1) where attempt_id = ${attemptId} and status = 'awaiting'
+  `.execute(warehouse.database);
+  await postponePoll(warehouse, attemptId, seconds);
+}
+
+/** Polling this request will never help; a delivery may still come. */
+export async function stopPolling(warehouse: Warehouse, attemptId: string, reason: string): Promise<void> {
+  await sql`
+    update attempts set next_poll_at = null, reason = coalesce(reason, ${reason})
+    where attempt_id = ${attemptId} and status = 'awaiting'
+  `.execute(warehouse.database);
+}
+
+/** The service says that nothing (more) comes for a request. */
+export async function endAwaitedByPoll(
+  warehouse: Warehouse,
+  attemptId: string,
+  reason: string,
+): Promise<void> {
+  await warehouse.database.transaction().execute(async (transaction) => {
+    await sql`select 1 from attempts where attempt_id = ${attemptId} for update`.execute(transaction);
+    await endAwaiting(transaction, attemptId, reason);
+  });
+}
+
+/**
+ * What nobody can fetch any more becomes unknown, for the operator to decide: past its deadline and not to be polled, or
+ * older than the service keeps results. A delivery that comes all the same is applied, and settles it.
+ */
+export async function giveUpOld(warehouse: Warehouse, scope: LateScope): Promise<void> {
+  await sql`
+    update attempts a set status = 'unknown', next_poll_at = null,
+      reason = coalesce(reason || '; ', '') || 'results that were to come later never came'
+    where a.status = 'awaiting' and ${isIn(scope)} and awaited_until < clock_timestamp()
+      and (next_poll_at is null or answered_at < clock_timestamp() - make_interval(secs => ${keptByServiceSeconds}))
+  `.execute(warehouse.database);
+}
+
+/** How the late results of a run stand. */
+export async function readLateStanding(warehouse: Warehouse, runId: string): Promise<LateStanding> {
+  const attempts = await sql<{ awaited: number; expired: number; until: Date | null; next: number | null }>`
+    select count(*) filter (where status = 'awaiting' and awaited_until > clock_timestamp())::int as awaited,
+      count(*) filter (where (status = 'awaiting' and awaited_until <= clock_timestamp()) or status = 'unknown')::int as expired,
+      max(awaited_until) filter (where status = 'awaiting' and awaited_until > clock_timestamp()) as until,
+      (extract(epoch from min(least(next_poll_at, awaited_until))
+        filter (where status = 'awaiting' and awaited_until > clock_timestamp()) - clock_timestamp()) * 1000)::float8 as next
+    from attempts where run_id = ${runId} and awaits <> '{}'
+  `.execute(warehouse.database);
+  const deliveries = await sql<{ arrived: number; late: number; orphaned: number; waiting: number }>`
+    select count(*) filter (where status = 'applied')::int as arrived,
+      count(*) filter (where status = 'applied' and late)::int as late,
+      count(*) filter (where status = 'orphaned')::int as orphaned,
+      count(*) filter (where status = 'received')::int as waiting
+    from webhook_deliveries where run_id = ${runId}
+  `.execute(warehouse.database);
+  const { awaited, expired, until, next } = attempts.rows[0]!;
+  return {
+    awaited,
+    expired,
+    ...deliveries.rows[0]!,
+    until: until?.toISOString() ?? null,
+    nextLookMilliseconds: next === null ? null : Math.max(0, Math.ceil(next)),
+  };
+}

@@ -1,0 +1,170 @@
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { counted, nounFor } from '../domain/text/counted.ts';
+import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import type { Tables } from '../db/schema.ts';
+
+/**
+ * A limit as a person sets it.
+ *
+ * - `default`: what it would be without any word: of the settings, of every day or month, or of the run's order.
+ * - `used`: what is settled and reserved now. Nothing more is reserved until some of that comes back.
+ */
+export type WantedLimit = Credits | 'none' | 'default' | 'used';
+
+/** Who changes a limit, and why: kept in the history. */
+export interface ChangeNote {
+  readonly by: string;
+  readonly reason: string | undefined;
+}
+
+/** A limit before and after; null: none. */
+export interface LimitChange {
+  readonly budgetId: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/**
+ * Sets the limit of one budget by command. From its commit on it alone counts for this budget, whatever the settings of the
+ * workers say; they need not be restarted.
+ *
+ * A limit below what is settled and reserved is refused: what is reserved may be in the air, and no budget is exceeded at any
+ * moment.
+ *
+ * @param budgetId as in the table `budgets`; a day or month may be one that is still to come
+ * @param ownDefault the limit without a command: of this process's settings, or of the run's order
+ * @throws Problem `budget.below-used`
+ */
+export async function setBudget(
+  database: Kysely<Tables>,
+  budgetId: string,
+  wanted: WantedLimit,
+  ownDefault: Credits | undefined,
+  note: ChangeNote,
+): Promise<LimitChange> {
+  return database.transaction().execute(async (transaction) => {
+    const budget = await lockBudget(transaction, budgetId, ownDefault);
+    const next = await resolve(transaction, budgetId, wanted, ownDefault, budget.used);
+    if (next.limit !== null && parseCredits(next.limit)! < parseCredits(budget.used)!)
+      throw belowUsed(budgetId, budget.used);
+    await sql`
+      update budgets set credits_limit = ${next.limit}::numeric, set_by_command = ${next.byCommand} where budget_id = ${budgetId}
+    `.execute(transaction);
+    await noteChange(transaction, budgetId, budget.limit, next.limit, note);
+    return { budgetId, before: budget.limit, after: next.limit };
+  });
+}
+
+/**
+ * Sets by command what every day or month may spend from now on, the present one included. Where the present one has used more
+ * already, it keeps what it has used and gets no more.
+ *
+ * @param wanted `default`: the settings of the workers say it again
+ * @returns the change of the present day or month
+ */
+export async function setStandingBudget(
+  database: Kysely<Tables>,
+  period: 'day' | 'month',
+  wanted: Exclude<WantedLimit, 'used'>,
+  ownDefault: Credits | undefined,
+  note: ChangeNote,
+): Promise<LimitChange> {
+  return database.transaction().execute(async (transaction) => {
+    const before = await sql<{ limit: string | null }>`
+      select trim_scale(credits_limit)::text as "limit" from standing_budgets where period = ${period} for update
+    `.execute(transaction);
+    const limit = typeof wanted === 'bigint' ? formatCredits(wanted) : null;
+    if (wanted === 'default') {
+      await sql`delete from standing_budgets where period = ${period}`.execute(transaction);
+    } else {
+      await sql`
+        insert into standing_budgets (period, credits_limit) values (${period}, ${limit}::numeric)
+        on conflict (period) do update set credits_limit = excluded.credits_limit
+      `.execute(transaction);
+    }
+    await noteChange(transaction, `every-${period}`, before.rows[0]?.limit ?? null, limit, note);
+
+    const present = await presentBudget(transaction, period);
+    const budget = await lockBudget(transaction, present, ownDefault);
+    const next = await resolve(transaction, present, 'default', ownDefault, budget.used);
+    const raised =
+      next.limit !== null && parseCredits(next.limit)! < parseCredits(budget.used)!
+        ? { limit: budget.used, byCommand: true }
+        : next;
+    await sql`
+      update budgets set credits_limit = ${raised.limit}::numeric, set_by_command = ${raised.byCommand} where budget_id = ${present}
+    `.execute(transaction);
+    await noteChange(transaction, present, budget.limit, raised.limit, note);
+    return { budgetId: present, before: budget.limit, after: raised.limit };
+  });
+}
+
+/** The name of the day's or month's budget now, by the database's clock. */
+export async function presentBudget(database: Kysely<Tables>, period: 'day' | 'month'): Promise<string> {
+  const format = period === 'day' ? '"day:"YYYY-MM-DD' : '"month:"YYYY-MM';
+  const result = await sql<{ name: string }>`
+    select to_char(clock_timestamp() at time zone 'UTC', ${format}) as name
+  `.execute(database);
+  return result.rows[0]!.name;
+}
+
+/** Locks the row of a budget; one that does not exist yet begins with its default. Limits and sums are decimals as text. */
+async function lockBudget(
+  transaction: Transaction<Tables>,
+  budgetId: string,
+  ownDefault: Credits | undefined,
+): Promise<{ limit: string | null; used: string }> {
+  const start = await resolve(transaction, budgetId, 'default', ownDefault, '0');
+  await sql`
+    insert into budgets (budget_id, credits_limit, set_by_command) values (${budgetId}, ${start.limit}::numeric, ${start.byCommand})
+    on conflict do nothing
+  `.execute(transaction);
+  const locked = await sql<{ limit: string | null; used: string }>`
+    select trim_scale(credits_limit)::text as "limit", trim_scale(settled + reserved)::text as used
+    from budgets where budget_id = ${budgetId} for update
+  `.execute(transaction);
+  return locked.rows[0]!;
+}
+
+async function resolve(
+  transaction: Transaction<Tables>,
+  budgetId: string,
+  wanted: WantedLimit,
+  ownDefault: Credits | undefined,
+  used: string,
+): Promise<{ limit: string | null; byCommand: boolean }> {
+  if (wanted === 'none') return { limit: null, byCommand: true };
+  if (wanted === 'used') return { limit: used, byCommand: true };
+  if (wanted !== 'default') return { limit: formatCredits(wanted), byCommand: true };
+  const standing = await sql<{ limit: string | null }>`
+    select trim_scale(credits_limit)::text as "limit" from standing_budgets where period = split_part(${budgetId}, ':', 1)
+  `.execute(transaction);
+  if (standing.rows[0]) return { limit: standing.rows[0].limit, byCommand: true };
+  return { limit: ownDefault === undefined ? null : formatCredits(ownDefault), byCommand: false };
+}
+
+async function noteChange(
+  transaction: Transaction<Tables>,
+  budgetId: string,
+  before: string | null,
+  after: string | null,
+  { by, reason }: ChangeNote,
+): Promise<void> {
+  await sql`
+    insert into budget_changes (budget_id, old_limit, new_limit, changed_by, reason)
+    values (${budgetId}, ${before}::numeric, ${after}::numeric, ${by}, ${reason ?? null})
+  `.execute(transaction);
+}
+
+function belowUsed(budgetId: string, used: string): Problem {
+  return new Problem(
+    'budget.below-used',
+    `${counted(used, 'credit')} of budget ${budgetId} ${nounFor(used, 'is', 'are')} settled or reserved already`,
+    {
+      where: budgetId,
+      next: `give it at least that; to let nothing more be spent: enrich budget set ${budgetId} used`,
+      exitCode: exitCodes.usage,
+    },
+  );
+}

@@ -1,0 +1,221 @@
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
+import type { LateKind } from '../domain/late-results/awaited-results.ts';
+import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
+
+export interface ClosedAttempt {
+  readonly runId: string;
+  readonly budgetIds: readonly string[];
+  /** Decimal text. */
+  readonly reserved: string;
+  /**
+   * By the database's clock, in full precision. What was learned counts from here: of two answers the one that was asked
+   * for later is newer, however long the other lay in a worker that could not reach the database.
+   */
+  readonly admittedAt: string;
+  /** Its credits were settled before, by the operator's word. */
+  readonly decided?: boolean;
+}
+
+/** What is still to come after an answer, and for how long it is waited for. */
+export interface Awaited {
+  /** Not empty. */
+  readonly kinds: readonly LateKind[];
+  readonly pollAfterSeconds: number;
+  readonly deadlineSeconds: number;
+  /** The most that the call can still cost in all; undefined where a vendor's price decides: everything stays held. */
+  readonly worstCase: Credits | undefined;
+}
+
+/**
+ * Closes an attempt with its answer: settled; awaiting what comes later; or unknown where the answer does not say what it
+ * cost. What is awaited keeps its reservation, less what it can no longer cost.
+ *
+ * @returns undefined where an answer was recorded before
+ */
+export async function closeAttempt(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  answer: {
+    readonly httpStatus: number;
+    readonly requestId: string | undefined;
+    readonly creditsConsumed: Credits | undefined;
+    readonly reason: string | null;
+    readonly foundIds: readonly string[];
+    readonly foundPeople: number;
+    readonly awaited: Awaited | undefined;
+    readonly phonesWithEarlier: boolean;
+  },
+): Promise<ClosedAttempt | undefined> {
+  const answered = answer.creditsConsumed === undefined ? null : formatCredits(answer.creditsConsumed);
+  const { awaited } = answer;
+  const settled = awaited ? null : answered;
+  const closed = await sql<ClosedAttempt>`
+    update attempts set
+      status = case when ${awaited !== undefined} then 'awaiting' when ${settled}::numeric is null then 'unknown' else 'settled' end,
+      credits_settled = ${settled}::numeric,
+      credits_answered = ${answered}::numeric,
+      reason = case when ${answered}::numeric > credits_reserved then 'billed more than reserved' else ${answer.reason}::text end,
+      request_id = ${answer.requestId ?? null},
+      http_status = ${answer.httpStatus},
+      found_ids = ${answer.foundIds}::text[],
+      found_people = ${answer.foundPeople},
+      phones_with_earlier = ${answer.phonesWithEarlier},
+      awaits = ${awaited?.kinds ?? []}::text[],
+      awaited_until = clock_timestamp() + make_interval(secs => ${awaited?.deadlineSeconds ?? null}::float8),
+      next_poll_at = case when ${answer.requestId !== undefined} then
+        clock_timestamp() + make_interval(secs => ${awaited?.pollAfterSeconds ?? null}::float8) end,
+      answered_at = clock_timestamp(),
+      closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
+    where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and answered_at is null
+    returning run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved, admitted_at::text as "admittedAt"
+  `.execute(transaction);
+  const attempt = closed.rows[0] ?? (await reopenDecided(transaction, attemptId, answer));
+  return attempt;
+}
+
+/**
+ * An answer that comes after the operator has decided its attempt: the answer is recorded, and if more was billed than was
+ * decided, the difference is settled. The attempt's reservation is gone, so there is none to settle any more.
+ */
+async function reopenDecided(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  answer: {
+    readonly httpStatus: number;
+    readonly requestId: string | undefined;
+    readonly creditsConsumed: Credits | undefined;
+    readonly foundIds: readonly string[];
+  },
+): Promise<ClosedAttempt | undefined> {
+  const decided = await sql<ClosedAttempt & { settled: string }>`
+    update attempts set request_id = ${answer.requestId ?? null}, http_status = ${answer.httpStatus},
+      found_ids = ${answer.foundIds}::text[], answered_at = clock_timestamp(),
+      credits_answered = ${answer.creditsConsumed === undefined ? null : formatCredits(answer.creditsConsumed)}::numeric,
+      reason = coalesce(reason || '; ', '') || 'answered after it was decided'
+    where attempt_id = ${attemptId} and status = 'settled' and answered_at is null
+    returning run_id as "runId", budget_ids as "budgetIds", credits_settled::text as settled, '0' as reserved,
+      admitted_at::text as "admittedAt"
+  `.execute(transaction);
+  const attempt = decided.rows[0];
+  if (!attempt) return undefined;
+  const settled = parseCredits(attempt.settled) ?? 0n;
+  const excess = (answer.creditsConsumed ?? 0n) - settled;
+  if (excess > 0n) {
+    await settle(transaction, attempt.budgetIds, '0', excess);
+    await sql`
+      update attempts set credits_settled = ${formatCredits(settled + excess)}::numeric where attempt_id = ${attemptId}
+    `.execute(transaction);
+  }
+  return { ...attempt, decided: true };
+}
+
+/**
+ * Lowers a reservation to what the call can still cost; never raises it. Like `settle` after the contacts are written: budgets
+ * are the last to be locked everywhere.
+ */
+export async function giveBack(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  { budgetIds, reserved }: ClosedAttempt,
+  worstCase: Credits,
+): Promise<void> {
+  const spare = (parseCredits(reserved) ?? 0n) - worstCase;
+  if (spare <= 0n) return;
+  await sql`
+    with locked as (
+      select budget_id from budgets where budget_id = any(${budgetIds}::text[]) order by budget_id for update
+    )
+    update budgets b set reserved = b.reserved - ${formatCredits(spare)}::numeric
+    from locked where locked.budget_id = b.budget_id
+  `.execute(transaction);
+  await sql`
+    update attempts set credits_reserved = ${formatCredits(worstCase)}::numeric where attempt_id = ${attemptId}
+  `.execute(transaction);
+}
+
+/**
+ * What an attempt was closed with by an earlier try whose reply was lost.
+ *
+ * @returns undefined where no answer was recorded: somebody else (the operator) closed it
+ */
+export async function readRecorded(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+): Promise<
+  { readonly settled: string | null; readonly awaiting: boolean; readonly overbilled: boolean } | undefined
+> {
+  const recorded = await sql<{ settled: string | null; awaiting: boolean; overbilled: boolean }>`
+    select credits_settled::text as settled, status = 'awaiting' as awaiting, coalesce(credits_settled > credits_reserved, false) as overbilled
+    from attempts where attempt_id = ${attemptId} and answered_at is not null
+  `.execute(transaction);
+  return recorded.rows[0];
+}
+
+/** Turns a reservation into a spend, in every budget that holds it; budgets are locked in ascending order everywhere. */
+export async function settle(
+  transaction: Transaction<Tables>,
+  budgetIds: readonly string[],
+  reserved: string,
+  consumed: Credits,
+): Promise<void> {
+  await sql`
+    with locked as (
+      select budget_id from budgets where budget_id = any(${budgetIds}::text[]) order by budget_id for update
+    )
+    update budgets b set reserved = b.reserved - ${reserved}::numeric, settled = b.settled + ${formatCredits(consumed)}::numeric
+    from locked where locked.budget_id = b.budget_id
+  `.execute(transaction);
+}
+
+/** The service refused the call (401, 403, 422, 429): it costs nothing, and its people can be asked for again. */
+export function closeRefused(
+  warehouse: Warehouse,
+  attemptId: string,
+  refusal: { readonly reason: string; readonly httpStatus: number | undefined },
+): Promise<void> {
+  return closeWithoutCost(warehouse.database, attemptId, 'refused', refusal.reason, refusal.httpStatus);
+}
+
+/** The call is certain never to have been sent. */
+export function closeReleased(warehouse: Warehouse, attemptId: string, reason: string): Promise<void> {
+  return closeWithoutCost(warehouse.database, attemptId, 'released', reason, undefined);
+}
+
+async function closeWithoutCost(
+  database: Kysely<Tables>,
+  attemptId: string,
+  status: 'refused' | 'released',
+  reason: string,
+  httpStatus: number | undefined,
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    const closed = await sql<{ budget_ids: string[]; reserved: string }>`
+      update attempts set status = ${status}, credits_settled = 0, reason = ${reason}, http_status = ${httpStatus ?? null},
+        closed_at = clock_timestamp()
+      where attempt_id = ${attemptId} and status = 'admitted'
+      returning budget_ids, credits_reserved::text as reserved
+    `.execute(transaction);
+    const attempt = closed.rows[0];
+    if (attempt) await settle(transaction, attempt.budget_ids, attempt.reserved, 0n);
+  });
+}
+
+/**
+ * The call may have been billed and its answer is not there: the reservation is held, and so are the claims of its people,
+ * until an answer, a late result or the operator says what it cost. Nothing pays for them again by itself.
+ */
+export async function markUnknown(warehouse: Warehouse, attemptId: string, reason: string): Promise<void> {
+  await warehouse.database.transaction().execute(async (transaction) => {
+    const marked = await sql`
+      update attempts set status = 'unknown', reason = ${reason} where attempt_id = ${attemptId} and status = 'admitted'
+    `.execute(transaction);
+    if (!marked.numAffectedRows) return;
+    await sql`
+      update run_rows r set outcome = 'unknown', reason = ${`attempt ${attemptId}: ${reason}`}
+      from attempt_people p
+      where p.attempt_id = ${attemptId} and r.run_id = p.run_id and r.row_number = p.row_number and r.outcome is null
+    `.execute(transaction);
+  });
+}

@@ -1,0 +1,220 @@
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
+import type { Tables } from '../db/schema.ts';
+import type { BudgetAlarm } from './budget-alarms.ts';
+
+/** The limits of a process's settings; undefined is "no limit", and its use is counted all the same. */
+export interface BudgetLimits {
+  readonly perDay: Credits | undefined;
+  readonly perMonth: Credits | undefined;
+  /** At how many percent of a limit an alarm is raised; none where nothing is said. */
+  readonly alarmsAt?: readonly number[];
+}
+
+export interface Affordable {
+  /** How many of the people asked for the budgets hold. */
+  readonly people: number;
+  /** The budget that holds the fewest, where not all of them fit. */
+  readonly shortBudget: string | undefined;
+  /** Thresholds that were crossed for the first time by this reservation. */
+  readonly alarms: readonly BudgetAlarm[];
+}
+
+/**
+ * Locks every budget that applies, in ascending order of name (so that two admissions cannot wait for one another), and
+ * reserves the worst case for as many people as fit. Summing first and inserting later would overspend under parallel
+ * admissions: 1,000 became 1,107 with 400 of them.
+ *
+ * @param limits of this process: they hold beside those that are stored, whichever is lower, so that no other process can
+ *   lift them; but for a limit that a person has set by command, which alone counts
+ * @param perPerson the most that one person can cost
+ * @returns how many were reserved for; nothing is reserved where that is 0
+ */
+export async function reserve(
+  transaction: Transaction<Tables>,
+  budgetIds: readonly string[],
+  limits: BudgetLimits,
+  perPerson: Credits,
+  people: number,
+): Promise<Affordable> {
+  const locked = await sql<{ budget_id: string; available: string | null }>`
+    select budget_id, (${limitOf(limits)} - reserved - settled)::text as available
+    from budgets where budget_id = any(${budgetIds}::text[]) order by budget_id for update
+  `.execute(transaction);
+  if (locked.rows.length !== budgetIds.length) throw new Error('a budget of an admission does not exist');
+  let fit: Pick<Affordable, 'people' | 'shortBudget'> = { people, shortBudget: undefined };
+  for (const row of locked.rows) {
+    const fits = row.available === null ? people : peopleThatFit(row.available, perPerson, people);
+    if (fits < fit.people) fit = { people: fits, shortBudget: row.budget_id };
+  }
+  const alarms = await sql<BudgetAlarm>`
+    with spending as (
+      update budgets set reserved = reserved + ${formatCredits(perPerson * BigInt(fit.people))}::numeric
+      where budget_id = any(${budgetIds}::text[])
+      returning budget_id, settled + reserved as used, ${limitOf(limits)} as credits_limit
+    )
+    insert into budget_alarms (budget_id, percent, credits_limit, used)
+    select budget_id, percent, credits_limit, used from spending, unnest(${limits.alarmsAt ?? []}::int[]) as percent
+    where credits_limit > 0 and (used * 100 >= percent * credits_limit or (percent = 100 and budget_id = ${fit.shortBudget ?? null}))
+    on conflict do nothing
+    returning budget_id as "budgetId", percent, trim_scale(credits_limit)::text as "limit", trim_scale(used)::text as used
+  `.execute(transaction);
+  return { ...fit, alarms: alarms.rows };
+}
+
+/**
+ * Makes sure that the budgets of a run (where there is one), of today and of this month exist; days and months are UTC by the
+ * database's clock. A budget that exists keeps its limit; one that begins has the limit that was set by command for every
+ * day or month, or else that of the settings.
+ *
+ * @returns their names, ascending
+ */
+export async function budgetsOf(
+  database: Kysely<Tables>,
+  runId: string | undefined,
+  limits: BudgetLimits,
+): Promise<readonly string[]> {
+  const result = await sql<{ budget_id: string }>`
+    with applying (budget_id, period, credits_limit) as (
+      select 'run:' || ${runId ?? null}::text, null, null::numeric where ${runId !== undefined}
+      union all ${presentPeriods(limits)}
+    ), added as (
+      insert into budgets (budget_id, credits_limit, set_by_command)
+      select a.budget_id, case when s.period is null then a.credits_limit else s.credits_limit end, s.period is not null
+      from applying a left join standing_budgets s using (period)
+      where not exists (select 1 from budgets b where b.budget_id = a.budget_id)
+      on conflict do nothing
+    )
+    select budget_id from applying order by budget_id
+  `.execute(database);
+  return result.rows.map((row) => row.budget_id);
+}
+
+/** Gives a run its own budget, unless it has one: a person may have set it by command already. */
+export async function openRunBudget(
+  database: Kysely<Tables>,
+  runId: string,
+  limit: Credits | undefined,
+): Promise<void> {
+  await sql`
+    insert into budgets (budget_id, credits_limit) values (${`run:${runId}`}, ${numeric(limit)}::numeric)
+    on conflict (budget_id) do nothing
+  `.execute(database);
+}
+
+/**
+ * Applies the configured limits to the day and month that have begun already: a changed setting holds at once, and is told in
+ * the history. A limit that this process does not have leaves the stored one alone (another process may have set it, and
+ * nobody asked to lift it), and so does one that a person has set by command.
+ *
+ * A setting below what is settled and reserved becomes a limit of just that, until credits come back: no budget is exceeded at
+ * any moment, and nothing more is reserved by a process that has the setting (`reserve` takes the lower one) or by another.
+ */
+export async function applyBudgetLimits(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
+  await budgetsOf(database, undefined, limits);
+  await sql`
+    with own (budget_id, period, credits_limit) as (${presentPeriods(limits)}), before as (
+      select budget_id, b.credits_limit as old_limit, greatest(own.credits_limit, settled + reserved) as new_limit
+      from budgets b join own using (budget_id)
+      where not set_by_command and own.credits_limit is not null
+        and greatest(own.credits_limit, settled + reserved) <> coalesce(b.credits_limit, -1)
+      order by budget_id for update of b
+    ), changed as (
+      update budgets b set credits_limit = new_limit from before where b.budget_id = before.budget_id
+    )
+    insert into budget_changes (budget_id, old_limit, new_limit, changed_by, reason)
+    select budget_id, old_limit, new_limit, 'settings', 'MAX_CREDITS_PER_' || upper(period) || case
+      when credits_limit < new_limit
+      then ' is ' || trim_scale(credits_limit) || ': what is settled and reserved stays, and nothing more is spent' else '' end
+    from before join own using (budget_id)
+  `.execute(database);
+}
+
+/** The day and the month that it is now, with what this process's settings allow them, as rows of SQL. */
+function presentPeriods({ perDay, perMonth }: BudgetLimits): RawBuilder<unknown> {
+  return sql`values
+    (to_char(clock_timestamp() at time zone 'UTC', '"day:"YYYY-MM-DD'), 'day', ${numeric(perDay)}::numeric),
+    (to_char(clock_timestamp() at time zone 'UTC', '"month:"YYYY-MM'), 'month', ${numeric(perMonth)}::numeric)`;
+}
+
+/**
+ * The limit that holds for a row of `budgets`, in SQL: what a person has set by command; otherwise the lower one of what is
+ * stored and what this process was given.
+ */
+function limitOf({ perDay, perMonth }: BudgetLimits): RawBuilder<unknown> {
+  return sql`case when set_by_command then credits_limit else
+    least(credits_limit, case when budget_id like 'day:%' then ${numeric(perDay)}::numeric
+      when budget_id like 'month:%' then ${numeric(perMonth)}::numeric end) end`;
+}
+
+/** True while calls in the air hold credits of a budget that may yet come back to it. */
+export async function mayFreeCredits(database: Kysely<Tables>, budgetId: string): Promise<boolean> {
+  const result = await sql<{ pending: boolean }>`
+    select exists (
+      select 1 from attempts a join rate_calls c on c.call_id = a.attempt_id
+      where a.status = 'admitted' and ${budgetId} = any(a.budget_ids) and c.counted_until > clock_timestamp()
+    ) as pending
+  `.execute(database);
+  return result.rows[0]?.pending ?? false;
+}
+
+function peopleThatFit(available: string, perPerson: Credits, people: number): number {
+  if (perPerson === 0n) return people;
+  // A limit that was lowered below what is spent leaves a negative rest, which parseCredits refuses.
+  const rest = parseCredits(available) ?? 0n;
+  const fits = rest / perPerson;
+  return fits > BigInt(people) ? people : Number(fits);
+}
+
+function numeric(value: Credits | undefined): string | null {
+  return value === undefined ? null : formatCredits(value);
+}
+
+/** A budget that has a limit, with what is left of it. */
+export interface BudgetRest {
+  readonly budgetId: string;
+  readonly available: Credits;
+}
+
+/** What is left of the budgets that have a limit, the least first. */
+export async function readBudgetRests(
+  database: Kysely<Tables>,
+  budgetIds: readonly string[],
+  limits: BudgetLimits,
+): Promise<BudgetRest[]> {
+  const result = await sql<{ budget_id: string; available: string }>`
+    select budget_id, greatest(${limitOf(limits)} - reserved - settled, 0)::text as available from budgets
+    where budget_id = any(${budgetIds}::text[]) and ${limitOf(limits)} is not null
+    order by ${limitOf(limits)} - reserved - settled, budget_id
+  `.execute(database);
+  return result.rows.map((row) => ({
+    budgetId: row.budget_id,
+    available: parseCredits(row.available) ?? 0n,
+  }));
+}
+
+/** How the budgets of the current day and month stand, by the database's clock; one that nothing was asked of yet is empty. */
+export interface PeriodBudget {
+  readonly period: 'day' | 'month';
+  /** Decimals as text; null: no limit. */
+  readonly limit: string | null;
+  readonly reserved: string;
+  readonly settled: string;
+}
+
+/** @param limits of this process: they hold as for `reserve` */
+export async function readPeriodBudgets(
+  database: Kysely<Tables>,
+  limits: BudgetLimits,
+): Promise<readonly PeriodBudget[]> {
+  const result = await sql<PeriodBudget>`
+    select period, trim_scale(case when b.set_by_command then b.credits_limit
+        when b.budget_id is null and s.period is not null then s.credits_limit
+        else least(b.credits_limit, own) end)::text as "limit",
+      trim_scale(coalesce(reserved, 0))::text as reserved, trim_scale(coalesce(settled, 0))::text as settled
+    from (${presentPeriods(limits)}) as current (budget_id, period, own)
+    left join budgets b using (budget_id) left join standing_budgets s using (period)
+    order by period
+  `.execute(database);
+  return result.rows;
+}

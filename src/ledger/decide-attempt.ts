@@ -1,0 +1,92 @@
+import { sql } from 'kysely';
+import { parseCredits } from '../domain/money/decimal.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import { settle } from './close-attempt.ts';
+import type { Warehouse } from '../db/database.ts';
+
+/** One bulk call as an operator looks at it. */
+export interface AttemptFacts {
+  readonly attempt_id: string;
+  readonly run_id: string;
+  readonly batch: number;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly people: number;
+  readonly rows: readonly number[];
+  readonly request_id: string | null;
+  readonly http_status: number | null;
+  readonly credits_reserved: string;
+  readonly credits_settled: string | null;
+  readonly admitted_at: Date;
+}
+
+/**
+ * @param filter.runId one run's attempts, or everybody's
+ * @param filter.status such as `unknown`; undefined for all
+ */
+export async function listAttempts(
+  warehouse: Warehouse,
+  filter: { runId: string | undefined; status: string | undefined; attemptId?: string },
+): Promise<AttemptFacts[]> {
+  const result = await sql<AttemptFacts>`
+    select a.attempt_id, a.run_id, a.batch, a.status, a.reason, a.people, a.request_id, a.http_status,
+      trim_scale(a.credits_reserved)::text as credits_reserved, trim_scale(a.credits_settled)::text as credits_settled, a.admitted_at,
+      (select array_agg(p.row_number order by p.row_number) from attempt_people p where p.attempt_id = a.attempt_id) as rows
+    from attempts a
+    where (${filter.runId ?? null}::text is null or a.run_id = ${filter.runId ?? null})
+      and (${filter.status ?? null}::text is null or a.status = ${filter.status ?? null})
+      and (${filter.attemptId ?? null}::text is null or a.attempt_id = ${filter.attemptId ?? null})
+    order by a.admitted_at
+  `.execute(warehouse.database);
+  return result.rows;
+}
+
+/**
+ * The operator's word on an attempt whose cost is not known: so much is settled, and the rest of its reservation is free. What
+ * an answer said that it cost is settled in any case.
+ *
+ * Its people are free to be asked again by a later run, because nothing was learned of them: their claims are given up, but
+ * for those whom the run asks for once more, or whose second call is unknown as well.
+ *
+ * @param credits what the service billed, as a decimal; `0` where it did not bill
+ * @throws Problem `attempt.not-unknown`, also where it was decided before
+ */
+export async function decideAttempt(warehouse: Warehouse, attemptId: string, credits: string): Promise<void> {
+  await warehouse.database.transaction().execute(async (transaction) => {
+    const closed = await sql<{
+      run_id: string;
+      budget_ids: string[];
+      credits_reserved: string;
+      credits_settled: string;
+    }>`
+      update attempts set status = 'settled', credits_settled = greatest(${credits}::numeric, coalesce(credits_answered, 0)), closed_at = clock_timestamp(), next_poll_at = null,
+        reason = coalesce(reason || '; ', '') || 'decided by the operator'
+      where attempt_id = ${attemptId} and status in ('unknown', 'awaiting')
+      returning run_id, budget_ids, credits_reserved::text as credits_reserved, credits_settled::text as credits_settled
+    `.execute(transaction);
+    const attempt = closed.rows[0];
+    if (!attempt) {
+      throw new Problem('attempt.not-unknown', `no attempt ${attemptId} waits for a decision`, {
+        where: 'enrichment.attempts',
+        next: 'enrich attempts list shows the attempts that wait for a decision',
+        exitCode: exitCodes.usage,
+      });
+    }
+    await sql`
+      delete from claims c using attempt_people p
+      where p.attempt_id = ${attemptId} and c.run_id = p.run_id and c.row_number = p.row_number
+        and not exists (select 1 from run_rows r
+          where r.run_id = p.run_id and r.row_number = p.row_number and r.outcome is null)
+        and not exists (select 1 from attempt_people o join attempts a using (attempt_id)
+          where o.run_id = p.run_id and o.row_number = p.row_number and o.attempt_id <> p.attempt_id
+            and a.status in ('admitted', 'unknown') and a.answered_at is null)
+    `.execute(transaction);
+    // Last: an answer that is recorded for the same person holds the claims, and waits for the budgets.
+    await settle(
+      transaction,
+      attempt.budget_ids,
+      attempt.credits_reserved,
+      parseCredits(attempt.credits_settled)!,
+    );
+  });
+}

@@ -1,0 +1,65 @@
+import { sql, type Kysely } from 'kysely';
+import { maySpend } from '../db/run-states.ts';
+import type { Tables } from '../db/schema.ts';
+
+/** A budget as an operator looks at it. Credits are decimals as text, null: no limit. */
+export interface BudgetFacts {
+  readonly budget: string;
+  readonly limit: string | null;
+  /** Whose word the limit is: a command's, or that of the settings (of a run: its order's). */
+  readonly set_by: 'command' | 'settings';
+  readonly settled: string;
+  readonly reserved: string;
+  /** Thresholds of the present limit that were crossed, in percent, ascending. */
+  readonly alarms: readonly number[];
+}
+
+/** A change of a limit. `budget` is `every-day` or `every-month` where it is about all that begin. */
+export interface BudgetChange {
+  readonly changed_at: Date;
+  readonly budget: string;
+  readonly old_limit: string | null;
+  readonly new_limit: string | null;
+  readonly changed_by: string;
+  readonly reason: string | null;
+}
+
+/** The newest days, months and runs, so many of each. Plans that were only looked at have no budget. */
+export async function readBudgets(database: Kysely<Tables>, ofEach: number): Promise<BudgetFacts[]> {
+  const result = await sql<BudgetFacts>`
+    select budget_id as budget, trim_scale(credits_limit)::text as "limit",
+      case when set_by_command then 'command' else 'settings' end as set_by,
+      trim_scale(settled)::text as settled, trim_scale(reserved)::text as reserved,
+      array(select percent from budget_alarms a where a.budget_id = b.budget_id and a.credits_limit = b.credits_limit
+        order by percent) as alarms
+    from (select *, row_number() over (partition by split_part(budget_id, ':', 1) order by budget_id desc) as age from budgets
+      where not exists (select 1 from runs where budget_id = 'run:' || run_id and not ${maySpend})) b
+    where age <= ${ofEach} order by split_part(budget_id, ':', 1), budget_id desc
+  `.execute(database);
+  return result.rows;
+}
+
+/** What every day and month begins with by command; empty where the settings say it. */
+export async function readStandingBudgets(
+  database: Kysely<Tables>,
+): Promise<{ period: 'day' | 'month'; limit: string | null }[]> {
+  const result = await sql<{ period: 'day' | 'month'; limit: string | null }>`
+    select period, trim_scale(credits_limit)::text as "limit" from standing_budgets order by period
+  `.execute(database);
+  return result.rows;
+}
+
+/** @param budgetId undefined: of all budgets. @returns the newest first */
+export async function readBudgetHistory(
+  database: Kysely<Tables>,
+  budgetId: string | undefined,
+  limit: number,
+): Promise<BudgetChange[]> {
+  const result = await sql<BudgetChange>`
+    select changed_at, budget_id as budget, trim_scale(old_limit)::text as old_limit, trim_scale(new_limit)::text as new_limit,
+      changed_by, reason
+    from budget_changes where ${budgetId ?? null}::text is null or budget_id = ${budgetId ?? null}
+    order by change_id desc limit ${limit}
+  `.execute(database);
+  return result.rows;
+}

@@ -1,0 +1,203 @@
+import { sql, type Transaction } from 'kysely';
+import { readPeriodBudgets, type BudgetLimits, type PeriodBudget } from '../ledger/credit-ledger.ts';
+import { readReports } from '../ledger/rate-reports.ts';
+import { bulkMatchScope, matchScope, ownFreePlaces, webhookResultScope } from '../ledger/rate-windows.ts';
+import { batchesBefore } from '../ledger/waiting-batches.ts';
+import type { RateLimit } from '../domain/rates/rate-limit.ts';
+import type { Warehouse } from '../db/database.ts';
+import { isUnfinished, maySpend } from '../db/run-states.ts';
+import type { Tables } from '../db/schema.ts';
+
+/** The limits of this process, which decide what is free beside what is stored. */
+export interface OwnLimits {
+  /** Which service this process calls, as the runs name it. */
+  readonly service: string;
+  readonly rateLimits: readonly RateLimit[];
+  readonly budgets: BudgetLimits;
+}
+
+export interface StateOfRun {
+  readonly runId: string;
+  readonly status: string;
+  readonly rowsStaged: number;
+  /** People whom the plan asks for; null before the plan is made. */
+  readonly planned: number | null;
+  /** Of those, people whose call has been answered or may have been. */
+  readonly asked: number;
+  /** Credits here and below: decimals as text. */
+  readonly settled: string;
+  readonly reserved: string;
+  readonly unknown: string;
+  readonly limit: string | null;
+  /** Since the last call began or ended, or a poll was due; 0 while late results are awaited and no poll is due. */
+  readonly idleSeconds: number;
+  /** Batches of runs that go first wait for their calls: this one makes none meanwhile, and is well. */
+  readonly isOutranked: boolean;
+}
+
+export interface StateOfWindow extends RateLimit {
+  readonly scope: string;
+  readonly countedBy: 'us' | 'service';
+  readonly free: number;
+}
+
+/** What the database says of everything that is watched, at one moment. */
+export interface State {
+  /** Credits of all months. */
+  readonly settledInAll: string;
+  readonly budgets: readonly PeriodBudget[];
+  readonly windows: readonly StateOfWindow[];
+  readonly pauses: readonly { readonly scope: string; readonly seconds: number }[];
+  readonly openAttempts: readonly {
+    readonly status: string;
+    readonly attempts: number;
+    readonly credits: string;
+    /** Of the oldest. */
+    readonly seconds: number;
+    /** How many wait for a late result that is overdue, or were given up waiting for one. */
+    readonly expired: number;
+    /** How many wait for a late result in time. */
+    readonly awaited: number;
+  }[];
+  readonly inbox: { readonly deliveries: number; readonly seconds: number };
+  readonly deliveriesSetAside: readonly { readonly status: string; readonly deliveries: number }[];
+  readonly runs: readonly { readonly status: string; readonly stop: string | null; readonly runs: number }[];
+  /** Of the last day: not taken by a channel, to be tried again or given up. */
+  readonly notificationsNotTaken: number;
+  /** Since the epoch; null where no run has finished yet. */
+  readonly lastFinished: number | null;
+  /** The newest of those that have not ended. */
+  readonly unfinished: readonly StateOfRun[];
+}
+
+/** A database that is slower than this is not asked for more on top. */
+const statementMilliseconds = 3_000;
+/** Each is a set of series; more than these at once would be a fault in itself, which `enrich_runs` shows. */
+const runsShown = 20;
+
+/** Reads the state in one short transaction that changes nothing; every statement is bounded in time. */
+export function readState(warehouse: Warehouse, limits: OwnLimits): Promise<State> {
+  return warehouse.database
+    .transaction()
+    .setAccessMode('read only')
+    .execute(async (transaction) => {
+      await sql`select set_config('statement_timeout', ${String(statementMilliseconds)}, true)`.execute(
+        transaction,
+      );
+      return {
+        settledInAll: await readSettled(transaction),
+        budgets: await readPeriodBudgets(transaction, limits.budgets),
+        windows: await readWindows(transaction, limits),
+        pauses: await readPauses(transaction),
+        openAttempts: await readOpenAttempts(transaction),
+        ...(await readDeliveries(transaction)),
+        ...(await readRuns(transaction)),
+        notificationsNotTaken: await readNotTaken(transaction),
+        unfinished: await readUnfinished(transaction),
+      };
+    });
+}
+
+/** Every credit is settled in the budget of one month; the attempts themselves are far more rows. */
+async function readSettled(transaction: Transaction<Tables>): Promise<string> {
+  const { rows } = await sql<{ settled: string }>`
+    select trim_scale(coalesce(sum(settled), 0))::text as settled from budgets where budget_id like 'month:%'
+  `.execute(transaction);
+  return rows[0]!.settled;
+}
+
+async function readWindows(
+  transaction: Transaction<Tables>,
+  { service, rateLimits }: OwnLimits,
+): Promise<StateOfWindow[]> {
+  const windows: StateOfWindow[] = [];
+  for (const scope of [bulkMatchScope, matchScope, webhookResultScope]) {
+    for (const window of await ownFreePlaces(transaction, scope, rateLimits))
+      windows.push({ ...window, scope, countedBy: 'us' });
+    for (const window of await readReports(transaction, { service, scope }))
+      windows.push({ ...window, scope, countedBy: 'service' });
+  }
+  return windows;
+}
+
+async function readPauses(transaction: Transaction<Tables>): Promise<State['pauses']> {
+  const { rows } = await sql<State['pauses'][number]>`
+    select scope, coalesce(greatest(0, extract(epoch from paused_until - clock_timestamp())), 0)::float8 as seconds
+    from rate_scopes
+  `.execute(transaction);
+  return rows;
+}
+
+async function readOpenAttempts(transaction: Transaction<Tables>): Promise<State['openAttempts']> {
+  const { rows } = await sql<State['openAttempts'][number]>`
+    select status, count(*)::int as attempts, trim_scale(sum(credits_reserved))::text as credits,
+      extract(epoch from clock_timestamp() - min(admitted_at))::float8 as seconds,
+      count(*) filter (where awaits <> '{}' and (status = 'unknown' or awaited_until <= clock_timestamp()))::int as expired,
+      count(*) filter (where status = 'awaiting' and awaited_until > clock_timestamp())::int as awaited
+    from attempts where status in ('admitted', 'awaiting', 'unknown') group by status
+  `.execute(transaction);
+  return rows;
+}
+
+async function readDeliveries(
+  transaction: Transaction<Tables>,
+): Promise<Pick<State, 'inbox' | 'deliveriesSetAside'>> {
+  const inbox = await sql<State['inbox']>`
+    select count(*)::int as deliveries,
+      coalesce(extract(epoch from clock_timestamp() - min(received_at)), 0)::float8 as seconds
+    from webhook_deliveries where status = 'received'
+  `.execute(transaction);
+  const setAside = await sql<State['deliveriesSetAside'][number]>`
+    select status, count(*)::int as deliveries from webhook_deliveries
+    where status in ('orphaned', 'quarantined') group by status
+  `.execute(transaction);
+  return { inbox: inbox.rows[0]!, deliveriesSetAside: setAside.rows };
+}
+
+async function readRuns(transaction: Transaction<Tables>): Promise<Pick<State, 'runs' | 'lastFinished'>> {
+  const runs = await sql<State['runs'][number]>`
+    select status, stop->>'type' as stop, count(*)::int as runs from runs
+    where ${maySpend} group by 1, 2
+  `.execute(transaction);
+  const last = await sql<{ seconds: number | null }>`
+    select extract(epoch from max(finished_at))::float8 as seconds from runs where status = 'finished'
+  `.execute(transaction);
+  return { runs: runs.rows, lastFinished: last.rows[0]!.seconds };
+}
+
+async function readNotTaken(transaction: Transaction<Tables>): Promise<number> {
+  const { rows } = await sql<{ notifications: number }>`
+    select count(*)::int as notifications from notifications
+    where failure is not null and occurred_at > clock_timestamp() - interval '1 day'
+  `.execute(transaction);
+  return rows[0]!.notifications;
+}
+
+/**
+ * A run may have people left and make no call for hours, and be well: after its pilot, or where its budget is empty, it first
+ * waits for what its calls have yet to bring. Then nothing is owed before the next poll is due.
+ */
+async function readUnfinished(transaction: Transaction<Tables>): Promise<readonly StateOfRun[]> {
+  const { rows } = await sql<StateOfRun>`
+    select r.run_id as "runId", r.status, r.rows_staged as "rowsStaged", (r.plan->>'people')::int as planned,
+      a.asked, a.settled, a.reserved, a.unknown, trim_scale(b.credits_limit)::text as "limit",
+      greatest(0, extract(epoch from
+        clock_timestamp() - greatest(r.created_at, r.approved_at, a.moved, a.due)))::float8 as "idleSeconds",
+      exists (${batchesBefore(sql`r.options ->> 'priority'`)}) as "isOutranked"
+    from runs r
+    left join budgets b on b.budget_id = 'run:' || r.run_id
+    cross join lateral (
+      select coalesce(sum(people) filter (where status in ('settled', 'awaiting', 'unknown')), 0)::int as asked,
+        trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
+        trim_scale(coalesce(sum(credits_reserved) filter (where status in ('admitted', 'awaiting')), 0))::text as reserved,
+        trim_scale(coalesce(sum(credits_reserved) filter (where status = 'unknown'), 0))::text as unknown,
+        max(greatest(admitted_at, answered_at, closed_at)) as moved,
+        min(least(next_poll_at, awaited_until))
+          filter (where status = 'awaiting' and awaited_until > clock_timestamp()) as due
+      from attempts where run_id = r.run_id
+    ) a
+    where ${isUnfinished} and ${maySpend}
+    order by r.created_at desc limit ${runsShown}
+  `.execute(transaction);
+  return rows;
+}

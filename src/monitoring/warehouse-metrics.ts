@@ -1,0 +1,245 @@
+import { Gauge, Registry } from 'prom-client';
+import { formatDuration } from '../domain/text/duration.ts';
+import type { Warehouse } from '../db/database.ts';
+import { readState, type OwnLimits, type State } from './read-state.ts';
+
+/** Scrapes of several systems, or in quick succession, read the database once. */
+const freshMilliseconds = 5_000;
+/** Prometheus gives a scrape up after ten seconds, and would lose what the process itself has to say. */
+const patienceMilliseconds = 4_000;
+
+/**
+ * Metrics of the state in the database, read when they are asked for. Every process that serves them says the same: take the
+ * maximum over processes, never the sum.
+ */
+export class WarehouseMetrics {
+  readonly #warehouse: Warehouse;
+  readonly #limits: OwnLimits;
+  #last: { readonly text: Promise<string>; readonly at: number } | undefined;
+
+  constructor(warehouse: Warehouse, limits: OwnLimits) {
+    this.#warehouse = warehouse;
+    this.#limits = limits;
+  }
+
+  /** In Prometheus' text format. While the database is away, or too slow, it says that and nothing else. */
+  async read(): Promise<string> {
+    if (!this.#last || performance.now() - this.#last.at > freshMilliseconds)
+      this.#last = { text: this.#readNow(), at: performance.now() };
+    const { promise: patience, cancel } = after(patienceMilliseconds);
+    const text = await Promise.race([this.#last.text, patience]);
+    cancel();
+    return text ?? render(undefined, patienceMilliseconds / 1_000);
+  }
+
+  async #readNow(): Promise<string> {
+    const begun = performance.now();
+    const seconds = (): number => (performance.now() - begun) / 1_000;
+    try {
+      const state = await readState(this.#warehouse, this.#limits);
+      return await render(state, seconds());
+    } catch {
+      // Whatever it is, the one who watches is told that there is nothing to be seen; the workers say what is wrong.
+      return render(undefined, seconds());
+    }
+  }
+}
+
+function after(milliseconds: number): { promise: Promise<undefined>; cancel: () => void } {
+  let cancel = (): void => {};
+  const promise = new Promise<undefined>((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), milliseconds);
+    cancel = () => {
+      clearTimeout(timer);
+      resolve(undefined);
+    };
+  });
+  return { promise, cancel };
+}
+
+/** A registry of its own each time: series of runs that have ended must not stay. */
+function render(state: State | undefined, seconds: number): Promise<string> {
+  const registers = [new Registry()] as const;
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]): Gauge<Label> =>
+    new Gauge({ name, help, labelNames, registers: [...registers] });
+
+  gauge('enrich_database_up', '1 where the state could be read from the database, 0 where not.').set(
+    state ? 1 : 0,
+  );
+  gauge('enrich_database_read_seconds', 'How long reading the state took, or was waited for.').set(seconds);
+  if (!state) return registers[0].metrics();
+  renderMoney(state, gauge);
+  renderLimits(state, gauge);
+  renderLateResults(state, gauge);
+  renderRuns(state, gauge);
+  return registers[0].metrics();
+}
+
+type MakeGauge = <Label extends string>(name: string, help: string, ...labels: Label[]) => Gauge<Label>;
+
+function renderMoney(state: State, gauge: MakeGauge): void {
+  const open = (status: string) => state.openAttempts.find((attempts) => attempts.status === status);
+  const credits = gauge(
+    'enrich_credits',
+    'Credits of all time that are settled; that calls in the air and awaited results hold; that unknown calls hold.',
+    'state',
+  );
+  credits.set({ state: 'settled' }, Number(state.settledInAll));
+  credits.set(
+    { state: 'reserved' },
+    Number(open('admitted')?.credits ?? 0) + Number(open('awaiting')?.credits ?? 0),
+  );
+  credits.set({ state: 'unknown' }, Number(open('unknown')?.credits ?? 0));
+
+  const used = gauge(
+    'enrich_budget_credits',
+    'Credits of the current day and month (UTC), settled and reserved.',
+    'budget',
+    'state',
+  );
+  const limit = gauge(
+    'enrich_budget_limit_credits',
+    'The limit of the current day and month; absent where there is none.',
+    'budget',
+  );
+  for (const budget of state.budgets) {
+    used.set({ budget: budget.period, state: 'settled' }, Number(budget.settled));
+    used.set({ budget: budget.period, state: 'reserved' }, Number(budget.reserved));
+    if (budget.limit !== null) limit.set({ budget: budget.period }, Number(budget.limit));
+  }
+
+  const attempts = gauge(
+    'enrich_attempts_open',
+    'Bulk calls whose cost is not settled, by status.',
+    'status',
+  );
+  for (const status of ['admitted', 'awaiting', 'unknown'])
+    attempts.set({ status }, open(status)?.attempts ?? 0);
+  gauge('enrich_attempts_unknown_oldest_seconds', 'Age of the oldest call that waits for a decision.').set(
+    open('unknown')?.seconds ?? 0,
+  );
+}
+
+function renderLimits(state: State, gauge: MakeGauge): void {
+  const places = gauge(
+    'enrich_rate_window_places',
+    'Calls that a rate window holds, free and used, as we count or as the service last said.',
+    'endpoint',
+    'window',
+    'counted_by',
+    'state',
+  );
+  for (const { scope, seconds, calls, free, countedBy } of state.windows) {
+    const labels = { endpoint: scope, window: formatDuration(seconds), counted_by: countedBy };
+    places.set({ ...labels, state: 'free' }, free);
+    places.set({ ...labels, state: 'used' }, calls - free);
+  }
+  const pause = gauge(
+    'enrich_rate_pause_seconds',
+    'How long calls pause because the service refused one for its rate.',
+    'endpoint',
+  );
+  for (const { scope, seconds } of state.pauses) pause.set({ endpoint: scope }, seconds);
+}
+
+function renderLateResults(state: State, gauge: MakeGauge): void {
+  gauge('enrich_inbox_deliveries', 'Deliveries that wait to be applied.').set(state.inbox.deliveries);
+  gauge('enrich_inbox_oldest_seconds', 'How long the oldest of them has waited.').set(state.inbox.seconds);
+  const setAside = gauge(
+    'enrich_deliveries_set_aside',
+    'Deliveries without effect: orphaned (for nobody) and quarantined (cannot be understood).',
+    'status',
+  );
+  for (const status of ['orphaned', 'quarantined']) {
+    const found = state.deliveriesSetAside.find((deliveries) => deliveries.status === status);
+    setAside.set({ status }, found?.deliveries ?? 0);
+  }
+  const sum = (key: 'awaited' | 'expired') =>
+    state.openAttempts.reduce((total, attempts) => total + attempts[key], 0);
+  const late = gauge(
+    'enrich_late_results',
+    'Calls whose later results are awaited, or did not come in time.',
+    'state',
+  );
+  late.set({ state: 'awaited' }, sum('awaited'));
+  late.set({ state: 'expired' }, sum('expired'));
+}
+
+const runStatuses = [
+  'ingesting',
+  'planning',
+  'awaiting_approval',
+  'running',
+  'cancelling',
+  'paused',
+  'finished',
+  'cancelled',
+  'failed',
+];
+
+function renderRuns(state: State, gauge: MakeGauge): void {
+  const runs = gauge('enrich_runs', 'Runs by status.', 'status');
+  for (const status of runStatuses) runs.set({ status }, 0);
+  const paused = gauge('enrich_runs_paused', 'Paused runs, by the type of what stopped them.', 'type');
+  for (const { status, stop, runs: count } of state.runs) {
+    runs.inc({ status }, count);
+    if (status === 'paused') paused.inc({ type: stop ?? 'run.paused' }, count);
+  }
+  const finished = gauge(
+    'enrich_last_run_finished_timestamp_seconds',
+    'When a run last finished; absent before the first.',
+  );
+  if (state.lastFinished === null) finished.remove();
+  else finished.set(state.lastFinished);
+
+  gauge(
+    'enrich_notifications_not_taken',
+    'Notifications of the last day that a channel has not taken, to be tried again or given up.',
+  ).set(state.notificationsNotTaken);
+
+  const staged = gauge(
+    'enrich_run_rows_staged',
+    'Rows of the file that are staged, of unfinished runs.',
+    'run',
+  );
+  const people = gauge(
+    'enrich_run_people',
+    'People of unfinished runs: asked, and still open of those that the plan asks for.',
+    'run',
+    'state',
+  );
+  const credits = gauge(
+    'enrich_run_credits',
+    'Credits of unfinished runs: settled, reserved, unknown.',
+    'run',
+    'state',
+  );
+  const limit = gauge(
+    'enrich_run_budget_limit_credits',
+    'The limit of a run; absent where it has none.',
+    'run',
+  );
+  const idle = gauge(
+    'enrich_run_idle_seconds',
+    'Time since a call of an unfinished run began or ended, or since a poll for its late results was due.',
+    'run',
+    'status',
+  );
+  const outranked = gauge(
+    'enrich_run_outranked',
+    '1 while batches of runs that go before an unfinished one wait for their calls.',
+    'run',
+  );
+  for (const run of state.unfinished) {
+    const { runId } = run;
+    staged.set({ run: runId }, run.rowsStaged);
+    idle.set({ run: runId, status: run.status }, run.idleSeconds);
+    outranked.set({ run: runId }, Number(run.isOutranked));
+    for (const kind of ['settled', 'reserved', 'unknown'] as const)
+      credits.set({ run: runId, state: kind }, Number(run[kind]));
+    if (run.limit !== null) limit.set({ run: runId }, Number(run.limit));
+    if (run.planned === null) continue;
+    people.set({ run: runId, state: 'asked' }, run.asked);
+    people.set({ run: runId, state: 'open' }, Math.max(0, run.planned - run.asked));
+  }
+}

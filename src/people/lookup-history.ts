@@ -1,0 +1,158 @@
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { AlignedRow } from '../domain/identity/alignment.ts';
+import type { Identity } from '../domain/identity/identity.ts';
+import { parseDomain } from '../domain/identity/domain-name.ts';
+import { identityKeys } from '../domain/identity/identity-keys.ts';
+import { askedFieldGroups, type AskedExtras } from '../domain/late-results/awaited-results.ts';
+import type { ContactFields } from '../domain/identity/field-groups.ts';
+import { parseProfileUrl } from '../domain/identity/profile-url.ts';
+import type { ClosedAttempt } from '../ledger/close-attempt.ts';
+import type { Warehouse } from '../db/database.ts';
+import { holdSuppressions, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import type { Tables } from '../db/schema.ts';
+
+/** A row that was asked for, with what came of it. */
+export interface RememberedRow {
+  readonly rowNumber: number;
+  readonly outcome: AlignedRow['outcome'];
+  /** Of the person given to the row. */
+  readonly fields: ContactFields | undefined;
+}
+
+/**
+ * Remembers, under every key of the row and of the person who came back, that they were asked for. Keys in order, so that
+ * two writers wait for one another only one way round; what was asked for earlier never replaces what was asked for later.
+ */
+export async function remember(
+  transaction: Transaction<Tables>,
+  attempt: ClosedAttempt,
+  rows: readonly RememberedRow[],
+  asked: AskedExtras & { readonly service: string },
+): Promise<void> {
+  const learned = rows.flatMap(({ rowNumber, fields }) =>
+    fields ? identityKeys(identityOf(fields)).map((key) => ({ key, rowNumber })) : [],
+  );
+  const rowNumbers = rows.map((row) => row.rowNumber);
+  await sql`
+    insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id, service)
+    select distinct on (identity_key, field_group) identity_key, field_group, outcome, ${attempt.admittedAt}::timestamptz,
+      ${attempt.runId}, ${asked.service}
+    from unnest(${askedFieldGroups(asked)}::text[]) as field_group, (
+      select unnest(r.keys) as identity_key, r.row_number from run_rows r
+        where r.run_id = ${attempt.runId} and r.row_number = any(${rowNumbers}::int[])
+      union
+      select * from unnest(${learned.map((each) => each.key)}::text[], ${learned.map((each) => each.rowNumber)}::int[])
+    ) k join unnest(${rowNumbers}::int[], ${rows.map((row) => row.outcome)}::text[]) as a (row_number, outcome)
+      using (row_number)
+    order by identity_key, field_group, outcome = 'enriched' desc
+    on conflict (identity_key, field_group) do update
+      set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id, service = excluded.service
+      where m.asked_at <= excluded.asked_at
+  `.execute(transaction);
+}
+
+/** The service refuses this person (422 with nobody else in the call): nobody is billed, and nobody asks again while that is fresh. */
+export async function rejectPerson(
+  warehouse: Warehouse,
+  rejected: {
+    readonly runId: string;
+    readonly rowNumber: number;
+    readonly reason: string;
+    readonly asked: AskedExtras & { readonly service: string };
+  },
+): Promise<void> {
+  const { runId, rowNumber, reason } = rejected;
+  await warehouse.database.transaction().execute(async (transaction) => {
+    await sql`
+      update run_rows set outcome = 'rejected', reason = ${reason}
+      where run_id = ${runId} and row_number = ${rowNumber} and outcome is null
+    `.execute(transaction);
+    await sql`
+      insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id, service)
+      select identity_key, field_group, 'rejected', clock_timestamp(), ${runId}, ${rejected.asked.service}
+      from run_rows, unnest(keys) as identity_key, unnest(${askedFieldGroups(rejected.asked)}::text[]) as field_group where run_id = ${runId} and row_number = ${rowNumber} order by identity_key, field_group
+      on conflict (identity_key, field_group) do update
+        set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id, service = excluded.service
+        where m.asked_at <= excluded.asked_at
+    `.execute(transaction);
+    await sql`delete from claims where run_id = ${runId} and row_number = ${rowNumber}`.execute(transaction);
+  });
+}
+
+/**
+ * Takes everybody in a staged export as asked for at a time, without any call: for calls that the ledger has lost. Nothing is
+ * known of what came back, so that somebody new counts as not found; for who is remembered already only the time moves on.
+ *
+ * @returns rows that name somebody
+ */
+export async function rememberAsked(
+  warehouse: Warehouse,
+  runId: string,
+  askedAt: Date,
+  asked: AskedExtras & { readonly service: string },
+): Promise<number> {
+  // Nobody asks for them in any case, and of who was erased nothing comes back by this.
+  const listed = listedRows(keysOfRows(runId, sql`select row_number from run_rows where run_id = ${runId}`));
+  return warehouse.database.transaction().execute(async (transaction) => {
+    await holdSuppressions(transaction);
+    await sql`
+      insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id, service)
+      select distinct identity_key, field_group, 'not_found', ${askedAt}::timestamptz, ${runId}, ${asked.service}
+      from run_rows, unnest(keys) as identity_key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
+      where run_id = ${runId} and row_number not in (select row_number from (${listed}) listed) order by 1, 2
+      on conflict (identity_key, field_group) do update
+        set asked_at = excluded.asked_at, run_id = excluded.run_id,
+          outcome = case when m.service = excluded.service then m.outcome else excluded.outcome end, service = excluded.service
+        where m.asked_at < excluded.asked_at
+    `.execute(transaction);
+    const named = await sql<{ rows: number }>`
+      select count(*)::int as rows from run_rows where run_id = ${runId} and keys <> '{}'
+    `.execute(transaction);
+    return named.rows[0]!.rows;
+  });
+}
+
+/** Under how many names it is remembered that a run asked for people, and no later run has. */
+export async function countRemembered(database: Kysely<Tables>, runId: string): Promise<number> {
+  const { rows } = await sql<{ names: number }>`
+    select count(distinct identity_key)::int as names from identity_memory where run_id = ${runId}
+  `.execute(database);
+  return rows[0]!.names;
+}
+
+/**
+ * Forgets that a run asked for its people: whichever run comes next asks for them, and pays for them, again.
+ *
+ * @returns under how many names it was remembered
+ */
+export async function forgetAsked({ database }: Warehouse, runId: string): Promise<number> {
+  // In the order in which it is written, so that whoever remembers the same people waits only one way round.
+  const { rows } = await sql<{ names: number }>`
+    with locked as (
+      select identity_key, field_group from identity_memory where run_id = ${runId} order by identity_key, field_group for update
+    ), forgotten as (
+      delete from identity_memory m using locked l
+      where m.identity_key = l.identity_key and m.field_group = l.field_group returning m.identity_key
+    )
+    select count(distinct identity_key)::int as names from forgotten
+  `.execute(database);
+  return rows[0]!.names;
+}
+
+/** The keys of a person who came back, with their employer's domain, by which the suppression list knows them. */
+export function learnedKeys(fields: ContactFields): string[] {
+  const domain = fields.organization_domain === null ? undefined : parseDomain(fields.organization_domain);
+  return [...identityKeys(identityOf(fields)), ...(domain === undefined ? [] : [`domain:${domain}`])];
+}
+
+/** Whom the contact's columns name: tidied, so that no key holds what a text column refuses. */
+function identityOf(fields: ContactFields): Identity {
+  const profileUrl = fields.linkedin_url === null ? undefined : parseProfileUrl(fields.linkedin_url);
+  return {
+    ...(fields.person_id !== null && { personId: fields.person_id }),
+    ...(fields.email !== null && { email: fields.email }),
+    ...(profileUrl !== undefined && { profileUrl }),
+    ...(fields.first_name !== null && { firstName: fields.first_name }),
+    ...(fields.last_name !== null && { lastName: fields.last_name }),
+  };
+}

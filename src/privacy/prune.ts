@@ -1,0 +1,261 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Retention } from '../domain/runs/retention.ts';
+import type { Warehouse } from '../db/database.ts';
+import { maySpend } from '../db/run-states.ts';
+import { saysNothing } from './suppressions.ts';
+
+/** What is older than its retention: how much of it can go, and how much is still needed. */
+export interface PruneFigures {
+  readonly answers: { readonly count: number; readonly bytes: number };
+  readonly deliveries: { readonly count: number; readonly bytes: number };
+  /** Deliveries without effect: orphaned or quarantined. */
+  readonly set_aside: { readonly count: number; readonly bytes: number };
+  readonly staging: { readonly runs: number; readonly rows: number };
+  /** Entries of the journal: what contacts and phones were before a run. */
+  readonly undo: { readonly count: number };
+  /** Older as well, and still needed: a call or a delivery of theirs waits for something. */
+  readonly kept: {
+    readonly answers: number;
+    readonly deliveries: number;
+    readonly set_aside: number;
+    readonly runs: number;
+  };
+}
+
+/** A body can be 1 MB: what one transaction removes is written out, and replicated, within a moment. */
+const bodiesPerBatch = 200;
+const rowsPerBatch = 5_000;
+const entriesPerBatch = 5_000;
+
+/** Nothing is open of this call: it is paid for or cost nothing, and every delivery of it was looked at. */
+const closedCall = sql`r.finished_at is not null and a.credits_settled is not null and not exists (
+  select 1 from webhook_deliveries w where w.attempt_id = a.attempt_id and w.status = 'received')`;
+
+/**
+ * Nothing is open of this run. A late result is given to contacts by what their rows say, so that the rows stay until the
+ * last call is decided.
+ */
+const closedRun = sql`not exists (select 1 from attempts o where o.run_id = r.run_id and o.credits_settled is null)
+  and not exists (select 1 from webhook_deliveries w where w.run_id = r.run_id and w.status = 'received')`;
+
+/** A delivery that had no effect is kept for `enrich inbox replay`, for a time of its own. */
+const setAside = sql`d.status in ('orphaned', 'quarantined')`;
+
+/** A plan that was only looked at discards its rows by itself, unless it was killed: after a day it will not any more. */
+const abandonedPlan = sql`(r.finished_at is null and not ${maySpend} and r.created_at < clock_timestamp() - interval '1 day')`;
+
+/**
+ * Measures what `prune` would remove, and changes nothing.
+ *
+ * @param retention what is not named in it is kept
+ */
+export async function measurePrune(warehouse: Warehouse, retention: Retention): Promise<PruneFigures> {
+  const { rows } = await sql<{
+    answers: number;
+    answerBytes: number;
+    keptAnswers: number;
+    deliveries: number;
+    deliveryBytes: number;
+    keptDeliveries: number;
+    setAside: number;
+    setAsideBytes: number;
+    keptSetAside: number;
+    runs: number;
+    rows: number;
+    keptRuns: number;
+    journal: number;
+  }>`
+    with answers as (
+      select octet_length(b.body_gzip) as bytes, ${closedCall} as closed
+      from raw_answers b join attempts a using (attempt_id) join runs r using (run_id)
+      where b.received_at < ${before(retention.answers)}
+    ), deliveries as (
+      select octet_length(d.body) as bytes, ${closedCall} as closed, ${setAside} as set_aside
+      from webhook_deliveries d join attempts a using (attempt_id) join runs r on r.run_id = a.run_id
+      where d.body is not null and d.received_at <
+        case when ${setAside} then ${before(retention.set_aside)} else ${before(retention.deliveries)} end
+    ), staged as (
+      select r.rows_staged - r.rows_pruned as rows, ${closedRun} as closed
+      from runs r where r.rows_pruned < r.rows_staged and r.status <> 'planned' and ${isOld(retention.staging)}
+    )
+    select a.*, d.*, i.*, s.*,
+      (select count(*)::int from contact_journal where written_at < ${before(retention.undo)}) as journal from
+      (select count(*) filter (where closed)::int as answers, coalesce(sum(bytes) filter (where closed), 0)::float8 as "answerBytes",
+        count(*) filter (where not closed)::int as "keptAnswers" from answers) a,
+      (select count(*) filter (where closed)::int as deliveries, coalesce(sum(bytes) filter (where closed), 0)::float8 as "deliveryBytes",
+        count(*) filter (where not closed)::int as "keptDeliveries" from deliveries where not set_aside) d,
+      (select count(*) filter (where closed)::int as "setAside", coalesce(sum(bytes) filter (where closed), 0)::float8 as "setAsideBytes",
+        count(*) filter (where not closed)::int as "keptSetAside" from deliveries where set_aside) i,
+      (select count(*) filter (where closed)::int as runs, coalesce(sum(rows) filter (where closed), 0)::float8 as rows,
+        count(*) filter (where not closed)::int as "keptRuns" from staged) s
+  `.execute(warehouse.database);
+  const found = rows[0]!;
+  return {
+    answers: { count: found.answers, bytes: found.answerBytes },
+    deliveries: { count: found.deliveries, bytes: found.deliveryBytes },
+    set_aside: { count: found.setAside, bytes: found.setAsideBytes },
+    staging: { runs: found.runs, rows: found.rows },
+    undo: { count: found.journal },
+    kept: {
+      answers: found.keptAnswers,
+      deliveries: found.keptDeliveries,
+      set_aside: found.keptSetAside,
+      runs: found.keptRuns,
+    },
+  };
+}
+
+/**
+ * Removes what is older than its retention and no longer needed: bodies of answers, bodies of deliveries, what staged rows say
+ * of people, and what contacts were before a run, which can then be undone no more. Calls, credits, outcomes, hashes of
+ * deliveries, contacts and the memory of who was asked stay.
+ *
+ * In batches of one short transaction each, which wait for nobody: rows that somebody holds are left for the next time. So
+ * it can run beside workers and beside itself, and be stopped at any moment.
+ *
+ * @param signal ends it between two batches
+ * @returns what was removed, and what is older and still needed
+ */
+export async function prune(
+  warehouse: Warehouse,
+  retention: Retention,
+  signal: AbortSignal,
+): Promise<PruneFigures> {
+  const answers = await inBatches(signal, bodiesPerBatch, () => pruneAnswers(warehouse, retention.answers));
+  const deliveries = await inBatches(signal, bodiesPerBatch, () =>
+    pruneDeliveries(warehouse, sql`d.status in ('applied', 'duplicate')`, retention.deliveries),
+  );
+  const set_aside = await inBatches(signal, bodiesPerBatch, () =>
+    pruneDeliveries(warehouse, setAside, retention.set_aside),
+  );
+  const staging = await pruneStaging(warehouse, retention.staging, signal);
+  const undo = await inBatches(signal, entriesPerBatch, () => pruneJournal(warehouse, retention.undo));
+  const { kept } = await measurePrune(warehouse, retention);
+  return { answers, deliveries, set_aside, staging, undo: { count: undo.count }, kept };
+}
+
+interface Removed {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+async function inBatches(
+  signal: AbortSignal,
+  size: number,
+  removeBatch: () => Promise<Removed>,
+): Promise<Removed> {
+  let [count, bytes] = [0, 0];
+  while (!signal.aborted) {
+    const removed = await removeBatch();
+    count += removed.count;
+    bytes += removed.bytes;
+    if (removed.count < size) break;
+  }
+  return { count, bytes };
+}
+
+async function pruneAnswers(warehouse: Warehouse, seconds: number | undefined): Promise<Removed> {
+  const removed = await sql<Removed>`
+    with removed as (
+      delete from raw_answers where attempt_id in (
+        select b.attempt_id from raw_answers b join attempts a using (attempt_id) join runs r using (run_id)
+        where b.received_at < ${before(seconds)} and ${closedCall}
+        order by b.received_at limit ${bodiesPerBatch} for update of b skip locked)
+      returning octet_length(body_gzip) as bytes
+    )
+    select count(*)::int as count, coalesce(sum(bytes), 0)::float8 as bytes from removed
+  `.execute(warehouse.database);
+  return removed.rows[0]!;
+}
+
+/** The rows stay: they say what was delivered and billed, and by the hash of a body it is known again when it is repeated. */
+async function pruneDeliveries(
+  warehouse: Warehouse,
+  which: RawBuilder<unknown>,
+  seconds: number | undefined,
+): Promise<Removed> {
+  const removed = await sql<Removed>`
+    with old as (
+      select d.delivery_id, octet_length(d.body) as bytes
+      from webhook_deliveries d join attempts a using (attempt_id) join runs r on r.run_id = a.run_id
+      where ${which} and d.body is not null and d.received_at < ${before(seconds)} and ${closedCall}
+      order by d.received_at limit ${bodiesPerBatch} for update of d skip locked
+    ), removed as (
+      update webhook_deliveries d set body = null from old where d.delivery_id = old.delivery_id returning old.bytes
+    )
+    select count(*)::int as count, coalesce(sum(bytes), 0)::float8 as bytes from removed
+  `.execute(warehouse.database);
+  return removed.rows[0]!;
+}
+
+async function pruneStaging(
+  warehouse: Warehouse,
+  seconds: number | undefined,
+  signal: AbortSignal,
+): Promise<PruneFigures['staging']> {
+  const runs = new Set<string>();
+  let rows = 0;
+  while (!signal.aborted) {
+    const batch = await pruneRows(warehouse, seconds);
+    if (!batch) break;
+    runs.add(batch.runId);
+    rows += batch.rows;
+  }
+  return { runs: runs.size, rows };
+}
+
+/** The next rows of one run: they keep their number, contact and outcome. `rows_pruned` says how far it has come. */
+async function pruneRows(
+  warehouse: Warehouse,
+  seconds: number | undefined,
+): Promise<{ runId: string; rows: number } | undefined> {
+  return warehouse.database.transaction().execute(async (transaction) => {
+    const found = await sql<{ runId: string; from: number; to: number }>`
+      select r.run_id as "runId", r.rows_pruned as from, least(r.rows_staged, r.rows_pruned + ${rowsPerBatch})::int as to
+      from runs r
+      where r.rows_pruned < r.rows_staged and r.status <> 'planned' and ${isOld(seconds)} and ${closedRun}
+      order by r.created_at limit 1 for no key update of r skip locked
+    `.execute(transaction);
+    const batch = found.rows[0];
+    if (!batch) return undefined;
+    const { runId, from, to } = batch;
+    await sql`
+      update run_rows set ${saysNothing}
+      where run_id = ${runId} and row_number > ${from} and row_number <= ${to}
+    `.execute(transaction);
+    await sql`update runs set rows_pruned = ${to} where run_id = ${runId}`.execute(transaction);
+    return { runId, rows: to - from };
+  });
+}
+
+/**
+ * The oldest entries, and none above one that stays: were the entry of a later run gone, and that of an earlier one not, undoing the
+ * earlier run would take the later one's values away.
+ */
+async function pruneJournal(warehouse: Warehouse, seconds: number | undefined): Promise<Removed> {
+  const removed = await sql<Removed>`
+    with oldest as materialized (
+      select entry_id from contact_journal order by entry_id limit ${entriesPerBatch}
+    ), free as materialized (
+      select j.entry_id from contact_journal j join oldest using (entry_id)
+      where j.written_at < ${before(seconds)} order by j.entry_id for update of j skip locked
+    ), removed as (
+      delete from contact_journal j using free where j.entry_id = free.entry_id and j.entry_id < coalesce(
+        (select min(entry_id) from oldest where entry_id not in (select entry_id from free)), j.entry_id + 1)
+      returning j.run_id
+    ), marked as (
+      update runs set journal = 'pruned' where run_id in (select run_id from removed) and journal = 'kept'
+    )
+    select count(*)::int as count, 0::float8 as bytes from removed
+  `.execute(warehouse.database);
+  return removed.rows[0]!;
+}
+
+function isOld(seconds: number | undefined): RawBuilder<boolean> {
+  return sql`((r.finished_at < ${before(seconds)}) or (${abandonedPlan} and r.created_at < ${before(seconds)}))`;
+}
+
+/** The moment before which things go; where nothing is set, there is none. */
+function before(seconds: number | undefined): RawBuilder<Date | null> {
+  return sql`(clock_timestamp() - make_interval(secs => ${seconds ?? null}::float8))`;
+}

@@ -1,0 +1,127 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Warehouse } from '../db/database.ts';
+import { getRun, type RunRecord } from './runs.ts';
+import { isUnfinished, lookKeyPrefix, maySpend } from '../db/run-states.ts';
+import type { RunOptions } from '../db/schema.ts';
+
+export interface RunOrder {
+  readonly filePath: string;
+  readonly fileName: string;
+  readonly fileSha256: string;
+  readonly options: RunOptions;
+  /** The only plan that may be carried out; null: whichever it is. Binds an unfinished run that is found before it has a plan. */
+  readonly expectedPlanHash: string | null;
+  /** The time that a scheduled run stands for; the present where nothing is said. */
+  readonly asOf?: Date;
+  /** Only looked at: never found by, and never in the way of, a run that spends. */
+  readonly planOnly?: boolean;
+}
+
+/**
+ * Finds the unfinished run of this file and these options, or begins one. Two commands at once get the same run: the
+ * unfinished runs' key is unique.
+ *
+ * @returns the run, and whether it was there already
+ */
+export async function findOrBeginRun(
+  warehouse: Warehouse,
+  order: RunOrder,
+): Promise<{ run: RunRecord; found: boolean }> {
+  const runKey = order.planOnly ? `${lookKeyPrefix}${randomBytes(16).toString('hex')}` : keyOf(order);
+  const runId = newRunId();
+  const inserted = await sql<{ run_id: string }>`
+    insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options,
+      expected_plan_hash, as_of)
+    values (${runId}, ${runKey}, ${runId}, 'ingesting', ${order.filePath}, ${order.fileName}, ${order.fileSha256},
+      ${JSON.stringify(order.options)}::jsonb, ${order.expectedPlanHash}, coalesce(${order.asOf ?? null}::timestamptz, now()))
+    on conflict (run_key) where ${isUnfinished} do nothing
+    returning run_id
+  `.execute(warehouse.database);
+  if (inserted.rows.length > 0) return { run: await getRun(warehouse, runId), found: false };
+  const existing = await sql<{ run_id: string }>`
+    update runs set file_path = ${order.filePath},
+      expected_plan_hash = case when plan_hash is null then coalesce(${order.expectedPlanHash}, expected_plan_hash)
+        else expected_plan_hash end,
+      options = options || ${JSON.stringify(pick(order.options, optionsThatMayChange))}::jsonb
+    where run_key = ${runKey} and ${isUnfinished} returning run_id
+  `.execute(warehouse.database);
+  const found = existing.rows[0];
+  // It ended between the two statements: begin again.
+  return found
+    ? { run: await getRun(warehouse, found.run_id), found: true }
+    : findOrBeginRun(warehouse, order);
+}
+
+/**
+ * What makes two orders the same: the file's content, and every option that decides what is asked for and what it may cost. For
+ * how long a run waits, and for what, does not: another deadline must not start a second run of a file.
+ *
+ * As text, in the order in which the options were put together: whoever changes that order lets the next release begin a second
+ * run beside each that is unfinished.
+ */
+function keyOf(order: RunOrder): string {
+  const { lateDeadlineSeconds: _, ...options } = order.options;
+  const asked = omit(options, optionsOutsidePlan);
+  return createHash('sha256')
+    .update(JSON.stringify([order.fileSha256, asked]))
+    .digest('hex');
+}
+
+/** Options that a run takes over from the command that goes on with it. */
+const optionsThatMayChange = [
+  'onBudget',
+  'minMatchRate',
+  'maxCostPerEmail',
+] as const satisfies readonly (keyof RunOptions)[];
+
+/** Options that change nothing of whom a plan asks for, and what that may cost. */
+export const optionsOutsidePlan = [
+  ...optionsThatMayChange,
+  'pilot',
+] as const satisfies readonly (keyof RunOptions)[];
+
+/** Options that decide how a run is carried out, and not whom it asks for what. */
+const optionsOfManner = [
+  'maxCredits',
+  'maxCreditsPerPerson',
+  'freshness',
+  'lateDeadlineSeconds',
+  'priority',
+  'onUnknown',
+  ...optionsOutsidePlan,
+] as const satisfies readonly (keyof RunOptions)[];
+
+function pick(options: RunOptions, names: readonly (keyof RunOptions)[]): Partial<RunOptions> {
+  return Object.fromEntries(names.map((name) => [name, options[name]]));
+}
+
+function omit(options: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));
+}
+
+/**
+ * Whether a file with this content was enriched before, by whatever run that asked for the same: then it is not new. A run
+ * that left people over budget does not count, since they are still to be asked for; one that was refused or cancelled does.
+ */
+export async function wasRunBefore(
+  warehouse: Warehouse,
+  { fileSha256, options }: Pick<RunOrder, 'fileSha256' | 'options'>,
+): Promise<boolean> {
+  const manner = [...optionsOfManner];
+  const { rows } = await sql`
+    select 1 from runs r
+    where file_sha256 = ${fileSha256} and status in ('finished', 'cancelled', 'failed')
+      and ${maySpend}
+      and options - ${manner}::text[] = ${JSON.stringify(options)}::jsonb - ${manner}::text[]
+      and not exists (select 1 from run_rows o where o.run_id = r.run_id and o.outcome = 'over_budget')
+    limit 1
+  `.execute(warehouse.database);
+  return rows.length > 0;
+}
+
+/** Sorts by time in every list, says nothing of the file's content, and is short enough for a workflow id in the UI. */
+function newRunId(): string {
+  const time = new Date().toISOString().replace(/[-:]/g, '').slice(0, 15).replace('T', '-');
+  return `run-${time}-${randomBytes(3).toString('hex')}`;
+}

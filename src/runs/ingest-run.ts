@@ -1,0 +1,111 @@
+import type { IngestOutcome, Stop } from '../contract.ts';
+import { Problem } from '../domain/problem.ts';
+import { parseAddress, shownAddress } from '../ingest/sources/export-address.ts';
+import { findContent, isElsewhere, type ExportAccess } from '../ingest/sources/obtain-export.ts';
+import { namingExport } from '../ingest/reading/open-export.ts';
+import { Spool } from '../ingest/sources/staging-directory.ts';
+import { stageExport } from '../ingest/staging/stage.ts';
+import { killPoint } from '../telemetry/kill-point.ts';
+import { withoutPersonalData } from '../telemetry/log.ts';
+import type { Warehouse } from '../db/database.ts';
+import { countMalformedRows, getRun, isContentAwaited, saveWarnings, type RunRecord } from './runs.ts';
+
+export interface IngestDependencies {
+  readonly warehouse: Warehouse;
+  readonly exportAccess: ExportAccess;
+  /** Told how many more rows are staged. */
+  readonly onIngested?: ((rows: number) => void) | undefined;
+}
+
+export interface IngestOptions {
+  /** The path of what this process has fetched for the run; it is not there any more afterwards. */
+  readonly fetched?: string | undefined;
+  readonly signal: AbortSignal;
+  readonly onProgress: (rowsStaged: number) => void;
+}
+
+/**
+ * Stages the export of a run; goes on where an earlier try stopped, and reads nothing where it is staged. What was fetched
+ * for it is removed: the rows are in the warehouse, or the export is refused.
+ *
+ * @returns `refused` where the export is at fault: nothing was paid, and the same will not do
+ */
+export async function ingestRun(
+  dependencies: IngestDependencies,
+  runId: string,
+  options: IngestOptions,
+): Promise<IngestOutcome> {
+  const outcome = await stageRun(dependencies, runId, options);
+  await forgetContent(dependencies, runId);
+  return outcome;
+}
+
+/** As `ingestRun`, but what was fetched stays where the export is refused: whoever ends the run looks at it again. */
+export async function stageRun(
+  { warehouse, exportAccess, onIngested = () => {} }: IngestDependencies,
+  runId: string,
+  options: IngestOptions,
+): Promise<IngestOutcome> {
+  const run = await getRun(warehouse, runId);
+  if (run.ingestedAt !== null) {
+    if (options.fetched !== undefined) await new Spool(exportAccess.spoolFolder).remove(options.fetched);
+    return ingested(warehouse, run);
+  }
+  let counted = run.rowsStaged;
+  try {
+    const path = await findContent(run, exportAccess, options);
+    const staged = await namingExport(path, shownAddress(parseAddress(run.filePath, '/')), () =>
+      stageExport({
+        pool: warehouse.pool,
+        runId,
+        path,
+        mapping: run.options.mapping ?? undefined,
+        source: run.options.source ?? undefined,
+        onProgress: (rows) => {
+          options.onProgress(rows);
+          onIngested(rows - counted);
+          counted = rows;
+          killPoint('chunk-staged');
+        },
+        signal: options.signal,
+      }),
+    );
+    if (staged.warnings.length > 0) await saveWarnings(warehouse, runId, staged.warnings);
+    return { kind: 'ingested', rows: staged.rows, malformed: staged.malformed, source: staged.source };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.type.startsWith('database.')) throw error;
+    // Another process may have staged it meanwhile, and removed what it had fetched.
+    const now = await getRun(warehouse, runId);
+    return now.ingestedAt === null ? { kind: 'refused', stop: asStop(error) } : ingested(warehouse, now);
+  }
+}
+
+async function ingested(warehouse: Warehouse, run: RunRecord): Promise<IngestOutcome> {
+  const malformed = await countMalformedRows(warehouse, run.runId);
+  return { kind: 'ingested', rows: run.rowsStaged, malformed, source: run.source ?? 'generic' };
+}
+
+/** Removes what was fetched for a run, and what processes left that were killed, as far as no run waits for it. */
+export async function forgetContent(
+  { warehouse, exportAccess }: IngestDependencies,
+  runId: string,
+): Promise<void> {
+  const { filePath, fileSha256 } = await getRun(warehouse, runId);
+  if (!isElsewhere(parseAddress(filePath, '/'))) return;
+  const spool = new Spool(exportAccess.spoolFolder);
+  await spool.remove(spool.pathOf(fileSha256, runId));
+  for (const { path, sha256 } of await spool.abandoned()) {
+    if (!(await isContentAwaited(warehouse, sha256))) await spool.remove(path);
+  }
+}
+
+function asStop(problem: Problem): Stop {
+  return {
+    type: problem.type,
+    // It ends up in Temporal: what is quoted of the file may look like a person.
+    reason: withoutPersonalData(
+      problem.where === undefined ? problem.message : `${problem.message} (${problem.where})`,
+    ),
+    next: problem.next,
+  };
+}

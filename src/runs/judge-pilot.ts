@@ -1,0 +1,81 @@
+import type { PilotJudgement, Stop } from '../contract.ts';
+import { counted, countedPeople } from '../domain/text/counted.ts';
+import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
+import { describeRate, matchRate, percent } from '../domain/runs/match-rate.ts';
+import type { Warehouse } from '../db/database.ts';
+import { keepPilot, readPilot, type PilotResult } from './pilot.ts';
+import { getRun, type RunRecord } from './runs.ts';
+import type { PilotFigures } from '../db/schema.ts';
+
+/**
+ * Says what the pilot of a run came to, and whether the run goes on with everybody else: by the rules that it was given, and
+ * without any by a person's word. Judged once; a person who resumes the run has had the last word.
+ */
+export async function judgePilot(warehouse: Warehouse, runId: string): Promise<PilotJudgement> {
+  const run = await getRun(warehouse, runId);
+  if (!run.plan?.pilot) throw new Error(`run ${runId} has no pilot`);
+  const { people, pages } = run.plan.pilot;
+  const result = await readPilot(warehouse, runId, pages);
+  const figures = figuresOf(people, result);
+  const summary = describePilot(figures);
+  const stop = await keepPilot(warehouse, runId, figures, stopOf(run, result, summary));
+  return stop ? { kind: 'stop', stop } : { kind: 'go on', summary };
+}
+
+function figuresOf(people: number, result: PilotResult): PilotFigures {
+  const { found, answered, settled, held, fields } = result;
+  const each = (count: number): string | null =>
+    count === 0 ? null : formatCredits(priceOf(result) / BigInt(count));
+  return {
+    people,
+    answered,
+    found,
+    match_rate: matchRate(result) ?? null,
+    credits: { settled, held },
+    fields: Object.fromEntries(
+      Object.entries(fields).map(([field, count]) => [field, { count, credits_each: each(count) }]),
+    ),
+  };
+}
+
+/** `100 people asked for, 70 of 100 found: 70 % (60.4 % to 78.1 %); 70 credits; 1 credit an email (70), …` */
+function describePilot({ people, answered, found, match_rate, credits, fields }: PilotFigures): string {
+  const prices = Object.entries(fields).flatMap(([field, { count, credits_each: each }]) =>
+    each === null ? [] : [`${each} per ${field} (${count})`],
+  );
+  const held = credits.held === '0' ? '' : ` and ${credits.held} held`;
+  return [
+    `pilot of ${countedPeople(people)}`,
+    match_rate === null
+      ? 'nobody of them has an answer'
+      : `${found} of ${answered} found: ${describeRate(match_rate)}`,
+    `${counted(credits.settled, 'credit')}${held}${prices.length === 0 ? '' : `: ${prices.join(', ')}`}`,
+  ].join('; ');
+}
+
+function stopOf({ runId, options }: RunRecord, result: PilotResult, summary: string): Stop | undefined {
+  const { minMatchRate, maxCostPerEmail } = options;
+  const next = `enrich resume ${runId} goes on with everybody else; enrich cancel ${runId} ends it`;
+  if (minMatchRate === null && maxCostPerEmail === null) return { type: 'pilot.done', reason: summary, next };
+  const rate = matchRate(result)?.rate;
+  const broken = [
+    ...(minMatchRate !== null && (rate ?? 0) < minMatchRate
+      ? [`the match rate is below ${percent(minMatchRate)}`]
+      : []),
+    ...(maxCostPerEmail !== null && isDearer(result, parseCredits(maxCostPerEmail) ?? 0n)
+      ? [`an email costs more than ${counted(maxCostPerEmail, 'credit')}`]
+      : []),
+  ];
+  if (broken.length === 0) return undefined;
+  return { type: 'pilot.below', reason: `${broken.join(', and ')}: ${summary}`, next };
+}
+
+/** Compared as a product: a quotient would be rounded. */
+function isDearer(result: PilotResult, ceiling: Credits): boolean {
+  return priceOf(result) > ceiling * BigInt(result.fields.email);
+}
+
+/** What is held as unknown may have been billed. */
+function priceOf({ settled, held }: PilotResult): Credits {
+  return (parseCredits(settled) ?? 0n) + (parseCredits(held) ?? 0n);
+}

@@ -1,0 +1,185 @@
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { peoplePerCall, peoplePerPage } from '../contract.ts';
+import { askedFieldGroups } from '../domain/late-results/awaited-results.ts';
+import { reasonOfClaim } from './claims.ts';
+import type { Warehouse } from '../db/database.ts';
+import {
+  hasSuppressions,
+  holdSuppressions,
+  keysOfRows,
+  listedRows,
+  saysNothing,
+} from '../privacy/suppressions.ts';
+import type { RunOptions, Tables } from '../db/schema.ts';
+
+/** What a run asks for, and of whom it does not: those who were asked for recently, at the same service. */
+export interface Asked {
+  readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number };
+  readonly fieldGroups: readonly string[];
+  readonly service: string;
+}
+
+/** The same of a run's options. */
+export function askedBy(options: RunOptions): Asked {
+  return {
+    freshness: options.freshness,
+    fieldGroups: askedFieldGroups(options),
+    service: options.service,
+  };
+}
+
+/**
+ * Opens a page of a run: claims its people, so that no other run asks for them meanwhile, and drops those who were asked
+ * for since the plan was made. Dropping never spends more than the plan said. Opening again returns what is still open.
+ *
+ * People are claimed by the page and not by the plan: a backfill of days would otherwise keep the nightly run from people
+ * whom it will not reach before tomorrow.
+ *
+ * @param page from 1
+ * @returns the numbers of the batches that hold people to ask for
+ */
+export async function openPage(
+  warehouse: Warehouse,
+  runId: string,
+  page: number,
+  asked: Asked,
+): Promise<{ batches: number[]; people: number }> {
+  return warehouse.database.transaction().execute(async (transaction) => {
+    // Whoever is erased now is erased before their claim is written, or after, and then it goes with them.
+    await holdSuppressions(transaction);
+    await sql`
+      create temporary table page_keys on commit drop as
+      select identity_key, r.row_number from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
+      where p.run_id = ${runId} and r.outcome is null
+        and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
+    `.execute(transaction);
+    // In one order everywhere: two pages that claim the same people wait for one another only one way round.
+    await sql`
+      insert into claims (identity_key, run_id, row_number)
+      select k.identity_key, ${runId}, min(k.row_number)
+      from page_keys k join run_rows r on r.run_id = ${runId} and r.row_number = k.row_number and r.outcome is null
+      group by k.identity_key order by k.identity_key
+      on conflict (identity_key) do nothing
+    `.execute(transaction);
+    await sql`
+      with taken as (
+        select k.row_number, min(${reasonOfClaim}) as reason from page_keys k
+        join claims c on c.identity_key = k.identity_key and c.run_id <> ${runId}
+        left join run_rows claimed on claimed.run_id = c.run_id and claimed.row_number = c.row_number
+        group by k.row_number
+      ), dropped as (
+        update run_rows r set outcome = 'in_flight', reason = t.reason
+        from taken t where r.run_id = ${runId} and r.row_number = t.row_number and r.outcome is null
+        returning r.row_number
+      )
+      delete from claims c using dropped d where c.run_id = ${runId} and c.row_number = d.row_number
+    `.execute(transaction);
+    // Only now, with the claims held: a run that had claimed somebody before gave the claim up with what it learned, in one
+    // transaction. Looking before claiming would miss that, and ask and pay for them again.
+    await dropOvertaken(transaction, runId, sql`page_keys`, asked);
+    return openBatches(transaction, runId, page);
+  });
+}
+
+/**
+ * Drops people of a batch who have become fresh since its page was opened: the same person can stand in it under other keys, which
+ * only the answer for the first of them shows to be theirs. And people who were suppressed since.
+ *
+ * @returns how many were dropped
+ */
+export async function dropOvertakenRows(
+  warehouse: Warehouse,
+  runId: string,
+  batch: number,
+  asked: Asked,
+): Promise<number> {
+  // No table of their own, as a page has: making one, and the transaction around it, took longer than all that is asked here.
+  const keys = sql`(
+    select identity_key, r.row_number from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
+    where p.run_id = ${runId} and r.outcome is null
+      and p.position >= ${(batch - 1) * peoplePerCall} and p.position < ${batch * peoplePerCall}
+  )`;
+  return dropOvertaken(warehouse.database, runId, keys, asked);
+}
+
+/** @param keys a relation of `identity_key` and `row_number` */
+async function dropOvertaken(
+  database: Kysely<Tables>,
+  runId: string,
+  keys: RawBuilder<unknown>,
+  asked: Asked,
+): Promise<number> {
+  return (await dropSuppressed(database, runId, keys)) + (await dropFresh(database, runId, keys, asked));
+}
+
+/** Gives rows whose people are on the suppression list by now their outcome, and their claims up. */
+async function dropSuppressed(
+  database: Kysely<Tables>,
+  runId: string,
+  keys: RawBuilder<unknown>,
+): Promise<number> {
+  if (!(await hasSuppressions(database))) return 0;
+  const dropped = await sql`
+    with listed as (${listedRows(keysOfRows(runId, sql`select row_number from ${keys} k`))}),
+    unclaimed as (
+      delete from claims c using listed l where c.run_id = ${runId} and c.row_number = l.row_number
+    )
+    update run_rows r set outcome = 'suppressed', reason = 'put on the suppression list since the plan was made', ${saysNothing}
+    from listed l where r.run_id = ${runId} and r.row_number = l.row_number and r.outcome is null
+  `.execute(database);
+  return Number(dropped.numAffectedRows ?? 0n);
+}
+
+/** Gives rows that were asked for recently their outcome, and their claims up. */
+async function dropFresh(
+  database: Kysely<Tables>,
+  runId: string,
+  keys: RawBuilder<unknown>,
+  asked: Asked,
+): Promise<number> {
+  const { freshness, fieldGroups, service } = asked;
+  const dropped = await sql`
+    with fresh as (
+      select k.row_number, min(m.run_id) as run_id from ${keys} k
+      join identity_memory m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
+        and m.service = ${service}
+        and m.asked_at > now() - make_interval(secs =>
+          case when m.outcome = 'enriched' then ${freshness.enrichedSeconds}::float8 else ${freshness.notFoundSeconds}::float8 end)
+      group by k.row_number
+      having count(distinct m.field_group) = ${fieldGroups.length}
+    ), unclaimed as (
+      delete from claims c using fresh f where c.run_id = ${runId} and c.row_number = f.row_number
+    )
+    update run_rows r set outcome = 'fresh', reason = 'asked since the plan was made, by run ' || f.run_id
+    from fresh f where r.run_id = ${runId} and r.row_number = f.row_number and r.outcome is null
+  `.execute(database);
+  return Number(dropped.numAffectedRows ?? 0n);
+}
+
+async function openBatches(
+  transaction: Transaction<Tables>,
+  runId: string,
+  page: number,
+): Promise<{ batches: number[]; people: number }> {
+  const open = await sql<{ batch: number; people: number }>`
+    select p.position / ${peoplePerCall} + 1 as batch, count(*)::int as people
+    from run_people p join run_rows r using (run_id, row_number)
+    where p.run_id = ${runId} and r.outcome is null
+      and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
+    group by 1 order by 1
+  `.execute(transaction);
+  return {
+    batches: open.rows.map((row) => row.batch),
+    people: open.rows.reduce((sum, row) => sum + row.people, 0),
+  };
+}
+
+/** The first page of a run that still holds people without an outcome; undefined where none does. */
+export async function firstOpenPage(warehouse: Warehouse, runId: string): Promise<number | undefined> {
+  const first = await sql<{ position: number | null }>`
+    select min(p.position) as position from run_people p join run_rows r using (run_id, row_number)
+    where p.run_id = ${runId} and r.outcome is null
+  `.execute(warehouse.database);
+  const position = first.rows[0]?.position ?? undefined;
+  return position === undefined ? undefined : Math.floor(position / peoplePerPage) + 1;
+}

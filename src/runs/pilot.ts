@@ -1,0 +1,143 @@
+import { sql, type Transaction } from 'kysely';
+import { peoplePerCall, peoplePerPage, type Stop } from '../contract.ts';
+import { isFreeMail } from '../domain/identity/free-mail.ts';
+import type { Matches } from '../domain/runs/match-rate.ts';
+import { chooseSample } from '../domain/runs/sample.ts';
+import type { Warehouse } from '../db/database.ts';
+import type { PilotFigures, Tables } from '../db/schema.ts';
+
+/**
+ * Gives a pilot's people the first pages, and everybody else the pages after them: so the pilot is asked for first, in calls of
+ * its own. People are alike where their rows have the same identifiers, and addresses of the same kind.
+ *
+ * @param people how many the pilot should have
+ */
+export async function placePilot(
+  transaction: Transaction<Tables>,
+  runId: string,
+  people: number,
+): Promise<void> {
+  const domains = await sql<{ domain: string }>`
+    select distinct split_part(email, '@', 2) as domain from run_rows
+    where run_id = ${runId} and outcome is null and email is not null
+  `.execute(transaction);
+  const freeMail = domains.rows.map((row) => row.domain).filter((domain) => isFreeMail(domain));
+  await sql`
+    create temporary table plan_strata on commit drop as
+    select row_number, stratum, row_number() over (partition by stratum order by row_number)::int as place from (
+      select row_number, concat_ws(' + ', case when person_id is not null then 'id' end,
+        case when email is null then null when split_part(email, '@', 2) = any(${freeMail}::text[]) then 'free-mail address'
+          else 'work address' end,
+        case when hashed_email is not null then 'hashed address' end, case when profile_url is not null then 'profile' end,
+        case when coalesce(name, first_name, last_name) is not null then 'name' end,
+        case when coalesce(domain, organization_name) is not null then 'company' end) as stratum
+      from run_rows where run_id = ${runId} and outcome is null
+    ) alike
+  `.execute(transaction);
+  const strata = await sql<{ name: string; size: number }>`
+    select stratum as name, count(*)::int as size from plan_strata group by stratum order by stratum
+  `.execute(transaction);
+  const chosen = [...chooseSample(strata.rows, people)].flatMap(([stratum, places]) =>
+    places.map((place) => ({ stratum, place })),
+  );
+  await sql`
+    insert into run_people (run_id, position, row_number)
+    select ${runId}, case when chosen then 0 else ${pagesOf(chosen.length) * peoplePerPage}::int end
+      + row_number() over (partition by chosen order by row_number) - 1, row_number
+    from (
+      select s.row_number, c.place is not null as chosen from plan_strata s
+      left join unnest(${chosen.map((each) => each.stratum)}::text[], ${chosen.map((each) => each.place)}::int[])
+        as c (stratum, place) using (stratum, place)
+    ) placed
+  `.execute(transaction);
+}
+
+/** Pages that so many people fill. */
+export function pagesOf(people: number): number {
+  return Math.ceil(people / peoplePerPage);
+}
+
+/** What a pilot came to, as the tables have it. */
+export interface PilotResult extends Matches {
+  /** Decimals as text: what was settled, and what is held for calls whose price is not known. */
+  readonly settled: string;
+  readonly held: string;
+  /** Contacts that have the field now. */
+  readonly fields: { readonly email: number; readonly phone: number; readonly title: number };
+}
+
+/** @param pages the pilot's pages, which are the first ones */
+export async function readPilot(warehouse: Warehouse, runId: string, pages: number): Promise<PilotResult> {
+  const rows = await sql<Matches & PilotResult['fields']>`
+    select count(*) filter (where r.outcome = 'enriched')::int as found,
+      count(*) filter (where r.outcome in ('enriched', 'not_found', 'identity_mismatch', 'rejected'))::int as answered,
+      count(c.email) filter (where r.outcome = 'enriched')::int as email,
+      count(c.phone) filter (where r.outcome = 'enriched')::int as phone,
+      count(c.title) filter (where r.outcome = 'enriched')::int as title
+    from run_people p join run_rows r using (run_id, row_number) join runs using (run_id)
+    left join enriched_contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
+    where p.run_id = ${runId} and p.position < ${pages * peoplePerPage}
+  `.execute(warehouse.database);
+  const money = await sql<{ settled: string; held: string }>`
+    select trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
+      trim_scale(coalesce(sum(credits_reserved) filter (where credits_settled is null), 0))::text as held
+    from attempts where run_id = ${runId} and batch <= ${(pages * peoplePerPage) / peoplePerCall}
+  `.execute(warehouse.database);
+  const { found, answered, ...fields } = rows.rows[0]!;
+  return { found, answered, fields, ...money.rows[0]! };
+}
+
+/**
+ * Keeps what a pilot came to, and pauses its run where it should not go on by itself: in one transaction, so that a judgement
+ * whose reply was lost is neither made twice nor passed over.
+ *
+ * @returns the stop that holds now; undefined: the run goes on. A pilot that was judged before stops a run only while the run
+ *   is still paused for it.
+ */
+export async function keepPilot(
+  warehouse: Warehouse,
+  runId: string,
+  figures: PilotFigures,
+  stop: Stop | undefined,
+): Promise<Stop | undefined> {
+  return warehouse.database.transaction().execute(async (transaction) => {
+    const run = await sql<{ pilot: PilotFigures | null; status: string; stop: Stop | null }>`
+      select pilot, status, stop from runs where run_id = ${runId} for update
+    `.execute(transaction);
+    const { pilot, status, stop: present } = run.rows[0]!;
+    if (pilot) return status === 'paused' && present?.type.startsWith('pilot.') ? present : undefined;
+    await sql`update runs set pilot = ${JSON.stringify(figures)}::jsonb where run_id = ${runId}`.execute(
+      transaction,
+    );
+    if (!stop) return undefined;
+    await sql`
+      update runs set status = 'paused', stop = ${JSON.stringify(stop)}::jsonb where run_id = ${runId} and status = 'running'
+    `.execute(transaction);
+    return stop;
+  });
+}
+
+/** What the latest calls of a run found, as far as they count: those that were answered since the guard last stopped it. */
+export async function readLatestMatches(
+  warehouse: Warehouse,
+  runId: string,
+  calls: number,
+): Promise<Matches> {
+  const latest = await sql<Matches>`
+    select count(*) filter (where p.outcome = 'enriched')::int as found, count(p.outcome)::int as answered
+    from (
+      select a.attempt_id from attempts a join runs r using (run_id)
+      where a.run_id = ${runId} and a.answered_at is not null
+        and (r.match_rate_since is null or a.answered_at > r.match_rate_since)
+      order by a.answered_at desc limit ${calls}
+    ) latest join attempt_people p using (attempt_id)
+  `.execute(warehouse.database);
+  return latest.rows[0]!;
+}
+
+/** Lets the guard of the match rate begin anew: a person who resumes the run has seen what the calls so far came to. */
+export async function forgetMatches(warehouse: Warehouse, runId: string): Promise<void> {
+  await sql`update runs set match_rate_since = clock_timestamp() where run_id = ${runId}`.execute(
+    warehouse.database,
+  );
+}

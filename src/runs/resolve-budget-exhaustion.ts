@@ -1,0 +1,109 @@
+import { sql } from 'kysely';
+import type { BudgetMeeting } from '../contract.ts';
+import { endOfPeriod } from '../domain/money/budget-name.ts';
+import { policyOf } from '../domain/money/budget-policy.ts';
+import { counted } from '../domain/text/counted.ts';
+import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
+import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import { setBudget } from '../ledger/budget-limits.ts';
+import {
+  budgetsOf,
+  readBudgetRests,
+  readPeriodBudgets,
+  type BudgetLimits,
+  type PeriodBudget,
+} from '../ledger/credit-ledger.ts';
+import type { Warehouse } from '../db/database.ts';
+import { getRun, type RunRecord } from './runs.ts';
+
+interface BudgetDependencies {
+  readonly warehouse: Warehouse;
+  readonly budgets: BudgetLimits;
+}
+
+const emptyBudget = 'budget.empty';
+
+/** What a run does whose page found no credits for even one person: go on, end, or wait for a budget. */
+export async function meetBudget(
+  { warehouse, budgets }: BudgetDependencies,
+  runId: string,
+): Promise<BudgetMeeting> {
+  const { database } = warehouse;
+  const { options, status, stop } = await getRun(warehouse, runId);
+  // Another call of the page, a late result or a person has paused it meanwhile: that is not for a budget to end.
+  if (status === 'paused' && stop !== null && stop.type !== emptyBudget)
+    return { kind: 'wait', milliseconds: null, stop };
+  const perPerson = worstCaseCredits(askOf(options));
+  const rests = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
+  const empty = rests.filter(({ available }) => available < perPerson).map(({ budgetId }) => budgetId);
+  if (empty.length === 0) return { kind: 'open' };
+  const last = empty.find((budgetId) => policyOf(budgetId, options.onBudget) === 'finish');
+  if (last !== undefined) return { kind: 'finish', budget: last };
+
+  const now = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(database);
+  const ends = empty.map(endOfPeriod);
+  // A run's own budget has no end: nothing but a person's word fills it up.
+  const until = ends.includes(undefined)
+    ? undefined
+    : new Date(Math.max(...ends.map((end) => end?.getTime() ?? 0)));
+  const byItself = until === undefined ? '' : `, and by itself at ${until.toISOString()}`;
+  return {
+    kind: 'wait',
+    milliseconds: until === undefined ? null : Math.max(1_000, until.getTime() - now.rows[0]!.now.getTime()),
+    stop: {
+      type: emptyBudget,
+      reason: `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ${counted(formatCredits(perPerson), 'credit')} left, the price of one person: the run goes on when that is raised${byItself}`,
+      next: `${empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; ')}; then: enrich resume ${runId}`,
+      budgets: empty,
+    },
+  };
+}
+
+/**
+ * Whether a run that waits for a budget could go on: no budget that applies now has less than the price of one person. Changes
+ * nothing.
+ *
+ * @param budgets the limits of this process: they hold as for a call
+ */
+export async function hasCreditsAgain(
+  { warehouse, budgets }: BudgetDependencies,
+  { runId, stop, options }: Pick<RunRecord, 'runId' | 'stop' | 'options'>,
+): Promise<boolean> {
+  if (stop?.type !== emptyBudget) return false;
+  const perPerson = worstCaseCredits(askOf(options));
+  const own = await readBudgetRests(warehouse.database, [`run:${runId}`], budgets);
+  const periods = (await readPeriodBudgets(warehouse.database, budgets)).map(restOf);
+  return [...own.map(({ available }) => available), ...periods].every(
+    (available) => available === undefined || available >= perPerson,
+  );
+}
+
+/** Undefined: no limit. */
+function restOf({ limit, reserved, settled }: PeriodBudget): Credits | undefined {
+  if (limit === null) return undefined;
+  return parseCredits(limit)! - parseCredits(reserved)! - parseCredits(settled)!;
+}
+
+/**
+ * Sets the budget of a run by an update of its workflow.
+ *
+ * @param limit credits as text, or `none`
+ * @throws Problem `setting.invalid`, `budget.below-used`
+ */
+export async function changeRunBudget(
+  { warehouse }: BudgetDependencies,
+  request: { readonly runId: string; readonly limit: string; readonly reason: string },
+): Promise<void> {
+  const { runId, limit, reason } = request;
+  const credits = limit === 'none' ? limit : parseCredits(limit);
+  if (credits === undefined) {
+    throw new Problem('setting.invalid', `"${limit}" is no limit`, {
+      where: `run:${runId}`,
+      next: 'write credits such as 500 or 12.5, or none',
+      exitCode: exitCodes.usage,
+    });
+  }
+  const note = { by: 'update raiseBudget', reason: reason || undefined };
+  await setBudget(warehouse.database, `run:${runId}`, credits, undefined, note);
+}

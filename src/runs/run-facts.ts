@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import type { RunFacts } from '../contract.ts';
+import type { Warehouse } from '../db/database.ts';
+import { readLateStanding } from '../late-results/late-polls.ts';
+import { getRun } from './runs.ts';
+
+/** Credits are decimals as text. */
+export interface RunMoney {
+  readonly calls: number;
+  /** Calls that are admitted and have not been recorded yet. */
+  readonly underWay: number;
+  readonly people: number;
+  readonly settled: string;
+  readonly reserved: string;
+  readonly unknown: string;
+}
+
+/** Everything that `--json` says of a run, from the tables alone. */
+export async function readRunFacts(warehouse: Warehouse, runId: string): Promise<RunFacts> {
+  const run = await getRun(warehouse, runId);
+  const outcomes = await sql<{ outcome: string; rows: number }>`
+    select coalesce(outcome, 'open') as outcome, count(*)::int as rows from run_rows
+    where run_id = ${run.runId} group by 1 order by 1
+  `.execute(warehouse.database);
+  const money = await readRunMoney(warehouse, run.runId);
+  const { awaited, arrived, late, expired, orphaned } = await readLateStanding(warehouse, run.runId);
+  return {
+    run_id: run.runId,
+    workflow_id: run.runId,
+    status: run.status,
+    reason: run.stop?.reason ?? null,
+    next: run.stop?.next ?? null,
+    source: run.source,
+    file: run.fileName,
+    plan_hash: run.planHash,
+    rows: run.rowsStaged,
+    outcomes: Object.fromEntries(outcomes.rows.map((row) => [row.outcome, row.rows])),
+    calls: money.calls,
+    credits: { settled: money.settled, reserved: money.reserved, unknown: money.unknown },
+    late_results: { awaited, arrived, late, expired, orphaned },
+    undone: run.undone,
+  };
+}
+
+/** Calls and credits of a run, from its attempts: cheap enough to be asked every second. */
+export async function readRunMoney(warehouse: Warehouse, runId: string): Promise<RunMoney> {
+  const result = await sql<RunMoney>`
+    select count(*) filter (where status <> 'released')::int as calls,
+      count(*) filter (where status = 'admitted')::int as "underWay",
+      coalesce(sum(people) filter (where status in ('settled', 'awaiting', 'unknown')), 0)::int as people,
+      trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
+      trim_scale(coalesce(sum(credits_reserved) filter (where status in ('admitted', 'awaiting')), 0))::text as reserved,
+      trim_scale(coalesce(sum(credits_reserved) filter (where status = 'unknown'), 0))::text as unknown
+    from attempts where run_id = ${runId}
+  `.execute(warehouse.database);
+  return result.rows[0]!;
+}

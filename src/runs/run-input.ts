@@ -1,0 +1,38 @@
+import type { RunInput } from '../contract.ts';
+import { lateKindsOf } from '../domain/late-results/awaited-results.ts';
+import { withoutPersonalData } from '../telemetry/log.ts';
+import type { RunRecord } from './runs.ts';
+
+/** Lanes of a page for each call that one worker keeps in the air: enough for a second worker to take its share. */
+const lanesPerCall = 3;
+
+/** What the workflow of a run is started with. */
+export function runInputOf(
+  run: RunRecord,
+  settings: {
+    readonly approved: boolean;
+    readonly searchable: boolean;
+    readonly callConcurrency: number;
+    readonly pollAfterSeconds: number;
+    readonly checksService: boolean;
+  },
+): RunInput {
+  return {
+    runId: run.runId,
+    file: shownName(run),
+    maxCredits: run.options.maxCredits,
+    approved: settings.approved,
+    lanes: lanesPerCall * settings.callConcurrency,
+    priority: run.options.priority,
+    searchable: settings.searchable,
+    checksService: settings.checksService,
+    ...(lateKindsOf(run.options).length > 0 && {
+      lateResults: { pollAfterSeconds: settings.pollAfterSeconds },
+    }),
+  };
+}
+
+/** Names of files end up in Temporal, and some are named after people. */
+export function shownName(run: Pick<RunRecord, 'fileName'>): string {
+  return withoutPersonalData(run.fileName);
+}

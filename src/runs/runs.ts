@@ -1,0 +1,226 @@
+import { sql } from 'kysely';
+import type { PlanSummary, RunPriority, RunStatus, Stop, Undone } from '../contract.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import type { Warehouse } from '../db/database.ts';
+import { isFinal, isUnfinished, maySpend } from '../db/run-states.ts';
+import type { RunOptions } from '../db/schema.ts';
+
+export interface RunRecord {
+  readonly runId: string;
+  readonly status: RunStatus;
+  readonly source: string | null;
+  readonly filePath: string;
+  readonly fileName: string;
+  readonly fileSha256: string;
+  readonly options: RunOptions;
+  readonly header: readonly string[] | null;
+  readonly mapping: Readonly<Record<string, unknown>> | null;
+  readonly warnings: readonly string[];
+  readonly rowsStaged: number;
+  /** Up to this row number the rows say nothing of people any more. */
+  readonly rowsPruned: number;
+  readonly ingestedAt: Date | null;
+  readonly plan: PlanSummary | null;
+  readonly planHash: string | null;
+  readonly expectedPlanHash: string | null;
+  readonly stop: Stop | null;
+  readonly createdAt: Date;
+  /** Somebody has said yes to its plan, or its command did. */
+  readonly isApproved: boolean;
+  readonly finishedAt: Date | null;
+  /** Whether it is known what contacts were before it. */
+  readonly journal: 'none' | 'kept' | 'pruned';
+  readonly undone: Undone | null;
+}
+
+/**
+ * @param runId a run's id, or `latest`: the newest that was more than looked at
+ * @throws Problem `run.unknown`
+ */
+export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRecord> {
+  const row = await warehouse.database
+    .selectFrom('runs')
+    .selectAll()
+    .$if(runId !== 'latest', (query) => query.where('run_id', '=', runId))
+    .$if(runId === 'latest', (query) => query.where(maySpend))
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) {
+    throw new Problem(
+      'run.unknown',
+      runId === 'latest' ? 'there is no run yet' : `there is no run "${runId}"`,
+      {
+        where: 'enrichment.runs',
+        next: 'enrich status (without a name) lists the runs',
+        exitCode: exitCodes.usage,
+      },
+    );
+  }
+  return {
+    runId: row.run_id,
+    status: row.status as RunStatus,
+    source: row.source,
+    filePath: row.file_path,
+    fileName: row.file_name,
+    fileSha256: row.file_sha256,
+    options: row.options,
+    header: row.header,
+    mapping: row.mapping,
+    warnings: row.warnings,
+    rowsStaged: row.rows_staged,
+    rowsPruned: row.rows_pruned,
+    ingestedAt: row.ingested_at,
+    plan: row.plan as PlanSummary | null,
+    planHash: row.plan_hash,
+    expectedPlanHash: row.expected_plan_hash,
+    stop: row.stop,
+    isApproved: row.approved_at !== null,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+    journal: row.journal,
+    undone: row.undone_at && {
+      at: row.undone_at.toISOString(),
+      by: row.undone_by ?? '',
+      reason: row.undone_reason,
+    },
+  };
+}
+
+/** The newest runs first. */
+export async function listRuns(warehouse: Warehouse, limit: number): Promise<RunRecord[]> {
+  const rows = await warehouse.database
+    .selectFrom('runs')
+    .select('run_id')
+    .where(maySpend)
+    .orderBy('created_at', 'desc')
+    .limit(limit)
+    .execute();
+  return Promise.all(rows.map((row) => getRun(warehouse, row.run_id)));
+}
+
+/** Ended runs keep their status: a late pause or a retried activity changes nothing. */
+export async function setRunStatus(
+  warehouse: Warehouse,
+  runId: string,
+  status: RunStatus,
+  stop: Stop | undefined,
+): Promise<void> {
+  await sql`
+    update runs set status = ${status}, stop = ${stop === undefined ? null : JSON.stringify(stop)}::jsonb,
+      approved_at = case when ${status} = 'running' then coalesce(approved_at, clock_timestamp()) else approved_at end,
+      finished_at = case when ${isFinal(status)} then clock_timestamp() end
+    where run_id = ${runId} and ${isUnfinished}
+  `.execute(warehouse.database);
+}
+
+/** Whether a run that goes on has still to be staged from this content. */
+export async function isContentAwaited(warehouse: Warehouse, fileSha256: string): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from runs where file_sha256 = ${fileSha256} and ingested_at is null
+      and ${isUnfinished} limit 1
+  `.execute(warehouse.database);
+  return rows.length > 0;
+}
+
+export async function countMalformedRows(warehouse: Warehouse, runId: string): Promise<number> {
+  const { rows } = await sql<{ rows: number }>`
+    select count(*)::int as rows from run_rows where run_id = ${runId} and outcome = 'malformed'
+  `.execute(warehouse.database);
+  return rows[0]!.rows;
+}
+
+/** Changes whose calls go first: what a run says of itself from now on. */
+export async function setRunPriority(
+  warehouse: Warehouse,
+  runId: string,
+  priority: RunPriority,
+): Promise<void> {
+  await sql`
+    update runs set options = jsonb_set(options, '{priority}', to_jsonb(${priority}::text)) where run_id = ${runId}
+  `.execute(warehouse.database);
+}
+
+/**
+ * A run is for the service that its workers ask: one that was ordered under another address (a mistake that was corrected, a
+ * command without the workers' settings) becomes theirs, as long as no call of it can have been answered.
+ *
+ * @returns whether the run is for that service
+ */
+export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
+  const adopted = await sql`
+    update runs set options = jsonb_set(options, '{service}', to_jsonb(${service}::text))
+    where run_id = ${runId} and (options ->> 'service' = ${service} or not exists (
+      select 1 from attempts a where a.run_id = runs.run_id and a.status not in ('refused', 'released')))
+  `.execute(warehouse.database);
+  return Number(adopted.numAffectedRows ?? 0n) > 0;
+}
+
+/** Runs that wait for a budget. */
+export async function runsWaitingFor(warehouse: Warehouse, budgetId: string): Promise<string[]> {
+  const waiting = await sql<{ run_id: string }>`
+    select run_id from runs
+    where status = 'paused' and stop -> 'budgets' @> to_jsonb(${budgetId}::text) order by created_at
+  `.execute(warehouse.database);
+  return waiting.rows.map((row) => row.run_id);
+}
+
+/** Keeps what was odd about the file with the run. */
+export async function saveWarnings(
+  warehouse: Warehouse,
+  runId: string,
+  warnings: readonly string[],
+): Promise<void> {
+  await sql`update runs set warnings = ${warnings}::text[] where run_id = ${runId}`.execute(
+    warehouse.database,
+  );
+}
+
+/** Keeps the plan's figures with the run. */
+export async function savePlan(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<void> {
+  await sql`update runs set plan = ${JSON.stringify(plan)}::jsonb where run_id = ${runId}`.execute(
+    warehouse.database,
+  );
+}
+
+/**
+ * Ends a run: every row that has no outcome yet gets the given one, claims are given up but those of people whose call is
+ * unknown (another run must not pay for them again), and the status is final. Ending twice changes nothing.
+ *
+ * @param rest what becomes of people who were not asked for; undefined where there may be none
+ */
+export async function endRun(
+  warehouse: Warehouse,
+  runId: string,
+  status: 'finished' | 'cancelled',
+  rest: { outcome: 'over_budget' | 'cancelled'; reason: string } | undefined,
+): Promise<void> {
+  await warehouse.database.transaction().execute(async (transaction) => {
+    await sql`select 1 from runs where run_id = ${runId} for update`.execute(transaction);
+    if (rest) {
+      await sql`
+        update run_rows set outcome = ${rest.outcome}, reason = ${rest.reason}
+        where run_id = ${runId} and outcome is null
+      `.execute(transaction);
+    }
+    const open =
+      await sql`select 1 from run_rows where run_id = ${runId} and outcome is null limit 1`.execute(
+        transaction,
+      );
+    if (open.rows.length > 0) throw new Error(`run ${runId} cannot end: rows are left without an outcome`);
+    await sql`
+      delete from claims c where c.run_id = ${runId} and not exists (
+        select 1 from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number and r.outcome = 'unknown')
+    `.execute(transaction);
+    await sql`
+      update runs set status = ${status}, finished_at = coalesce(finished_at, clock_timestamp()), stop = null
+      where run_id = ${runId} and ${isUnfinished}
+    `.execute(transaction);
+  });
+}
+
+/** A plan that was only to be looked at: its rows are not kept. */
+export async function discardStagedRows(warehouse: Warehouse, runId: string): Promise<void> {
+  await sql`delete from run_rows where run_id = ${runId}`.execute(warehouse.database);
+  await sql`delete from run_people where run_id = ${runId}`.execute(warehouse.database);
+}

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Refusal } from '../faults/failures.ts';
+import { actingAdmin, grantingUserId, type TeamUser } from './team.ts';
+
+export interface ApiKey {
+  readonly key: string;
+  /** Paths such as `/people/bulk_match`; left out: a master key, which may call everything. */
+  readonly scopes?: readonly string[];
+}
+
+export interface AccessToken {
+  readonly token: string;
+  /** The user who granted it. */
+  readonly userId?: string;
+  /** Paths; left out: everything but what needs a master key. */
+  readonly scopes?: readonly string[];
+  /** Accepted so many times, or for so many seconds from now on; left out: for ever. */
+  readonly calls?: number;
+  readonly seconds?: number;
+}
+
+export interface CredentialOptions {
+  /** A text is a master key. */
+  readonly apiKeys: readonly (string | ApiKey)[];
+  readonly accessTokens: readonly (string | AccessToken)[];
+  readonly team: readonly TeamUser[];
+  /** How long tokens live that `issue` makes. */
+  readonly issuedTokens: Pick<AccessToken, 'calls' | 'seconds'>;
+  readonly now: () => number;
+}
+
+/** What a credential must have for an operation: any valid one, a scope for the path, or a master key. */
+export type Access = 'any' | 'scope' | 'master';
+
+export interface Caller {
+  readonly kind: 'api-key' | 'access-token';
+  /** The user who is acted as. */
+  readonly userId: string;
+}
+
+interface LivingToken extends AccessToken {
+  readonly endsAt: number;
+  left: number;
+}
+
+/** Who may call what, by the rules of Authentication. */
+export class Credentials {
+  readonly #options: CredentialOptions;
+  readonly #keys: ReadonlyMap<string, ApiKey>;
+  readonly #tokens = new Map<string, LivingToken>();
+
+  constructor(options: CredentialOptions) {
+    this.#options = options;
+    this.#keys = new Map(
+      options.apiKeys.map((each) => (typeof each === 'string' ? [each, { key: each }] : [each.key, each])),
+    );
+    for (const each of options.accessTokens) this.#add(typeof each === 'string' ? { token: each } : each);
+  }
+
+  /** Whom a call acts as, or why it is refused. A token's call is counted. */
+  check(headers: IncomingHttpHeaders, access: Access, path: string): Caller | Refusal {
+    const key = headers['x-api-key'];
+    if (typeof key === 'string') return this.#checkKey(key, access, path);
+    if (headers.authorization === undefined) return missing;
+    // Rule 1: a key that is sent as a bearer token is refused, because it is no token.
+    const token = this.#tokens.get(/^Bearer (.+)$/i.exec(headers.authorization)?.[1] ?? '');
+    if (!token || token.left <= 0 || this.#options.now() >= token.endsAt) return invalidToken;
+    token.left -= 1;
+    if (access === 'master' || !allows(token.scopes, access, path)) return inaccessible;
+    return { kind: 'access-token', userId: token.userId ?? grantingUserId };
+  }
+
+  /** A new access token of the form that the service's tokens have (JWT). */
+  issue(): string {
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const issuedAt = Math.floor(this.#options.now() / 1_000);
+    const { seconds } = this.#options.issuedTokens;
+    const token = [
+      part({ alg: 'HS256', typ: 'JWT' }),
+      part({ sub: grantingUserId, iat: issuedAt, ...(seconds !== undefined && { exp: issuedAt + seconds }) }),
+      randomBytes(32).toString('base64url'),
+    ].join('.');
+    this.#add({ token, ...this.#options.issuedTokens });
+    return token;
+  }
+
+  #add(token: AccessToken): void {
+    this.#tokens.set(token.token, {
+      ...token,
+      endsAt: this.#options.now() + (token.seconds ?? Number.POSITIVE_INFINITY) * 1_000,
+      left: token.calls ?? Number.POSITIVE_INFINITY,
+    });
+  }
+
+  #checkKey(key: string, access: Access, path: string): Caller | Refusal {
+    const known = this.#keys.get(key);
+    const admin = actingAdmin(this.#options.team);
+    if (!known || !admin) return invalidKey;
+    const isMaster = known.scopes === undefined;
+    if (access === 'master' ? !isMaster : !allows(known.scopes, access, path)) return inaccessible;
+    return { kind: 'api-key', userId: admin.id };
+  }
+}
+
+function allows(scopes: readonly string[] | undefined, access: Access, path: string): boolean {
+  return access === 'any' || scopes === undefined || scopes.includes(path);
+}
+
+const missing: Refusal = {
+  status: 401,
+  code: 'AUTH.AUTHENTICATION.CREDENTIALS_MISSING',
+  message: 'No credential was sent.',
+  suggestions: [{ label: 'Send the key of your workspace', header: 'x-api-key' }],
+};
+
+export const invalidKey: Refusal = {
+  status: 401,
+  code: 'AUTH.AUTHENTICATION.CREDENTIALS_INVALID',
+  message: 'Invalid access credentials.',
+  suggestions: [{ label: 'Check the key', header: 'x-api-key' }],
+};
+
+/** Of bearer tokens, a key that is sent as one included. */
+export const invalidToken: Refusal = {
+  status: 401,
+  code: 'AUTH.AUTHENTICATION.INVALID_ACCESS_TOKEN',
+  oldCode: 'INVALID_ACCESS_TOKEN',
+  message: 'The access token is invalid or has expired.',
+  suggestions: [{ label: 'Refresh the token', header: 'Authorization' }],
+};
+
+export const inaccessible: Refusal = {
+  status: 403,
+  code: 'AUTH.AUTHORIZATION.API_INACCESSIBLE',
+  oldCode: 'API_INACCESSIBLE',
+  message: 'The endpoint is not accessible with this credential.',
+  suggestions: [{ label: 'Use a master key, or give the key the scope of this endpoint' }],
+};

@@ -1,0 +1,120 @@
+import { Chance } from '../faults/chance.ts';
+import { creditsMember } from '../faults/misstated-credits.ts';
+import type { DeliveryRule } from '../faults/scenario.ts';
+
+/** Somebody whose phones or addresses come later. */
+export interface LatePerson {
+  readonly id: string;
+  readonly hasMobile: boolean;
+  readonly email: string | null;
+}
+
+/** Native phone reveal: phones only, and no request id inside. */
+export function nativeBody(result: {
+  readonly people: readonly LatePerson[];
+  readonly asked: number;
+  readonly credits: number;
+  readonly rule: DeliveryRule;
+  readonly seed: number;
+}): string {
+  const { people, asked, credits, rule, seed } = result;
+  const found = people.filter((person) => phonesOf(person, seed).length > 0).length;
+  const members = [
+    '"status":"success"',
+    `"total_requested_enrichments":${asked}`,
+    `"unique_enriched_records":${found}`,
+    `"missing_records":${asked - found}`,
+    ...creditsMember(credits, rule.credits),
+    `"people":[${people
+      .map((person) =>
+        JSON.stringify({
+          id: idOf(person, rule, seed),
+          status: 'success',
+          phone_numbers: phonesOf(person, seed),
+        }),
+      )
+      .join(',')}]`,
+  ];
+  return spoiled(`{${members.join(',')}}`, rule);
+}
+
+/** Waterfall: what further vendors gave, under the request's own id. */
+export function waterfallBody(result: {
+  readonly people: readonly LatePerson[];
+  readonly requestId: string;
+  readonly targetFields: readonly string[];
+  readonly credits: number;
+  readonly rule: DeliveryRule;
+  readonly seed: number;
+}): string {
+  const { people, requestId, targetFields, credits, rule, seed } = result;
+  const vendors = [{ id: 'vendor-1', name: 'Invented Vendor', status: 'success' }];
+  const members = [
+    '"status":"success"',
+    `"request_id":"${requestId}"`,
+    `"target_fields":${JSON.stringify(targetFields)}`,
+    `"records_enriched":${people.length}`,
+    ...creditsMember(credits, rule.credits),
+    `"people":[${people
+      .map((person) =>
+        JSON.stringify({
+          id: idOf(person, rule, seed),
+          ...(targetFields.includes('emails') && {
+            emails: person.email === null ? [] : [{ email: person.email, email_status_cd: 'verified' }],
+          }),
+          ...(targetFields.includes('phone_numbers') && { phone_numbers: phonesOf(person, seed) }),
+          waterfall: Object.fromEntries(targetFields.map((field) => [field, [{ vendors }]])),
+        }),
+      )
+      .join(',')}]`,
+  ];
+  return spoiled(`{${members.join(',')}}`, rule);
+}
+
+/** A mobile number where the person has one, and the switchboard of the company for some: invented, in a range of fiction. */
+function phonesOf(person: LatePerson, seed: number): Record<string, unknown>[] {
+  const chance = new Chance(seed, `phones of ${person.id}`);
+  const numbers = [
+    ...(person.hasMobile ? [{ type: 'mobile', number: chance.below(100), status: 'valid_number' }] : []),
+    ...(chance.share(0.3, 1) ? [{ type: 'work_hq', number: chance.below(100, 2), status: 'no_status' }] : []),
+  ];
+  return numbers.map(({ type, number, status }, position) => {
+    const area = 201 + chance.below(700, 3 + position);
+    const line = String(number).padStart(2, '0');
+    return {
+      raw_number: `(${area}) 555-01${line}`,
+      sanitized_number: `+1${area}55501${line}`,
+      position,
+      type_cd: type,
+      status_cd: status,
+      confidence_cd: 'high',
+      dnc_status_cd: null,
+    };
+  });
+}
+
+function idOf(person: LatePerson, rule: DeliveryRule, seed: number): string {
+  if (rule.people === 'foreign') return new Chance(seed, `foreign ${person.id}`).identifier();
+  if (rule.people === 'other-ids') return `w${person.id.slice(1)}`;
+  return person.id;
+}
+
+/** What parsers and databases stumble over. */
+function spoiled(body: string, { body: fault }: DeliveryRule): string {
+  switch (fault) {
+    case 'nul':
+      return body.replace('"people"', '"note":"a\\u0000b","people"');
+    case 'surrogate':
+      return body.replace('"people"', '"note":"\\ud800","people"');
+    case 'huge-number':
+      return body.replace('"people"', '"note":1e400000,"people"');
+    case 'not-json':
+      return '<html>service unavailable</html>';
+    case 'cut':
+      return body.slice(0, Math.floor(body.length / 2));
+    case 'empty':
+      return '';
+    case undefined:
+      return body;
+  }
+}

@@ -1,0 +1,232 @@
+import { randomInt } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { Chance } from '../faults/chance.ts';
+import type { CallLog } from '../account/call-log.ts';
+import type { Carried, LateRequest } from '../server/carried.ts';
+import type { Refusal } from '../faults/failures.ts';
+import type { Faults } from '../faults/faults.ts';
+import { pollParametersSchema } from '../interface/inputs.ts';
+import { nativeBody, waterfallBody, type LatePerson } from './late-bodies.ts';
+import type { LateStore, StoredResult } from './late-store.ts';
+import type { DeliveryRule } from '../faults/scenario.ts';
+
+export interface LateOptions {
+  readonly seed: number;
+  readonly log: CallLog;
+  readonly faults: Faults;
+  readonly now: () => number;
+  /** Milliseconds from the answer to a result; drawn between a third of it and all of it. */
+  readonly delay: number;
+  readonly store: LateStore;
+}
+
+const keptMilliseconds = 30 * 86_400_000;
+const longestPauseMilliseconds = 30_000;
+const answerMilliseconds = 30_000;
+const mobilePhoneCredits = 8;
+/** What the invented vendors take for a record that they find. */
+const vendorCredits = 2;
+
+/**
+ * Results that come after the answer: made after a while, billed then, delivered to the webhook until it answers with 2xx,
+ * and kept for polls for 30 days by the sandbox's own clock.
+ */
+export class LateResults {
+  readonly #options: LateOptions;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #phonesInFlight = new Map<string, number>();
+  #made = 0;
+  #closed = false;
+
+  constructor(options: LateOptions) {
+    this.#options = options;
+    for (const result of options.store.undelivered()) this.#schedule(result, 0);
+  }
+
+  /** Whether everybody's phones are on their way already, from an earlier request: then nothing is delivered for this one. */
+  arePhonesInFlight(people: readonly LatePerson[]): boolean {
+    return people.length > 0 && people.every(({ id }) => this.#phonesInFlight.has(id));
+  }
+
+  /**
+   * Takes a request in.
+   *
+   * @returns settles when what is to be delivered before the answer has been sent
+   */
+  async accept(request: LateRequest): Promise<void> {
+    const early: Promise<void>[] = [];
+    if (request.phones) early.push(...this.#makePhones(request));
+    if (request.waterfall.length > 0) early.push(...this.#makeWaterfall(request));
+    await Promise.all(early);
+  }
+
+  /** GET /webhook_result/{request_id} */
+  poll(parameters: unknown): Carried | Refusal {
+    const asked = pollParametersSchema.safeParse(parameters);
+    const requestId = asked.success ? asked.data.request_id : '';
+    if (!/^-?\d{1,20}$/.test(requestId)) return refusal(400, 'invalid_request_id');
+    const now = this.#options.now();
+    const results = this.#options.store.ofRequest(requestId);
+    const latest = results.findLast((result) => result.readyAt <= now) ?? results[0];
+    if (!latest || latest.rule.poll === 'unknown') return refusal(404, 'request_id_unknown');
+    if (latest.rule.poll === 'expired' || now - latest.readyAt > keptMilliseconds)
+      return refusal(410, 'request_id_expired');
+    const seconds = Math.ceil((latest.readyAt - now) / 1_000);
+    if (seconds > 0 || latest.rule.poll === 'pending')
+      return refusal(404, 'result_pending', Math.max(1, seconds));
+    const status = latest.delivered ? 'success' : latest.tries > 0 ? 'failed' : 'in_progress';
+    return {
+      billing: { people: 0, credits: '0', billed: [], requestId },
+      body:
+        `{"request_id":${requestId},"webhook_status":"${status}","request_type":"${latest.kind}",` +
+        `"last_dispatched_at":null,"failure_reason":null,"webhook_result":${latest.body || 'null'}}`,
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  #makePhones(request: LateRequest): Promise<void>[] {
+    const rule = this.#options.faults.nextDelivery('phones');
+    const groups = rule.split ? request.people.map((person) => [person]) : [request.people];
+    return groups.map((people) => {
+      const billed = people.filter((person) => person.hasMobile);
+      const credits = billed.length * mobilePhoneCredits;
+      const asked = rule.split ? 1 : request.people.length;
+      return this.#make('phones', request, rule, {
+        body: nativeBody({ people, asked, credits, rule, seed: this.#options.seed }),
+        people: billed,
+        everybody: people,
+        creditsEach: mobilePhoneCredits,
+      });
+    });
+  }
+
+  #makeWaterfall(request: LateRequest): Promise<void>[] {
+    const rule = this.#options.faults.nextDelivery('waterfall');
+    const found = request.people;
+    const credits = request.creditsOfAnswer + found.length * vendorCredits;
+    return [
+      this.#make('waterfall', request, rule, {
+        body: waterfallBody({
+          people: found,
+          requestId: request.requestId,
+          targetFields: request.waterfall,
+          credits,
+          rule,
+          seed: this.#options.seed,
+        }),
+        people: found,
+        everybody: found,
+        creditsEach: vendorCredits,
+      }),
+    ];
+  }
+
+  #make(
+    kind: 'phones' | 'waterfall',
+    request: LateRequest,
+    rule: DeliveryRule,
+    made: {
+      readonly body: string;
+      /** Who is billed for, of everybody in the body. */
+      readonly people: readonly LatePerson[];
+      readonly everybody: readonly LatePerson[];
+      readonly creditsEach: number;
+    },
+  ): Promise<void> {
+    this.#made += 1;
+    const chance = new Chance(this.#options.seed, `late ${this.#made}`);
+    const delay = rule.before_answer
+      ? 0
+      : (rule.delay ?? this.#options.delay * (1 / 3 + (chance.below(1_000) / 1_000) * (2 / 3)));
+    const jitter = rule.jitter === undefined ? 0 : chance.below(rule.jitter + 1, 1);
+    const result = this.#options.store.add({
+      requestId: request.requestId,
+      kind,
+      url: request.webhookUrl,
+      body: made.body,
+      readyAt: this.#options.now() + delay + jitter,
+      billed: made.people.map((person) => ({ personId: person.id, credits: String(made.creditsEach) })),
+      credits: String(made.people.length * made.creditsEach),
+      rule,
+    });
+    if (kind === 'phones') for (const { id } of made.everybody) this.#phonesInFlight.set(id, result.number);
+    if (rule.before_answer) return this.#deliver(result);
+    this.#schedule(result, delay + jitter);
+    return Promise.resolve();
+  }
+
+  #schedule(result: StoredResult, milliseconds: number): void {
+    if (this.#closed) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      void this.#deliver(result);
+    }, milliseconds);
+    this.#timers.add(timer);
+  }
+
+  async #deliver(result: StoredResult): Promise<void> {
+    const { log, store } = this.#options;
+    if (!result.counted) {
+      store.count(result);
+      log.addLate({
+        at: Date.now(),
+        requestId: result.requestId,
+        kind: result.kind,
+        credits: result.credits,
+        billed: result.billed,
+      });
+      for (const [person, number] of this.#phonesInFlight)
+        if (number === result.number) this.#phonesInFlight.delete(person);
+    }
+    if (result.rule.never) return;
+    const copies = result.tries === 0 ? (result.rule.copies ?? 1) : 1;
+    const statuses = await Promise.all(Array.from({ length: copies }, () => this.#post(result)));
+    if (this.#closed) return;
+    const delivered = statuses.every((status) => status >= 200 && status < 300);
+    store.tried(result, delivered);
+    if (!delivered)
+      this.#schedule(result, Math.min(1_000 * 2 ** Math.min(result.tries, 5), longestPauseMilliseconds));
+  }
+
+  async #post(result: StoredResult): Promise<number> {
+    const { log } = this.#options;
+    const zipped = result.rule.gzip === true;
+    const at = Date.now();
+    let status = 0;
+    try {
+      const answer = await fetch(result.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(zipped && { 'content-encoding': 'gzip' }) },
+        body: zipped ? gzipSync(result.body) : result.body,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(answerMilliseconds),
+      });
+      await answer.arrayBuffer();
+      status = answer.status;
+    } catch {
+      // Nobody there: 0 in the log, and another try.
+    }
+    log.addDelivery({ at, requestId: result.requestId, kind: result.kind, number: result.number, status });
+    return status;
+  }
+}
+
+function refusal(status: number, code: string, retryAfterSeconds?: number): Refusal {
+  const wait = retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds };
+  return {
+    status,
+    code: `ENRICHMENT.WEBHOOK_RESULT.${code.toUpperCase()}`,
+    message: code,
+    suggestions: wait ? [{ label: 'Ask again later', ...wait }] : [],
+    older: { error_code: code, error: code, ...wait },
+  };
+}
+
+/** Ids of phone enrichment are of another kind than request ids, and cannot be polled. */
+export function phoneEnrichmentId(): string {
+  return String(randomInt(2 ** 47)) + String(randomInt(1_000, 9_999));
+}

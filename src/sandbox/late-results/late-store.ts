@@ -1,0 +1,118 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DeliveryRule } from '../faults/scenario.ts';
+
+export interface StoredResult {
+  /** From 1. */
+  readonly number: number;
+  readonly requestId: string;
+  readonly kind: 'phones' | 'waterfall';
+  readonly url: string;
+  /** JSON text. */
+  readonly body: string;
+  readonly readyAt: number;
+  readonly billed: readonly { readonly personId: string; readonly credits: string }[];
+  readonly credits: string;
+  readonly rule: DeliveryRule;
+  counted: boolean;
+  delivered: boolean;
+  tries: number;
+}
+
+type NewResult = Omit<StoredResult, 'number' | 'counted' | 'delivered' | 'tries'>;
+type Change = { readonly change: number; readonly counted?: true; readonly delivered?: boolean };
+
+/**
+ * Results that are still to be delivered or polled, over restarts where a directory is given. Of those that are delivered
+ * only the last are kept in memory; a poll for an older one finds nothing.
+ */
+export class LateStore {
+  readonly #file: string | undefined;
+  readonly #kept: number;
+  readonly #results = new Map<number, StoredResult>();
+  readonly #ofRequest = new Map<string, StoredResult[]>();
+  /** Numbers of delivered results, in the order in which they are forgotten. */
+  readonly #delivered = new Set<number>();
+  #made = 0;
+
+  /** @param kept delivered results that can still be polled */
+  constructor(directory: string | undefined, kept = 50_000) {
+    this.#kept = kept;
+    if (directory === undefined) return;
+    mkdirSync(directory, { recursive: true });
+    this.#file = join(directory, 'late-results.ndjson');
+    if (!existsSync(this.#file)) return;
+    for (const line of readFileSync(this.#file, 'utf8').split('\n')) {
+      if (!line.endsWith('}')) continue;
+      const entry = JSON.parse(line) as StoredResult | Change;
+      if ('change' in entry) this.#change(entry);
+      else this.#remember(entry);
+    }
+  }
+
+  /** All that are kept, in the order in which they were made. */
+  results(): readonly StoredResult[] {
+    return [...this.#results.values()];
+  }
+
+  undelivered(): readonly StoredResult[] {
+    return this.results().filter((result) => !result.delivered);
+  }
+
+  ofRequest(requestId: string): readonly StoredResult[] {
+    return this.#ofRequest.get(requestId) ?? [];
+  }
+
+  add(result: NewResult): StoredResult {
+    const stored = { ...result, number: this.#made + 1, counted: false, delivered: false, tries: 0 };
+    this.#remember(stored);
+    this.#write(stored);
+    return stored;
+  }
+
+  /** Billed now. */
+  count(result: StoredResult): void {
+    this.#note({ change: result.number, counted: true });
+  }
+
+  tried(result: StoredResult, delivered: boolean): void {
+    this.#note({ change: result.number, delivered });
+  }
+
+  #note(change: Change): void {
+    this.#change(change);
+    this.#write(change);
+  }
+
+  #remember(result: StoredResult): void {
+    this.#made = result.number;
+    this.#results.set(result.number, result);
+    this.#ofRequest.set(result.requestId, [...this.ofRequest(result.requestId), result]);
+  }
+
+  #change({ change, counted, delivered }: Change): void {
+    const result = this.#results.get(change);
+    if (!result) return;
+    if (counted) result.counted = true;
+    if (delivered === undefined) return;
+    result.delivered = delivered;
+    result.tries += 1;
+    if (delivered) this.#delivered.add(change);
+    if (this.#delivered.size > this.#kept) this.#forgetOldest();
+  }
+
+  #forgetOldest(): void {
+    const [number] = this.#delivered;
+    const result = number === undefined ? undefined : this.#results.get(number);
+    if (!result) return;
+    this.#delivered.delete(result.number);
+    this.#results.delete(result.number);
+    const rest = this.ofRequest(result.requestId).filter((each) => each !== result);
+    if (rest.length > 0) this.#ofRequest.set(result.requestId, rest);
+    else this.#ofRequest.delete(result.requestId);
+  }
+
+  #write(entry: object): void {
+    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(entry)}\n`);
+  }
+}

@@ -1,0 +1,141 @@
+import type { AddressInfo } from 'node:net';
+import fastify from 'fastify';
+import { CallHandler } from './call-handler.ts';
+import { CallLog } from '../account/call-log.ts';
+import { addControlRoutes } from './control-routes.ts';
+import { Credentials, type AccessToken, type ApiKey } from '../account/credentials.ts';
+import { Directory } from '../population/directory.ts';
+import { Faults } from '../faults/faults.ts';
+import { LateResults } from '../late-results/late-results.ts';
+import { LateStore, type StoredResult } from '../late-results/late-store.ts';
+import { PeopleEnrichment } from './people-enrichment.ts';
+import { Population } from '../population/population.ts';
+import { RateWindows, parseWindowLimits } from '../account/rate-window.ts';
+import { Renderer } from '../population/render.ts';
+import { Reporting } from '../account/reporting.ts';
+import type { FaultsToProduce } from '../faults/scenario.ts';
+import { addServiceRoutes } from './service-routes.ts';
+import { sandboxTeam, type TeamUser } from '../account/team.ts';
+
+export interface SandboxOptions {
+  /** 0, the default: a free one. */
+  readonly port?: number;
+  readonly seed?: number;
+  /** Numbered people; strangers come on top of them. */
+  readonly people?: number;
+  readonly matchRate?: number;
+  readonly ambiguousRate?: number;
+  /** About so many bytes of JSON a person. */
+  readonly personBytes?: number;
+  /** Fixed windows per endpoint: `600/hour`, `20/10s,100/minute`, `unlimited`. */
+  readonly rateLimits?: string;
+  /** A text is a master key. */
+  readonly apiKeys?: readonly (string | ApiKey)[];
+  readonly accessTokens?: readonly (string | AccessToken)[];
+  /** How long tokens live that `POST /sandbox/token` makes; for ever where nothing is said. */
+  readonly issuedTokens?: Pick<AccessToken, 'calls' | 'seconds'>;
+  readonly team?: readonly TeamUser[];
+  /** Milliseconds that every answer takes. */
+  readonly latency?: number;
+  /** Milliseconds until phones and waterfall results are there, at most. */
+  readonly lateDelay?: number;
+  readonly scenario?: FaultsToProduce;
+  /** Keeps the log of calls over restarts. */
+  readonly stateDirectory?: string;
+  /** Details of so many calls are kept in memory; sums are of all. */
+  readonly loggedCalls?: number;
+  /** Stands still or runs ahead for tests of dates. */
+  readonly now?: () => number;
+}
+
+export interface RunningSandbox {
+  /** Ends in `/api/v1`. */
+  readonly baseUrl: string;
+  /** Log, bill and faults over HTTP. */
+  readonly controlUrl: string;
+  readonly log: CallLog;
+  readonly faults: Faults;
+  /** Results that come later as they are made, whether delivered yet or not. */
+  lateResults(): readonly StoredResult[];
+  /** Every route that is served. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+  close(): Promise<void>;
+}
+
+/** The key that works where no other is given. It opens nothing but invented people. */
+export const defaultApiKey = 'sandbox-key';
+
+/** Starts the enrichment service on this machine; docs/sandbox.md describes what it offers. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
+  const { seed = 1, now = Date.now } = options;
+  const log = new CallLog(options.stateDirectory, options.loggedCalls);
+  const faults = new Faults({ seed, billedCredits: () => log.credits(), now }, options.scenario ?? {});
+  const windows = new RateWindows(parseWindowLimits(options.rateLimits ?? '600/hour'));
+  windows.replay(log.calls(), Date.now());
+  const team = options.team ?? sandboxTeam;
+  const credentials = new Credentials({
+    apiKeys: options.apiKeys ?? [defaultApiKey],
+    accessTokens: options.accessTokens ?? [],
+    issuedTokens: options.issuedTokens ?? {},
+    team,
+    now,
+  });
+  const store = new LateStore(options.stateDirectory);
+  const late = new LateResults({ seed, log, faults, now, delay: options.lateDelay ?? 3_000, store });
+  const population = new Population({
+    seed,
+    people: options.people ?? 100_000,
+    matchRate: options.matchRate ?? 0.82,
+    ambiguousRate: options.ambiguousRate ?? 0.02,
+  });
+  const renderer = new Renderer(options.personBytes ?? 6_000);
+  const enrichment = new PeopleEnrichment({ seed, population, renderer, late });
+  const directory = new Directory(population, renderer);
+  const reporting = new Reporting({ team, windows, log, faults, now });
+
+  const server = fastify({
+    bodyLimit: 1_048_576,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 500 },
+  });
+  // Bodies stay text: what is malformed is the service's to refuse, in its own words.
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  const routes: { method: string; path: string }[] = [];
+  server.addHook('onRoute', ({ method, url }) => {
+    routes.push(...[method].flat().map((each) => ({ method: each, path: url })));
+  });
+  addServiceRoutes(
+    server,
+    new CallHandler({ credentials, windows, log, faults, late, now }),
+    {
+      match: (call, _caller, fault) => enrichment.match(call, fault),
+      bulkMatch: (call, _caller, fault) => enrichment.bulkMatch(call, fault),
+      poll: (call) => late.poll(call.parameters),
+      searchPeople: (call, _caller, fault) => directory.searchPeople(call, fault),
+      enrichOrganization: (call, _caller, fault) => directory.enrichOrganization(call, fault),
+      health: () => reporting.health(),
+      profile: (_call, caller) => reporting.profile(caller),
+      users: (call) => reporting.users(call),
+      apiUsage: (call) => reporting.apiUsage(call),
+      creditUsage: () => reporting.creditUsage(),
+    },
+    { latency: options.latency ?? 0, now },
+  );
+  addControlRoutes(server, { log, faults, credentials });
+  await server.listen({ host: '127.0.0.1', port: options.port ?? 0 });
+  const root = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
+  return {
+    baseUrl: `${root}/api/v1`,
+    controlUrl: `${root}/sandbox`,
+    log,
+    faults,
+    lateResults: () => store.results(),
+    routes,
+    close: async () => {
+      late.close();
+      server.server.closeAllConnections();
+      await server.close();
+    },
+  };
+}

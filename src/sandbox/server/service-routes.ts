@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { CallHandler, Handler, SentAnswer } from './call-handler.ts';
+import { errorAnswer, type Refusal } from '../faults/failures.ts';
+import { operations, type Operation, type OperationName } from '../interface/operations.ts';
+
+export interface SendingOptions {
+  /** Milliseconds that every answer takes. */
+  readonly latency: number;
+  /** The sandbox's own clock, which answers are dated by. */
+  readonly now: () => number;
+}
+
+/** The paths of the service, below `/api/v1`. */
+export function addServiceRoutes(
+  server: FastifyInstance,
+  callHandler: CallHandler,
+  handlers: Readonly<Record<OperationName, Handler>>,
+  options: SendingOptions,
+): void {
+  const arrivals = new WeakMap<FastifyRequest, number>();
+  // Before the body is read: a call arrives with its first line.
+  server.addHook('onRequest', (request, _reply, done) => {
+    arrivals.set(request, Date.now());
+    done();
+  });
+  server.setNotFoundHandler((_request, reply) =>
+    fail(reply, options.now(), { status: 404, code: 'REQUEST.ROUTE.NOT_FOUND', message: 'Not found.' }),
+  );
+  server.setErrorHandler((error: FastifyError, _request, reply) =>
+    fail(reply, options.now(), {
+      status: error.statusCode ?? 500,
+      code: 'REQUEST.PROCESSING.FAILED',
+      message: error.message,
+    }),
+  );
+  for (const name of Object.keys(operations) as OperationName[]) {
+    const operation: Operation = operations[name];
+    server.route({
+      method: operation.method,
+      url: `/api/v1${operation.path.replace(/\{(\w+)\}/g, ':$1')}`,
+      handler: async (request, reply) => {
+        const incoming = {
+          headers: request.headers,
+          query: request.query,
+          parameters: request.params,
+          body: typeof request.body === 'string' ? request.body : '',
+          arrivedAt: arrivals.get(request) ?? Date.now(),
+        };
+        return send(reply, await callHandler.handle(operation, incoming, handlers[name]), options);
+      },
+    });
+  }
+}
+
+function fail(reply: FastifyReply, now: number, refusal: Refusal): FastifyReply {
+  const { status, contentType, body } = errorAnswer(now, 'migrated', refusal);
+  return reply.code(status).type(contentType).send(body);
+}
+
+async function send(
+  reply: FastifyReply,
+  answer: SentAnswer,
+  { latency, now }: SendingOptions,
+): Promise<FastifyReply> {
+  const wait = latency + answer.delayMilliseconds;
+  if (wait > 0) await sleep(wait);
+  const headers = {
+    ...answer.headers,
+    'content-type': answer.contentType,
+    date: new Date(now()).toUTCString(),
+  };
+  if (answer.ending === 'whole') return reply.code(answer.status).headers(headers).send(answer.body);
+  reply.hijack();
+  if (answer.ending === 'cut') {
+    reply.raw.writeHead(answer.status, { ...headers, 'content-length': Buffer.byteLength(answer.body) });
+    const half = answer.body.slice(0, Math.floor(answer.body.length / 2));
+    reply.raw.write(half, () => reply.raw.destroy());
+  } else {
+    reply.raw.socket?.resetAndDestroy();
+  }
+  return reply;
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { readAnswer } from './answer.ts';
+import { readJson } from './exact-json.ts';
+import type { Endpoint } from '../failures/failure.ts';
+import { described, flag, text, whole } from './schemas/field.ts';
+import type { HttpAnswer } from '../transport.ts';
+
+const healthSchema = z.looseObject({ is_logged_in: flag, healthy: flag });
+
+/**
+ * Whether the credential works. The body of health is not shown, so that a success in whatever words means yes, unless it
+ * says otherwise by one of two members that are seen in the field. A web page is no answer of the service. Pure.
+ *
+ * @throws ServiceFailure
+ */
+export function readHealth(answer: HttpAnswer, endpoint: Endpoint): { readonly credentialWorks: boolean } {
+  if (answer.status < 300 && isPlain(answer.body)) return { credentialWorks: true };
+  const { data } = readAnswer(answer, endpoint, healthSchema);
+  return { credentialWorks: data.is_logged_in !== false && data.healthy !== false };
+}
+
+function isPlain(body: Buffer): boolean {
+  const value = readJson(body)?.value;
+  return value === undefined ? !body.toString('utf8').trimStart().startsWith('<') : value === true;
+}
+
+/** A user of the team. Nothing but the identifier is shown by the interface document. */
+export interface User {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly email: string | undefined;
+}
+
+const userSchema = z
+  .looseObject({ id: z.string(), name: text, first_name: text, last_name: text, email: text })
+  .transform((user): User => {
+    const parts = [user.first_name, user.last_name].filter((part) => typeof part === 'string');
+    return {
+      id: user.id,
+      name: user.name ?? (parts.length > 0 ? parts.join(' ') : undefined),
+      email: user.email ?? undefined,
+    };
+  });
+
+/** Reads the profile: its `id` is the acting user, who owns what this credential creates. Pure. */
+export function readProfile(answer: HttpAnswer, endpoint: Endpoint): User {
+  return readAnswer(answer, endpoint, userSchema).data;
+}
+
+/** One page of a list. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Undefined: the service does not say. */
+  readonly totalPages: number | undefined;
+}
+
+const pagination = described(z.looseObject({ total_pages: whole }));
+
+/** Reads one page of the team's users. Pure. */
+export function readUsers(answer: HttpAnswer, endpoint: Endpoint): Page<User> {
+  const { data } = readAnswer(answer, endpoint, z.looseObject({ users: z.array(userSchema), pagination }));
+  return { items: data.users, totalPages: data.pagination?.total_pages ?? undefined };
+}

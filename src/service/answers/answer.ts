@@ -1,0 +1,50 @@
+import type { z } from 'zod';
+import { memberSources, readJson } from './exact-json.ts';
+import type { Endpoint } from '../failures/failure.ts';
+import { isRefusal, mapFailure } from '../failures/map-failure.ts';
+import type { HttpAnswer } from '../transport.ts';
+
+/** A success that was understood. */
+export interface ReadAnswer<Data> {
+  readonly data: Data;
+  /** Exact JSON source text of the top-level members. */
+  readonly members: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads the answer of a call against what the interface says of it. Pure.
+ *
+ * @throws ServiceFailure for every status but success, for a success that refuses, and for one that cannot be understood
+ */
+export function readAnswer<Schema extends z.ZodType>(
+  answer: HttpAnswer,
+  endpoint: Endpoint,
+  schema: Schema,
+): ReadAnswer<z.output<Schema>> {
+  const json = isSuccess(answer.status) ? readJson(answer.body) : undefined;
+  const parsed = json && schema.safeParse(json.value);
+  if (!parsed?.success || isRefusal(json?.value)) throw mapFailure(answer, endpoint);
+  return { data: parsed.data, members: memberSources(json!.text) };
+}
+
+/** Which fields are at fault, without the values: zod's own messages can quote them. */
+export function explainIssues(error: z.ZodError): string {
+  return error.issues
+    .slice(0, 5)
+    .map((issue) => {
+      const field = issue.path.length === 0 ? 'the element' : issue.path.join('.');
+      return issue.code === 'invalid_type'
+        ? `${field} is no ${issue.expected}`
+        : `${field} is not as described`;
+    })
+    .join('; ');
+}
+
+export function contentTypeOf(answer: HttpAnswer): string | undefined {
+  const value = answer.headers['content-type'];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}

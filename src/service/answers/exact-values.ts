@@ -1,0 +1,39 @@
+import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
+
+/** Why a number of credits cannot be settled with: the reservation is held instead. */
+export type CreditsProblem = 'absent' | 'negative' | 'not-a-number' | 'too-fine-or-too-large';
+
+export type ReadCredits =
+  | { readonly credits: Credits; readonly problem?: never }
+  | { readonly credits?: never; readonly problem: CreditsProblem };
+
+/**
+ * Reads `credits_consumed` from its source text. A decimal inside a JSON string counts as well: it is as exact.
+ *
+ * @param source JSON source text of the member; undefined where it is missing
+ */
+export function readCredits(source: string | undefined): ReadCredits {
+  if (source === undefined || source === 'null') return { problem: 'absent' };
+  const text = unquoted(source);
+  if (!/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return { problem: 'not-a-number' };
+  if (text.startsWith('-')) return { problem: 'negative' };
+  const credits = parseCredits(text);
+  return credits === undefined ? { problem: 'too-fine-or-too-large' } : { credits };
+}
+
+/**
+ * Reads a request id from its source text: a signed 64-bit number in answers, a string or a number in deliveries.
+ *
+ * @returns exact text, fit for a path and for PostgreSQL; undefined where there is none
+ */
+export function readRequestId(source: string | undefined): string | undefined {
+  if (source === undefined) return undefined;
+  const text = unquoted(source);
+  return source.startsWith('"')
+    ? /^[\w.:-]{1,100}$/.exec(text)?.[0]
+    : /^-?(?:0|[1-9]\d{0,40})$/.exec(text)?.[0];
+}
+
+function unquoted(source: string): string {
+  return source.startsWith('"') ? String(JSON.parse(source)).trim() : source;
+}

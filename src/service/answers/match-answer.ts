@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { Credits } from '../../domain/money/decimal.ts';
+import type { Person } from '../../domain/identity/person.ts';
+import { contentTypeOf, readAnswer } from './answer.ts';
+import { laterResults } from './bulk-answer.ts';
+import { readCredits, readRequestId } from './exact-values.ts';
+import type { Endpoint } from '../failures/failure.ts';
+import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
+import { personSchema } from './schemas/person.ts';
+import type { HttpAnswer } from '../transport.ts';
+
+/** What the service made of a call for one person. */
+export interface MatchAnswer {
+  readonly httpStatus: number;
+  readonly requestId: string | undefined;
+  /**
+   * Undefined: nobody. A miss may also come as a stub without names and email, whose organization is filled: what a person
+   * is worth is decided by evidence, not here.
+   */
+  readonly person: Person | undefined;
+  readonly waterfall: { readonly status: string } | undefined;
+  /** The document shows no such member for the single call; some services send it. */
+  readonly creditsConsumed: Credits | undefined;
+  readonly rateLimits: readonly RateWindow[];
+  readonly raw: Buffer;
+  readonly contentType: string | undefined;
+}
+
+/** Nothing is billed where no data is returned: a person without any is nobody. */
+function saysSomething(person: Person): boolean {
+  return Object.values(person).some((value) => value !== null && value !== undefined);
+}
+
+const schema = z.looseObject({ person: personSchema.nullish(), waterfall: laterResults });
+
+/**
+ * Reads the answer of a single call. Pure.
+ *
+ * @throws ServiceFailure, also for a person in a wrong shape: there is nobody else in the answer to save
+ */
+export function readMatchAnswer(answer: HttpAnswer, endpoint: Endpoint): MatchAnswer {
+  const { data, members } = readAnswer(answer, endpoint, schema);
+  return {
+    httpStatus: answer.status,
+    requestId: readRequestId(members.get('request_id')),
+    person: data.person && saysSomething(data.person) ? data.person : undefined,
+    waterfall: data.waterfall ?? undefined,
+    creditsConsumed: readCredits(members.get('credits_consumed')).credits,
+    rateLimits: readRateHeaders(answer.headers),
+    raw: answer.body,
+    contentType: contentTypeOf(answer),
+  };
+}

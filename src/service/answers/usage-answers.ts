@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { Credits } from '../../domain/money/decimal.ts';
+import { readAnswer } from './answer.ts';
+import { memberSources } from './exact-json.ts';
+import { readCredits } from './exact-values.ts';
+import type { Endpoint } from '../failures/failure.ts';
+import type { RateWindow } from '../rate-headers.ts';
+import { described, text } from './schemas/field.ts';
+import type { HttpAnswer } from '../transport.ts';
+
+/** What the team has used of one operation's rate windows. */
+export interface OperationUsage {
+  /** As the service names it: `api/v1/people`, `bulk_match`. */
+  readonly path: string;
+  readonly action: string;
+  readonly windows: readonly RateWindow[];
+}
+
+export interface CreditUsage {
+  readonly kinds: readonly {
+    readonly name: string;
+    /** Undefined: unlimited, or not said. */
+    readonly limit: Credits | undefined;
+    readonly consumed: Credits | undefined;
+    readonly left: Credits | undefined;
+  }[];
+  readonly cycle: { readonly startDate: string | undefined; readonly endDate: string | undefined };
+}
+
+const count = described(z.int().nonnegative());
+const window = described(z.looseObject({ limit: count, consumed: count, left_over: count }));
+const operationUsage = z.looseObject({ minute: window, hour: window, day: window });
+
+const windows = [
+  { window: 'minute', seconds: 60 },
+  { window: 'hour', seconds: 3_600 },
+  { window: 'day', seconds: 86_400 },
+] as const;
+
+/** Reads the usage of the rate windows; entries in another shape are left out. Pure. */
+export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint): OperationUsage[] {
+  const { data } = readAnswer(answer, endpoint, z.record(z.string(), z.unknown()));
+  return Object.entries(data).flatMap(([key, value]) => {
+    const operation = readOperation(key);
+    const usage = operationUsage.safeParse(value);
+    if (operation === undefined || !usage.success) return [];
+    return [
+      {
+        path: operation[0],
+        action: operation[1],
+        windows: windows.flatMap(({ window: name, seconds }): RateWindow[] => {
+          const used = usage.data[name];
+          if (used === undefined || used === null) return [];
+          return [
+            {
+              window: name,
+              seconds,
+              limit: used.limit,
+              used: used.consumed ?? undefined,
+              left: used.left_over,
+            },
+          ];
+        }),
+      },
+    ];
+  });
+}
+
+/** Keys are lists written as text: `["api/v1/people", "bulk_match"]`. */
+function readOperation(key: string): [string, string] | undefined {
+  try {
+    return z.tuple([z.string(), z.string()]).safeParse(JSON.parse(key)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+const creditUsage = z.looseObject({
+  credit_usage_stats: z.record(z.string(), z.unknown()),
+  current_credit_cycle: described(z.looseObject({ start_date: text, end_date: text })),
+});
+
+/** Reads the usage of credits, as exact decimals. Pure. */
+export function readCreditUsage(answer: HttpAnswer, endpoint: Endpoint): CreditUsage {
+  const { data, members } = readAnswer(answer, endpoint, creditUsage);
+  const kinds = memberSources(members.get('credit_usage_stats') ?? '');
+  return {
+    kinds: [...kinds].map(([name, source]) => {
+      const figures = memberSources(source);
+      const figure = (member: string) => readCredits(figures.get(member)).credits;
+      return { name, limit: figure('limit'), consumed: figure('consumed'), left: figure('left_over') };
+    }),
+    cycle: {
+      startDate: data.current_credit_cycle?.start_date ?? undefined,
+      endDate: data.current_credit_cycle?.end_date ?? undefined,
+    },
+  };
+}

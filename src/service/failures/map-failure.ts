@@ -1,0 +1,203 @@
+import { z } from 'zod';
+import type { Suggestion } from './advice.ts';
+import { codeNaming, nameCredits, type ErrorCodes } from './error-codes.ts';
+import { memberSources, readJson } from '../answers/exact-json.ts';
+import { readRequestId } from '../answers/exact-values.ts';
+import { ServiceFailure, type Endpoint, type FailureType } from './failure.ts';
+import { readRateHeaders } from '../rate-headers.ts';
+import { readRetryAfter } from './retry-after.ts';
+import type { HttpAnswer, TransportError } from '../transport.ts';
+
+const absent = undefined;
+const word = z
+  .string()
+  .regex(/^[\w.:-]{1,100}$/)
+  .optional()
+  .catch(absent);
+const line = z.string().max(1_000).optional().catch(absent);
+
+const suggestion = z
+  .looseObject({
+    label: z.string().max(1_000),
+    url: line,
+    parameter: line,
+    parameters: z.array(z.string()).optional().catch(absent),
+    header: line,
+    example: line,
+    retry_after_seconds: z.number().nonnegative().optional().catch(absent),
+  })
+  .optional()
+  .catch(absent);
+
+const context = z.record(z.string(), z.unknown()).optional().catch(absent);
+
+/** Anything may be missing or of another type: whatever is left decides, and the status always does. */
+const errorBody = z.looseObject({
+  status: z.unknown().optional(),
+  error: z.unknown().optional(),
+  error_code: word,
+  retry_after_seconds: z.number().nonnegative().optional().catch(absent),
+  error_details: z
+    .looseObject({
+      code: word,
+      suggestions: z.array(suggestion).optional().catch(absent),
+      context,
+    })
+    .nullish()
+    .catch(absent),
+  matches: z.unknown().optional(),
+  person: z.unknown().optional(),
+  credits_consumed: z.unknown().optional(),
+});
+
+type ErrorBody = z.infer<typeof errorBody>;
+
+/**
+ * Turns an answer that is no success into its failure. Pure.
+ *
+ * Decided by status and codes alone: messages are worded for people and may change any day. Right before 16 February
+ * 2027 (root-level `error`, `error_code`, `message`), in between (both) and after (`error_details` alone).
+ */
+export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailure {
+  const json = readJson(answer.body);
+  const parsed = errorBody.safeParse(json?.value);
+  const body = parsed.success ? parsed.data : undefined;
+  const named = [body?.error_details?.code, body?.error_code].filter((code) => code !== undefined);
+  const codes = [...new Set(named)];
+  const suggestions = readSuggestions(body);
+  return new ServiceFailure(typeOf(answer.status, codes, body), {
+    endpoint,
+    httpStatus: answer.status,
+    requestId: readRequestId(json && memberSources(json.text).get('request_id')),
+    codes,
+    retryAfterSeconds: readRetryAfter(
+      answer.headers,
+      [body?.retry_after_seconds, ...suggestions.map((step) => step.retryAfterSeconds)],
+      answer.receivedAt,
+    ),
+    window: readWindow(body),
+    rateLimits: readRateHeaders(answer.headers),
+    suggestions,
+    context: body?.error_details?.context,
+    body: answer.body,
+  });
+}
+
+/**
+ * A success that refuses all the same: an error, or the status `failed`, and nobody's data. Services of this kind are said to answer like that
+ * when credits run out.
+ */
+export function isRefusal(value: unknown): boolean {
+  const parsed = errorBody.safeParse(value);
+  if (!parsed.success) return false;
+  const {
+    status,
+    error,
+    error_code: code,
+    error_details: details,
+    matches,
+    person,
+    credits_consumed: credits,
+  } = parsed.data;
+  // What says that it was billed is an answer, whatever else it says.
+  if (saysBilled(credits)) return false;
+  const saysError = status === 'failed' || [error, code, details].some(Boolean);
+  const saysNobody = [matches, person].every(
+    (data) => data === undefined || data === null || (Array.isArray(data) && data.length === 0),
+  );
+  return saysError && saysNobody;
+}
+
+/** An unreadable number of credits is not the word that there were none. */
+function saysBilled(credits: unknown): boolean {
+  if (typeof credits === 'number' || typeof credits === 'string') return Number(credits) !== 0;
+  return credits !== undefined && credits !== null;
+}
+
+function typeOf(status: number, codes: ErrorCodes, body: ErrorBody | undefined): FailureType {
+  if (status >= 500) return 'server-error';
+  // Before the codes: a success with an error beside somebody's data, or beside a bill, was carried out.
+  if (status < 300 && !isRefusal(body)) return 'unreadable-answer';
+  if (status === 402 || nameCredits(codes)) return 'out-of-credits';
+  if (status < 300) return 'refused';
+  if (status < 400) return 'redirected';
+  switch (status) {
+    case 400:
+    case 413:
+    case 422:
+      return codeNaming(codes, 'RECORD_LIMIT_EXCEEDED') ? 'record-limit' : 'validation';
+    case 401:
+      return 'unauthorized';
+    case 403:
+      return 'forbidden';
+    case 404:
+      return 'not-found';
+    case 408:
+      return 'timeout';
+    case 429:
+      return 'rate-limited';
+    default:
+      return 'refused';
+  }
+}
+
+function readSuggestions(body: ErrorBody | undefined): Suggestion[] {
+  return (body?.error_details?.suggestions ?? []).flatMap((step): Suggestion[] => {
+    if (step === undefined) return [];
+    const { label, url, parameter, parameters, header, example, retry_after_seconds: seconds } = step;
+    return [
+      {
+        label,
+        ...(url !== undefined && { url }),
+        ...(parameter !== undefined && { parameter }),
+        ...(parameters !== undefined && { parameters }),
+        ...(header !== undefined && { header }),
+        ...(example !== undefined && { example }),
+        ...(seconds !== undefined && { retryAfterSeconds: seconds }),
+      },
+    ];
+  });
+}
+
+function readWindow(body: ErrorBody | undefined): string | undefined {
+  const window = body?.error_details?.context?.['window'];
+  const parsed = z.looseObject({ value: word }).safeParse(window);
+  return parsed.success ? parsed.data.value : undefined;
+}
+
+/**
+ * Turns a call without a complete answer into its failure. Pure.
+ *
+ * Before the first byte was written nothing can have been processed; afterwards nothing is certain.
+ */
+export function mapTransportError(error: TransportError, endpoint: Endpoint): ServiceFailure {
+  const type = error.sent ? typeAfterSending(error.code) : typeBeforeSending(error.code);
+  return new ServiceFailure(type, {
+    endpoint,
+    httpStatus: error.status,
+    codes: [error.code],
+    body: error.body(),
+  });
+}
+
+function typeBeforeSending(code: string): FailureType {
+  if (code === 'ABORTED' || code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')
+    return 'not-sent.aborted';
+  if (code === 'DEADLINE' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
+    return 'not-sent.timeout';
+  if (code === 'ECONNREFUSED') return 'not-sent.refused';
+  if (code === 'ENOTFOUND' || code.startsWith('EAI_')) return 'not-sent.dns';
+  if (/^ERR_(?:TLS|SSL)_|CERT|^EPROTO$|^UNABLE_TO_|^HOSTNAME_MISMATCH$|^INVALID_CA$/.test(code))
+    return 'not-sent.tls';
+  return 'not-sent.unreachable';
+}
+
+function typeAfterSending(code: string): FailureType {
+  if (code === 'ABORTED') return 'aborted';
+  if (code === 'TOO_LARGE') return 'answer-too-large';
+  if (code === 'DEADLINE' || code === 'UND_ERR_BODY_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT')
+    return 'timeout';
+  if (code === 'UNDECODABLE' || code === 'HTTPParserError' || code.startsWith('HPE_'))
+    return 'unreadable-answer';
+  return 'connection-lost';
+}

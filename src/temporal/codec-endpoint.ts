@@ -1,0 +1,104 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import fastify, { type FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { ListenAddress } from '../config/settings.ts';
+import { Problem } from '../domain/problem.ts';
+
+/** The UI asks for a page of a history at once. */
+const longestBody = 32 * 1_048_576;
+
+const body = z.object({
+  payloads: z.array(
+    z.object({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() }),
+  ),
+});
+type JsonPayload = z.infer<typeof body>['payloads'][number];
+
+export interface CodecEndpointSettings {
+  readonly codec: PayloadCodec;
+  readonly listen: ListenAddress;
+  /** Where browsers load the Temporal UI from, such as `http://127.0.0.1:8233`; others are refused. */
+  readonly origins: readonly string[];
+  /** Who does not send it as a bearer token is refused; undefined: whoever can reach the endpoint may decode. */
+  readonly token: string | undefined;
+}
+
+export interface RunningCodecEndpoint {
+  readonly host: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves Temporal's remote codec protocol: `POST /decode` and `POST /encode`, for the browser that shows the UI and for
+ * `temporal --codec-endpoint`. Nothing is logged: everything here is what encryption is to hide.
+ */
+export async function startCodecEndpoint(settings: CodecEndpointSettings): Promise<RunningCodecEndpoint> {
+  const server = createServer(settings);
+  // A copy: fastify writes to what it is given, and settings are frozen.
+  await server.listen({ ...settings.listen });
+  const { port } = server.server.address() as AddressInfo;
+  return { host: settings.listen.host, port, close: () => server.close() };
+}
+
+function createServer({ codec, origins, token }: CodecEndpointSettings): FastifyInstance {
+  const server = fastify({ logger: false, bodyLimit: longestBody });
+  // A page of another origin must not use the reader's own access to this address; browsers name the page's origin.
+  server.addHook('onRequest', async (request, reply) => {
+    const { origin } = request.headers;
+    if (origin === undefined) return;
+    if (!origins.includes(origin)) return reply.code(403).send({ error: 'this origin is not allowed' });
+    reply.headers({
+      'access-control-allow-origin': origin,
+      'access-control-allow-credentials': 'true',
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': request.headers['access-control-request-headers'] ?? 'content-type',
+      vary: 'origin, access-control-request-headers',
+    });
+  });
+  for (const path of ['/encode', '/decode'] as const) {
+    server.options(path, (_, reply) => reply.code(204).send());
+    server.post(path, async (request, reply) => {
+      if (token !== undefined && !isBearer(request.headers.authorization, token))
+        return reply.code(401).send({ error: 'the bearer token is missing or wrong' });
+      const given = body.safeParse(request.body);
+      if (!given.success) return reply.code(400).send({ error: 'no payloads' });
+      try {
+        const payloads = given.data.payloads.map(fromJson);
+        const done = path === '/encode' ? await codec.encode(payloads) : await codec.decode(payloads);
+        return { payloads: done.map(toJson) };
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        return reply.code(400).send({ error: `${error.message}: ${error.next}` });
+      }
+    });
+  }
+  return server;
+}
+
+/** Hashed, so that the time that a comparison takes tells neither the token nor its length. */
+function isBearer(header: string | undefined, token: string): boolean {
+  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(header ?? ''), hash(`Bearer ${token}`));
+}
+
+function fromJson({ metadata = {}, data }: JsonPayload): Payload {
+  return {
+    metadata: Object.fromEntries(
+      Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value, 'base64')]),
+    ),
+    ...(data !== undefined && { data: Buffer.from(data, 'base64') }),
+  };
+}
+
+function toJson({ metadata, data }: Payload): JsonPayload {
+  const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+  return {
+    metadata: Object.fromEntries(
+      Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)]),
+    ),
+    ...(data && { data: base64(data) }),
+  };
+}

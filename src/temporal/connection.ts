@@ -1,0 +1,109 @@
+import {
+  Client,
+  Connection,
+  WorkflowNotFoundError,
+  defaultGrpcRetryOptions,
+  isGrpcServiceError,
+  makeGrpcRetryInterceptor,
+  type ConnectionOptions,
+} from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
+import { callTaskQueues, searchAttributes } from '../contract.ts';
+import { addSearchAttributes } from './namespace.ts';
+import { Problem } from '../domain/problem.ts';
+import { endCallsOfClosedConnection } from './closed-connection.ts';
+import type { EncryptingCodec } from './payload-codec.ts';
+
+/** Where Temporal is: embedded, or as Temporal's own environment configuration says. */
+export interface TemporalAddress {
+  readonly address: string;
+  readonly namespace: string;
+  readonly uiUrl: string | undefined;
+  /** Started by us: no TLS and no key, whatever the environment says of another server. */
+  readonly embedded: boolean;
+}
+
+function connectionOptions(temporal: TemporalAddress): ConnectionOptions & NativeConnectionOptions {
+  if (temporal.embedded) return { address: temporal.address };
+  const { tls, apiKey, metadata } = loadClientConnectConfig().connectionOptions;
+  return {
+    address: temporal.address,
+    ...(tls !== undefined && { tls }),
+    ...(typeof apiKey === 'string' && { apiKey }),
+    ...(metadata !== undefined && { metadata }),
+  };
+}
+
+/**
+ * Connects a client.
+ *
+ * @param codec as the workers have it
+ * @throws Problem `temporal.unreachable`
+ */
+export async function connectClient(temporal: TemporalAddress, codec: EncryptingCodec): Promise<Client> {
+  try {
+    const connection = await Connection.connect({
+      ...connectionOptions(temporal),
+      connectTimeout: '10 seconds',
+      interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endCallsOfClosedConnection],
+    });
+    return new Client({
+      connection,
+      namespace: temporal.namespace,
+      dataConverter: { payloadCodecs: [codec] },
+    });
+  } catch (error) {
+    throw unreachable(temporal, error);
+  }
+}
+
+/** Whether a worker has asked for work within five minutes, as Temporal remembers. Each polls the queues of all priorities. */
+export async function isWorkerThere(client: Client): Promise<boolean> {
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    namespace: client.options.namespace,
+    taskQueue: { name: callTaskQueues['ad-hoc'] },
+    taskQueueType: 2,
+  });
+  return (pollers ?? []).length > 0;
+}
+
+/** Connects a worker. @throws Problem `temporal.unreachable` */
+export async function connectWorker(temporal: TemporalAddress): Promise<NativeConnection> {
+  // Takes longer to load than most commands take that need no worker.
+  const { NativeConnection } = await import('@temporalio/worker');
+  try {
+    return await NativeConnection.connect(connectionOptions(temporal));
+  } catch (error) {
+    throw unreachable(temporal, error);
+  }
+}
+
+/**
+ * Makes the namespace know our search attributes, where the server lets us.
+ *
+ * @returns false where it does not know them: runs then do without
+ */
+export async function registerSearchAttributes(client: Client): Promise<boolean> {
+  const { operatorService } = client.connection as Connection;
+  try {
+    await addSearchAttributes(operatorService, client.options.namespace, searchAttributes);
+    return true;
+  } catch (error) {
+    if (isGrpcServiceError(error)) return false;
+    throw error;
+  }
+}
+
+/** True where the server does not know, or no longer runs, the workflow. */
+export function isWorkflowGone(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError;
+}
+
+function unreachable(temporal: TemporalAddress, cause: unknown): Problem {
+  return new Problem('temporal.unreachable', 'Temporal does not answer', {
+    where: temporal.address,
+    next: 'check TEMPORAL_ADDRESS and that the server is running there, or unset it to use the embedded dev server',
+    cause,
+  });
+}

@@ -1,0 +1,156 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import type { CodecKeysOrigin } from '../config/settings.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
+
+/** Node's own AES, with a random nonce of 96 bits for each payload and a tag that shows every change. */
+const cipher = 'aes-256-gcm';
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+/** As Temporal's own samples name it: what they encrypted can be read here, and the other way round. */
+const encryptedEncoding = 'binary/encrypted';
+
+const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
+
+/** A key of 32 bytes under the name that encrypted payloads carry. */
+export interface CodecKey {
+  readonly id: string;
+  readonly key: Buffer;
+}
+
+/**
+ * What payloads are encrypted with on their way to Temporal, by the settings. Without keys nothing is encrypted, and what
+ * was encrypted is refused with the reason.
+ *
+ * @throws Problem `codec.keys`
+ */
+export function payloadCodec(origin: CodecKeysOrigin | undefined): EncryptingCodec {
+  return new EncryptingCodec(origin === undefined ? [] : readCodecKeys(origin));
+}
+
+/**
+ * Reads keys: `name:base64`, separated by commas or line breaks.
+ *
+ * @throws Problem `codec.keys`; a key is never shown
+ */
+export function readCodecKeys(origin: CodecKeysOrigin): CodecKey[] {
+  const setting = 'file' in origin ? 'TEMPORAL_CODEC_KEYS_FILE' : 'TEMPORAL_CODEC_KEYS';
+  const text = 'file' in origin ? readKeyFile(origin.file) : origin.text;
+  const keys = text
+    .split(/[,\n]/)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+    .map((entry, index): CodecKey => {
+      const [, id, base64] = /^([\w.-]{1,64}):([A-Za-z0-9+/]{43}=)$/.exec(entry) ?? [];
+      if (id === undefined || base64 === undefined)
+        throw wrongKeys(setting, `entry ${index + 1} is no name and key`);
+      return { id, key: Buffer.from(base64, 'base64') };
+    });
+  if (keys.length === 0) throw wrongKeys(setting, 'there is no key');
+  const twice = keys.find(({ id }, index) => keys.findIndex((other) => other.id === id) < index);
+  if (twice) throw wrongKeys(setting, `there are two keys named "${twice.id}"`);
+  return keys;
+}
+
+/**
+ * Encrypts payloads with the first key, and decrypts those of all keys. What is not encrypted passes when it is read, so
+ * that encryption can be turned on beside runs that go on.
+ */
+export class EncryptingCodec implements PayloadCodec {
+  readonly #keys: readonly CodecKey[];
+
+  constructor(keys: readonly CodecKey[]) {
+    this.#keys = keys;
+  }
+
+  // Temporal's interface is asynchronous; the cipher takes microseconds.
+  encode(payloads: Payload[]): Promise<Payload[]> {
+    const [current] = this.#keys;
+    return Promise.resolve(
+      current === undefined ? payloads : payloads.map((payload) => encrypt(payload, current)),
+    );
+  }
+
+  async decode(payloads: Payload[]): Promise<Payload[]> {
+    return Promise.resolve(
+      payloads.map((payload) =>
+        textOf(payload.metadata?.['encoding']) === encryptedEncoding
+          ? decrypt(payload, this.#keyOf(payload))
+          : payload,
+      ),
+    );
+  }
+
+  #keyOf(payload: Payload): CodecKey {
+    const id = textOf(payload.metadata?.['encryption-key-id']);
+    const key = this.#keys.find((each) => each.id === id);
+    if (key) return key;
+    throw new Problem(
+      'codec.key-missing',
+      `a payload in Temporal is encrypted with key "${id}", which is not set here`,
+      {
+        where: 'TEMPORAL_CODEC_KEYS',
+        next: 'give every worker, receiver and command the same keys; keep an old key until the last run that it encrypted is gone',
+      },
+    );
+  }
+}
+
+function encrypt(payload: Payload, { id, key }: CodecKey): Payload {
+  const nonce = randomBytes(nonceBytes);
+  const encrypting = createCipheriv(cipher, key, nonce);
+  const sealed = encrypting.update(PayloadMessage.encode(payload).finish());
+  return {
+    metadata: {
+      encoding: Buffer.from(encryptedEncoding),
+      'encryption-key-id': Buffer.from(id),
+    },
+    data: Buffer.concat([nonce, sealed, encrypting.final(), encrypting.getAuthTag()]),
+  };
+}
+
+function decrypt(payload: Payload, { id, key }: CodecKey): Payload {
+  const data = Buffer.from(payload.data ?? []);
+  try {
+    const decrypting = createDecipheriv(cipher, key, data.subarray(0, nonceBytes), {
+      authTagLength: tagBytes,
+    });
+    decrypting.setAuthTag(data.subarray(-tagBytes));
+    const opened = decrypting.update(data.subarray(nonceBytes, -tagBytes));
+    return PayloadMessage.decode(Buffer.concat([opened, decrypting.final()]));
+  } catch (cause) {
+    throw new Problem(
+      'codec.undecipherable',
+      `a payload in Temporal does not open with the key named "${id}"`,
+      {
+        where: 'TEMPORAL_CODEC_KEYS',
+        next: 'the name stands for another key than where it was encrypted: set that key, and give each new key a new name',
+        cause,
+      },
+    );
+  }
+}
+
+function textOf(bytes: Uint8Array | null | undefined): string {
+  return Buffer.from(bytes ?? []).toString();
+}
+
+function readKeyFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw wrongKeys('TEMPORAL_CODEC_KEYS_FILE', `it cannot be read (${code})`);
+  }
+}
+
+function wrongKeys(setting: string, what: string): Problem {
+  return new Problem('codec.keys', `the keys for Temporal’s payloads are wrong: ${what}`, {
+    where: setting,
+    next: `write name:key,…, the one that encrypts first, each key ${keyBytes} random bytes in base64: openssl rand -base64 ${keyBytes}`,
+    exitCode: exitCodes.usage,
+  });
+}

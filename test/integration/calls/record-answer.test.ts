@@ -1,0 +1,514 @@
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
+import { admit } from '../../../src/ledger/admit.ts';
+import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
+import { closeRefused, closeReleased, markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { readOpenPeople, type OpenPerson } from '../../../src/calls/open-people.ts';
+import { openPage } from '../../../src/runs/pages.ts';
+import { planRows } from '../../../src/runs/plan.ts';
+import type { AnswerToRecord } from '../../../src/calls/answered-rows.ts';
+import { recordAnswer } from '../../../src/calls/record-answer.ts';
+import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
+import { rejectPerson } from '../../../src/people/lookup-history.ts';
+import { setRunStatus } from '../../../src/runs/runs.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+let names = 0;
+
+/** Somebody whom no other test knows. */
+function somebody(): { row: StagedRow; person: Person } {
+  names += 1;
+  const email = `someone${names}@orbit.example`;
+  return {
+    row: {
+      keys: [`email:${email}`],
+      email,
+      firstName: 'Some',
+      lastName: `One${names}`,
+      contactId: `c-${names}`,
+    },
+    person: {
+      id: `p-${names}`,
+      first_name: 'Some',
+      last_name: `One${names}`,
+      email,
+      email_status: 'verified',
+      title: 'Engineer',
+      organization: { id: 'o-1', name: 'Orbit', primary_domain: 'orbit.example', industry: 'space' },
+    },
+  };
+}
+
+interface Admitted {
+  readonly runId: string;
+  readonly attemptId: string;
+  readonly people: readonly OpenPerson[];
+}
+
+/** A run whose people are planned, claimed and admitted: one call is in the air. */
+async function callInTheAir(rows: readonly StagedRow[]): Promise<Admitted> {
+  const { runId } = await stagedRun(warehouse, rows);
+  await planRows(warehouse, runId, asked);
+  await setRunStatus(warehouse, runId, 'running', undefined);
+  await openPage(warehouse, runId, 1, asked);
+  return admitAgain(runId);
+}
+
+async function admitAgain(runId: string): Promise<Admitted> {
+  const people = await readOpenPeople(warehouse.database, runId, 1);
+  const budgets = { perDay: undefined, perMonth: undefined };
+  await budgetsOf(warehouse.database, runId, budgets);
+  const admission = await admit(
+    warehouse.database,
+    {
+      runId,
+      batch: 1,
+      priority: 'ad-hoc',
+      rowNumbers: people.map((person) => person.rowNumber),
+      creditsPerPerson: wholeCredits(1),
+      deadlineSeconds: 30,
+      lateResults: false,
+    },
+    { service: 'test', rateLimits: [], budgets },
+  );
+  if (admission.kind !== 'admitted') throw new Error(`not admitted: ${admission.kind}`);
+  return { runId, attemptId: admission.attemptId, people };
+}
+
+function answerWith(
+  matches: readonly (Person | null)[],
+  differing: Partial<AnswerToRecord> = {},
+): AnswerToRecord {
+  return {
+    httpStatus: 200,
+    requestId: '-9007199254740993123',
+    matches,
+    unreadableMatches: [],
+    creditsConsumed: wholeCredits(matches.filter((match) => match !== null).length),
+    creditsProblem: undefined,
+    raw: Buffer.from(JSON.stringify({ matches })),
+    contentType: 'application/json',
+    ...differing,
+  };
+}
+
+function record(call: Admitted, answer: AnswerToRecord) {
+  return recordAnswer(warehouse, {
+    attemptId: call.attemptId,
+    source: 'generic',
+    people: call.people,
+    answer,
+    asked: { reveal: [], waterfall: [], service: 'test' },
+    lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+  });
+}
+
+async function attemptOf({ attemptId }: Admitted) {
+  return warehouse.database
+    .selectFrom('attempts')
+    .selectAll()
+    .where('attempt_id', '=', attemptId)
+    .executeTakeFirstOrThrow();
+}
+
+/** Reserved and settled credits of the run. */
+async function moneyOf(runId: string): Promise<[number, number]> {
+  const budget = await warehouse.database
+    .selectFrom('budgets')
+    .selectAll()
+    .where('budget_id', '=', `run:${runId}`)
+    .executeTakeFirstOrThrow();
+  return [Number(budget.reserved), Number(budget.settled)];
+}
+
+async function claimsOf(runId: string): Promise<number> {
+  const claims = await warehouse.pool.query('select 1 from claims where run_id = $1', [runId]);
+  return claims.rows.length;
+}
+
+async function contact(contactId: string) {
+  return warehouse.database
+    .selectFrom('enriched_contacts')
+    .selectAll()
+    .where('contact_id', '=', contactId)
+    .executeTakeFirst();
+}
+
+async function budgetOf(runId: string) {
+  return warehouse.database
+    .selectFrom('budgets')
+    .select(['reserved', 'settled'])
+    .where('budget_id', '=', `run:${runId}`)
+    .executeTakeFirst();
+}
+
+async function memoryOf(key: string) {
+  return warehouse.database
+    .selectFrom('identity_memory')
+    .selectAll()
+    .where('identity_key', '=', key)
+    .executeTakeFirst();
+}
+
+describe('an answer', () => {
+  it('gives every row its outcome and every person to their own contact', async () => {
+    const [found, missed, wrong] = [somebody(), somebody(), somebody()];
+    const stranger = { id: 'x', first_name: 'Xavier', last_name: 'Quill', email: 'x@elsewhere.example' };
+    const call = await callInTheAir([found.row, missed.row, wrong.row]);
+
+    const recorded = await record(call, answerWith([found.person, null, stranger]));
+
+    expect(recorded).toEqual({
+      awaiting: false,
+      enriched: 1,
+      notFound: 1,
+      mismatched: 1,
+      creditsSettled: wholeCredits(2),
+      overbilled: false,
+      recordedNow: true,
+    });
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'not_found', 'identity_mismatch']);
+    expect(await contact(found.row.contactId!)).toMatchObject({
+      person_id: found.person.id,
+      email: found.person.email,
+      organization_domain: 'orbit.example',
+      run_id: call.runId,
+      attempt_id: call.attemptId,
+      row_number: 1,
+    });
+    expect(await contact(missed.row.contactId!)).toBeUndefined();
+    expect(await contact(wrong.row.contactId!)).toBeUndefined();
+    const quarantined = await warehouse.pool.query(
+      'select match_index, reason from quarantined_people where attempt_id = $1',
+      [call.attemptId],
+    );
+    expect(quarantined.rows).toEqual([{ match_index: 2, reason: 'another name' }]);
+  });
+
+  it('turns the reservation into what was billed, and gives the rest back', async () => {
+    const [one, two] = [somebody(), somebody()];
+    const call = await callInTheAir([one.row, two.row]);
+    expect(await moneyOf(call.runId)).toEqual([2, 0]);
+
+    await record(call, answerWith([one.person, null], { creditsConsumed: 250_000n }));
+
+    expect(await moneyOf(call.runId)).toEqual([0, 0.25]);
+    expect(await attemptOf(call)).toMatchObject({
+      status: 'settled',
+      request_id: '-9007199254740993123',
+      credits_settled: '0.250000',
+    });
+  });
+
+  it('gives up the claims and is remembered under the keys of the row and of the person', async () => {
+    const { row, person } = somebody();
+    const call = await callInTheAir([row]);
+    expect(await claimsOf(call.runId)).toBe(1);
+
+    await record(call, answerWith([person]));
+
+    expect(await claimsOf(call.runId)).toBe(0);
+    expect(await memoryOf(row.keys[0]!)).toMatchObject({ outcome: 'enriched', run_id: call.runId });
+    expect(await memoryOf(`person:${person.id}`)).toMatchObject({ outcome: 'enriched' });
+  });
+
+  it('is kept as it came', async () => {
+    const { row } = somebody();
+    const call = await callInTheAir([row]);
+    await record(
+      call,
+      answerWith([null], { raw: Buffer.from('{"matches":[null],"x":"\\u0000"} \xff', 'latin1') }),
+    );
+    const raw = await warehouse.database
+      .selectFrom('raw_answers')
+      .select('body_gzip')
+      .where('attempt_id', '=', call.attemptId)
+      .executeTakeFirstOrThrow();
+    expect(gunzipSync(raw.body_gzip).toString('latin1')).toBe('{"matches":[null],"x":"\\u0000"} \xff');
+  });
+
+  it('whose texts hold what PostgreSQL refuses is recorded without it', async () => {
+    const { row, person } = somebody();
+    const call = await callInTheAir([row]);
+    await record(
+      call,
+      answerWith([
+        {
+          ...person,
+          id: 'p\u0000-nul',
+          title: 'Chief \ud800Officer',
+          departments: ['a\u0000b'],
+          proflink_url: 'https://linkedin.com/in/a%00b',
+        },
+      ]),
+    );
+    expect(await contact(row.contactId!)).toMatchObject({
+      person_id: 'p-nul',
+      title: 'Chief Officer',
+      departments: ['ab'],
+    });
+  });
+
+  it('with an element that is no person is no miss for the row in its place', async () => {
+    const { row } = somebody();
+    const call = await callInTheAir([row]);
+    await record(
+      call,
+      answerWith([null], { unreadableMatches: [{ index: 0, reason: 'the element is no object' }] }),
+    );
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['identity_mismatch']);
+  });
+});
+
+describe('credits that are not as expected', () => {
+  it('missing: the people are recorded, the attempt is unknown and its reservation held', async () => {
+    const { row, person } = somebody();
+    const call = await callInTheAir([row]);
+    await record(call, answerWith([person], { creditsConsumed: undefined, creditsProblem: 'negative' }));
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
+    expect(await moneyOf(call.runId)).toEqual([1, 0]);
+    expect(await attemptOf(call)).toMatchObject({
+      status: 'unknown',
+      reason: 'credits_consumed is negative',
+      credits_settled: null,
+    });
+  });
+
+  it('more than reserved: settled for what they are, and told every time', async () => {
+    const { row, person } = somebody();
+    const call = await callInTheAir([row]);
+    const answer = answerWith([person], { creditsConsumed: wholeCredits(9) });
+    expect(await record(call, answer)).toMatchObject({ overbilled: true, recordedNow: true });
+    expect(await moneyOf(call.runId)).toEqual([0, 9]);
+    expect(await record(call, answer)).toMatchObject({ overbilled: true, recordedNow: false });
+  });
+});
+
+describe('recorded again', () => {
+  it('changes nothing and tells the same, as after a lost reply to COMMIT', async () => {
+    const { row, person } = somebody();
+    const call = await callInTheAir([row]);
+    const first = await record(call, answerWith([person]));
+    const again = await record(call, answerWith([person]));
+    expect(again).toEqual({ ...first, recordedNow: false });
+    expect(await moneyOf(call.runId)).toEqual([0, 1]);
+  });
+
+  it('by two workers at once it is recorded once', async () => {
+    const { row, person } = somebody();
+    const call = await callInTheAir([row]);
+    const recorded = await Promise.all([1, 2, 3, 4].map(() => record(call, answerWith([person]))));
+    expect(recorded.filter(({ recordedNow }) => recordedNow)).toHaveLength(1);
+    expect(await moneyOf(call.runId)).toEqual([0, 1]);
+  });
+
+  it('an attempt that was given up as unknown takes its answer after all', async () => {
+    const { row, person } = somebody();
+    const call = await callInTheAir([row]);
+    await markUnknown(warehouse, call.attemptId, 'no answer within 30 s');
+    await record(call, answerWith([person]));
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
+    expect(await moneyOf(call.runId)).toEqual([0, 1]);
+    expect(await claimsOf(call.runId)).toBe(0);
+  });
+});
+
+describe('people who are asked for once more after an unknown call', () => {
+  it('stay claimed while one of the two calls is not decided', async () => {
+    const { row } = somebody();
+    const first = await callInTheAir([row]);
+    await markUnknown(warehouse, first.attemptId, 'no answer');
+    await reopenUnknown(warehouse, first.runId, [1]);
+    const second = await admitAgain(first.runId);
+    await decideAttempt(warehouse, first.attemptId, '0');
+    expect(await claimsOf(first.runId)).toBe(1);
+    await markUnknown(warehouse, second.attemptId, 'no answer');
+    await decideAttempt(warehouse, second.attemptId, '0');
+    expect(await claimsOf(first.runId)).toBe(0);
+  });
+
+  it('are left to the next run where the operator has decided about the first call', async () => {
+    const call = await callInTheAir([somebody().row]);
+    await markUnknown(warehouse, call.attemptId, 'no answer');
+    await decideAttempt(warehouse, call.attemptId, '0');
+    expect(await reopenUnknown(warehouse, call.runId, [1])).toEqual([]);
+  });
+});
+
+describe('an older answer', () => {
+  it('that comes after the operator has decided is recorded, and settles what was billed beyond the decision', async () => {
+    const { row, person } = somebody();
+    const call = await callInTheAir([row]);
+    await markUnknown(warehouse, call.attemptId, 'no answer');
+    await decideAttempt(warehouse, call.attemptId, '0');
+    await record(call, answerWith([person]));
+    expect(await attemptOf(call)).toMatchObject({
+      status: 'settled',
+      credits_settled: '1.000000',
+      request_id: '-9007199254740993123',
+    });
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
+    expect(await budgetOf(call.runId)).toMatchObject({ reserved: '0.000000', settled: '1.000000' });
+  });
+
+  it('to the first of two calls for the same people leaves nothing that contradicts the answer to the second', async () => {
+    const { row, person } = somebody();
+    const first = await callInTheAir([row]);
+    await markUnknown(warehouse, first.attemptId, 'no answer');
+    await reopenUnknown(warehouse, first.runId, [1]);
+    const second = await admitAgain(first.runId);
+    await record(first, answerWith([null]));
+    await record(second, answerWith([person]));
+    expect(await outcomesOf(warehouse, first.runId)).toEqual(['enriched']);
+    expect(await moneyOf(first.runId)).toEqual([0, 1]);
+  });
+
+  it('about somebody else than the contact held before leaves nothing of the former person', async () => {
+    const [former, present] = [somebody(), somebody()];
+    const contactId = 'reused';
+    const before = await callInTheAir([{ ...former.row, contactId }]);
+    await record(before, answerWith([former.person]));
+    await warehouse.pool.query(`update enriched_contacts set phone = '+15550100' where contact_id = $1`, [
+      contactId,
+    ]);
+    const after = await callInTheAir([{ ...present.row, contactId }]);
+    await record(after, answerWith([{ ...present.person, title: null, email_status: null }]));
+    expect(await contact(contactId)).toMatchObject({
+      person_id: present.person.id,
+      email: present.person.email,
+      title: null,
+      phone: null,
+    });
+  });
+
+  it('that is recorded later replaces neither contact nor memory of the newer one', async () => {
+    const { row, person } = somebody();
+    const older = await callInTheAir([row]);
+    await markUnknown(warehouse, older.attemptId, 'no answer within 30 s');
+    // The operator let it be asked for again.
+    await warehouse.pool.query('delete from claims where run_id = $1', [older.runId]);
+    const newer = await callInTheAir([row]);
+    await record(newer, answerWith([{ ...person, title: 'Director' }]));
+
+    await record(older, answerWith([person]));
+
+    expect(await outcomesOf(warehouse, older.runId)).toEqual(['enriched']);
+    expect(await contact(row.contactId!)).toMatchObject({ title: 'Director', run_id: newer.runId });
+    expect(await memoryOf(row.keys[0]!)).toMatchObject({ run_id: newer.runId });
+  });
+});
+
+describe('a newer answer', () => {
+  it('erases nothing that it does not speak of, and replaces an address with its status', async () => {
+    const { row, person } = somebody();
+    await record(await callInTheAir([row]), answerWith([person]));
+    await warehouse.pool.query('delete from identity_memory');
+    await record(
+      await callInTheAir([row]),
+      answerWith([
+        {
+          id: person.id,
+          first_name: person.first_name,
+          last_name: person.last_name,
+          email: person.email,
+          title: null,
+          organization: { name: 'Fjord' },
+        },
+      ]),
+    );
+    expect(await contact(row.contactId!)).toMatchObject({
+      title: 'Engineer',
+      email: person.email,
+      email_status: null,
+      organization_name: 'Fjord',
+      organization_industry: null,
+    });
+  });
+});
+
+describe('a call without an answer', () => {
+  it('refused: releases the credits, leaves the people open, and they can be admitted again', async () => {
+    const { row } = somebody();
+    const call = await callInTheAir([row]);
+    await closeRefused(warehouse, call.attemptId, { reason: 'refused', httpStatus: 422 });
+    expect(await moneyOf(call.runId)).toEqual([0, 0]);
+    expect(await attemptOf(call)).toMatchObject({ status: 'refused', http_status: 422 });
+    expect(await outcomesOf(warehouse, call.runId)).toEqual([null]);
+    expect((await admitAgain(call.runId)).people).toHaveLength(1);
+  });
+
+  it('released: the same, once however often it is told', async () => {
+    const { row } = somebody();
+    const call = await callInTheAir([row]);
+    await closeReleased(warehouse, call.attemptId, 'connection refused');
+    await closeReleased(warehouse, call.attemptId, 'connection refused');
+    expect(await moneyOf(call.runId)).toEqual([0, 0]);
+    expect(await attemptOf(call)).toMatchObject({ status: 'released', credits_settled: '0.000000' });
+  });
+
+  it('unknown: holds the credits and the claims, and its rows say so', async () => {
+    const { row } = somebody();
+    const call = await callInTheAir([row]);
+    await markUnknown(warehouse, call.attemptId, 'reset after sending');
+    expect(await moneyOf(call.runId)).toEqual([1, 0]);
+    expect(await claimsOf(call.runId)).toBe(1);
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['unknown']);
+    expect(await attemptOf(call)).toMatchObject({ status: 'unknown', reason: 'reset after sending' });
+  });
+
+  it('cannot be released or called unknown once it is settled', async () => {
+    const { row, person } = somebody();
+    const call = await callInTheAir([row]);
+    await record(call, answerWith([person]));
+    await closeReleased(warehouse, call.attemptId, 'late');
+    await markUnknown(warehouse, call.attemptId, 'late');
+    expect(await attemptOf(call)).toMatchObject({ status: 'settled', credits_settled: '1.000000' });
+    expect(await moneyOf(call.runId)).toEqual([0, 1]);
+  });
+
+  it('a person whom the service refuses is rejected, free for other runs, and remembered', async () => {
+    const { row } = somebody();
+    const call = await callInTheAir([row]);
+    await closeRefused(warehouse, call.attemptId, { reason: 'refused', httpStatus: 422 });
+    await rejectPerson(warehouse, {
+      runId: call.runId,
+      rowNumber: 1,
+      reason: 'the email is not valid',
+      asked: { reveal: [], waterfall: [], service: 'test' },
+    });
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['rejected']);
+    expect(await claimsOf(call.runId)).toBe(0);
+    expect(await memoryOf(row.keys[0]!)).toMatchObject({ outcome: 'rejected' });
+  });
+});
+
+describe('many calls at once', () => {
+  it('about the same contacts and people are recorded without a deadlock, and the credits add up', async () => {
+    const crowd = Array.from({ length: 10 }, somebody);
+    const calls: Admitted[] = [];
+    for (let run = 0; run < 8; run += 1) {
+      // Each in another order; claims are taken away, as if operators had let all of them be asked again.
+      const rows = crowd.map((_, index) => crowd[(index * 3 + run) % 10]!.row);
+      calls.push(await callInTheAir(rows));
+      await warehouse.pool.query('delete from claims');
+    }
+    const people = crowd.map(({ person }) => person);
+    await Promise.all(calls.map((call) => record(call, answerWith(people))));
+    for (const { runId } of calls) expect(await moneyOf(runId)).toEqual([0, 10]);
+    const newest = calls.at(-1)!;
+    for (const { row } of crowd)
+      expect(await contact(row.contactId!)).toMatchObject({ run_id: newest.runId });
+  });
+});

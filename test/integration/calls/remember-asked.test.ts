@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { planRows } from '../../../src/runs/plan.ts';
+import { rememberAsked } from '../../../src/people/lookup-history.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
+
+const profile = { reveal: [], waterfall: [], service: 'test' };
+const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1_000);
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+/** Takes rows as asked for so many seconds ago. */
+async function remember(rows: readonly StagedRow[], seconds: number, options = profile): Promise<number> {
+  const { runId } = await stagedRun(warehouse, rows);
+  return rememberAsked(warehouse, runId, ago(seconds), options);
+}
+
+/** What a plan makes of rows, by freshness clocks of an hour for misses and a day for the others. */
+async function plan(rows: readonly StagedRow[]): Promise<(string | null)[]> {
+  const { runId } = await stagedRun(warehouse, rows);
+  await planRows(warehouse, runId, asked);
+  return outcomesOf(warehouse, runId);
+}
+
+describe('people of an export that are taken as asked for', () => {
+  it('are fresh by all their keys, and nobody else is', async () => {
+    expect(await remember([{ keys: ['email:r1', 'profile:r1'] }, { keys: [] }], 60)).toBe(1);
+    expect(await plan([{ keys: ['profile:r1'] }, { keys: ['email:r2'] }])).toEqual(['fresh', null]);
+  });
+
+  it('are asked for again once the clock of misses has passed', async () => {
+    await remember([{ keys: ['email:r3'] }], 2 * 3_600);
+    expect(await plan([{ keys: ['email:r3'] }])).toEqual([null]);
+  });
+
+  it('keep what is known of them, and never become older', async () => {
+    const known = (key: string, seconds: number) =>
+      warehouse.pool.query(
+        `insert into identity_memory values ($1, 'profile', 'enriched', now() - make_interval(secs => $2), 'before', 'test')`,
+        [key, seconds],
+      );
+    await known('email:r4', 2 * 86_400);
+    await known('email:r5', 60);
+    const rows = [{ keys: ['email:r4'] }, { keys: ['email:r5'] }];
+    // Longer ago than misses count, and not longer than those who were found do.
+    await remember(rows, 2 * 3_600);
+    expect(await plan(rows)).toEqual(['fresh', 'fresh']);
+  });
+
+  it('count for what was asked for, at the service that was asked', async () => {
+    await remember([{ keys: ['email:r6'] }], 60, { ...profile, service: 'another' });
+    expect(await plan([{ keys: ['email:r6'] }])).toEqual([null]);
+  });
+});

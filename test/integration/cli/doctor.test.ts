@@ -1,0 +1,179 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { examine } from '../../../src/cli/doctor/doctor-checks.ts';
+import type { Finding } from '../../../src/cli/doctor/finding.ts';
+import { readConfig } from '../../../src/config/settings.ts';
+import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
+import { startTestTemporal } from '../../helpers/temporal.ts';
+
+const key = 'canary-key-1f9a';
+const home = mkdtempSync(join(tmpdir(), 'enrich-doctor-'));
+let databases: TestDatabase[] = [];
+let service: Server;
+let baseUrl: string;
+
+/** Knows one key, and the two calls of the interface that cost nothing. */
+beforeAll(async () => {
+  service = createServer((request, response) => {
+    const isToken = request.headers.authorization === 'Bearer token-2';
+    if (request.headers['x-api-key'] !== key && !isToken) response.writeHead(401).end('{}');
+    else if (request.url === '/api/v1/auth/health') response.end('{}');
+    else if (request.url === '/api/v1/users/api_profile') response.end('{"id":"user-7"}');
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  baseUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}/api/v1`;
+});
+
+afterAll(() => {
+  service.closeAllConnections();
+  service.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+afterEach(async () => {
+  for (const created of databases) await created.drop();
+  databases = [];
+});
+
+async function finding(part: string, settings: Record<string, string>): Promise<Finding> {
+  const findings = await examine(readConfig({ ENRICH_DATA_DIR: home, ...settings }));
+  return findings.find((candidate) => candidate.part === part)!;
+}
+
+async function database(options: { empty?: boolean } = {}): Promise<string> {
+  const created = await createTestDatabase(options);
+  databases.push(created);
+  return created.databaseUrl;
+}
+
+describe('the doctor', () => {
+  it('finds nothing wrong on a machine where nothing is set', async () => {
+    const findings = await examine(readConfig({ ENRICH_DATA_DIR: home }));
+    expect(findings.filter((candidate) => candidate.state !== 'ok')).toEqual([]);
+  });
+
+  it('says which user a key acts as', async () => {
+    const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key });
+    expect(found).toMatchObject({
+      state: 'ok',
+      what: expect.stringContaining('acting as user user-7') as string,
+    });
+  });
+
+  it.each([
+    ['a wrong key', { ENRICHMENT_API_KEY: 'wrong' }, 'ENRICHMENT_API_KEY'],
+    ['a key that is set as a token', { ENRICHMENT_ACCESS_TOKEN: key }, 'ENRICHMENT_ACCESS_TOKEN'],
+    ['no key', {}, 'set one of them'],
+  ])('finds %s', async (_, credential, next) => {
+    const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ...credential });
+    expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(next) as string });
+  });
+
+  it('says what is left of the limits, or why that is not known', async () => {
+    const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key });
+    expect(found.what).toContain('limits is not known yet: the service knows nothing at this address');
+  });
+
+  it('renews an access token that has expired, as runs do', async () => {
+    const file = join(home, 'tokens');
+    writeFileSync(file, 'token-1');
+    const command = `cat ${file} && printf token-2 > ${file}`;
+    const settings = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_ACCESS_TOKEN_COMMAND: command };
+    expect(await finding('service', settings)).toMatchObject({ state: 'ok' });
+  });
+
+  it.each([
+    ['ENRICHMENT_ACCESS_TOKEN_FILE', join(home, 'nowhere')],
+    ['ENRICHMENT_ACCESS_TOKEN_COMMAND', 'exit 3'],
+  ])('names %s where no token can be read', async (setting, value) => {
+    const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, [setting]: value });
+    expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(setting) as string });
+  });
+
+  it('finds an address at which there is no service', async () => {
+    const settings = { ENRICHMENT_BASE_URL: baseUrl.replace('/api/v1', '/other/api/v1') };
+    const found = await finding('service', { ...settings, ENRICHMENT_API_KEY: key });
+    expect(found).toMatchObject({
+      state: 'broken',
+      next: expect.stringContaining('ends in /api/v1') as string,
+    });
+  });
+
+  it('finds a service that does not answer', async () => {
+    const settings = { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1', ENRICHMENT_API_KEY: key };
+    const found = await finding('service', settings);
+    expect(found).toMatchObject({ state: 'broken', next: 'check ENRICHMENT_BASE_URL and the network' });
+  });
+
+  it('gives no advice that is for a command which was interrupted', async () => {
+    const nowhere = 'postgres://enrich:secret@127.0.0.1:9/enrich';
+    expect(await finding('database', { DATABASE_URL: nowhere })).toMatchObject({
+      state: 'broken',
+      next: 'check DATABASE_URL and that PostgreSQL is running there, or unset it to use the embedded one',
+    });
+    const wrongKey = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: 'wrong' };
+    expect((await finding('service', wrongKey)).what).not.toContain('nothing was spent');
+  });
+
+  it('lets a receiver of this machine be reached by a service of this machine', async () => {
+    const here = baseUrl.replace('/api/v1', '');
+    const settings = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key, WEBHOOK_PUBLIC_URL: here };
+    // What stands in for both does not know /healthz: it was asked.
+    expect((await finding('receiver', settings)).what).toContain('does not answer (status 401)');
+    const elsewhere = { ...settings, ENRICHMENT_BASE_URL: 'https://service.invalid/api/v1' };
+    expect((await finding('receiver', elsewhere)).what).toContain('a service elsewhere cannot reach that');
+  });
+
+  it('says what a database still lacks, and changes nothing in it', async () => {
+    const empty = await database({ empty: true });
+    const migrated = await database();
+    for (let time = 0; time < 2; time++) {
+      expect((await finding('database', { DATABASE_URL: empty })).what).toContain(
+        'no tables yet: the next command makes them (enrich migrate does nothing else)',
+      );
+    }
+    expect((await finding('database', { DATABASE_URL: migrated })).what).toContain('up to date');
+  });
+
+  it('finds a database that refuses the password, and a Temporal that is not there', async () => {
+    const url = new URL(await database());
+    url.password = 'canary-password-77';
+    const settings = { ENRICH_DATA_DIR: home, DATABASE_URL: url.href, TEMPORAL_ADDRESS: '127.0.0.1:9' };
+    const findings = await examine(readConfig(settings));
+    const broken = findings.filter(({ state }) => state === 'broken').map(({ part }) => part);
+    expect(broken).toEqual(['database', 'temporal']);
+  });
+
+  it('draws attention to a Temporal that no worker asks for work', async () => {
+    const temporal = await startTestTemporal();
+    const found = await finding('temporal', { TEMPORAL_ADDRESS: temporal.address });
+    await temporal.stop();
+    expect(found).toMatchObject({ state: 'attention', next: 'start one: enrich worker' });
+  });
+
+  it.each([
+    ['receiver', { WEBHOOK_LISTEN: '0.0.0.0:8080', ENRICHMENT_BASE_URL: 'http://0.0.0.0:9/api/v1' }],
+    ['receiver', { WEBHOOK_PUBLIC_URL: 'http://hooks.example.com' }],
+    [
+      'receiver',
+      { WEBHOOK_PUBLIC_URL: 'https://10.0.0.9:8080', ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' },
+    ],
+    ['rate limits', { RATE_LIMITS: 'unlimited' }],
+    ['budgets', { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' }],
+  ])('draws attention to %s of %o', async (part, settings) => {
+    expect((await finding(part, settings)).state).toBe('attention');
+  });
+
+  it('tells no secret', async () => {
+    const url = new URL(await database());
+    const settings = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key, DATABASE_URL: url.href };
+    const told = JSON.stringify(await examine(readConfig({ ENRICH_DATA_DIR: home, ...settings })));
+    expect(told).not.toContain(key);
+    expect(told).not.toContain(url.password);
+  });
+});

@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { sql, type Kysely } from 'kysely';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { migrate, migrations, pendingMigrations } from '../../../src/db/migrate.ts';
+import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+
+beforeEach(async () => {
+  database = await createTestDatabase({ empty: true });
+  pool = new pg.Pool({ connectionString: database.databaseUrl });
+  // `drop` may find a connection that is just being ended, and end it first.
+  pool.on('connect', (client) => client.on('error', () => {}));
+});
+
+afterEach(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+/** Names of the migrations, as their files are named. */
+const all = readdirSync(new URL('../../../src/db/migrations/', import.meta.url))
+  .map((file) => file.replace('.ts', ''))
+  .sort();
+
+/** The release after this one. */
+const next = '9999-of-the-next-release';
+const nextMigrations = {
+  ...migrations,
+  [next]: {
+    up: async (schema: Kysely<never>) => {
+      await sql`alter table enrichment.runs add column more text`.execute(schema);
+    },
+  },
+};
+
+describe('migrating', () => {
+  it('is done once, by whichever of several that begin at the same moment', async () => {
+    const migrated = await Promise.all([1, 2, 3, 4].map(() => migrate(database.databaseUrl)));
+    expect(migrated.flatMap(({ done }) => done).sort()).toEqual(all);
+    expect(await pendingMigrations(database.databaseUrl)).toEqual([]);
+  });
+
+  it('fails in words where its connection is ended in the middle of it', async () => {
+    const ends = {
+      ...migrations,
+      [next]: {
+        up: async (schema: Kysely<never>) => {
+          await sql`select pg_terminate_backend(pg_backend_pid())`.execute(schema);
+        },
+      },
+    };
+    await expect(migrate(database.databaseUrl, { migrations: ends })).rejects.toMatchObject({
+      type: expect.stringMatching(/^database\./),
+    });
+  });
+
+  it('waits for a transaction that uses the tables, and lets others pass meanwhile', async () => {
+    await migrate(database.databaseUrl);
+    const analyst = await pool.connect();
+    await analyst.query('begin; select * from enrichment.runs');
+    let migrated = false;
+    const migrating = migrate(database.databaseUrl, { migrations: nextMigrations }).then((result) => {
+      migrated = true;
+      return result;
+    });
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await pool.query(waiting)).rows.length, { timeout: 30_000 }).toBe(1);
+    // Behind the migration, which gives way.
+    await pool.query('select count(*) from enrichment.runs');
+    expect(migrated).toBe(false);
+    await analyst.query('commit');
+    analyst.release();
+    expect((await migrating).done).toEqual([next]);
+  });
+
+  it('gives up where a transaction does not end, says how to find it, and has changed nothing', async () => {
+    await migrate(database.databaseUrl);
+    const analyst = await pool.connect();
+    await analyst.query('begin; select * from enrichment.runs');
+    const options = { migrations: nextMigrations, patienceMilliseconds: 0 };
+    await expect(migrate(database.databaseUrl, options)).rejects.toMatchObject({
+      type: 'database.in-use',
+      next: expect.stringContaining('pg_stat_activity'),
+    });
+    await analyst.query('commit');
+    analyst.release();
+    expect(await migrate(database.databaseUrl)).toEqual({ done: [], newer: [] });
+  });
+});
+
+describe('a database of a newer release', () => {
+  it('is left as it is, and is named', async () => {
+    await migrate(database.databaseUrl, { migrations: nextMigrations });
+    expect(await migrate(database.databaseUrl)).toEqual({ done: [], newer: [next] });
+    expect(await pendingMigrations(database.databaseUrl)).toEqual([]);
+  });
+
+  it('is worked on, since migrations after the first only add', () => {
+    const takingAway =
+      /\bdrop (?:table|column|schema|type|view)\b|\brename\b|\bset not null\b|\balter column \w+ (?:set data )?type\b|\btruncate\b|\bdelete from\b/i;
+    for (const name of all.slice(1)) {
+      const path = new URL(`../../../src/db/migrations/${name}.ts`, import.meta.url);
+      expect.soft(takingAway.exec(readFileSync(path, 'utf8'))?.[0], name).toBeUndefined();
+      // A row that an older release writes has no value for it.
+      for (const [column] of readFileSync(path, 'utf8').matchAll(/add column[^,;`]*/gi))
+        if (/not null/i.test(column)) expect.soft(column, name).toMatch(/default/i);
+    }
+  });
+});

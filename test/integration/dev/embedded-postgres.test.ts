@@ -1,0 +1,187 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/dev/postgres.ts';
+import { identityOf } from '../../../src/dev/processes.ts';
+import { compiledModule } from '../../helpers/compiled.ts';
+
+const asRoot = process.getuid?.() === 0;
+
+let home: string;
+let directory: string;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'enrich-postgres-'));
+  directory = join(home, 'postgres');
+});
+
+afterEach(async () => {
+  await stopEmbeddedPostgres(directory);
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function start(options: { port?: number; durable?: boolean } = {}) {
+  return startEmbeddedPostgres({ directory, durable: false, ...options });
+}
+
+async function query(databaseUrl: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as Record<string, unknown>[];
+  } finally {
+    await client.end();
+  }
+}
+
+describe('the embedded PostgreSQL', () => {
+  it('gives a database to an owner who is no superuser', async () => {
+    const { databaseUrl } = await start();
+    const [row] = await query(
+      databaseUrl,
+      `select usesuper, pg_get_userbyid(datdba) = current_user as owner, pg_encoding_to_char(encoding) as encoding
+         from pg_user, pg_database where usename = current_user and datname = current_database()`,
+    );
+    expect(row).toEqual({ usesuper: false, owner: true, encoding: 'UTF8' });
+  });
+
+  it('keeps the password in a file that only its owner can read, and no superuser can log in', async () => {
+    const { databaseUrl, port } = await start();
+    expect(statSync(join(directory, 'password')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(directory, 'password'), 'utf8').trim()).toBe(new URL(databaseUrl).password);
+    await expect(query(`postgres://postgres@127.0.0.1:${port}/postgres`, 'select 1')).rejects.toThrow(
+      'password',
+    );
+  });
+
+  it('flushes to the disk unless it is told not to', async () => {
+    const { databaseUrl } = await startEmbeddedPostgres({ directory });
+    expect(await query(databaseUrl, 'show fsync')).toEqual([{ fsync: 'on' }]);
+  });
+
+  it('is found again, and after a stop starts with its data and its port', async () => {
+    const first = await start();
+    await query(first.databaseUrl, 'create table kept as select 42 as answer');
+    expect(await start()).toEqual({ ...first, found: true });
+    await stopEmbeddedPostgres(directory);
+    const second = await start();
+    expect(second).toMatchObject({ found: false, databaseUrl: first.databaseUrl });
+    expect(await query(second.databaseUrl, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  it('outlives a command that is killed with all its process group', async () => {
+    const program = `
+      import { startEmbeddedPostgres } from ${JSON.stringify(compiledModule('src/dev/postgres.ts'))};
+      const server = await startEmbeddedPostgres({ directory: ${JSON.stringify(directory)}, durable: false });
+      console.log(JSON.stringify(server));
+      setInterval(() => undefined, 1000);`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const started = await new Promise<string>((resolve) =>
+      child.stdout.once('data', (data: Buffer) => resolve(data.toString())),
+    );
+    process.kill(-child.pid!, 'SIGKILL');
+    await new Promise((resolve) => child.once('exit', resolve));
+    expect(await start()).toEqual({ ...(JSON.parse(started) as object), found: true });
+  });
+
+  it('is found without its record', async () => {
+    const first = await start();
+    rmSync(join(directory, 'server.json'));
+    expect(await start()).toEqual({ ...first, found: true });
+  });
+
+  it('recovers when the server itself was killed', async () => {
+    const first = await start({ durable: true });
+    await query(first.databaseUrl, 'create table kept as select 42 as answer');
+    process.kill(first.pid, 'SIGKILL');
+    const second = await start();
+    expect(second.found).toBe(false);
+    expect(await query(second.databaseUrl, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  it('replaces a server that does not answer', { timeout: 40_000 }, async () => {
+    const first = await start();
+    process.kill(first.pid, 'SIGSTOP');
+    const second = await start();
+    expect(second.found).toBe(false);
+    expect(identityOf(first.pid)).toBeUndefined();
+  });
+
+  it('ignores a lock file that names a process which is no server of this directory', async () => {
+    const first = await start();
+    await stopEmbeddedPostgres(directory);
+    const lock = join(directory, 'data', 'postmaster.pid');
+    writeFileSync(
+      lock,
+      `${process.pid}\n${join(directory, 'data')}\n1\n${first.port}\n\n127.0.0.1\n\nready\n`,
+    );
+    expect((await start()).found).toBe(false);
+  });
+
+  it('says which port is taken', async () => {
+    const holder = await listen();
+    const { port } = holder.address() as { port: number };
+    await expect(start({ port })).rejects.toMatchObject({ type: 'port.taken', where: 'POSTGRES_PORT' });
+    await new Promise((resolve) => holder.close(resolve));
+  });
+
+  it('says which data directory is broken, and touches nothing in it', async () => {
+    await start();
+    await stopEmbeddedPostgres(directory);
+    truncateSync(join(directory, 'data', 'global', 'pg_control'), 10);
+    await expect(start()).rejects.toMatchObject({
+      type: 'postgres.data-directory',
+      where: join(directory, 'data'),
+    });
+    expect(existsSync(join(directory, 'data', 'PG_VERSION'))).toBe(true);
+  });
+
+  it('begins again where the first start was interrupted half way', async () => {
+    mkdirSync(join(directory, 'data.new'), { recursive: true });
+    writeFileSync(join(directory, 'data.new', 'PG_VERSION'), '18\n');
+    expect((await start()).found).toBe(false);
+  });
+
+  it.runIf(asRoot)('runs as root below directories that are closed to everybody else', async () => {
+    const closed = join(home, 'closed');
+    mkdirSync(closed, { mode: 0o700 });
+    chmodSync(home, 0o700);
+    directory = join(closed, 'clone', '.enrich', 'postgres');
+    const server = await start();
+    expect(await query(server.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(readFileSync(`/proc/${server.pid}/status`, 'utf8')).not.toMatch(/^Uid:\s+0/m);
+  });
+
+  it.runIf(asRoot)('says that the disk is full', async () => {
+    mkdirSync(directory);
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', directory]).status !== 0) return;
+    try {
+      await expect(start()).rejects.toMatchObject({ type: 'disk.full', where: directory });
+    } finally {
+      execFileSync('umount', [directory]);
+    }
+  });
+});
+
+async function listen(): Promise<Server> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}

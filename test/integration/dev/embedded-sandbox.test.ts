@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startEmbeddedSandbox, stopEmbeddedSandbox } from '../../../src/dev/sandbox.ts';
+import { runningRecord } from '../../../src/dev/server-record.ts';
+import { credentialSource } from '../../../src/service/credential.ts';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'enrich-sandbox-'));
+});
+
+afterEach(async () => {
+  await stopEmbeddedSandbox(directory);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function start(port = 0) {
+  return startEmbeddedSandbox({ directory, port, rateLimits: '600/hour' });
+}
+
+type Sandbox = Awaited<ReturnType<typeof start>>;
+
+async function matchOne({ baseUrl, credential }: Sandbox, key = credential) {
+  return fetch(`${baseUrl}/people/bulk_match`, {
+    method: 'POST',
+    headers: { ...(await credentialSource(key)()), 'content-type': 'application/json' },
+    body: JSON.stringify({ details: [{ first_name: 'Ada', last_name: 'Vance', domain: 'example.com' }] }),
+  });
+}
+
+async function bill({ baseUrl }: Sandbox): Promise<unknown> {
+  return (await fetch(new URL('/sandbox/bill', baseUrl))).json();
+}
+
+describe('the embedded sandbox', () => {
+  it('takes its own key and no other', async () => {
+    const sandbox = await start();
+    expect((await matchOne(sandbox)).status).toBe(200);
+    expect((await matchOne(sandbox, { kind: 'api-key', value: 'sandbox-key' })).status).toBe(401);
+  });
+
+  it('is found again, and keeps its address, its key and its bill over a kill', async () => {
+    const first = await start();
+    await matchOne(first);
+    const billed = await bill(first);
+    expect(await start()).toEqual(first);
+    process.kill(runningRecord(directory)!.pid, 'SIGKILL');
+    const second = await start();
+    expect(second).toEqual(first);
+    expect(await bill(second)).toEqual(billed);
+  });
+
+  it('says which port is taken', async () => {
+    const holder = createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+    await expect(start((holder.address() as AddressInfo).port)).rejects.toMatchObject({ type: 'port.taken' });
+    await new Promise((resolve) => holder.close(resolve));
+  });
+});

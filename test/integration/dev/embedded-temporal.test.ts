@@ -1,0 +1,109 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startEmbeddedTemporal, stopEmbeddedTemporal } from '../../../src/dev/temporal.ts';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'enrich-temporal-'));
+});
+
+afterEach(async () => {
+  await stopEmbeddedTemporal(directory);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const cli = {
+  temporalCliPath: process.env['TEMPORAL_CLI_PATH'],
+  cacheDirectory: join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'enrich'),
+};
+
+async function start(options: { port?: number; searchAttributes?: Record<string, 'Keyword' | 'Int'> } = {}) {
+  return startEmbeddedTemporal({ directory, cli, searchAttributes: {}, ...options });
+}
+
+async function withClient<Result>(
+  address: string,
+  use: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const connection = await Connection.connect({ address });
+  try {
+    return await use(new Client({ connection }));
+  } finally {
+    await connection.close();
+  }
+}
+
+describe('the Temporal dev server', () => {
+  it('keeps closed runs for 30 days and serves its UI', async () => {
+    const server = await start();
+    const seconds = await withClient(server.address, async ({ workflowService }) => {
+      const { config } = await workflowService.describeNamespace({ namespace: server.namespace });
+      return Number(config?.workflowExecutionRetentionTtl?.seconds);
+    });
+    expect(seconds).toBe(30 * 86_400);
+    expect((await fetch(server.uiUrl)).status).toBe(200);
+  });
+
+  it('takes search attributes at once, also those that a later release adds', async () => {
+    await start({ searchAttributes: { Status: 'Keyword' } });
+    const server = await start({ searchAttributes: { Status: 'Keyword', Rows: 'Int' } });
+    await withClient(server.address, async (client) => {
+      await client.workflow.start('unknown', {
+        taskQueue: 'none',
+        workflowId: 'with-attributes',
+        searchAttributes: { Status: ['running'], Rows: [500] },
+      });
+    });
+    expect(server.found).toBe(true);
+  });
+
+  it('keeps its runs and its ports over a stop and a kill', async () => {
+    const first = await start();
+    await withClient(first.address, async (client) => {
+      await client.workflow.start('unknown', { taskQueue: 'none', workflowId: 'kept' });
+    });
+    await stopEmbeddedTemporal(directory);
+    const second = await start();
+    process.kill(second.pid, 'SIGKILL');
+    const third = await start();
+    expect(third).toEqual({ ...first, pid: third.pid });
+    const kept = await withClient(third.address, (client) => client.workflow.getHandle('kept').describe());
+    expect(kept.status.name).toBe('RUNNING');
+  });
+
+  it('says which port is taken', async () => {
+    const holder = createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+    const { port } = holder.address() as { port: number };
+    await expect(start({ port })).rejects.toMatchObject({ type: 'port.taken' });
+    await new Promise((resolve) => holder.close(resolve));
+  });
+
+  it('says which database file is broken', async () => {
+    writeFileSync(join(directory, 'temporal.db'), 'this is no database');
+    await expect(start()).rejects.toMatchObject({
+      type: 'temporal.data-directory',
+      where: join(directory, 'temporal.db'),
+    });
+  });
+
+  it.runIf(process.getuid?.() === 0).each([
+    ['is full', 100],
+    ['was full before it started', 0],
+  ])('says that the disk %s', async (_, freeKilobytes) => {
+    const options = ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', directory];
+    if (spawnSync('mount', options).status !== 0) return;
+    try {
+      writeFileSync(join(directory, 'other'), Buffer.alloc((200 - freeKilobytes) * 1_024));
+      await expect(start()).rejects.toMatchObject({ type: 'disk.full', where: directory });
+    } finally {
+      spawnSync('umount', [directory]);
+    }
+  });
+});

@@ -1,0 +1,137 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../../src/config/settings.ts';
+import { stopEmbeddedPostgres } from '../../../src/dev/postgres.ts';
+import { runningRecord } from '../../../src/dev/server-record.ts';
+import { acquireStack, embeddedDirectories } from '../../../src/dev/stack.ts';
+import { compiledModule } from '../../helpers/compiled.ts';
+
+let home: string;
+let children: ChildProcess[];
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'enrich-stack-'));
+  children = [];
+});
+
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await stopEmbeddedPostgres(embeddedDirectories(home).postgres);
+  rmSync(home, { recursive: true, force: true });
+});
+
+interface Holder {
+  readonly databaseUrl: string;
+  /** Ends it as a finished command, or by a signal; settles when it is gone, with its exit code. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Another command that holds the stack until it is told to end. */
+async function holdStack(): Promise<Holder> {
+  const program = `
+    import { readConfig } from ${JSON.stringify(compiledModule('src/config/settings.ts'))};
+    import { acquireStack } from ${JSON.stringify(compiledModule('src/dev/stack.ts'))};
+    const config = readConfig({ ENRICH_DATA_DIR: ${JSON.stringify(home)} });
+    const stack = await acquireStack(config, { postgres: true }, () => {});
+    console.log(stack.databaseUrl);
+    process.stdin.once('end', async () => { await stack.release(); process.exit(0); }).resume();`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const gone = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const databaseUrl = await new Promise<string>((resolve, reject) => {
+    child.stdout.once('data', (data: Buffer) => resolve(data.toString().trim()));
+    child.once('exit', () => reject(new Error('ended before it had the stack')));
+  });
+  return {
+    databaseUrl,
+    end: (signal) => {
+      if (signal) child.kill(signal);
+      else child.stdin.end();
+      return gone;
+    },
+  };
+}
+
+const runningPostgres = () => runningRecord(embeddedDirectories(home).postgres);
+
+async function hold() {
+  return acquireStack(readConfig({ ENRICH_DATA_DIR: home }), { postgres: true }, () => undefined);
+}
+
+describe('the embedded stack', () => {
+  it('is started once by commands that begin at the same time, and stopped by the last', async () => {
+    const [first, second, last] = await Promise.all([holdStack(), holdStack(), holdStack()]);
+    expect(second.databaseUrl).toBe(first.databaseUrl);
+    expect(last.databaseUrl).toBe(first.databaseUrl);
+    await Promise.all([first.end(), second.end()]);
+    expect(runningPostgres()).toBeDefined();
+    await last.end();
+    expect(runningPostgres()).toBeUndefined();
+  });
+
+  it('is left by a killed command, found by the next and stopped by it', async () => {
+    const killed = await holdStack();
+    await killed.end('SIGKILL');
+    expect(runningPostgres()).toBeDefined();
+    const stack = await hold();
+    expect(stack.databaseUrl).toBe(killed.databaseUrl);
+    await stack.release();
+    expect(runningPostgres()).toBeUndefined();
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('is given back on %s', async (signal, exitCode) => {
+    const holder = await holdStack();
+    expect(await holder.end(signal)).toBe(exitCode);
+    expect(runningPostgres()).toBeUndefined();
+  });
+
+  it('is not held up by marks of processes that are gone', async () => {
+    const { changing, users } = embeddedDirectories(home);
+    for (const directory of [changing, users]) {
+      mkdirSync(directory, { recursive: true });
+      // Our own process id with another start time: an id that was given to somebody else.
+      writeFileSync(join(directory, `${process.pid}_1_abc`), '');
+      writeFileSync(join(directory, `999999999_1_abc`), '');
+    }
+    const stack = await hold();
+    await stack.release();
+    expect(runningPostgres()).toBeUndefined();
+    expect(readdirSync(users)).toEqual([]);
+  });
+
+  it('gives itself back when a part cannot be had', async () => {
+    const config = readConfig({ ENRICH_DATA_DIR: home, TEMPORAL_CLI_PATH: '/nowhere/temporal' });
+    const acquired = acquireStack(config, { postgres: true, temporal: true }, () => undefined);
+    await expect(acquired).rejects.toMatchObject({ type: 'temporal.cli', where: 'TEMPORAL_CLI_PATH' });
+    expect(runningPostgres()).toBeUndefined();
+    expect(readdirSync(embeddedDirectories(home).users)).toEqual([]);
+  });
+
+  it('leaves alone what is set', async () => {
+    const settings = {
+      ENRICH_DATA_DIR: join(home, 'unused'),
+      DATABASE_URL: 'postgres://somebody@elsewhere/warehouse',
+      TEMPORAL_ADDRESS: 'temporal.elsewhere:7233',
+      ENRICHMENT_BASE_URL: 'https://service.elsewhere/api/v1',
+      ENRICHMENT_API_KEY: 'key',
+    };
+    const needs = { postgres: true, temporal: true, sandbox: true };
+    const stack = await acquireStack(readConfig(settings), needs, () => undefined);
+    expect(stack).toMatchObject({
+      databaseUrl: settings.DATABASE_URL,
+      temporal: { address: settings.TEMPORAL_ADDRESS, namespace: 'default', embedded: false },
+      service: { baseUrl: settings.ENRICHMENT_BASE_URL, credential: { kind: 'api-key', value: 'key' } },
+      embedded: { postgres: false, temporal: false, sandbox: false },
+    });
+    await stack.release();
+    expect(existsSync(settings.ENRICH_DATA_DIR)).toBe(false);
+  });
+});

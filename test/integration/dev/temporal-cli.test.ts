@@ -1,0 +1,59 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ensureTemporalCli, findTemporalCli, temporalCliVersion } from '../../../src/dev/temporal-cli.ts';
+
+let home: string;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'enrich-cli-'));
+});
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+/** A program that answers `--version` as the Temporal CLI does. */
+function program(path: string, version: string): string {
+  const file = join(home, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `#!/bin/sh\necho temporal version ${version}\n`, { mode: 0o755 });
+  return file;
+}
+
+const settings = (temporalCliPath?: string) => ({
+  temporalCliPath,
+  cacheDirectory: join(home, 'cache'),
+  searchPath: join(home, 'bin'),
+});
+
+describe('the Temporal CLI', () => {
+  it('is the one of TEMPORAL_CLI_PATH, then of the PATH, then of the cache', async () => {
+    program(`cache/temporal-cli-${temporalCliVersion}/temporal`, 'cached');
+    expect(await findTemporalCli(settings())).toMatchObject({ origin: 'cache', version: 'cached' });
+    program('bin/temporal', 'installed');
+    expect(await findTemporalCli(settings())).toMatchObject({ origin: 'PATH', version: 'installed' });
+    const configured = program('mine', 'mine');
+    expect(await findTemporalCli(settings(configured))).toMatchObject({
+      origin: 'TEMPORAL_CLI_PATH',
+      path: configured,
+    });
+  });
+
+  it('is not taken from elsewhere when TEMPORAL_CLI_PATH is wrong', async () => {
+    program('bin/temporal', 'installed');
+    const wrong = findTemporalCli(settings(join(home, 'nothing')));
+    await expect(wrong).rejects.toMatchObject({ type: 'temporal.cli', where: 'TEMPORAL_CLI_PATH' });
+  });
+
+  it('passes over a program of that name that is something else', async () => {
+    writeFileSync(program('bin/temporal', 'x'), '#!/bin/sh\nexit 1\n');
+    expect(await findTemporalCli(settings())).toBeUndefined();
+  });
+
+  it('is not looked for any further than it is found', async () => {
+    program('bin/temporal', 'installed');
+    const steps: string[] = [];
+    await ensureTemporalCli(settings(), (text) => steps.push(text));
+    expect(steps).toEqual([]);
+  });
+});

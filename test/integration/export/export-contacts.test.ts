@@ -1,0 +1,153 @@
+import { text } from 'node:stream/consumers';
+import Papa from 'papaparse';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  exportContacts,
+  exportedColumns,
+  type ContactChoice,
+  type ExportedColumn,
+} from '../../../src/export/export-contacts.ts';
+import { suppress } from '../../../src/privacy/suppressions.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { stagedRun } from '../../helpers/rows.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+beforeEach(() => warehouse.pool.query('truncate enriched_contacts, suppression_entries cascade'));
+
+afterAll(() => warehouse.drop());
+
+type Row = Record<string, string>;
+
+async function insert(contactId: string, columns: Record<string, unknown> = {}): Promise<void> {
+  const row: Record<string, unknown> = {
+    source: 'hubspot',
+    contact_id: contactId,
+    enriched_at: '2026-11-20T02:00:00Z',
+    run_id: 'run-1',
+    attempt_id: 'a',
+    row_number: 1,
+    ...columns,
+  };
+  const names = Object.keys(row);
+  await warehouse.pool.query(
+    `insert into enriched_contacts (${names.join(', ')}) values (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
+    Object.values(row),
+  );
+}
+
+async function csvOf(choice: ContactChoice = {}, columns: readonly ExportedColumn[] = exportedColumns) {
+  let csv = '';
+  const contacts = await exportContacts(warehouse, choice, columns, async (rows) => {
+    csv = await text(rows);
+  });
+  return { contacts, rows: Papa.parse<Row>(csv, { header: true, skipEmptyLines: true }).data, csv };
+}
+
+const idsOf = async (choice: ContactChoice): Promise<string[]> =>
+  (await csvOf(choice)).rows.map((row) => row['contact_id']!);
+
+describe('exported contacts', () => {
+  it('have all columns, and no text is changed by quotes, line breaks or commas', async () => {
+    await insert('1', {
+      first_name: 'Zoë "Z"',
+      title: 'Head,\nSales',
+      departments: ['sales', 'c-suite'],
+      organization_employees: 250,
+      phone: '+1 415 555 0100',
+    });
+    const { contacts, rows } = await csvOf();
+    expect(contacts).toBe(1);
+    expect(rows).toEqual([
+      expect.objectContaining({
+        source: 'hubspot',
+        contact_id: '1',
+        first_name: 'Zoë "Z"',
+        title: 'Head,\nSales',
+        departments: 'sales; c-suite',
+        organization_employees: '250',
+        phone: '+1 415 555 0100',
+        last_name: '',
+        enriched_at: '2026-11-20T02:00:00Z',
+      }),
+    ]);
+    expect(Object.keys(rows[0]!)).toEqual([...exportedColumns]);
+  });
+
+  it.each(['=HYPERLINK("http://x")', '+SUM(1)', '-2+3', '@cmd', '\t=1', '\r=1'])(
+    'hold no formula: %j',
+    async (title) => {
+      await insert('1', { title });
+      expect((await csvOf()).rows[0]!['title']).toBe(`'${title}`);
+    },
+  );
+
+  it('are those of one source, one run, or since a time', async () => {
+    await insert('a');
+    await insert('b', { run_id: "run-'2" });
+    await insert('c', { source: "o'brien" });
+    await insert('d', { enriched_at: '2026-11-21T02:00:00Z' });
+    expect(await idsOf({ runId: "run-'2" })).toEqual(['b']);
+    expect(await idsOf({ source: "o'brien" })).toEqual(['c']);
+    expect(await idsOf({ since: new Date('2026-11-21') })).toEqual(['d']);
+    expect(await idsOf({})).toEqual(['a', 'b', 'd', 'c']);
+  });
+
+  it('have the columns that are asked for, in that order', async () => {
+    await insert('1', { email: 'ada@orbit.example' });
+    expect((await csvOf({}, ['email', 'contact_id'])).csv).toBe('email,contact_id\nada@orbit.example,1\n');
+  });
+
+  it('leave out whoever is on the suppression list by address, id, profile or domain', async () => {
+    await insert('kept', {
+      email: 'ada@orbit.example',
+      person_id: 'p0',
+      linkedin_url: 'http://linkedin.com/in/ada',
+    });
+    await insert('address', { email: 'bo@orbit.example' });
+    await insert('id', { person_id: 'p1' });
+    await insert('profile', { linkedin_url: 'https://www.LinkedIn.com/in/Cy-Ek/?trk=x' });
+    await insert('domain', { email: 'dee@eu.acme.example' });
+    await insert('employer', { organization_domain: 'acme.example' });
+    const keys = [
+      'email:bo@orbit.example',
+      'person:p1',
+      'profile:linkedin.com/in/cy-ek',
+      'domain:acme.example',
+    ];
+    await warehouse.database
+      .transaction()
+      .execute((transaction) => suppress(transaction, keys, { by: 'test', reason: undefined }));
+    expect(await idsOf({})).toEqual(['kept']);
+  });
+
+  it('leave out whoever is on the list by what only their row of the export says', async () => {
+    const run = await stagedRun(warehouse, [
+      { keys: ['email:info@orbit.example|bo roller', 'email:bo.private@orbit.example'] },
+      { keys: ['email:info@orbit.example|cy ek'] },
+    ]);
+    await insert('bo', { email: 'info@orbit.example', run_id: run.runId, row_number: 1 });
+    await insert('cy', { email: 'info@orbit.example', run_id: run.runId, row_number: 2 });
+    await warehouse.database
+      .transaction()
+      .execute((transaction) =>
+        suppress(transaction, ['email:bo.private@orbit.example'], { by: 'test', reason: undefined }),
+      );
+    expect(await idsOf({})).toEqual(['cy']);
+  });
+
+  it('are not counted where whoever reads them has had enough', async () => {
+    await warehouse.pool
+      .query(`insert into enriched_contacts (source, contact_id, title, enriched_at, run_id, attempt_id, row_number)
+      select 'hubspot', n, repeat('x', 1000), now(), 'r', 'a', n from generate_series(1, 5000) n`);
+    const contacts = await exportContacts(warehouse, {}, exportedColumns, async (rows) => {
+      for await (const _ of rows) break;
+    });
+    expect(contacts).toBeUndefined();
+    expect((await csvOf({}, ['contact_id'])).contacts).toBe(5000);
+  });
+});

@@ -1,0 +1,274 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
+import { findExports } from '../../../src/ingest/sources/find-export.ts';
+import { findContent, obtainExport, type ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { S3Store } from '../../helpers/s3-store.ts';
+
+const night = new Date('2026-11-20T23:30:00Z');
+/** Several pieces of a socket. */
+const large = Buffer.from(`id,email\n${'1,ada@orbit.example\n'.repeat(50_000)}`);
+
+let warehouse: TestWarehouse;
+let store: S3Store;
+let folder: string;
+let access: ExportAccess;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 2 });
+  // The standard chain of credentials begins with the environment.
+  Object.assign(process.env, {
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'swordfish',
+    AWS_REGION: 'eu-central-1',
+  });
+});
+
+afterAll(async () => {
+  await warehouse.drop();
+});
+
+beforeEach(async () => {
+  store = await S3Store.open();
+  folder = mkdtempSync(join(tmpdir(), 'enrich-spool-'));
+  access = {
+    spoolFolder: join(folder, 'spool'),
+    netrcFile: join(folder, 'netrc'),
+    s3: { endpoint: store.endpoint },
+    pool: warehouse.pool,
+    limits: { bytes: 4 * 1024 * 1024, seconds: 60, failures: 4, firstPauseMilliseconds: 1 },
+  };
+  return async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  };
+});
+
+function obtain(address: string, changes: Partial<ExportAccess> = {}) {
+  return obtainExport(parseAddress(address, '/'), { ...access, ...changes });
+}
+
+async function contentOf(address: string): Promise<string> {
+  return readFileSync((await obtain(address)).path, 'utf8');
+}
+
+const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
+
+describe.each([
+  ['https', (path: string) => `${store.endpoint}/${path}`],
+  ['s3', (path: string) => `s3://${path}`],
+])('an export at an address of %s', (_kind, addressOf) => {
+  it('is fetched to the spool, for the eyes of this user only', async () => {
+    store.put('crm/contacts.csv', large);
+    const obtained = await obtain(addressOf('crm/contacts.csv'));
+    expect(obtained).toMatchObject({ sha256: sha256(large), bytes: large.length, etag: expect.any(String) });
+    expect(readFileSync(obtained.path).equals(large)).toBe(true);
+    expect(statSync(obtained.path).mode & 0o777).toBe(0o600);
+    expect(statSync(access.spoolFolder).mode & 0o777).toBe(0o700);
+  });
+
+  it('goes on where the connection broke', async () => {
+    store.put('crm/contacts.csv', large);
+    store.interference.cutAfter = 300_000;
+    expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(large));
+    expect(store.requests.at(-1)?.headers.range).toMatch(/^bytes=[1-9]\d*-$/);
+  });
+
+  it('is fetched from its beginning where it changed meanwhile', async () => {
+    store.put('crm/contacts.csv', large);
+    store.interference.cutAfter = 300_000;
+    const changed = Buffer.concat([large, Buffer.from('2,ben@orbit.example\n')]);
+    // The change comes when the first part is under way.
+    setImmediate(function change() {
+      if (store.requests.length === 0) setImmediate(change);
+      else store.put('crm/contacts.csv', changed);
+    });
+    expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(changed));
+  });
+
+  it('is asked for again where the server is away for a moment', async () => {
+    store.put('crm/contacts.csv', large);
+    store.interference.statuses.push(503, 503, 500);
+    expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(large));
+  });
+
+  it('that cannot be fetched leaves nothing behind', async () => {
+    const away = {
+      type: 'export.unreachable',
+      message: expect.stringContaining('cannot be fetched') as string,
+    };
+    store.interference.statuses.push(...Array.from({ length: 20 }, () => 503));
+    await expect(obtain(addressOf('crm/contacts.csv'))).rejects.toMatchObject(away);
+    expect(readdirSync(access.spoolFolder)).toEqual([]);
+  });
+
+  it('that is not there, is forbidden, empty or too large is refused at once', async () => {
+    store.put('crm/empty.csv', '');
+    store.put('crm/large.csv', Buffer.alloc(5 * 1024 * 1024));
+    const refused = async (path: string) =>
+      obtain(addressOf(path)).then(
+        () => 'fetched',
+        ({ type }: { type: string }) => type,
+      );
+    expect(await refused('crm/none.csv')).toBe('export.missing');
+    expect(await refused('crm/empty.csv')).toBe('export.empty');
+    expect(await refused('crm/large.csv')).toBe('export.too-large');
+    store.interference.statuses.push(403);
+    expect(await refused('crm/large.csv')).toBe('export.refused');
+  });
+});
+
+describe('an export behind a web address', () => {
+  it('is fetched with the login of .netrc, which no other host is told', async () => {
+    const elsewhere = await S3Store.open();
+    store.login = `Basic ${Buffer.from('ada:swordfish').toString('base64')}`;
+    store.put('contacts.csv', 'id\n1\n');
+    writeFileSync(access.netrcFile, 'machine 127.0.0.1 login ada password swordfish\n');
+    expect(await contentOf(`${store.endpoint}/contacts.csv`)).toBe('id\n1\n');
+    elsewhere.put('contacts.csv', 'id\n2\n');
+    store.redirects.set('/moved.csv', `${elsewhere.endpoint.replace('127.0.0.1', 'localhost')}/contacts.csv`);
+    expect(await contentOf(`${store.endpoint}/moved.csv`)).toBe('id\n2\n');
+    expect(elsewhere.requests[0]?.headers.authorization).toBeUndefined();
+    writeFileSync(access.netrcFile, 'default login ada password swordfish\n');
+    expect(await contentOf(`${store.endpoint}/moved.csv`)).toBe('id\n2\n');
+    expect(elsewhere.requests[1]?.headers.authorization).toBeUndefined();
+    await elsewhere.close();
+  });
+
+  it('is fetched with the login and the signature in it, which no error repeats', async () => {
+    const signed = `${store.endpoint.replace('//', '//ada:swordfish@')}/contacts.csv?sig=swordfish`;
+    store.login = `Basic ${Buffer.from('ada:swordfish').toString('base64')}`;
+    store.put('contacts.csv', 'id\n1\n');
+    expect(await contentOf(signed)).toBe('id\n1\n');
+    expect(store.requests[0]?.path).toBe('/contacts.csv?sig=swordfish');
+    await store.close();
+    const failure = (await obtain(signed).catch((error: unknown) => error)) as Error & { cause: Error };
+    expect(`${failure.stack}${JSON.stringify(failure)}${failure.cause.stack}`).not.toContain('swordfish');
+    store = await S3Store.open();
+  });
+
+  it('that leads to one in the clear is not fetched', async () => {
+    store.redirects.set('/contacts.csv', 'http://crm.example/contacts.csv');
+    await expect(obtain(`${store.endpoint}/contacts.csv`)).rejects.toMatchObject({ type: 'export.address' });
+  });
+});
+
+describe('the content of a run', () => {
+  it('is what lies in the spool, or is fetched again and has to be the same', async () => {
+    store.put('crm/contacts.csv', large);
+    const { path: fetched } = await obtain('s3://crm/contacts.csv');
+    const find = (filePath: string) =>
+      findContent({ runId: 'run-1', filePath, fileSha256: sha256(large) }, access);
+    const path = await find('-');
+    rmSync(fetched);
+    expect(await find('-')).toBe(path);
+    rmSync(path);
+    await expect(find('-')).rejects.toMatchObject({ type: 'export.gone' });
+    await expect(find('https://crm.example/c.csv?…')).rejects.toMatchObject({ type: 'export.gone' });
+    expect(await find('s3://crm/contacts.csv')).toBe(path);
+    rmSync(path);
+    store.put('crm/contacts.csv', 'id\n');
+    await expect(find('s3://crm/contacts.csv')).rejects.toMatchObject({ type: 'export.changed' });
+    expect(readdirSync(access.spoolFolder)).toEqual([]);
+  });
+});
+
+describe('objects of S3 that fit a pattern', () => {
+  const find = async (kind: 'newest' | 'every-new', from: string) => {
+    const choice = kind === 'newest' ? { kind, from, by: 'time' as const } : { kind, from };
+    const found = await findExports(choice, night, 'Europe/Berlin', access);
+    return found.map(({ address }) => (address.kind === 's3' ? address.key : ''));
+  };
+
+  it('are found over all pages, oldest first, but for folders, other folders, and what is being written', async () => {
+    for (const [age, key] of ['b.csv', 'a.csv', 'c.csv.part', 'deep/d.csv', 'e.json', 'f.csv'].entries())
+      store.put(`crm/out/2026-11-21/${key}`, key, new Date(age * 60_000));
+    store.put('crm/out/2026-11-21/', '');
+    expect(await find('every-new', 's3://crm/out/{date}/*.csv')).toEqual([
+      'out/2026-11-21/b.csv',
+      'out/2026-11-21/a.csv',
+      'out/2026-11-21/f.csv',
+    ]);
+    expect(await find('newest', 's3://crm/out/{date}/?.csv')).toEqual(['out/2026-11-21/f.csv']);
+  });
+
+  it('may be none; a pattern for folders is refused', async () => {
+    expect(await find('newest', 's3://crm/none/*.csv')).toEqual([]);
+    await expect(find('newest', 's3://crm/*/a.csv')).rejects.toMatchObject({ type: 'export.pattern' });
+  });
+});
+
+describe('standard input', () => {
+  it('is written to the spool under its hash', async () => {
+    const obtained = await obtain('-', { standardInput: Readable.from([large]) });
+    expect(obtained).toMatchObject({ sha256: sha256(large), bytes: large.length });
+  });
+
+  it('without anything in it is refused', async () => {
+    await expect(obtain('-', { standardInput: Readable.from([]) })).rejects.toMatchObject({
+      type: 'export.empty',
+    });
+  });
+});
+
+describe('rows of the database', () => {
+  beforeAll(async () => {
+    await warehouse.pool.query(`
+      create schema crm;
+      create table crm.contacts (id int, email text, "Note" text, opted_out bool, at timestamptz);
+      insert into crm.contacts select n, 'p' || n || '@orbit.example', 'a "quote", and more', n = 2,
+        '2026-11-21T12:00:00Z' from generate_series(3, 1, -1) n;
+      create table public.plain (id int);
+      insert into public.plain values (1)`);
+  });
+
+  it('are CSV with the names of the columns, the same whatever order they lie in', async () => {
+    const before = await obtain('table:crm.contacts');
+    expect(readFileSync(before.path, 'utf8')).toBe(
+      'id,email,Note,opted_out,at\n' +
+        '1,p1@orbit.example,"a ""quote"", and more",f,2026-11-21 12:00:00+00\n' +
+        '2,p2@orbit.example,"a ""quote"", and more",t,2026-11-21 12:00:00+00\n' +
+        '3,p3@orbit.example,"a ""quote"", and more",f,2026-11-21 12:00:00+00\n',
+    );
+    await warehouse.pool.query(`update crm.contacts set email = email where id = 1`);
+    expect((await obtain('table:crm.contacts')).sha256).toBe(before.sha256);
+  });
+
+  it('come in the order that a query gives them, and otherwise sorted', async () => {
+    expect(await contentOf('query:select id from crm.contacts order by id desc;')).toBe('id\n3\n2\n1\n');
+    expect(await contentOf('query:select id from crm.contacts -- all of them')).toBe('id\n1\n2\n3\n');
+    expect(await contentOf('query:select id from plain')).toBe('id\n1\n');
+  });
+
+  it.each([
+    ['an update', 'update crm.contacts set email = null returning *'],
+    ['a delete in a part of it', 'with gone as (delete from crm.contacts returning *) select * from gone'],
+    ['several statements', 'select 1; delete from crm.contacts'],
+    ['leaving the transaction', 'select 1) to stdout; commit; delete from crm.contacts; copy (select 1'],
+    ['a function that writes', `select pg_catalog.lo_create(0)`],
+    ['unlocking the transaction', `select set_config('transaction_read_only', 'off', false)`],
+    ['nonsense', 'selekt'],
+    ['a table that is not there', 'select * from crm.nowhere'],
+  ])('are refused for %s', async (_what, sql) => {
+    await expect(obtain(`query:${sql}`)).rejects.toMatchObject({ type: 'export.query', exitCode: 2 });
+    const { rows } = await warehouse.pool.query('select count(email)::int as people from crm.contacts');
+    expect(rows).toEqual([{ people: 3 }]);
+    expect(readdirSync(access.spoolFolder)).toEqual([]);
+  });
+
+  it('are refused for a table that is not there, by its name', async () =>
+    expect(obtain('table:crm.nowhere')).rejects.toMatchObject({
+      type: 'export.table',
+      message: expect.stringContaining('nowhere') as string,
+    }));
+
+  it('that fail in the middle are quoted in no error', async () => {
+    const failure = await obtain(`query:select email::int as email from crm.contacts`).catch(String);
+    expect(failure).not.toContain('orbit.example');
+  });
+});

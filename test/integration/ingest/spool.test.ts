@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { IngestOutcome } from '../../../src/contract.ts';
+import { ingestRun } from '../../../src/runs/ingest-run.ts';
+import {
+  obtainExport,
+  type ExportAccess,
+  type ObtainedExport,
+} from '../../../src/ingest/sources/obtain-export.ts';
+import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
+import type { RunOptions } from '../../../src/db/schema.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+
+let warehouse: TestWarehouse;
+let access: ExportAccess;
+let content: string;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 2 });
+});
+
+afterAll(() => warehouse.drop());
+
+beforeEach(() => {
+  const folder = mkdtempSync(join(tmpdir(), 'enrich-spool-'));
+  content = `id,email\n1,${randomUUID()}@orbit.example\n`;
+  access = {
+    spoolFolder: join(folder, 'spool'),
+    netrcFile: join(folder, 'netrc'),
+    s3: { endpoint: undefined },
+    pool: warehouse.pool,
+  };
+  return () => rmSync(folder, { recursive: true });
+});
+
+/** What a command does first: it reads its standard input, before there is a run. */
+function fetched(): Promise<ObtainedExport> {
+  return obtainExport({ kind: 'standard-input' }, { ...access, standardInput: Readable.from([content]) });
+}
+
+async function begin(from: ObtainedExport, kind: { planOnly: boolean }): Promise<string> {
+  const { run } = await findOrBeginRun(warehouse, {
+    filePath: '-',
+    fileName: 'standard input',
+    fileSha256: from.sha256,
+    options: {
+      service: 'sandbox',
+      source: null,
+      mapping: null,
+      maxCredits: '5',
+      reveal: [],
+      waterfall: [],
+      maxCreditsPerPerson: null,
+      lateDeadlineSeconds: 3_600,
+      freshness: { enrichedSeconds: 3_600, notFoundSeconds: 3_600 },
+      priority: 'ad-hoc',
+      onBudget: null,
+      onUnknown: 'hold',
+      pilot: null,
+      minMatchRate: null,
+      maxCostPerEmail: null,
+    } satisfies RunOptions,
+    expectedPlanHash: null,
+    ...kind,
+  });
+  return run.runId;
+}
+
+function ingest(runId: string, from?: ObtainedExport): Promise<IngestOutcome> {
+  return ingestRun({ warehouse, exportAccess: access }, runId, {
+    signal: new AbortController().signal,
+    onProgress: () => {},
+    fetched: from?.path,
+  });
+}
+
+describe('the spool, with the same content fetched by two commands at once', () => {
+  it('keeps it for the run that has not begun when the plan is done with it', async () => {
+    const forRun = await fetched();
+    const forPlan = await fetched();
+    await ingest(await begin(forPlan, { planOnly: true }), forPlan);
+    const runId = await begin(forRun, { planOnly: false });
+    expect(await ingest(runId, forRun)).toMatchObject({ kind: 'ingested', rows: 1 });
+    expect(readdirSync(access.spoolFolder)).toEqual([]);
+  });
+
+  it('keeps it for the plan that has not begun when the run is staged', async () => {
+    const forPlan = await fetched();
+    const forRun = await fetched();
+    await ingest(await begin(forRun, { planOnly: false }), forRun);
+    const planId = await begin(forPlan, { planOnly: true });
+    expect(await ingest(planId, forPlan)).toMatchObject({ kind: 'ingested', rows: 1 });
+    expect(readdirSync(access.spoolFolder)).toEqual([]);
+  });
+
+  it('keeps nothing of a command that goes on with a run that the other has staged', async () => {
+    const first = await fetched();
+    const second = await fetched();
+    const runId = await begin(first, { planOnly: false });
+    await ingest(runId, first);
+    expect(await begin(second, { planOnly: false })).toBe(runId);
+    expect(await ingest(runId, second)).toMatchObject({ kind: 'ingested', rows: 1 });
+    expect(readdirSync(access.spoolFolder)).toEqual([]);
+  });
+});
+
+describe('the spool, while a pipe is silent for two hours', () => {
+  it('keeps what came of it', async () => {
+    const pipe = new PassThrough();
+    const slow = obtainExport({ kind: 'standard-input' }, { ...access, standardInput: pipe });
+    pipe.write(content);
+    const paths = () => readdirSync(access.spoolFolder).map((name) => join(access.spoolFolder, name));
+    await expect.poll(() => paths().map((path) => statSync(path).size)).toEqual([content.length]);
+    const before = Date.now() / 1_000 - 7_200;
+    for (const path of paths()) utimesSync(path, before, before);
+    const other = await fetched();
+    await ingest(await begin(other, { planOnly: true }), other);
+    pipe.end('2,ben@orbit.example\n');
+    expect(await slow).toMatchObject({ bytes: content.length + 20 });
+  });
+});
+
+describe('the spool, after a command was killed', () => {
+  it('has the content for whoever goes on with its run', async () => {
+    const killed = await fetched();
+    const runId = await begin(killed, { planOnly: false });
+    expect(await ingest(runId)).toMatchObject({ kind: 'ingested', rows: 1 });
+  });
+});

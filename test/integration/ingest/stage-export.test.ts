@@ -1,0 +1,328 @@
+import { appendFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hashExport } from '../../../src/ingest/sources/hash-export.ts';
+import { stageExport, type StagedExport, type StagingOptions } from '../../../src/ingest/staging/stage.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { exportFiles } from '../../helpers/export-file.ts';
+
+const file = exportFiles();
+let warehouse: TestWarehouse;
+let runs = 0;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+async function beginRun(path: string): Promise<string> {
+  const runId = `run-${(runs += 1)}`;
+  const { sha256 } = await hashExport(path);
+  await warehouse.pool.query(
+    `insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options)
+     values ($1, $1, $1, 'ingesting', $2, 'contacts.csv', $3, '{}')`,
+    [runId, path, sha256],
+  );
+  return runId;
+}
+
+interface Row {
+  readonly row_number: number;
+  readonly contact_id: string;
+  readonly outcome: string | null;
+  readonly reason: string | null;
+  readonly raw: string;
+  readonly email: string | null;
+  readonly keys: string[];
+  readonly [column: string]: unknown;
+}
+
+async function rowsOf(runId: string): Promise<Row[]> {
+  const found = await warehouse.pool.query<Row>(
+    'select * from run_rows where run_id = $1 order by row_number',
+    [runId],
+  );
+  return found.rows;
+}
+
+async function stage(
+  content: string | Uint8Array,
+  options: Partial<StagingOptions> = {},
+): Promise<{ staged: StagedExport; rows: Row[]; runId: string }> {
+  const path = file(content);
+  const runId = await beginRun(path);
+  const staged = await stageExport({ pool: warehouse.pool, runId, path, ...options });
+  return { staged, rows: await rowsOf(runId), runId };
+}
+
+/** Long enough for several chunks. */
+function manyRows(rows: number): string {
+  const lines = Array.from(
+    { length: rows },
+    (_, index) => `${index + 1},p${index + 1}@orbit.example,${'x'.repeat(200)}`,
+  );
+  return `id,email,notes\n${lines.join('\n')}\n`;
+}
+
+describe('a row', () => {
+  it('keeps its cells as they were, and what was understood of them', async () => {
+    const { rows } = await stage(
+      'Record ID,First Name,Last Name,Email,Work email,Company Name,Website URL,LinkedIn URL,Unsubscribed from all email\n' +
+        '00042, Ada ,Novák,ada@gmail.com,Ada.N@Orbit.example;info@orbit.example,"Orbit, Ltd.",https://www.orbit.example/x,' +
+        'https://de.linkedin.com/in/Ada-Novak/,true\n',
+    );
+    expect(rows).toEqual([
+      {
+        run_id: expect.any(String),
+        row_number: 1,
+        contact_id: '00042',
+        outcome: null,
+        reason: null,
+        raw: expect.any(String),
+        person_id: null,
+        email: 'ada.n@orbit.example',
+        other_emails: ['ada@gmail.com', 'info@orbit.example'],
+        hashed_email: null,
+        profile_url: 'linkedin.com/in/ada-novak',
+        first_name: 'Ada',
+        last_name: 'Novák',
+        name: null,
+        organization_name: 'Orbit, Ltd.',
+        domain: 'orbit.example',
+        opted_out: true,
+        keys: [
+          'email:ada.n@orbit.example',
+          'email:ada@gmail.com',
+          'email:info@orbit.example|ada novak',
+          'profile:linkedin.com/in/ada-novak',
+        ],
+      },
+    ]);
+    expect(JSON.parse(rows[0]!.raw)).toMatchObject({ 0: '00042', 1: ' Ada ' });
+  });
+
+  it('without an id in the CRM has one that is the same in the next export', async () => {
+    const first = await stage('email,name\nADA@orbit.example,Ada\nben@orbit.example,Ben\n');
+    const second = await stage('name,email\nBen,ben@orbit.example\nAda,ada@orbit.example\n');
+    expect(first.rows.map((row) => row.contact_id)).toEqual(
+      second.rows.map((row) => row.contact_id).reverse(),
+    );
+    expect(first.rows[0]!.contact_id).toMatch(/^key:[0-9a-f]{32}$/);
+  });
+
+  it('has one id whether Salesforce writes it with 15 characters or 18', async () => {
+    const header = 'Contact ID,First Name,Last Name,Account Name,Email';
+    const short = await stage(`${header}\n001A0000006Vm9r,Ada,Novak,Orbit,a@x.example\n`);
+    const long = await stage(`${header}\n001A0000006Vm9rIAC,Ada,Novak,Orbit,a@x.example\n`);
+    expect(short.rows[0]!.contact_id).toBe('001A0000006Vm9rIAC');
+    expect(long.rows[0]!.contact_id).toBe('001A0000006Vm9rIAC');
+  });
+
+  it('may hold anything that a cell can hold', async () => {
+    const cell = fc.string({ unit: 'binary', maxLength: 12 });
+    const anything = fc.array(fc.tuple(cell, cell, cell, cell), { minLength: 1, maxLength: 200 });
+    await fc.assert(
+      fc.asyncProperty(anything, async (records) => {
+        const written = records.map((record) => [...record.map(withoutLoneSurrogates), 'x@y.example']);
+        const text = Papa.unparse([['name', 'company', 'linkedin', 'domain', 'email'], ...written], {
+          quotes: true,
+        });
+        const { rows, staged } = await stage(text, { mapping: { delimiter: ',' } });
+        expect(staged.rows).toBe(written.length);
+        expect(rows.map((row) => JSON.parse(row.raw) as unknown)).toEqual(written);
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+/** UTF-8 cannot hold them, so no file does. */
+function withoutLoneSurrogates(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+describe('every record has one row, and an outcome where it can go no further', () => {
+  it('counts records, not lines', async () => {
+    const { staged, rows } = await stage(
+      'Title of the report\n\nid,email,name,company\n1,a@x.example,,\n\n  \n"2","b@x.example","two\nlines",\n,,,\n4,,Ada Novak,Orbit\n5,,Ada Novak,\n\n',
+    );
+    expect(staged).toMatchObject({ rows: 5, malformed: 0 });
+    expect(rows.map((row) => [row.row_number, row.contact_id, row.outcome])).toEqual([
+      [1, '1', null],
+      [2, '2', null],
+      [3, 'row:3', 'no_identifier'],
+      [4, '4', null],
+      [5, '5', 'no_identifier'],
+    ]);
+  });
+
+  it('a record that cannot be read says why', async () => {
+    const { staged, rows } = await stage(
+      'id,email,company\n1,a@x.example\n2,b@x.example,Orbit,surplus\n3,c@x.example,Orbit,,\n' +
+        'id,email,company\n5,"e@x.example,\n6,"f@x.example",Orbit\n7,g@x.example,Orbit\n',
+    );
+    expect(staged.malformed).toBe(4);
+    expect(rows.map((row) => [row.outcome, row.reason])).toEqual([
+      ['malformed', 'too few cells: 2, and the header has 3'],
+      ['malformed', 'too many cells: 4, and the header has 3'],
+      [null, null],
+      ['malformed', 'the header once more'],
+      ['malformed', 'a quote is opened and not closed in its line: following lines run into this record'],
+      [null, null],
+    ]);
+    expect(rows[0]).toMatchObject({ contact_id: 'row:1', keys: [], email: null });
+  });
+
+  it('a cell beyond all measure makes its record malformed', async () => {
+    const { rows } = await stage(`email,notes\na@x.example,${'x'.repeat(1_000_001)}\nb@x.example,ok\n`);
+    expect(rows.map((row) => row.outcome)).toEqual(['malformed', null]);
+  });
+
+  it('the footer of a report is no record', async () => {
+    const report =
+      'First Name,Last Name,Account Name,Contact ID,Email\nAda,Novak,Orbit,003000000000001AAA,a@x.example\n';
+    const footer =
+      '"","","","",""\n\n"Contacts of Orbit"\n"Copyright (c) 2000-2026 salesforce.com, inc. All rights reserved."\n' +
+      '"Confidential Information - Do Not Distribute"\n"Generated By: Max Muster"\n';
+    const { staged } = await stage(report + footer);
+    expect(staged.rows).toBe(2);
+    expect(staged.warnings).toEqual(['4 lines below the table are no contacts and are left out']);
+  });
+
+  it('a line with one cell in the middle of the table is a record', async () => {
+    const { rows } = await stage('id,email,company\nGrand Totals (2 records)\n2,b@x.example,Orbit\nlonely\n');
+    expect(rows.map((row) => row.outcome)).toEqual(['malformed', null, 'malformed']);
+  });
+
+  it('a file with a header only has no rows', async () => {
+    const { staged, runId } = await stage('id,email\n');
+    expect(staged.rows).toBe(0);
+    expect(await runOf(runId)).toMatchObject({ rows_staged: 0, header: ['id', 'email'], source: 'generic' });
+  });
+});
+
+it('encodings end in the same rows', async () => {
+  const text = 'id,name,company\r\n1,Zoë Müller,Größe\r\n';
+  const contents = [
+    Buffer.from(text),
+    Buffer.from(text, 'latin1'),
+    Buffer.from(`\ufeff${text}`, 'utf16le'),
+    gzipSync(text),
+  ];
+  for (const content of contents) {
+    const { rows } = await stage(content);
+    expect(rows[0]!.keys).toEqual(['name:zoe muller|grosse']);
+  }
+});
+
+async function runOf(runId: string): Promise<Record<string, unknown>> {
+  const found = await warehouse.pool.query<Record<string, unknown>>('select * from runs where run_id = $1', [
+    runId,
+  ]);
+  return found.rows[0]!;
+}
+
+describe('staging that is interrupted', () => {
+  const count = 40_000;
+
+  it('goes on where it was, and stages no row twice', async () => {
+    const path = file(manyRows(count));
+    const runId = await beginRun(path);
+    const options = { pool: warehouse.pool, runId, path };
+    const interrupted = stageExport({
+      ...options,
+      onProgress: () => {
+        throw new Error('interrupted');
+      },
+    });
+    await expect(interrupted).rejects.toThrow('interrupted');
+    const before = await runOf(runId);
+    expect(before['rows_staged']).toBeGreaterThan(0);
+    expect(before['rows_staged']).toBeLessThan(count);
+    expect(before['ingested_at']).toBeNull();
+
+    const staged = await stageExport(options);
+    expect(staged.rows).toBe(count);
+    const rows = await rowsOf(runId);
+    expect(rows.map((row) => row.contact_id)).toEqual(
+      Array.from({ length: count }, (_, index) => `${index + 1}`),
+    );
+    expect(await runOf(runId)).toMatchObject({ rows_staged: count, ingested_at: expect.any(Date) });
+  });
+
+  it('ends at a signal', async () => {
+    const path = file(manyRows(count));
+    const runId = await beginRun(path);
+    const stop = new AbortController();
+    const staging = stageExport({
+      pool: warehouse.pool,
+      runId,
+      path,
+      signal: stop.signal,
+      onProgress: () => stop.abort(),
+    });
+    await expect(staging).rejects.toThrow(/abort/i);
+    expect((await runOf(runId))['ingested_at']).toBeNull();
+  });
+
+  it('is not disturbed by a second process that stages the same run', async () => {
+    const path = file(manyRows(count));
+    const runId = await beginRun(path);
+    const options = { pool: warehouse.pool, runId, path };
+    const both = await Promise.all([stageExport(options), stageExport(options)]);
+    expect(both.map((staged) => staged.rows)).toEqual([count, count]);
+    expect((await rowsOf(runId)).map((row) => row.row_number)).toEqual(
+      Array.from({ length: count }, (_, index) => index + 1),
+    );
+  });
+
+  it('stays as it is where it was done before', async () => {
+    const path = file('id,email\n1,a@x.example\nlonely\n');
+    const runId = await beginRun(path);
+    const options = { pool: warehouse.pool, runId, path };
+    const first = await stageExport(options);
+    const { ingested_at: ingestedAt } = await runOf(runId);
+    expect(await stageExport(options)).toEqual(first);
+    expect((await runOf(runId))['ingested_at']).toEqual(ingestedAt);
+  });
+});
+
+describe('a file that changes', () => {
+  it('before staging is refused, and nothing is staged', async () => {
+    const path = file('id,email\n1,a@x.example\n');
+    const runId = await beginRun(path);
+    appendFileSync(path, '2,b@x.example\n');
+    await expect(stageExport({ pool: warehouse.pool, runId, path })).rejects.toMatchObject({
+      type: 'export.changed',
+    });
+    expect(await rowsOf(runId)).toEqual([]);
+  });
+
+  it('during staging is refused, and the run is not staged to its end', async () => {
+    const path = file(manyRows(40_000));
+    const runId = await beginRun(path);
+    const staging = stageExport({
+      pool: warehouse.pool,
+      runId,
+      path,
+      onProgress: () => appendFileSync(path, '0,late@orbit.example,\n'),
+    });
+    await expect(staging).rejects.toMatchObject({ type: 'export.changed' });
+    expect((await runOf(runId))['ingested_at']).toBeNull();
+  });
+});
+
+it('an error of the database repeats no cell of the export', async () => {
+  const path = file('id,email\n1,secret@orbit.example\n');
+  const runId = await beginRun(path);
+  await warehouse.pool.query(
+    `insert into run_rows (run_id, row_number, contact_id, raw, keys) values ($1, 1, '1', '[]', '{}')`,
+    [runId],
+  );
+  const failure = await stageExport({ pool: warehouse.pool, runId, path }).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(Error);
+  expect(JSON.stringify(failure) + String(failure)).not.toContain('secret');
+});

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
+import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { storeDelivery, storePolled } from '../../../src/late-results/deliveries.ts';
+import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  drainCall,
+  phonesBody as body,
+  recordPhonesAnswer,
+  type PhonesCall as Call,
+} from '../../helpers/late-calls.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+const callInTheAir = (): Promise<Call> => callWithPhones(warehouse);
+const answer = (call: Call, matches?: readonly (0 | 1)[], credits?: number): Promise<void> =>
+  recordPhonesAnswer(warehouse, call, matches, credits);
+const deliver = (call: Call, content: Buffer): Promise<void> => deliverTo(warehouse, call, content);
+const drain = (call: Call): Promise<void> => drainCall(warehouse, call);
+
+async function books(call: Call): Promise<{ status: string; settled: number | null; reserved: number }> {
+  const { rows } = await warehouse.pool.query<{ status: string; settled: number | null; reserved: number }>(
+    `select status, credits_settled::float8 as settled, credits_reserved::float8 as reserved from attempts where attempt_id = $1`,
+    [call.attemptId],
+  );
+  const wrong = await warehouse.pool.query(
+    `select b.budget_id from budgets b join attempts a on b.budget_id = any(a.budget_ids)
+     group by b.budget_id, b.settled, b.reserved
+     having b.settled <> coalesce(sum(a.credits_settled), 0)
+       or b.reserved <> coalesce(sum(a.credits_reserved) filter (where a.credits_settled is null), 0)`,
+  );
+  expect(wrong.rows).toEqual([]);
+  return rows[0]!;
+}
+
+async function deliveries(call: Call): Promise<string[]> {
+  const { rows } = await warehouse.pool.query<{ status: string }>(
+    'select status from webhook_deliveries where attempt_id = $1 order by received_at',
+    [call.attemptId],
+  );
+  return rows.map((row) => row.status);
+}
+
+describe('the results of a request in several bodies', () => {
+  it('are waited for until everybody who was found is named', async () => {
+    const call = await callInTheAir();
+    await answer(call);
+    const [first, ...others] = call.ids;
+    await deliver(call, body([first!], 8, { total_requested_enrichments: 3 }));
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+    await deliver(call, body(others, 16));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+
+  it('are not complete by what a poll returns of them', async () => {
+    const call = await callInTheAir();
+    await answer(call);
+    await storePolled(warehouse, call.attemptId, body([call.ids[0]!], 8));
+    await drain(call);
+    expect(await books(call)).toMatchObject({ status: 'awaiting' });
+  });
+
+  it('are billed once where a body repeats what was in another', async () => {
+    const call = await callInTheAir();
+    await answer(call);
+    await deliver(call, body([call.ids[0]!], 8));
+    await deliver(call, body(call.ids.slice(0, 2), 16));
+    await storePolled(warehouse, call.attemptId, body(call.ids, 24));
+    await drain(call);
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+
+  it('are billed once where they come again in other words', async () => {
+    const call = await callInTheAir();
+    await answer(call);
+    await deliver(call, body(call.ids, 24));
+    await deliver(call, Buffer.from(` ${body(call.ids, 24).toString()}`));
+    expect(await books(call)).toMatchObject({ settled: 27 });
+    expect(await deliveries(call)).toEqual(['applied', 'applied']);
+  });
+
+  it('are complete where the others are said to be missing', async () => {
+    const call = await callInTheAir();
+    await answer(call);
+    await deliver(call, body([call.ids[0]!], 8, { missing_records: 2 }));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 11 });
+  });
+});
+
+describe('a body that names somebody without a phone, and counts them as missing as well', () => {
+  it('does not stand for somebody else whose phone is still to come', async () => {
+    const call = await callInTheAir();
+    await answer(call);
+    const [first, second, third] = call.ids;
+    await deliver(call, body([first!], 8));
+    const none = { unique_enriched_records: 0, missing_records: 1, credits_consumed: 0 };
+    await deliver(
+      call,
+      Buffer.from(
+        JSON.stringify({ ...none, people: [{ id: second, status: 'not_found', phone_numbers: [] }] }),
+      ),
+    );
+    expect(await books(call)).toMatchObject({ status: 'awaiting', reserved: 27 });
+    await deliver(call, body([third!], 8));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 19 });
+  });
+});
+
+describe('an answer that lists fewer people than it billed', () => {
+  it('awaits and holds the phones of all of them', async () => {
+    const call = await callInTheAir();
+    await answer(call, [0, 0, 0], 3);
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+  });
+});
+
+describe('a delivery', () => {
+  it('that came while the answer seemed lost is looked at again when it is recorded after all', async () => {
+    const call = await callInTheAir();
+    await markUnknown(warehouse, call.attemptId, 'no answer in time');
+    await deliver(call, body(call.ids, 24));
+    expect(await deliveries(call)).toEqual(['orphaned']);
+    await answer(call);
+    await drain(call);
+    expect(await deliveries(call)).toEqual(['applied']);
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+
+  it('with a price beyond all reason stands in nobody’s way, and leaves the credits held', async () => {
+    const call = await callInTheAir();
+    await answer(call);
+    await deliver(call, body(call.ids, '99999999999999'));
+    expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
+    const other = await callInTheAir();
+    await answer(other);
+    await deliver(other, body(other.ids, 24));
+    expect(await books(other)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+
+  it.each(['running', 'paused'] as const)(
+    'that is billed more than was reserved stops its run, which is %s, until a person has looked at it',
+    async (status) => {
+      const call = await callInTheAir();
+      await answer(call);
+      await setRunStatus(
+        warehouse,
+        call.runId,
+        status,
+        status === 'running'
+          ? undefined
+          : { type: 'budget.empty', reason: 'no credits are left', next: 'wait' },
+      );
+      await deliver(call, body(call.ids, 300));
+      expect(await getRun(warehouse, call.runId)).toMatchObject({
+        status: 'paused',
+        stop: { type: 'service.overbilled' },
+      });
+    },
+  );
+
+  it('after the operator has released its attempt is settled on top of what the answer cost', async () => {
+    const call = await callInTheAir();
+    await answer(call);
+    await decideAttempt(warehouse, call.attemptId, '0');
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 3 });
+    await deliver(call, body(call.ids, 24));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+});
+
+it('deliveries of one request that are applied at once by several drains take effect once', async () => {
+  const call = await callInTheAir();
+  await answer(call);
+  const stored = Array.from({ length: 20 }, (_, index) =>
+    storeDelivery(warehouse, {
+      tokenHash: createHash('sha256').update(call.token).digest(),
+      body: Buffer.from(`${' '.repeat(index % 4)}${body(call.ids, 24).toString()}`),
+      contentEncoding: undefined,
+    }),
+  );
+  await Promise.all(stored);
+  await Promise.all(Array.from({ length: 5 }, () => drain(call)));
+  expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  expect((await deliveries(call)).filter((status) => status === 'applied')).toHaveLength(4);
+});

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { pollWithinLimits } from '../../../src/late-results/poll-within-limits.ts';
+import { bulkMatchScope, freePlaces } from '../../../src/ledger/rate-windows.ts';
+import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
+import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+
+let warehouse: TestWarehouse;
+let sandbox: RunningSandbox;
+let client: ServiceClient;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 2 });
+  sandbox = await startSandbox({ rateLimits: '10/hour' });
+  client = createServiceClient({
+    baseUrl: sandbox.baseUrl,
+    credential: { kind: 'api-key', value: defaultApiKey },
+    callTimeoutSeconds: 5,
+    pollPath: '/webhook_result/{request_id}',
+  });
+});
+
+afterAll(async () => {
+  await client.close();
+  await sandbox.close();
+  await warehouse.drop();
+});
+
+afterEach(async () => {
+  sandbox.faults.set({});
+  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from service_windows');
+});
+
+/** Our own setting is no limit: what holds a poll back is what the service said. */
+async function poll(): Promise<string> {
+  const dependencies = { warehouse, service: 'test', client, rateLimits: [], callTimeoutSeconds: 5 };
+  const call = { callId: `poll:${randomUUID()}`, requestId: '77' };
+  const polled = await pollWithinLimits(dependencies, call, AbortSignal.timeout(10_000));
+  return polled.kind === 'full' ? polled.reason : polled.answer.state;
+}
+
+describe('the windows of polls', () => {
+  it('are used up to the last call that the service says is left, and none is refused', async () => {
+    sandbox.faults.set({ rules: [{ path: '/webhook_result', used_by_others: 7 }] });
+    expect([await poll(), await poll(), await poll()]).toEqual(['gone', 'gone', 'gone']);
+    expect(await poll()).toContain('no calls left in its window of 1h');
+    expect(sandbox.log.bill()).toMatchObject({ calls: 3, refused: 0 });
+  });
+
+  it('are apart from those of the calls that are paid for', async () => {
+    sandbox.faults.set({ rules: [{ path: '/webhook_result', status: 429, retry_after: '30' }] });
+    await expect(poll()).rejects.toMatchObject({ type: 'rate-limited' });
+    expect(await poll()).toContain('429');
+    expect(
+      (await freePlaces(warehouse.database, { service: 'test', scope: bulkMatchScope }, [])).places,
+    ).toBe(Number.POSITIVE_INFINITY);
+  });
+});

@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fetch } from 'undici';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openReceiverHouse, type RawConnection, type ReceiverHouse } from '../../helpers/receiver-house.ts';
+
+let house: ReceiverHouse;
+
+beforeAll(async () => {
+  house = await openReceiverHouse();
+});
+
+afterEach(() => house.tidy());
+
+afterAll(() => house.close());
+
+describe('a body that is not taken in', () => {
+  it('is refused unread where it says itself that it is too large', async () => {
+    const receiver = await house.receive();
+    const { closed } = receiver.open(receiver.head({ 'content-length': '999999999' }));
+    expect(await closed).toMatch(/^HTTP\/1\.1 413 /);
+    expect(await house.inbox()).toEqual([]);
+  });
+
+  it('is cut off where it goes on without end, in memory that does not grow', async () => {
+    const receiver = await house.receive();
+    const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, 'x'), Buffer.from('\r\n')]);
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    const endless = Array.from({ length: 40 }, async () => {
+      const { socket, closed } = receiver.open(receiver.head({ 'transfer-encoding': 'chunked' }));
+      const send = () => {
+        most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+        while (!socket.destroyed && socket.write(chunk));
+      };
+      socket.on('drain', send);
+      send();
+      return closed;
+    });
+    for (const answer of await Promise.all(endless)) expect(answer).toMatch(/^(HTTP\/1\.1 413 |$)/);
+    expect(most).toBeLessThan(200 * 1_048_576);
+    expect(await house.inbox()).toEqual([]);
+  });
+
+  it('makes room for honest ones where a hundred hold memory and send nothing more', async () => {
+    const receiver = await house.receive();
+    const part = Buffer.concat([
+      Buffer.from(receiver.head({ 'content-length': '2000000' })),
+      Buffer.alloc(1_900_000, 'x'),
+    ]);
+    const hoarders = Array.from({ length: 100 }, () => receiver.open(part));
+    await Promise.all(
+      hoarders.map(({ socket, closed }) =>
+        Promise.race([closed, new Promise((resolve) => socket.once('drain', resolve))]),
+      ),
+    );
+    expect(await receiver.deliver(Buffer.alloc(500_000))).toMatchObject({ status: 200 });
+    const cutOff = await Promise.all(
+      hoarders.map(({ closed }) => Promise.race([closed.then(() => true), sleep(100).then(() => false)])),
+    );
+    // 64 MiB hold some 35 of them.
+    expect(cutOff.filter(Boolean).length).toBeGreaterThan(60);
+    expect(await house.inbox()).toHaveLength(1);
+    for (const { socket } of hoarders) socket.destroy();
+  });
+
+  it('stores nothing where less comes than was said', async () => {
+    const receiver = await house.receive();
+    const { socket, closed } = receiver.open(`${receiver.head({ 'content-length': '100' })}{"half":`);
+    socket.end();
+    await closed;
+    expect((await receiver.deliver('{"whole":true}')).status).toBe(200);
+    expect(await house.inbox()).toHaveLength(1);
+    expect(receiver.logged()).toBe('');
+  });
+
+  it('closes the connection where more comes than was said', async () => {
+    const receiver = await house.receive();
+    const { closed } = receiver.open(`${receiver.head({ 'content-length': '2' })}{}and more\r\n\r\n`);
+    expect(await closed).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('costs nothing afterwards where it was sent to a path that takes none', async () => {
+    const receiver = await house.receive();
+    const large = Buffer.alloc(2_000_000);
+    for (let request = 0; request < 50; request += 1) {
+      const answer = await fetch(`http://127.0.0.1:${receiver.port}/elsewhere`, {
+        method: 'POST',
+        body: large,
+      }).catch(() => undefined);
+      await answer?.text();
+    }
+    expect((await receiver.deliver(large)).status).toBe(200);
+  });
+});
+
+describe('slow connections', () => {
+  it(
+    'are cut off, all 300 of them, and honest deliveries are answered meanwhile',
+    { timeout: 40_000 },
+    async () => {
+      const receiver = await house.receive();
+      const started = performance.now();
+      const timeOf = async ({ closed }: RawConnection) => {
+        await closed;
+        return performance.now() - started;
+      };
+      const slow = [
+        ...Array.from({ length: 150 }, () => receiver.open(receiver.head({ 'x-slow': '1' }).slice(0, -2))),
+        ...Array.from({ length: 150 }, () =>
+          receiver.open(`${receiver.head({ 'content-length': '1000' })}{`),
+        ),
+      ];
+      const dribble = setInterval(() => {
+        for (const [index, { socket }] of slow.entries()) {
+          if (!socket.destroyed) socket.write(index < 150 ? 'x-more: 1\r\n' : ' ');
+        }
+      }, 500);
+      const ended = Promise.all(slow.map(timeOf));
+      const answers: number[] = [];
+      let over = false;
+      void ended.then(() => (over = true));
+      while (!over) {
+        answers.push((await receiver.deliver('{"honest":true}')).status);
+        await sleep(50);
+      }
+      clearInterval(dribble);
+      const times = await ended;
+      expect(new Set(answers)).toEqual(new Set([200]));
+      expect(Math.max(...times.slice(0, 150))).toBeLessThan(8_000);
+      expect(Math.max(...times.slice(150))).toBeLessThan(13_000);
+      expect(await house.inbox()).toHaveLength(answers.length);
+    },
+  );
+});

@@ -1,0 +1,254 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { Agent } from 'undici';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { openDatabaseLine, type DatabaseLine } from '../../helpers/database-line.ts';
+import { openReceiverHouse, type ReceiverHouse, type TestReceiver } from '../../helpers/receiver-house.ts';
+
+let house: ReceiverHouse;
+
+beforeAll(async () => {
+  house = await openReceiverHouse();
+});
+
+afterEach(() => house.tidy());
+
+afterAll(() => house.close());
+
+function sha256(body: Buffer): Buffer {
+  return createHash('sha256').update(body).digest();
+}
+
+describe('a delivery', () => {
+  it('is stored as it came before it is answered with 2xx, and its run is told', async () => {
+    const receiver = await house.receive();
+    const body = Buffer.from('{"status":"success","people":[]}');
+    expect(await receiver.deliver(body)).toMatchObject({ status: 200, text: '{"received":true}' });
+    const [stored] = await house.inbox();
+    expect(stored).toMatchObject({
+      attempt_id: house.attempt.attemptId,
+      run_id: house.attempt.runId,
+      status: 'received',
+      body,
+      body_sha256: sha256(body),
+      content_encoding: null,
+    });
+    expect(receiver.told).toEqual([house.attempt.runId]);
+  });
+
+  it('is a row and a 2xx each time that 200 identical ones come at once', async () => {
+    const receiver = await house.receive();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => receiver.deliver('{"same":true}')));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 200 }, () => 200));
+    expect(await house.inbox()).toHaveLength(200);
+  });
+
+  it.each([
+    ['NUL', Buffer.from('{"name":"a\u0000b"}')],
+    ['a lone surrogate', Buffer.from('{"name":"\\ud800"}')],
+    ['half a character', Buffer.from([0x7b, 0xed, 0xa0, 0x80, 0xff, 0xfe])],
+    ['a number beyond all bounds', Buffer.from('{"credits_consumed":1e400000}')],
+    ['a prototype', Buffer.from('{"__proto__":{"admin":true}}')],
+    ['no JSON', Buffer.from('<html>502 Bad Gateway</html>')],
+    ['nothing', Buffer.alloc(0)],
+    ['random bytes', randomBytes(1_000_000)],
+  ])('is kept byte for byte where it holds %s', async (_, body) => {
+    const receiver = await house.receive();
+    expect((await receiver.deliver(body)).status).toBe(200);
+    const [stored] = await house.inbox();
+    expect(stored!.body.equals(body)).toBe(true);
+    expect(stored!.body_sha256.equals(sha256(body))).toBe(true);
+  });
+
+  it.each(['text/plain', 'application/json; charset=utf-16', 'nonsense;;=', '/', 'multipart/form-data'])(
+    'is kept whatever type it says it has: %s',
+    async (type) => {
+      const receiver = await house.receive();
+      expect((await receiver.deliver('{}', { headers: { 'content-type': type } })).status).toBe(200);
+      expect(await house.inbox()).toHaveLength(1);
+    },
+  );
+
+  it('is kept compressed where it comes compressed, however much it would grow', async () => {
+    const receiver = await house.receive();
+    const bomb = gzipSync(Buffer.alloc(100 * 1_048_576));
+    const before = process.memoryUsage().rss;
+    expect((await receiver.deliver(bomb, { headers: { 'content-encoding': 'gzip' } })).status).toBe(200);
+    expect(process.memoryUsage().rss - before).toBeLessThan(50 * 1_048_576);
+    const [stored] = await house.inbox();
+    expect(stored).toMatchObject({ content_encoding: 'gzip' });
+    expect(stored!.body.equals(bomb)).toBe(true);
+  });
+});
+
+describe('a token', () => {
+  const answerTo = async (
+    receiver: TestReceiver,
+    options: { method?: string; token?: string },
+  ): Promise<string> => {
+    const body = options.method === 'GET' ? '' : '{"a":1}';
+    const headers = { 'content-length': String(body.length), connection: 'close' };
+    const answer = await receiver.open(receiver.head(headers, options) + body).closed;
+    return answer.replace(/^date: .*\r\n/im, '');
+  };
+
+  it('gets the same answer, byte for byte, whatever is wrong with it', async () => {
+    const receiver = await house.receive();
+    const { token } = house.attempt;
+    const other = token.startsWith('A') ? 'B' : 'A';
+    const unknown = await answerTo(receiver, { token: randomBytes(32).toString('base64url') });
+    expect(unknown).toMatch(/^HTTP\/1\.1 404 [^]*\{"error":"not found"\}$/);
+    const wrong = [
+      other + token.slice(1),
+      token.slice(0, -1),
+      token.slice(0, 20),
+      `${token}A`,
+      token + token,
+      'x'.repeat(600),
+      'short',
+      '',
+      `${token}/`,
+      `${token}/more`,
+      `${token}%00`,
+      '%zz',
+      '%ff',
+      "' or true --".replaceAll(' ', '%20'),
+      createHash('sha256').update(token).digest('hex'),
+    ];
+    for (const each of wrong) expect(await answerTo(receiver, { token: each })).toBe(unknown);
+    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY', 'TRACE']) {
+      expect(await answerTo(receiver, { method })).toBe(unknown);
+    }
+    expect(await house.inbox()).toEqual([]);
+    expect(receiver.told).toEqual([]);
+  });
+
+  it('is in the database as a hash only, and in no log, nor is a body', async () => {
+    const receiver = await house.receive();
+    const secret = '+4917012345678 mira@nordlys.example';
+    await house.warehouse.pool.query(
+      `alter table enrichment.webhook_deliveries add constraint refusing check (octet_length(body) <> ${secret.length}) not valid`,
+    );
+    house.afterwards(() =>
+      house.warehouse.pool.query('alter table enrichment.webhook_deliveries drop constraint refusing'),
+    );
+    expect(await receiver.deliver(secret)).toMatchObject({ status: 503, retryAfter: '10' });
+    await receiver.deliver('{}', { token: 'wrong-wrong-wrong-wrong' });
+    await receiver.deliver('x'.repeat(3_000_000)).catch(() => undefined);
+    const logged = receiver.logged();
+    expect(logged).toContain('a delivery could not be stored');
+    for (const hidden of [
+      house.attempt.token,
+      'wrong-wrong',
+      secret,
+      'nordlys',
+      Buffer.from(secret).toString('hex'),
+    ]) {
+      expect(logged).not.toContain(hidden);
+    }
+    const { rows } = await house.warehouse.pool.query<{ row: string }>(
+      'select a::text as row from enrichment.attempts a',
+    );
+    expect(JSON.stringify(rows)).not.toContain(house.attempt.token);
+  });
+});
+
+describe('while the database is away', () => {
+  const throughLine = async (): Promise<{ line: DatabaseLine; warehouse: Warehouse }> => {
+    const line = await openDatabaseLine(house.databaseUrl);
+    const url = new URL(line.databaseUrl);
+    // How long the driver waits for the answer to a statement.
+    url.searchParams.set('query_timeout', '2000');
+    const warehouse = openWarehouse(url.href, { connections: 4, connectMilliseconds: 2_000 });
+    house.afterwards(async () => {
+      await warehouse.close();
+      await line.cut();
+    });
+    return { line, warehouse };
+  };
+
+  it('deliveries are sent back quickly and not kept, and taken in again once it is there', async () => {
+    const { line, warehouse } = await throughLine();
+    const receiver = await house.receive(warehouse);
+    expect((await receiver.deliver('{"before":1}')).status).toBe(200);
+    await line.cut();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => receiver.deliver('{"lost":1}')));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(new Set(answers.map(({ retryAfter }) => retryAfter))).toEqual(new Set(['10']));
+    expect(Math.max(...answers.map(({ milliseconds }) => milliseconds))).toBeLessThan(3_000);
+    expect([await receiver.get('/healthz'), await receiver.get('/readyz')]).toEqual([200, 503]);
+    await line.mend();
+    expect((await receiver.deliver('{"after":1}')).status).toBe(200);
+    expect(await receiver.get('/readyz')).toBe(200);
+    expect((await house.inbox()).map(({ body }) => body.toString())).toEqual(['{"before":1}', '{"after":1}']);
+    expect(receiver.told).toHaveLength(2);
+  });
+
+  it('deliveries are sent back quickly where it is reached and never answers', async () => {
+    const { line, warehouse } = await throughLine();
+    const receiver = await house.receive(warehouse);
+    expect((await receiver.deliver('{"before":1}')).status).toBe(200);
+    line.freeze();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => receiver.deliver('{"lost":1}')));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(Math.max(...answers.map(({ milliseconds }) => milliseconds))).toBeLessThan(5_000);
+    expect(await receiver.get('/healthz')).toBe(200);
+    await line.mend();
+    expect((await receiver.deliver('{"after":1}')).status).toBe(200);
+  });
+});
+
+describe('closing', () => {
+  it('loses nothing under load: who saw a 2xx has a row, and nobody is left without an end', async () => {
+    const receiver = await house.receive();
+    const agents = Array.from({ length: 4 }, () => new Agent({ connections: 5 }));
+    const accepted: string[] = [];
+    let number = 0;
+    let over = false;
+    const senders = Array.from({ length: 20 }, async (_, index) => {
+      const dispatcher = agents[index % agents.length]!;
+      while (!over) {
+        const body = `{"number":${(number += 1)}}`;
+        const answer = await receiver.deliver(body, { dispatcher }).catch(() => undefined);
+        if (answer?.status === 200) accepted.push(body);
+        else await sleep(5);
+      }
+    });
+    while (accepted.length < 500) await sleep(10);
+    await receiver.close();
+    over = true;
+    await Promise.all(senders);
+    await Promise.all(agents.map((agent) => agent.close()));
+    const stored = new Set((await house.inbox()).map(({ body }) => body.toString()));
+    expect(accepted.filter((body) => !stored.has(body))).toEqual([]);
+  });
+
+  it('answers a delivery that is still arriving', async () => {
+    const receiver = await house.receive();
+    const { socket, closed } = receiver.open(`${receiver.head({ 'content-length': '10' })}{"a":`);
+    await sleep(100);
+    const started = performance.now();
+    const ended = receiver.close();
+    await sleep(100);
+    socket.write('1234}');
+    expect(await closed).toMatch(/^HTTP\/1\.1 200 /);
+    await ended;
+    expect(performance.now() - started).toBeLessThan(2_000);
+    expect((await house.inbox()).map(({ body }) => body.toString())).toEqual(['{"a":1234}']);
+  });
+
+  it('waits for nobody who sends without end, or nothing', async () => {
+    const receiver = await house.receive();
+    const silent = receiver.open('');
+    const endless = receiver.open(`${receiver.head({ 'content-length': '1000000' })}{`);
+    const dribble = setInterval(() => endless.socket.destroyed || endless.socket.write(' '), 200);
+    await sleep(100);
+    const started = performance.now();
+    await receiver.close();
+    clearInterval(dribble);
+    expect(performance.now() - started).toBeLessThan(7_000);
+    await Promise.all([silent.closed, endless.closed]);
+  });
+});

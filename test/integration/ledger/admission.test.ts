@@ -1,0 +1,497 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
+import { admit, type Admission } from '../../../src/ledger/admit.ts';
+import { applyBudgetLimits } from '../../../src/ledger/credit-ledger.ts';
+import { recordReports, type ReportedWindow } from '../../../src/ledger/rate-reports.ts';
+import {
+  bulkMatchScope,
+  endCall,
+  freePlaces,
+  giveCallUp,
+  pauseScope,
+  returnPlace,
+  takePlace,
+} from '../../../src/ledger/rate-windows.ts';
+import { setRunStatus } from '../../../src/runs/runs.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { runningRun } from '../../helpers/rows.ts';
+
+const bulkCalls = { service: 'test', scope: bulkMatchScope };
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 20, connectMilliseconds: 60_000 });
+});
+
+afterAll(() => warehouse.drop());
+
+const rowsAskedFor = new Map<string, number>();
+
+/** Asks for the next people of a run. */
+async function ask(
+  runId: string,
+  options: {
+    people?: number;
+    rateLimits?: RateLimit[];
+    deadlineSeconds?: number;
+    from?: number;
+    perDay?: number;
+    service?: string;
+  } = {},
+): Promise<Admission> {
+  const people = options.people ?? 10;
+  const from = options.from ?? rowsAskedFor.get(runId) ?? 1;
+  rowsAskedFor.set(runId, from + people);
+  return admit(
+    warehouse.database,
+    {
+      runId,
+      batch: 1,
+      priority: 'ad-hoc',
+      rowNumbers: Array.from({ length: people }, (_, index) => from + index),
+      creditsPerPerson: wholeCredits(1),
+      deadlineSeconds: options.deadlineSeconds ?? 30,
+      lateResults: false,
+    },
+    {
+      service: options.service ?? bulkCalls.service,
+      rateLimits: options.rateLimits ?? [],
+      budgets: {
+        perDay: options.perDay === undefined ? undefined : wholeCredits(options.perDay),
+        perMonth: undefined,
+      },
+    },
+  );
+}
+
+async function budgetOf(runId: string): Promise<{ reserved: string; settled: string }> {
+  return warehouse.database
+    .selectFrom('budgets')
+    .select(['reserved', 'settled'])
+    .where('budget_id', '=', `run:${runId}`)
+    .executeTakeFirstOrThrow();
+}
+
+/** Makes the windows forget every call, as if they had ended long ago. */
+async function emptyWindows(): Promise<void> {
+  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from service_windows');
+}
+
+async function connectionsThatWait(): Promise<number> {
+  const waiting = await warehouse.pool.query(
+    `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return waiting.rows.length;
+}
+
+describe('people', () => {
+  it('who are asked for by a worker that Temporal has given up are not asked for a second time', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const both = await Promise.all([ask(runId, { from: 1 }), ask(runId, { from: 5 })]);
+    expect(both.map((admission) => admission.kind).sort()).toEqual(['admitted', 'taken']);
+  });
+
+  it('who have their outcome are not asked for', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await warehouse.pool.query(
+      `update run_rows set outcome = 'enriched' where run_id = $1 and row_number = 3`,
+      [runId],
+    );
+    expect(await ask(runId)).toEqual({ kind: 'taken' });
+  });
+});
+
+describe('a limit of the day', () => {
+  it('of one process is neither lifted nor raised by another that has none', async () => {
+    await emptyWindows();
+    const strict = { perDay: wholeCredits(0), perMonth: undefined };
+    const runId = await runningRun(warehouse);
+    const before = await warehouse.pool.query(
+      `select budget_id, credits_limit from budgets where budget_id like 'day:%'`,
+    );
+    await applyBudgetLimits(warehouse.database, strict);
+    await applyBudgetLimits(warehouse.database, { perDay: undefined, perMonth: undefined });
+    expect(await ask(runId)).toMatchObject({ kind: 'over_budget', budget: expect.stringMatching(/^day:/) });
+    await warehouse.pool.query(`update budgets set credits_limit = $1 where budget_id like 'day:%'`, [
+      before.rows[0]?.credits_limit ?? null,
+    ]);
+  });
+
+  it('holds for the process that has it, whatever is stored', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    expect(await ask(runId, { perDay: 0 })).toMatchObject({ kind: 'over_budget' });
+  });
+});
+
+describe('credits', () => {
+  it('never reserves beyond a budget, however many admissions run at once, and uses all that fits', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse, '1000');
+    const admissions = await Promise.all(Array.from({ length: 400 }, () => ask(runId)));
+
+    expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(100);
+    expect(admissions.filter((admission) => admission.kind === 'over_budget')).toHaveLength(300);
+    expect(Number((await budgetOf(runId)).reserved)).toBe(1000);
+  });
+
+  it('sends 7 people where the budget holds 7 and not 10', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse, '7');
+    expect(await ask(runId)).toMatchObject({ kind: 'admitted', rowNumbers: [1, 2, 3, 4, 5, 6, 7] });
+  });
+
+  it('says that credits may come back while calls in the air hold them', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse, '10');
+    await ask(runId);
+    expect(await ask(runId)).toMatchObject({
+      kind: 'over_budget',
+      budget: `run:${runId}`,
+      mayFreeCredits: true,
+    });
+  });
+
+  it('takes no place in a window for a call that the budget refuses', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse, '0');
+    await ask(runId);
+    const calls = await warehouse.pool.query('select count(*)::int as calls from rate_calls');
+    expect(calls.rows[0]).toEqual({ calls: 0 });
+  });
+});
+
+describe('rate windows', () => {
+  const three: RateLimit[] = [{ calls: 3, seconds: 10 }];
+
+  it('admits no more calls than the window holds, however many ask at once', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const admissions = await Promise.all(Array.from({ length: 30 }, () => ask(runId, { rateLimits: three })));
+    expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(3);
+  });
+
+  it('counts a call until one window after its answer, not after its admission', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const admitted = await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
+    // Admitted 9.5 s ago, answered just now: the service may have counted them this very moment.
+    await warehouse.pool.query(`update rate_calls set started_at = started_at - interval '9.5 seconds'`);
+    for (const admission of admitted) {
+      if (admission.kind === 'admitted')
+        await endCall(warehouse.database, bulkCalls, admission.attemptId, true);
+    }
+    const next = await ask(runId, { rateLimits: three });
+    expect(next).toMatchObject({ kind: 'wait', reason: 'the rate window of 3/10s is full' });
+    expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(9_500);
+  });
+
+  it('gives the place of a process that died back at the deadline of its call and one window', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
+    await warehouse.pool.query(
+      `update rate_calls set counted_until = clock_timestamp() - interval '10.1 seconds'`,
+    );
+    expect(await ask(runId, { rateLimits: three })).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('says exactly when the next place is free', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
+    await warehouse.pool.query(
+      `update rate_calls set counted_until = clock_timestamp() - interval '6 seconds'`,
+    );
+    const next = await ask(runId, { rateLimits: three });
+    expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(3_500);
+    expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(4_000);
+  });
+
+  it('holds every one of several windows', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const both: RateLimit[] = [
+      { calls: 2, seconds: 1 },
+      { calls: 3, seconds: 3600 },
+    ];
+    await Promise.all([1, 2].map(() => ask(runId, { rateLimits: both })));
+    expect(await ask(runId, { rateLimits: both })).toMatchObject({
+      reason: 'the rate window of 2/second is full',
+    });
+    await warehouse.pool.query(
+      `update rate_calls set counted_until = clock_timestamp() - interval '2 seconds'`,
+    );
+    expect(await ask(runId, { rateLimits: both })).toMatchObject({ kind: 'admitted' });
+    await warehouse.pool.query(
+      `update rate_calls set counted_until = clock_timestamp() - interval '2 seconds'`,
+    );
+    expect(await ask(runId, { rateLimits: both })).toMatchObject({
+      reason: 'the rate window of 3/hour is full',
+    });
+  });
+
+  it('keeps the place of a call that was given up for as long as it may still arrive', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const rateLimits = [{ calls: 1, seconds: 1 }];
+    const call = await ask(runId, { rateLimits, deadlineSeconds: 2 });
+    if (call.kind !== 'admitted') throw new Error(call.kind);
+    await giveCallUp(warehouse.database, call.attemptId, 30);
+    const { wait } = await freePlaces(warehouse.database, bulkCalls, rateLimits);
+    const places = await warehouse.pool.query<{ seconds: number }>(
+      'select extract(epoch from counted_until - clock_timestamp())::float8 as seconds from rate_calls',
+    );
+    expect(wait).toBeDefined();
+    expect(places.rows[0]!.seconds).toBeGreaterThan(25);
+  });
+
+  it('gives a place back at once for a call that never left', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const one: RateLimit[] = [{ calls: 1, seconds: 60 }];
+    const admission = await ask(runId, { rateLimits: one });
+    if (admission.kind === 'admitted') await returnPlace(warehouse.database, admission.attemptId);
+    expect(await ask(runId, { rateLimits: one })).toMatchObject({ kind: 'admitted' });
+  });
+});
+
+describe('what the service says of its windows', () => {
+  const hour = (left: number | null, limit: number | null = 600): ReportedWindow => ({
+    seconds: 3_600,
+    limit,
+    used: undefined,
+    left,
+  });
+
+  /** Admits a call, without a limit of our own. */
+  async function begin(runId: string): Promise<string> {
+    const admission = await ask(runId);
+    if (admission.kind !== 'admitted') throw new Error(JSON.stringify(admission));
+    return admission.attemptId;
+  }
+
+  function end(attemptId: string, ...rateLimits: ReportedWindow[]): Promise<void> {
+    return endCall(warehouse.database, bulkCalls, attemptId, true, { rateLimits });
+  }
+
+  async function free(rateLimits: RateLimit[] = []): Promise<number> {
+    return (await freePlaces(warehouse.database, bulkCalls, rateLimits)).places;
+  }
+
+  it('is believed where it leaves fewer calls than our own count', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), hour(2));
+    expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(2);
+    const admissions = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
+    expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(2);
+  });
+
+  it('counts for calls to that service alone', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), hour(0));
+    const elsewhere = { ...bulkCalls, service: 'https://elsewhere.example/api/v1' };
+    expect((await freePlaces(warehouse.database, elsewhere, [])).places).toBe(Number.POSITIVE_INFINITY);
+    expect(await ask(runId)).toMatchObject({ kind: 'wait' });
+    const admitted = await ask(runId, { service: elsewhere.service });
+    await endCall(warehouse.database, elsewhere, (admitted as { attemptId: string }).attemptId, true, {
+      rateLimits: [hour(70)],
+    });
+    expect([await free(), (await freePlaces(warehouse.database, elsewhere, [])).places]).toEqual([0, 70]);
+  });
+
+  it('is not believed where it leaves more', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), hour(599));
+    expect(await free([{ calls: 3, seconds: 3_600 }])).toBe(2);
+  });
+
+  it('holds every call back for as long as a used up window can last', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), { ...hour(0), seconds: 60 }, hour(40));
+    const next = await ask(runId);
+    expect(next).toMatchObject({ kind: 'wait', reason: expect.stringContaining('window of 1m') });
+    expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(59_000);
+    expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(60_000);
+  });
+
+  it('is forgotten after its window, which then holds its limit again', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), hour(0, 20));
+    await warehouse.pool.query(`update service_windows set believed_until = clock_timestamp()`);
+    expect(await free()).toBe(20);
+    expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('leaves out the calls in the air, which it may not have counted', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const calls = [await begin(runId), await begin(runId), await begin(runId)];
+    await end(calls[0]!, hour(5));
+    expect(await free()).toBe(3);
+    await end(calls[1]!, hour(4));
+    await end(calls[2]!, hour(3));
+    expect(await free()).toBe(3);
+  });
+
+  it('does not grow by an answer that was overtaken', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const [first, second] = [await begin(runId), await begin(runId)];
+    await end(second, hour(8));
+    await end(first, hour(9));
+    expect(await free()).toBe(8);
+  });
+
+  it('grows when a later call is counted in a new window', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), hour(8));
+    await end(await begin(runId), hour(599));
+    expect(await free()).toBe(599);
+  });
+
+  it('limits nothing where a window is unlimited', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await end(await begin(runId), hour(null, null));
+    expect(await free()).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('is believed until the end that a refusal names', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const refused = await begin(runId);
+    await endCall(warehouse.database, bulkCalls, refused, false, {
+      rateLimits: [hour(0)],
+      retryAfterSeconds: 30,
+    });
+    const next = await ask(runId);
+    expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(30_000);
+  });
+
+  it('does not end before its window does where that was not open yet when usage statistics told of it', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const unused = { ...hour(20, 20), seconds: 60 };
+    await recordReports(warehouse.database, bulkCalls, undefined, { rateLimits: [unused] });
+    await warehouse.pool.query(
+      `update service_windows set believed_until = believed_until - interval '55 seconds'`,
+    );
+    await end(await begin(runId), { ...unused, left: 0 });
+    const next = await ask(runId);
+    expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(55_000);
+  });
+
+  it('counts when usage statistics say it before the first call', async () => {
+    await emptyWindows();
+    await recordReports(warehouse.database, bulkCalls, undefined, {
+      rateLimits: [{ seconds: 3_600, limit: 600, used: 593, left: undefined }],
+    });
+    expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(7);
+  });
+});
+
+describe('a refusal for rate (429)', () => {
+  it.each([
+    ['what the service asked for', 30, 30, 30],
+    ['an hour at most', 10_000_000, 3_600, 3_600],
+    ['two seconds at least', 0, 2, 2],
+    ['two seconds without a word of the service', undefined, 2, 2],
+  ])('pauses every worker for %s', async (_, retryAfter, least, most) => {
+    await emptyWindows();
+    const seconds = await pauseScope(warehouse.database, bulkMatchScope, 'refused', retryAfter);
+    expect(seconds).toBeGreaterThanOrEqual(least - 1);
+    expect(seconds).toBeLessThanOrEqual(most);
+    const runId = await runningRun(warehouse);
+    expect(await ask(runId)).toMatchObject({
+      kind: 'wait',
+      reason: 'the service refused a call for its rate (429)',
+    });
+  });
+
+  it('keeps the pause that was asked for when a call that was in the air already succeeds', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const earlier = await ask(runId);
+    if (earlier.kind !== 'admitted') throw new Error(earlier.kind);
+    await pauseScope(warehouse.database, bulkMatchScope, 'refused', 20);
+    await endCall(warehouse.database, bulkCalls, earlier.attemptId, true);
+    const next = await ask(runId);
+    expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
+    expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(15_000);
+  });
+
+  it('keeps that pause when a call succeeds that was admitted while the refusal waited to be recorded', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await ask(runId, { people: 1 });
+    let pausing: Promise<number> | undefined;
+    const admitted = await warehouse.database.transaction().execute(async (transaction) => {
+      await sql`select 1 from rate_scopes where scope = ${bulkMatchScope} for update`.execute(transaction);
+      pausing = pauseScope(warehouse.database, bulkMatchScope, 'refused', 20);
+      await expect.poll(connectionsThatWait).toBe(1);
+      const call = { ...bulkCalls, callId: 'slipped in', deadlineSeconds: 30 };
+      return takePlace(transaction, call, []);
+    });
+    expect(admitted).toEqual({ kind: 'taken' });
+    await pausing;
+    await endCall(warehouse.database, bulkCalls, 'slipped in', true);
+    const next = await ask(runId);
+    expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
+  });
+
+  it('pauses once when calls that were in the air together are refused', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const calls = await Promise.all([1, 2, 3, 4].map(() => ask(runId)));
+    for (const call of calls) {
+      if (call.kind !== 'admitted') throw new Error(call.kind);
+      expect(await pauseScope(warehouse.database, bulkMatchScope, call.attemptId, undefined)).toBe(2);
+      await endCall(warehouse.database, bulkCalls, call.attemptId, false);
+    }
+  });
+
+  it('pauses for longer with each refusal in a row, and within bounds, whatever the service asks for', async () => {
+    await emptyWindows();
+    const pauses: number[] = [];
+    for (let refusal = 1; refusal <= 9; refusal += 1) {
+      pauses.push(await pauseScope(warehouse.database, bulkMatchScope, `refusal ${refusal}`, 1));
+      await warehouse.pool.query('update rate_scopes set paused_until = null');
+    }
+    expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 128, 128]);
+  });
+
+  it('is followed by one probing call and not by a storm', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await pauseScope(warehouse.database, bulkMatchScope, 'refused', undefined);
+    await warehouse.pool.query(
+      `update rate_scopes set paused_until = clock_timestamp() - interval '1 second'`,
+    );
+    const admissions = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
+    const admitted = admissions.filter((admission) => admission.kind === 'admitted');
+    expect(admitted).toHaveLength(1);
+
+    await endCall(warehouse.database, bulkCalls, admitted[0]!.attemptId, true);
+    const afterwards = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
+    expect(afterwards.filter((admission) => admission.kind === 'admitted')).toHaveLength(10);
+  });
+});
+
+it('admits nothing for a run that is paused', async () => {
+  await emptyWindows();
+  const runId = await runningRun(warehouse);
+  await setRunStatus(warehouse, runId, 'paused', undefined);
+  expect(await ask(runId)).toEqual({ kind: 'not_running', status: 'paused' });
+});

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { wholeCredits, type Credits } from '../../../src/domain/money/decimal.ts';
+import { presentBudget, setBudget, setStandingBudget } from '../../../src/ledger/budget-limits.ts';
+import {
+  applyBudgetLimits,
+  budgetsOf,
+  readBudgetRests,
+  reserve,
+  type BudgetLimits,
+} from '../../../src/ledger/credit-ledger.ts';
+import { readBudgetHistory, readBudgets } from '../../../src/ledger/read-budgets.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+
+let warehouse: TestWarehouse;
+
+const noLimits: BudgetLimits = { perDay: undefined, perMonth: undefined };
+const tenADay: BudgetLimits = { perDay: wholeCredits(10), perMonth: undefined };
+const note = { by: 'mira', reason: 'trade fair' };
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 10 });
+});
+
+afterAll(async () => {
+  await warehouse.drop();
+});
+
+beforeEach(() => warehouse.pool.query('truncate budgets, standing_budgets, budget_changes, budget_alarms'));
+
+/** Reserves for people at a credit each; tells for how many. */
+async function spend(people: number, limits: BudgetLimits = noLimits): Promise<number> {
+  const budgetIds = await budgetsOf(warehouse.database, undefined, limits);
+  const { people: affordable } = await warehouse.database
+    .transaction()
+    .execute((transaction) => reserve(transaction, budgetIds, limits, wholeCredits(1), people));
+  return affordable;
+}
+
+function setDay(limit: Parameters<typeof setBudget>[2], ownDefault?: Credits) {
+  return presentBudget(warehouse.database, 'day').then((day) =>
+    setBudget(warehouse.database, day, limit, ownDefault, note),
+  );
+}
+
+describe('a limit that is set by command', () => {
+  it('raises the day of workers whose settings are lower, without a restart', async () => {
+    expect(await spend(15, tenADay)).toBe(10);
+    await setDay(wholeCredits(30));
+    expect(await spend(100, tenADay)).toBe(20);
+  });
+
+  it('lowers the day of workers whose settings are higher', async () => {
+    await setDay(wholeCredits(4));
+    expect(await spend(10, tenADay)).toBe(4);
+  });
+
+  it('stands when a worker with other settings begins', async () => {
+    await setDay(wholeCredits(30));
+    await applyBudgetLimits(warehouse.database, tenADay);
+    expect(await spend(100, tenADay)).toBe(30);
+  });
+
+  it('is given back to the settings by "default"', async () => {
+    await setDay('none');
+    await setDay('default', wholeCredits(10));
+    expect(await spend(100, { perDay: wholeCredits(7), perMonth: undefined })).toBe(7);
+    expect(await spend(100)).toBe(3);
+  });
+
+  it('is refused below what is settled and reserved, and says what would do', async () => {
+    await spend(8);
+    await expect(setDay(wholeCredits(7))).rejects.toMatchObject({
+      type: 'budget.below-used',
+      message: expect.stringMatching(/^8 credits of budget day:/),
+    });
+    await setDay('used');
+    expect(await spend(1)).toBe(0);
+  });
+
+  it('holds while it is set in the middle of reservations', async () => {
+    await setDay(wholeCredits(50));
+    const spending = Array.from({ length: 40 }, () => spend(7));
+    await setDay(wholeCredits(100));
+    const reserved = (await Promise.all(spending)).reduce((sum, people) => sum + people, 0);
+    expect(reserved + (await spend(100))).toBe(100);
+  });
+
+  it('of every day is what a day begins with that has no row yet', async () => {
+    await setStandingBudget(warehouse.database, 'day', wholeCredits(20), undefined, note);
+    await warehouse.pool.query('delete from budgets');
+    expect(await spend(100, tenADay)).toBe(20);
+  });
+
+  it('of every day holds today as well, which keeps what it has used', async () => {
+    await spend(8);
+    expect(
+      await setStandingBudget(warehouse.database, 'day', wholeCredits(5), undefined, note),
+    ).toMatchObject({
+      before: null,
+      after: '8',
+    });
+    expect(await spend(1)).toBe(0);
+  });
+
+  it('may be that of a day to come', async () => {
+    await setBudget(warehouse.database, 'day:2999-01-01', wholeCredits(5), undefined, note);
+    const [rest] = await readBudgetRests(warehouse.database, ['day:2999-01-01'], tenADay);
+    expect(rest).toEqual({ budgetId: 'day:2999-01-01', available: wholeCredits(5) });
+  });
+});
+
+describe('a setting below what is settled and reserved', () => {
+  const fiveADay: BudgetLimits = { perDay: wholeCredits(5), perMonth: undefined };
+
+  it('becomes a limit that is used up and not exceeded, and lets nothing more be spent', async () => {
+    await spend(8);
+    await applyBudgetLimits(warehouse.database, fiveADay);
+    expect((await readBudgets(warehouse.database, 1))[0]).toMatchObject({ limit: '8', reserved: '8' });
+    expect([await spend(1, fiveADay), await spend(1)]).toEqual([0, 0]);
+  });
+
+  it('is told in the history as it was wanted, once', async () => {
+    await spend(8);
+    await applyBudgetLimits(warehouse.database, fiveADay);
+    await applyBudgetLimits(warehouse.database, fiveADay);
+    const reason = 'MAX_CREDITS_PER_DAY is 5: what is settled and reserved stays, and nothing more is spent';
+    expect(await readBudgetHistory(warehouse.database, undefined, 10)).toMatchObject([
+      { old_limit: null, new_limit: '8', changed_by: 'settings', reason },
+    ]);
+  });
+
+  it('is reached when credits come back, and holds from then on', async () => {
+    await spend(8);
+    await applyBudgetLimits(warehouse.database, fiveADay);
+    await warehouse.pool.query(`update budgets set reserved = reserved - 6`);
+    expect(await spend(10, fiveADay)).toBe(3);
+    await applyBudgetLimits(warehouse.database, fiveADay);
+    expect((await readBudgets(warehouse.database, 1))[0]).toMatchObject({ limit: '5' });
+    expect(await spend(1)).toBe(0);
+  });
+});
+
+describe('the history', () => {
+  it('tells who changed what from what to what, and why', async () => {
+    await setDay(wholeCredits(30));
+    await setDay('none');
+    const day = await presentBudget(warehouse.database, 'day');
+    expect(await readBudgetHistory(warehouse.database, day, 10)).toMatchObject([
+      { old_limit: '30', new_limit: null, changed_by: 'mira', reason: 'trade fair' },
+      { old_limit: null, new_limit: '30', changed_by: 'mira', reason: 'trade fair' },
+    ]);
+  });
+
+  it('tells of a setting that was changed, once', async () => {
+    await applyBudgetLimits(warehouse.database, tenADay);
+    const twelve = { perDay: wholeCredits(12), perMonth: undefined };
+    await applyBudgetLimits(warehouse.database, twelve);
+    await applyBudgetLimits(warehouse.database, twelve);
+    expect(await readBudgetHistory(warehouse.database, undefined, 10)).toMatchObject([
+      { old_limit: '10', new_limit: '12', changed_by: 'settings', reason: 'MAX_CREDITS_PER_DAY' },
+    ]);
+  });
+});
+
+describe('an alarm', () => {
+  const alarmed: BudgetLimits = { ...tenADay, alarmsAt: [50, 80, 100] };
+
+  async function percents(): Promise<number[]> {
+    const { rows } = await warehouse.pool.query<{ percent: number }>(
+      'select percent from budget_alarms order by crossed_at desc, percent desc',
+    );
+    return rows.map((alarm) => alarm.percent);
+  }
+
+  it('is raised once for each threshold that is crossed', async () => {
+    await spend(4, alarmed);
+    expect(await percents()).toEqual([]);
+    await spend(4, alarmed);
+    await spend(1, alarmed);
+    expect(await percents()).toEqual([80, 50]);
+  });
+
+  it('of 100 % is raised where the limit holds people back', async () => {
+    const budgetIds = await budgetsOf(warehouse.database, undefined, alarmed);
+    await warehouse.database
+      .transaction()
+      .execute((transaction) => reserve(transaction, budgetIds, alarmed, wholeCredits(9), 2));
+    expect(await percents()).toEqual([100, 80, 50]);
+  });
+
+  it('is raised again for a limit that was changed since, and shown for the present one', async () => {
+    await spend(8, alarmed);
+    await setDay(wholeCredits(20));
+    expect((await readBudgets(warehouse.database, 10))[0]).toMatchObject({ limit: '20', alarms: [] });
+    await spend(8, alarmed);
+    expect((await readBudgets(warehouse.database, 10))[0]).toMatchObject({
+      set_by: 'command',
+      alarms: [50, 80],
+    });
+  });
+});

@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describeOutranked } from '../../../src/cli/run/present-status.ts';
+import type { Session } from '../../../src/cli/session/session.ts';
+import type { BatchResult, RunFacts, RunPriority } from '../../../src/contract.ts';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
+import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
+import { FailureStreak } from '../../../src/calls/failure-streak.ts';
+import { enrichBatch } from '../../../src/calls/enrich-batch.ts';
+import { admit, type Admission } from '../../../src/ledger/admit.ts';
+import { CallQueue } from '../../../src/ledger/call-queue.ts';
+import { recordReports } from '../../../src/ledger/rate-reports.ts';
+import { bulkMatchScope, type Wait } from '../../../src/ledger/rate-windows.ts';
+import { awaitPlace, forgetOldBatches, leavePlace } from '../../../src/ledger/waiting-batches.ts';
+import type { BulkAnswer } from '../../../src/service/client.ts';
+import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
+import { skipPage } from '../../../src/runs/skip-page.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { runningRun } from '../../helpers/rows.ts';
+
+const service = 'test';
+const fourAMinute: RateLimit[] = [{ calls: 4, seconds: 60 }];
+
+let warehouse: TestWarehouse;
+let night: string;
+let backfill: string;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 4 });
+});
+
+afterAll(() => warehouse.drop());
+
+beforeEach(async () => {
+  await warehouse.pool.query(
+    'delete from rate_calls; delete from rate_scopes; delete from service_windows; delete from waiting_batches',
+  );
+  night = await runOf('nightly');
+  backfill = await runOf('backfill');
+});
+
+async function runOf(priority: RunPriority): Promise<string> {
+  const runId = await runningRun(warehouse);
+  await setRunPriority(warehouse, runId, priority);
+  return runId;
+}
+
+/** Batches of the night that some worker has at hand. */
+async function waiting(...batches: number[]): Promise<void> {
+  for (const batch of batches)
+    await awaitPlace(warehouse.database, { runId: night, batch, priority: 'nightly' });
+}
+
+async function ask(
+  runId: string,
+  priority: RunPriority,
+  batch = 1,
+  rateLimits = fourAMinute,
+): Promise<Admission> {
+  return admit(
+    warehouse.database,
+    {
+      runId,
+      batch,
+      priority,
+      rowNumbers: Array.from({ length: 10 }, (_, index) => (batch - 1) * 10 + index + 1),
+      creditsPerPerson: wholeCredits(1),
+      deadlineSeconds: 30,
+      lateResults: false,
+    },
+    { service, rateLimits, budgets: { perDay: undefined, perMonth: undefined } },
+  );
+}
+
+/** How many calls of the backfill are admitted before one has to wait. */
+async function placesForBackfill(rateLimits = fourAMinute): Promise<number> {
+  for (let calls = 0; ; calls += 1)
+    if ((await ask(backfill, 'backfill', calls + 1, rateLimits)).kind !== 'admitted') return calls;
+}
+
+describe('for batches of a night that wait at another worker', () => {
+  it('a backfill leaves as many places free', async () => {
+    await waiting(1, 2, 3);
+    expect(await placesForBackfill()).toBe(1);
+    const nightly = [await ask(night, 'nightly', 1), await ask(night, 'nightly', 2)];
+    expect(nightly.map(({ kind }) => kind)).toEqual(['admitted', 'admitted']);
+  });
+
+  it('a backfill takes nothing while more of them wait than the window holds', async () => {
+    await waiting(1, 2, 3, 4, 5);
+    expect(await ask(backfill, 'backfill')).toMatchObject({ kind: 'wait', milliseconds: 60_000 });
+  });
+
+  it('a backfill waits until a place is free beside theirs, and says so', async () => {
+    for (const batch of [1, 2, 3, 4]) await ask(backfill, 'backfill', batch);
+    // Free again in 10, 20, 30 and 40 s.
+    await warehouse.pool.query(
+      `update rate_calls set counted_until = clock_timestamp() - interval '60 seconds' + n * interval '10 seconds'
+       from (select call_id, row_number() over (order by started_at) as n from rate_calls) as numbered
+       where numbered.call_id = rate_calls.call_id`,
+    );
+    await waiting(1, 2);
+    const asked = await ask(backfill, 'backfill', 5);
+    expect(asked).toMatchObject({
+      kind: 'wait',
+      reason: 'the rate window of 4/minute has no place beside the 2 kept for runs that go first',
+    });
+    expect(asked.kind === 'wait' && Math.round(asked.milliseconds / 1_000)).toBe(30);
+  });
+
+  it('the status of a backfill says that they go first, and that of the night nothing', async () => {
+    await waiting(1, 2);
+    const said = (runId: string): Promise<string[]> =>
+      describeOutranked(
+        { warehouse } as unknown as Session,
+        { run_id: runId, status: 'running' } as RunFacts,
+      );
+    expect((await said(backfill))[0]).toContain('runs that go first have 2 batches waiting for a call');
+    expect(await said(night)).toEqual([]);
+  });
+
+  it('an ad hoc run leaves none free', async () => {
+    await waiting(1, 2, 3, 4);
+    expect(await ask(await runOf('ad-hoc'), 'ad-hoc')).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('a backfill leaves what the service says is left', async () => {
+    await recordReports(warehouse.database, { service, scope: bulkMatchScope }, undefined, {
+      rateLimits: [{ seconds: 3_600, limit: 600, used: 598, left: 2 }],
+    });
+    await waiting(1, 2);
+    expect(await ask(backfill, 'backfill', 1, [])).toMatchObject({
+      kind: 'wait',
+      reason: 'the calls that the service has left in its window of 1h are kept for runs that go first',
+    });
+    expect(await ask(night, 'nightly', 1, [])).toMatchObject({ kind: 'admitted' });
+  });
+});
+
+describe('a batch', () => {
+  /** The window stays full for another hour: whoever has waited its patience out is handed back. */
+  const fullForAnHour = { milliseconds: 3_600_000, reason: 'full' };
+
+  async function enrich(
+    runId: string,
+    batch: number,
+    free: { places: number; wait: Wait | undefined } = { places: 0, wait: fullForAnHour },
+    answer?: () => Promise<Partial<BulkAnswer>>,
+  ): Promise<BatchResult> {
+    const queue = new CallQueue({
+      concurrency: 1,
+      freePlaces: () => Promise.resolve(free),
+      patienceMilliseconds: 1_000,
+    });
+    const dependencies = {
+      warehouse,
+      queue,
+      limits: { service, rateLimits: fourAMinute, budgets: { perDay: undefined, perMonth: undefined } },
+      patienceMilliseconds: 20,
+      client: { bulkMatch: answer },
+      streak: new FailureStreak(),
+      log: { debug: () => {}, warn: () => {} },
+      callTimeoutSeconds: 5,
+      onBudgetAlarm: () => {},
+    } as unknown as AttemptDependencies;
+    const result = await enrichBatch(
+      dependencies,
+      { runId, page: 1, batch },
+      { signal: new AbortController().signal },
+    );
+    await queue.close();
+    return result;
+  }
+
+  async function openPeople(runId: string): Promise<void> {
+    await warehouse.pool.query(
+      `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, 10) n`,
+      [runId],
+    );
+  }
+
+  async function isWaitedFor(): Promise<{ batch: number; minutes: number }[]> {
+    const { rows } = await warehouse.pool.query<{ batch: number; minutes: number }>(
+      `select batch, round(extract(epoch from waits_until - clock_timestamp()) / 60)::int as minutes from waiting_batches`,
+    );
+    return rows;
+  }
+
+  it('of a night is waited for in the queue, and until it is run again where it is handed back', async () => {
+    await openPeople(night);
+    expect(await enrich(night, 1)).toMatchObject({ kind: 'wait', ...fullForAnHour });
+    expect(await isWaitedFor()).toEqual([{ batch: 1, minutes: 60 + 30 }]);
+  });
+
+  it('whose people need no call any more is not waited for', async () => {
+    expect(await enrich(night, 2)).toMatchObject({ kind: 'done' });
+    expect(await isWaitedFor()).toEqual([]);
+  });
+
+  it('whose people have all been asked for is not waited for', async () => {
+    await openPeople(night);
+    const missed = { httpStatus: 200, matches: Array(10).fill(null), unreadableMatches: [], rateLimits: [] };
+    const answer = () =>
+      Promise.resolve({ ...missed, creditsConsumed: wholeCredits(0), raw: Buffer.from('{}') });
+    const free = { places: 4, wait: undefined };
+    expect(await enrich(night, 1, free, answer)).toMatchObject({ kind: 'done', tally: { notFound: 10 } });
+    expect(await isWaitedFor()).toEqual([]);
+  });
+
+  it('of a backfill that has to let others go first looks again after minutes and not each time that a place could be free', async () => {
+    await openPeople(backfill);
+    await waiting(1, 2, 3, 4);
+    const free = { places: 4, wait: undefined };
+    expect(await enrich(backfill, 1, free)).toMatchObject({ kind: 'wait', milliseconds: 300_000 });
+  });
+});
+
+describe('no place is kept', () => {
+  it('for batches of a backfill', async () => {
+    await awaitPlace(warehouse.database, { runId: backfill, batch: 1, priority: 'backfill' });
+    const calls = await Promise.all([1, 2, 3, 4].map((batch) => ask(night, 'nightly', batch)));
+    expect(calls.map(({ kind }) => kind)).toEqual(Array(4).fill('admitted'));
+  });
+
+  it('for a batch that is admitted, or needs no call after all', async () => {
+    await waiting(1, 2);
+    await ask(night, 'nightly', 1);
+    await leavePlace(warehouse.database, { runId: night, batch: 2, priority: 'nightly' });
+    expect(await placesForBackfill()).toBe(3);
+  });
+
+  it('for a run that is paused', async () => {
+    await waiting(1, 2);
+    await setRunStatus(warehouse, night, 'paused', undefined);
+    expect(await placesForBackfill()).toBe(4);
+  });
+
+  it('for a run that was made a backfill itself', async () => {
+    await waiting(1, 2);
+    await setRunPriority(warehouse, night, 'backfill');
+    expect(await placesForBackfill()).toBe(4);
+  });
+
+  it('for a page that is skipped', async () => {
+    await waiting(100, 101);
+    await skipPage(warehouse, { runId: night, page: 1, reason: 'a test' });
+    expect(await placesForBackfill()).toBe(3);
+  });
+
+  it('for a batch of which nothing was heard for longer than it can wait', async () => {
+    await waiting(1, 2);
+    await warehouse.pool.query(
+      `update waiting_batches set waits_until = waits_until - interval '30 minutes'`,
+    );
+    expect(await placesForBackfill()).toBe(4);
+    await forgetOldBatches(warehouse.database);
+    expect((await warehouse.pool.query('select 1 from waiting_batches')).rowCount).toBe(0);
+  });
+});

@@ -1,0 +1,223 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { countCalls } from '../../../src/calls/count-calls.ts';
+import { admit } from '../../../src/ledger/admit.ts';
+import { awaitPlace } from '../../../src/ledger/waiting-batches.ts';
+import { readState } from '../../../src/monitoring/read-state.ts';
+import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
+import { ServiceFailure } from '../../../src/service/failures/failure.ts';
+import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
+import { parseCredits } from '../../../src/domain/money/decimal.ts';
+import {
+  createTestDatabase,
+  openTestWarehouse,
+  type TestDatabase,
+  type TestWarehouse,
+} from '../../helpers/database.ts';
+import { freePort } from '../../helpers/free-port.ts';
+import { callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
+import { openMetricsHouse, valueOf } from '../../helpers/metrics.ts';
+import { runningRun, stagedRun } from '../../helpers/rows.ts';
+
+const noBudgets = { perDay: undefined, perMonth: undefined };
+const endpoint = { name: 'POST /people/bulk_match', paid: true };
+
+describe('a scrape', () => {
+  let database: TestDatabase;
+  let warehouse: Warehouse;
+  let runId: string;
+  let scrape: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    warehouse = openWarehouse(database.databaseUrl, { connections: 2 });
+    runId = await runningRun(warehouse, '500');
+    const rateLimits = [{ calls: 20, seconds: 3_600 }];
+    const admission = await admit(
+      warehouse.database,
+      {
+        runId,
+        batch: 1,
+        priority: 'ad-hoc',
+        rowNumbers: [1, 2, 3],
+        creditsPerPerson: parseCredits('1')!,
+        deadlineSeconds: 60,
+        lateResults: true,
+      },
+      { service: 'test', rateLimits, budgets: noBudgets },
+    );
+    if (admission.kind !== 'admitted') throw new Error('not admitted');
+    await markUnknown(warehouse, admission.attemptId, 'by a test');
+    await warehouse.pool.query(
+      `insert into webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, received_at, status)
+       values ('d1', $1, $2, '', '', now() - interval '90 seconds', 'received'), ('d2', $1, $2, '', '', now(), 'quarantined')`,
+      [admission.attemptId, runId],
+    );
+    await warehouse.pool.query(`update runs set plan = '{"people": 10}' where run_id = $1`, [runId]);
+    const paused = await stagedRun(warehouse, []);
+    await setRunStatus(warehouse, paused.runId, 'paused', {
+      type: 'service.unauthorized',
+      reason: 'the key is refused',
+      next: 'set another',
+    });
+    const house = await openMetricsHouse(database.databaseUrl, {
+      limits: { rateLimits, budgets: { perDay: parseCredits('40'), perMonth: undefined } },
+    });
+    scrape = await house.scrape();
+    await house.close();
+  });
+
+  afterAll(async () => {
+    await warehouse.close();
+    await database.drop();
+  });
+
+  it('tells of budgets, with the limit of this process', () => {
+    expect(valueOf(scrape, 'enrich_budget_credits{budget="day",state="reserved"}')).toBe(3);
+    expect(valueOf(scrape, 'enrich_budget_limit_credits{budget="day"}')).toBe(40);
+    expect(valueOf(scrape, 'enrich_budget_limit_credits{budget="month"}')).toBeUndefined();
+    expect(valueOf(scrape, 'enrich_credits{state="unknown"}')).toBe(3);
+    expect(valueOf(scrape, 'enrich_credits{state="settled"}')).toBe(0);
+  });
+
+  it('tells of calls whose cost is unknown, and how long they have waited', () => {
+    expect(valueOf(scrape, 'enrich_attempts_open{status="unknown"}')).toBe(1);
+    expect(valueOf(scrape, 'enrich_attempts_unknown_oldest_seconds')).toBeGreaterThan(0);
+  });
+
+  it('tells of the places of each rate window', () => {
+    const window = 'endpoint="people/bulk_match",window="1h",counted_by="us"';
+    expect(valueOf(scrape, `enrich_rate_window_places{${window},state="used"}`)).toBe(1);
+    expect(valueOf(scrape, `enrich_rate_window_places{${window},state="free"}`)).toBe(19);
+  });
+
+  it('tells of the inbox, and of what was put aside', () => {
+    expect(valueOf(scrape, 'enrich_inbox_deliveries')).toBe(1);
+    expect(valueOf(scrape, 'enrich_inbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
+    expect(valueOf(scrape, 'enrich_deliveries_set_aside{status="quarantined"}')).toBe(1);
+    expect(valueOf(scrape, 'enrich_deliveries_set_aside{status="orphaned"}')).toBe(0);
+  });
+
+  it('tells of runs, why they are paused, and how far those are that have not ended', () => {
+    expect(valueOf(scrape, 'enrich_runs{status="running"}')).toBe(1);
+    expect(valueOf(scrape, 'enrich_runs{status="failed"}')).toBe(0);
+    expect(valueOf(scrape, 'enrich_runs_paused{type="service.unauthorized"}')).toBe(1);
+    expect(valueOf(scrape, `enrich_run_people{run="${runId}",state="asked"}`)).toBe(3);
+    expect(valueOf(scrape, `enrich_run_people{run="${runId}",state="open"}`)).toBe(7);
+    expect(valueOf(scrape, `enrich_run_budget_limit_credits{run="${runId}"}`)).toBe(500);
+  });
+});
+
+describe('how long a run has been idle', () => {
+  let warehouse: TestWarehouse;
+  let runId: string;
+
+  /** A run whose only call was answered an hour ago, and whose phones have not come. */
+  beforeEach(async () => {
+    warehouse = await openTestWarehouse();
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    ({ runId } = call);
+    await warehouse.pool.query(`update runs set created_at = now() - interval '2 hours', approved_at = null`);
+    await warehouse.pool.query(
+      `update attempts set admitted_at = now() - interval '1 hour', answered_at = now() - interval '1 hour'`,
+    );
+  });
+
+  afterEach(() => warehouse.drop());
+
+  const idleSeconds = async (): Promise<number | undefined> => {
+    const { unfinished } = await readState(warehouse, {
+      rateLimits: [],
+      budgets: noBudgets,
+      service: 'test',
+    });
+    return unfinished.find((run) => run.runId === runId)?.idleSeconds;
+  };
+
+  it('is nothing while it waits for late results, and no poll is due', async () => {
+    expect(await idleSeconds()).toBe(0);
+  });
+
+  it('counts from when a poll was due that nobody makes', async () => {
+    await warehouse.pool.query(`update attempts set next_poll_at = now() - interval '10 minutes'`);
+    expect(await idleSeconds()).toBeCloseTo(600, -1);
+  });
+
+  it('is of a run that is well while batches of others go first', async () => {
+    const first = await runningRun(warehouse);
+    await awaitPlace(warehouse.database, { runId: first, batch: 1, priority: 'ad-hoc' });
+    const outranked = async (): Promise<boolean[]> => {
+      const { unfinished } = await readState(warehouse, {
+        rateLimits: [],
+        budgets: noBudgets,
+        service: 'test',
+      });
+      return [runId, first].map((id) => unfinished.find((run) => run.runId === id)!.isOutranked);
+    };
+    expect(await outranked()).toEqual([false, false]);
+    await setRunPriority(warehouse, runId, 'backfill');
+    expect(await outranked()).toEqual([true, false]);
+  });
+
+  it('counts from the last call where nothing is awaited any more', async () => {
+    await warehouse.pool.query(`update attempts set awaited_until = now() - interval '50 minutes'`);
+    expect(await idleSeconds()).toBeCloseTo(3_600, -1);
+  });
+});
+
+describe('the endpoint', () => {
+  let temporal: Server;
+
+  beforeAll(async () => {
+    temporal = createServer((_, response) =>
+      response.end('# TYPE temporal_request counter\ntemporal_request 7'),
+    );
+    await new Promise<void>((resolve) => temporal.listen(0, '127.0.0.1', resolve));
+  });
+
+  afterAll(() => new Promise((resolve) => temporal.close(resolve)));
+
+  it('answers with what the process and the SDK say while the database is away', async () => {
+    const house = await openMetricsHouse(`postgres://nobody@127.0.0.1:${await freePort()}/none`, {
+      temporal: `http://127.0.0.1:${(temporal.address() as AddressInfo).port}/metrics`,
+    });
+    house.process.rowsIngested(12);
+    const scrape = await house.scrape();
+    await house.close();
+    expect(valueOf(scrape, 'enrich_database_up')).toBe(0);
+    expect(valueOf(scrape, 'enrich_ingested_rows_total')).toBe(12);
+    expect(valueOf(scrape, 'enrich_build_info{version="1.2.3"}')).toBe(1);
+    expect(valueOf(scrape, 'temporal_request')).toBe(7);
+  });
+
+  it('has every type of failure of the paid call from the start, so that the first shows as an increase', async () => {
+    const house = await openMetricsHouse(`postgres://nobody@127.0.0.1:${await freePort()}/none`);
+    const scrape = await house.scrape();
+    await house.close();
+    const shown = (type: string) =>
+      valueOf(scrape, `enrich_service_failures_total{endpoint="${endpoint.name}",type="${type}"}`);
+    expect(Object.keys(failureKinds).filter((type) => shown(type) !== 0)).toEqual([]);
+  });
+
+  it('counts calls by how they ended, and failures by their type', async () => {
+    const house = await openMetricsHouse(`postgres://nobody@127.0.0.1:${await freePort()}/none`);
+    const observe = countCalls(house.process);
+    await observe(endpoint, () => Promise.resolve('an answer'));
+    const refusal = new ServiceFailure('rate-limited', { endpoint, httpStatus: 429 });
+    await expect(observe(endpoint, () => Promise.reject(refusal))).rejects.toBe(refusal);
+    const scrape = await house.scrape();
+    await house.close();
+    const calls = 'enrich_service_calls_total{endpoint="POST /people/bulk_match"';
+    expect(valueOf(scrape, `${calls},result="answered"}`)).toBe(1);
+    expect(valueOf(scrape, `${calls},result="wait"}`)).toBe(1);
+    expect(valueOf(scrape, `${calls},result="unknown"}`)).toBe(0);
+    const failures = 'enrich_service_failures_total{endpoint="POST /people/bulk_match"';
+    expect(valueOf(scrape, `${failures},type="rate-limited"}`)).toBe(1);
+    const seconds = 'enrich_service_call_duration_seconds_count{endpoint="POST /people/bulk_match"}';
+    expect(valueOf(scrape, seconds)).toBe(2);
+  });
+});

@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
+import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
+import { metricNames, openMetricsHouse } from '../../helpers/metrics.ts';
+import { metricsOf, readAlertExpectations, readPanels, readRules } from '../../helpers/promql.ts';
+
+let database: TestDatabase;
+let served: Set<string>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const house = await openMetricsHouse(database.databaseUrl);
+  served = metricNames(await house.scrape());
+  await house.close();
+});
+
+afterAll(() => database.drop());
+
+const runbook = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
+
+/** Prometheus makes `up` itself; what Temporal's SDK serves is held against a real worker, end to end. */
+const isServed = (name: string) => served.has(name) || name === 'up' || name.startsWith('temporal_');
+
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+
+describe('names of metrics in an expression', () => {
+  it('are told from functions, labels, durations and words', () => {
+    const expression = `sum by (le) (rate(one_bucket{job=~"a.*"}[15m])) / on (le) max(two) > 0.2 and three`;
+    expect(metricsOf(expression)).toEqual(['one_bucket', 'two', 'three']);
+  });
+});
+
+describe('the alerts', () => {
+  it.each(readRules())('$alert asks for metrics that are served', ({ expr }) => {
+    const names = metricsOf(expr);
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => !isServed(name))).toEqual([]);
+  });
+
+  it.each(readRules())('$alert has a chapter of the runbook, a summary and a severity', (rule) => {
+    const { alert, labels, annotations } = rule;
+    expect(annotations['runbook_url']).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+    expect(runbook.split('\n')).toContain(`### ${alert}`);
+    expect(annotations['summary']).toMatch(/\S/);
+    expect(['page', 'ticket']).toContain(labels['severity']);
+  });
+
+  it.each(readRules())('$alert is tested where it fires, and where it is silent', ({ alert }) => {
+    const expected = readAlertExpectations().filter(({ alertname }) => alertname === alert);
+    expect(new Set(expected.map(({ exp_alerts: firing = [] }) => firing.length > 0))).toEqual(
+      new Set([true, false]),
+    );
+  });
+
+  it.skipIf(!hasPromtool)('pass their tests (test/alerts), where promtool is on the PATH', () => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [fileURLToPath(new URL('../../../scripts/check-alerts.mjs', import.meta.url))],
+      { encoding: 'utf8' },
+    );
+    expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
+  });
+
+  it('of the runbook are all there', () => {
+    const chapters = [...runbook.matchAll(/^### (Enrich\w+)$/gm)].map((match) => match[1]);
+    expect(chapters.sort()).toEqual(
+      readRules()
+        .map(({ alert }) => alert)
+        .sort(),
+    );
+  });
+});
+
+describe('the runbook', () => {
+  /** One failure that needs a person, or some in a row that may pass by themselves. */
+  const pauses = Object.entries(failureKinds)
+    .filter(([, { disposition }]) => ['pause', 'retry', 'unknown'].includes(disposition))
+    .map(([type]) => `service.${type.replace(/^not-sent\..*/, 'not-sent.…')}`);
+  /** What the service says before a run that nobody watches spends anything. */
+  const refusals = [
+    ...readFileSync(new URL('../../../src/calls/service-status.ts', import.meta.url), 'utf8').matchAll(
+      /new Problem\(\s*'(service\.[a-z-]+)'/g,
+    ),
+  ].map(([, type]) => type!);
+  const ours = ['src', 'workflows'].flatMap((folder) =>
+    readdirSync(new URL(`../../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.startsWith('sandbox'))
+      .map((name) => readFileSync(new URL(`../../../${folder}/${name}`, import.meta.url), 'utf8'))
+      .flatMap((text) => [
+        ...text.matchAll(/type: '((?:budget|match-rate|pilot|run|service|workflow)\.[a-z-]+)'/g),
+      ])
+      .map(([, type]) => type!),
+  );
+
+  it.each([...new Set([...pauses, ...refusals, ...ours])].filter((type) => type !== 'run.cancelled'))(
+    'says what to do where a run is stopped by %s',
+    (type) => expect(runbook).toContain(`\`${type}\``),
+  );
+});
+
+describe('the dashboard', () => {
+  const panels = readPanels().filter(({ targets }) => targets !== undefined);
+
+  it.each(panels)('$title asks for metrics that are served', ({ targets }) => {
+    const names = targets!.flatMap(({ expr }) => metricsOf(expr));
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => !isServed(name))).toEqual([]);
+  });
+
+  it('leaves out no metric of ours', () => {
+    const shown = new Set(panels.flatMap(({ targets }) => targets!.flatMap(({ expr }) => metricsOf(expr))));
+    const ours = [...served].filter((name) => name.startsWith('enrich_') && !/_(?:sum|count)$/.test(name));
+    const hidden = ours.filter((name) => !shown.has(name) && !shown.has(`${name}_bucket`));
+    expect(hidden).toEqual([]);
+  });
+});

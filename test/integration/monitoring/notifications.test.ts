@@ -1,0 +1,223 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseCredits } from '../../../src/domain/money/decimal.ts';
+import { notifiedEvents, type NotifiedEvent } from '../../../src/domain/runs/notified-event.ts';
+import { admit } from '../../../src/ledger/admit.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+import {
+  commandChannel,
+  signatureOf,
+  urlChannel,
+  type Channel,
+} from '../../../src/monitoring/notification-channels.ts';
+import { Notifier } from '../../../src/monitoring/notifier.ts';
+import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { runningRun, stagedRun } from '../../helpers/rows.ts';
+
+interface Posted {
+  readonly body: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+const stop = { type: 'service.unauthorized', reason: 'the key is refused', next: 'enrich resume RUN' };
+let warehouse: TestWarehouse;
+let server: Server;
+let status = 200;
+let posted: Posted[] = [];
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 4 });
+  server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (text) => (body += String(text)));
+    request.on('end', () => {
+      posted.push({ body, headers: request.headers });
+      response.writeHead(status).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+beforeEach(() => {
+  status = 200;
+  posted = [];
+});
+
+afterEach(() => warehouse.pool.query('delete from notifications'));
+
+afterAll(async () => {
+  await new Promise((resolve) => server.close(resolve));
+  await warehouse.drop();
+});
+
+const url = (path = '/') => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+const notifier = (channels: Channel[], events: readonly NotifiedEvent[] = notifiedEvents) =>
+  new Notifier({ warehouse, channels, events, log: createLogger({ level: 'silent', format: 'json' }) });
+const posts = () => posted.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+const makeDue = () =>
+  warehouse.pool.query(`update notifications set next_try_at = now() where closed_at is null`);
+const rows = async () =>
+  (
+    await warehouse.pool.query<{ failure: string | null; closed: boolean; told: string[]; tries: number }>(
+      'select failure, closed_at is not null as closed, told, tries from notifications order by notification_id',
+    )
+  ).rows;
+
+describe('a change of status', () => {
+  it('is told once, with the facts of the run and the reason of then', async () => {
+    const runId = await runningRun(warehouse);
+    await setRunStatus(warehouse, runId, 'paused', stop);
+    await setRunStatus(warehouse, runId, 'paused', stop);
+    await setRunStatus(warehouse, runId, 'running', undefined);
+    await notifier([urlChannel(url(), undefined)]).tellDue();
+    await notifier([urlChannel(url(), undefined)]).tellDue();
+    expect(posts()).toMatchObject([
+      { event: 'paused', run_id: runId, status: 'paused', reason: stop.reason, next: stop.next, calls: 0 },
+    ]);
+  });
+
+  it('says of what moment its figures are: those of a run that has gone on meanwhile are newer', async () => {
+    const runId = await runningRun(warehouse);
+    await setRunStatus(warehouse, runId, 'paused', stop);
+    await warehouse.pool.query(`update notifications set occurred_at = now() - interval '1 hour'`);
+    const before = Date.now();
+    await notifier([urlChannel(url(), undefined)]).tellDue();
+    const [post] = posts();
+    expect(Date.parse(String(post!['occurred_at']))).toBeLessThan(before - 3_590_000);
+    expect(Date.parse(String(post!['figures_at']))).toBeGreaterThanOrEqual(before);
+  });
+
+  it('is told by one of several tellers', async () => {
+    for (let runs = 0; runs < 25; runs += 1) {
+      const run = await stagedRun(warehouse, []);
+      await endRun(warehouse, run.runId, 'finished', undefined);
+    }
+    await Promise.all([1, 2, 3].map(() => notifier([urlChannel(url(), undefined)]).tellDue()));
+    const events = posts().map((post) => post['event_id']);
+    expect(events).toHaveLength(25);
+    expect(new Set(events).size).toBe(25);
+  });
+
+  it('is nobody’s news where it is not wanted, where a run only plans, and after a day', async () => {
+    const failed = await stagedRun(warehouse, []);
+    await setRunStatus(warehouse, failed.runId, 'failed', stop);
+    const old = await stagedRun(warehouse, []);
+    await endRun(warehouse, old.runId, 'finished', undefined);
+    await warehouse.pool.query(
+      `update notifications set occurred_at = now() - interval '25 hours' where run_id = $1`,
+      [old.runId],
+    );
+    const plan = await stagedRun(warehouse, []);
+    await warehouse.pool.query(`update runs set run_key = 'plan x' where run_id = $1`, [plan.runId]);
+    await setRunStatus(warehouse, plan.runId, 'failed', stop);
+    await notifier([urlChannel(url(), undefined)], ['finished', 'paused']).tellDue();
+    expect(posts()).toEqual([]);
+  });
+
+  it('names nobody: what looks like a person is taken out of the name of the file', async () => {
+    const run = await stagedRun(warehouse, []);
+    await warehouse.pool.query(`update runs set file_name = 'ada@example.com.csv' where run_id = $1`, [
+      run.runId,
+    ]);
+    await endRun(warehouse, run.runId, 'finished', undefined);
+    await notifier([urlChannel(url(), undefined)]).tellDue();
+    expect(posted[0]!.body).not.toContain('ada@');
+  });
+});
+
+describe('a budget that crosses a threshold', () => {
+  it('is told with its figures', async () => {
+    const runId = await runningRun(warehouse, '10');
+    await admit(
+      warehouse.database,
+      {
+        runId,
+        batch: 1,
+        priority: 'ad-hoc',
+        rowNumbers: [1, 2, 3, 4, 5, 6, 7, 8],
+        creditsPerPerson: parseCredits('1')!,
+        deadlineSeconds: 60,
+        lateResults: false,
+      },
+      {
+        service: 'test',
+        rateLimits: [],
+        budgets: { perDay: undefined, perMonth: undefined, alarmsAt: [80] },
+      },
+    );
+    await notifier([urlChannel(url(), undefined)]).tellDue();
+    expect(posts()).toMatchObject([
+      { event: 'budget', budget: `run:${runId}`, percent: 80, limit: '10', used: '8' },
+    ]);
+  });
+});
+
+describe('an address', () => {
+  it('is posted to with a signature by which the sender can be known', async () => {
+    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', stop);
+    await notifier([urlChannel(url(), 'a secret')]).tellDue();
+    const { body, headers } = posted[0]!;
+    expect(headers['x-enrich-signature']).toBe(signatureOf(body, 'a secret'));
+    expect(headers['content-type']).toBe('application/json');
+  });
+
+  it('that does not take it is tried again, ten times in all, and never without a pause', async () => {
+    status = 500;
+    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', stop);
+    for (let tries = 0; tries < 12; tries += 1) {
+      const teller = notifier([urlChannel(url('/hooks/s3cret'), undefined)]);
+      await teller.tellDue();
+      await teller.tellDue();
+      await makeDue();
+    }
+    expect(posted).toHaveLength(10);
+    expect(await rows()).toEqual([{ failure: 'url: HTTP 500', closed: true, told: [], tries: 10 }]);
+  });
+
+  it('that redirects has not taken it', async () => {
+    status = 302;
+    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', stop);
+    await notifier([urlChannel(url(), undefined)]).tellDue();
+    expect(await rows()).toMatchObject([{ failure: 'url: HTTP 302', closed: false }]);
+  });
+});
+
+describe('a command', () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'enrich-notify-'));
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  it('gets the same as JSON on its standard input', async () => {
+    const file = join(directory, 'news.json');
+    const runId = await runningRun(warehouse);
+    await setRunStatus(warehouse, runId, 'paused', stop);
+    await notifier([commandChannel(`cat > '${file}'`)]).tellDue();
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ event: 'paused', run_id: runId });
+    expect(await rows()).toMatchObject([{ failure: null, closed: true, told: ['command'] }]);
+  });
+
+  it('that fails is tried again; the address that has taken it is not', async () => {
+    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', stop);
+    const channels = [urlChannel(url(), undefined), commandChannel('exit 3')];
+    await notifier(channels).tellDue();
+    expect(await rows()).toMatchObject([{ failure: 'command: exit code 3', closed: false, told: ['url'] }]);
+    await makeDue();
+    await notifier(channels).tellDue();
+    expect(posted).toHaveLength(1);
+  });
+
+  it('that hangs is ended with the process that told it, and told again later', async () => {
+    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', stop);
+    const abort = new AbortController();
+    const told = commandChannel('sleep 1000').tell('{}', abort.signal);
+    abort.abort();
+    await expect(told).rejects.toThrow('it was ended');
+  });
+});

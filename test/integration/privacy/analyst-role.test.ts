@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { sql, type Kysely } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { allowAnalyst, migrate, migrations } from '../../../src/db/migrate.ts';
+import { analystColumns } from '../../../src/db/analyst-role.ts';
+import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
+
+const role = `analyst_${randomBytes(4).toString('hex')}`;
+const notPermitted = { code: '42501' };
+let database: TestDatabase;
+let owner: pg.Pool;
+let analyst: pg.Pool;
+
+async function onServer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('postgresServerUrl') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+beforeAll(async () => {
+  await onServer(`create role ${role} login password 'reads'`);
+  database = await createTestDatabase();
+  const url = new URL(database.databaseUrl);
+  url.username = role;
+  url.password = 'reads';
+  owner = new pg.Pool({ connectionString: database.databaseUrl, max: 1 });
+  analyst = new pg.Pool({ connectionString: url.href, max: 1 });
+  // `drop` may find a connection that is just being ended, and end it first.
+  for (const pool of [owner, analyst]) pool.on('connect', (client) => client.on('error', () => {}));
+});
+
+afterAll(async () => {
+  await analyst.end();
+  await owner.end();
+  await database.drop();
+  await onServer(`drop role ${role}`);
+});
+
+describe('an analyst’s role', () => {
+  it('reads nothing before it is allowed to', async () => {
+    await expect(analyst.query('select * from enrichment.enriched_contacts')).rejects.toMatchObject(
+      notPermitted,
+    );
+  });
+
+  it.each([
+    'select * from enrichment.enriched_contacts join enrichment.contact_phones using (source, contact_id)',
+    'select run_id, outcome, count(*) from enrichment.run_rows group by 1, 2',
+    'select r.file_name, sum(a.credits_settled) from enrichment.runs r join enrichment.attempts a using (run_id) group by 1',
+    'select * from enrichment.budgets',
+    'select status, count(*) from enrichment.webhook_deliveries group by 1',
+  ])('reads: %s', async (statement) => {
+    await allowAnalyst(database.databaseUrl, role);
+    expect((await analyst.query(statement)).rows).toEqual([]);
+  });
+
+  it.each([
+    'select * from enrichment.raw_answers',
+    'select body from enrichment.webhook_deliveries',
+    'select raw from enrichment.run_rows',
+    'select email from enrichment.run_rows',
+    'select keys from enrichment.run_rows',
+    'select token_hash from enrichment.attempts',
+    'select header from enrichment.runs',
+    'select options from enrichment.runs',
+    'select * from enrichment.identity_memory',
+    'select * from enrichment.claims',
+  ])('does not: %s', async (statement) => {
+    await expect(analyst.query(statement)).rejects.toMatchObject(notPermitted);
+  });
+
+  it.each([
+    `insert into enrichment.budgets (budget_id) values ('mine')`,
+    'update enrichment.enriched_contacts set phone = null',
+    'delete from enrichment.attempts',
+    'truncate enrichment.runs',
+    'create table enrichment.mine (x int)',
+    'drop table enrichment.budgets',
+  ])('does not: %s', async (statement) => {
+    await expect(analyst.query(statement)).rejects.toMatchObject(notPermitted);
+  });
+
+  it('has the same rights after a later migration, whatever it was given or lost meanwhile', async () => {
+    await owner.query(`grant select on enrichment.raw_answers to ${role}`);
+    await owner.query(`revoke select on enrichment.budgets from ${role}`);
+    const later = {
+      up: async (schema: Kysely<never>) => {
+        await sql`alter table enrichment.enriched_contacts add column timezone text`.execute(schema);
+        await sql`alter table enrichment.attempts add column secret text`.execute(schema);
+      },
+    };
+    await migrate(database.databaseUrl, { migrations: { ...migrations, '9999-later': later } });
+    await analyst.query('select timezone from enrichment.enriched_contacts');
+    await expect(analyst.query('select secret from enrichment.attempts')).rejects.toMatchObject(notPermitted);
+    await expect(analyst.query('select * from enrichment.raw_answers')).rejects.toMatchObject(notPermitted);
+    await analyst.query('select * from enrichment.budgets');
+  });
+
+  it('must be there, and must not own the tables', async () => {
+    await expect(allowAnalyst(database.databaseUrl, 'nobody')).rejects.toMatchObject({
+      type: 'role.unknown',
+    });
+    const { rows } = await owner.query<{ name: string }>('select current_user as name');
+    await expect(allowAnalyst(database.databaseUrl, rows[0]!.name)).rejects.toMatchObject({
+      type: 'role.owner',
+      exitCode: 2,
+    });
+  });
+});
+
+it('every table that there is was decided about', async () => {
+  const { rows } = await owner.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'enrichment' and table_name not like 'kysely%'`,
+  );
+  expect(rows.map(({ name }) => name).sort()).toEqual(Object.keys(analystColumns).sort());
+});

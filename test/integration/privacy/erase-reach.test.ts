@@ -1,0 +1,268 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { erase, measureErasure } from '../../../src/privacy/erase.ts';
+import { openPage } from '../../../src/runs/pages.ts';
+import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
+import { planRows } from '../../../src/runs/plan.ts';
+import { rememberAsked } from '../../../src/people/lookup-history.ts';
+import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
+import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { suppress } from '../../../src/privacy/suppressions.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { everything } from '../../helpers/everything.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  drainCall,
+  phonesBody,
+  recordPhonesAnswer,
+  storeFor,
+} from '../../helpers/late-calls.ts';
+import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
+
+const note = { by: 'somebody', reason: undefined };
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+async function keysOf(runId: string): Promise<string[][]> {
+  const { rows } = await warehouse.pool.query<{ keys: string[] }>(
+    'select keys from run_rows where run_id = $1 order by row_number',
+    [runId],
+  );
+  return rows.map(({ keys }) => keys);
+}
+
+describe('an erasure reaches', () => {
+  it('rows that hold only a hash of the address', async () => {
+    const email = 'hashed@orbit.example';
+    const run = await stagedRun(warehouse, [
+      { keys: [`hash:${md5(email)}`] },
+      { keys: [`hash:${sha256(email)}`] },
+    ]);
+    expect(await erase(warehouse, [`email:${email}`], note)).toMatchObject({ rows: 2 });
+    expect(await keysOf(run.runId)).toEqual([[], []]);
+  });
+
+  it('rows that hold the address, where only its hash is given', async () => {
+    const email = 'plain@orbit.example';
+    const run = await stagedRun(warehouse, [
+      { keys: [`email:${email}`], email },
+      { keys: [`hash:${sha256(email)}`] },
+    ]);
+    expect(await erase(warehouse, [`hash:${md5(email)}`], note)).toMatchObject({ rows: 2 });
+    expect(await keysOf(run.runId)).toEqual([[], []]);
+  });
+
+  it('rows that could not be read, and hold the address all the same', async () => {
+    const run = await stagedRun(warehouse, [{ keys: [] }, { keys: [] }]);
+    await warehouse.pool.query(
+      `update run_rows set outcome = 'malformed', raw = '["Ada","' || case row_number when 1 then 'Torn@Orbit.example' else 'untorn@orbit.example' end || '",""]'
+       where run_id = $1`,
+      [run.runId],
+    );
+    await erase(warehouse, ['email:torn@orbit.example'], note);
+    const { rows } = await warehouse.pool.query(
+      'select raw, outcome from run_rows where run_id = $1 order by row_number',
+      [run.runId],
+    );
+    expect(rows).toEqual([
+      { raw: '[]', outcome: 'malformed' },
+      { raw: '["Ada","untorn@orbit.example",""]', outcome: 'malformed' },
+    ]);
+  });
+
+  it('the record id of rows whose cells were pruned before', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    const pruned = await stagedRun(warehouse, [
+      { keys: [], contactId: 'pruned-4711', outcome: 'enriched' },
+      { keys: [], contactId: 'pruned-4712', outcome: 'enriched' },
+    ]);
+    await warehouse.pool.query(
+      `update enriched_contacts set contact_id = 'pruned-4711' where person_id = $1`,
+      [call.ids[0]],
+    );
+    await warehouse.pool.query('update runs set rows_pruned = 2 where run_id = $1', [pruned.runId]);
+    await erase(warehouse, [`person:${call.ids[0]}`], note);
+    const { rows } = await warehouse.pool.query(
+      'select contact_id, outcome from run_rows where run_id = $1 order by row_number',
+      [pruned.runId],
+    );
+    expect(rows).toEqual([
+      { contact_id: 'erased:1', outcome: 'enriched' },
+      { contact_id: 'pruned-4712', outcome: 'enriched' },
+    ]);
+  });
+
+  it('no colleague who reads the same shared address', async () => {
+    const run = await stagedRun(warehouse, [
+      { keys: ['email:info@shared.example', 'profile:linkedin.com/in/shared-ada'] },
+      { keys: ['email:info@shared.example|bo roller'] },
+      { keys: ['email:info@shared.example'] },
+    ]);
+    await warehouse.pool.query(
+      `insert into enriched_contacts (source, contact_id, email, enriched_at, run_id, attempt_id, row_number)
+       values ('hubspot', 'bo', 'info@shared.example', now(), 'gone', 'gone', 1)`,
+    );
+    expect(await erase(warehouse, ['profile:linkedin.com/in/shared-ada'], note)).toMatchObject({
+      contacts: 0,
+      rows: 1,
+    });
+    const next = await stagedRun(warehouse, [{ keys: ['email:info@shared.example|bo roller'] }]);
+    await planRows(warehouse, next.runId, asked);
+    expect(await outcomesOf(warehouse, next.runId)).toEqual([null]);
+    expect((await keysOf(run.runId)).map((keys) => keys.length)).toEqual([0, 1, 1]);
+  });
+});
+
+describe('an erased person', () => {
+  it('of an unknown call is not asked for again', async () => {
+    const call = await callWithPhones(warehouse);
+    await markUnknown(warehouse, call.attemptId, 'lost');
+    await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
+    expect(await reopenUnknown(warehouse, call.runId, [1, 2, 3])).toEqual([2, 3]);
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['unknown', null, null]);
+  });
+
+  it('of an unknown call comes back by no delivery, though their id was never learned', async () => {
+    const call = await callWithPhones(warehouse);
+    await markUnknown(warehouse, call.attemptId, 'lost');
+    await storeFor(warehouse, call, phonesBody(call.ids, 24));
+    await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
+    await drainCall(warehouse, call);
+    await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
+    const { rows } = await warehouse.pool.query(
+      'select status, body, credits::int from webhook_deliveries where attempt_id = $1',
+      [call.attemptId],
+    );
+    expect(rows).toEqual([
+      { status: 'orphaned', body: null, credits: 24 },
+      { status: 'orphaned', body: null, credits: 8 },
+    ]);
+    expect((await everything(warehouse)).includes(call.ids[0]!)).toBe(false);
+  });
+
+  it('is not remembered as asked for, where lost calls are remembered by an export', async () => {
+    await erase(warehouse, ['email:lost@orbit.example'], note);
+    const run = await stagedRun(warehouse, [
+      { keys: ['email:lost@orbit.example'] },
+      { keys: ['email:other@orbit.example'] },
+    ]);
+    await rememberAsked(warehouse, run.runId, new Date(), { reveal: [], waterfall: [], service: 'test' });
+    const { rows } = await warehouse.pool.query(
+      `select identity_key from identity_memory where identity_key in ('email:lost@orbit.example', 'email:other@orbit.example')`,
+    );
+    expect(rows).toEqual([{ identity_key: 'email:other@orbit.example' }]);
+  });
+
+  it('leaves no claim, where a page is opened at the same moment', async () => {
+    const runs = [];
+    for (let n = 0; n < 20; n += 1) {
+      const run = await stagedRun(warehouse, [
+        { keys: [`email:page${n}@orbit.example`] },
+        { keys: [`person:beside-page-${n}`] },
+      ]);
+      await planRows(warehouse, run.runId, asked);
+      runs.push(run.runId);
+    }
+    await Promise.all(
+      runs.flatMap((runId, n) => [
+        openPage(warehouse, runId, 1, asked),
+        erase(warehouse, [`email:page${n}@orbit.example`], note),
+      ]),
+    );
+    const { rows } = await warehouse.pool.query(
+      `select identity_key from claims where identity_key like 'email:page%'`,
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('a late delivery', () => {
+  it('is not written of whoever was put on the list since, under whatever name of their row', async () => {
+    const call = await callWithPhones(warehouse);
+    await warehouse.pool.query(
+      `update run_rows set keys = keys || '{"profile:linkedin.com/in/late-ada"}' where run_id = $1 and row_number = 1`,
+      [call.runId],
+    );
+    await recordPhonesAnswer(warehouse, call);
+    await warehouse.database
+      .transaction()
+      .execute((transaction) => suppress(transaction, ['profile:linkedin.com/in/late-ada'], note));
+    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    const { rows } = await warehouse.pool.query(
+      'select person_id from contact_phones where run_id = $1 order by 1',
+      [call.runId],
+    );
+    expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
+  });
+
+  it('is not written where it brings an address that is on the list', async () => {
+    const call = await callWithPhones(warehouse);
+    await warehouse.pool.query(
+      `update runs set options = options || '{"reveal": [], "waterfall": ["email"]}'::jsonb where run_id = $1`,
+      [call.runId],
+    );
+    await recordPhonesAnswer(warehouse, call);
+    await warehouse.pool.query('update enriched_contacts set email = null where run_id = $1', [call.runId]);
+    await warehouse.database
+      .transaction()
+      .execute((transaction) => suppress(transaction, ['email:listed-late@orbit.example'], note));
+    const body = {
+      people: call.ids.slice(0, 2).map((id, index) => ({
+        id,
+        waterfall: {
+          emails: [
+            {
+              vendors: [
+                { emails: [['listed-late', 'fine-late'][index] + '@orbit.example'], status: 'VERIFIED' },
+              ],
+            },
+          ],
+        },
+        emails: [
+          { email: ['listed-late', 'fine-late'][index] + '@orbit.example', email_status_cd: 'Verified' },
+        ],
+      })),
+      credits_consumed: 4,
+    };
+    await deliverTo(warehouse, call, Buffer.from(JSON.stringify(body)));
+    const kept = await everything(warehouse);
+    expect(['fine', 'listed'].map((name) => kept.includes(`${name}-late@orbit.example`))).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
+
+describe('a record of the CRM', () => {
+  it('that has become about another person names neither of them', async () => {
+    await stagedRun(warehouse, [{ keys: ['email:first@reused.example'], contactId: 'reused' }]);
+    await stagedRun(warehouse, [{ keys: ['email:second@reused.example'], contactId: 'reused' }]);
+    expect(
+      await keysOfRecord(warehouse.database, { source: 'generic', contactId: 'reused' }),
+    ).toBeUndefined();
+  });
+
+  it('whose address has changed names one person still, where a third row has both', async () => {
+    await stagedRun(warehouse, [{ keys: ['email:old@moved.example'], contactId: 'moved' }]);
+    await stagedRun(warehouse, [{ keys: ['email:new@moved.example'], contactId: 'moved' }]);
+    await stagedRun(warehouse, [{ keys: ['email:old@moved.example', 'email:new@moved.example'] }]);
+    const keys = await keysOfRecord(warehouse.database, { source: 'generic', contactId: 'moved' });
+    expect(keys!.toSorted()).toEqual(['email:new@moved.example', 'email:old@moved.example']);
+  });
+});
+
+it('measures what it would remove', async () => {
+  const email = 'measured@orbit.example';
+  await stagedRun(warehouse, [{ keys: [`hash:${md5(email)}`] }]);
+  expect(await measureErasure(warehouse, [`email:${email}`])).toMatchObject({ rows: 1 });
+});

@@ -1,0 +1,240 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { erase, measureErasure } from '../../../src/privacy/erase.ts';
+import { openPage } from '../../../src/runs/pages.ts';
+import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
+import { planRows } from '../../../src/runs/plan.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  drainCall,
+  phonesBody,
+  recordPhonesAnswer,
+  storeFor,
+  type PhonesCall,
+} from '../../helpers/late-calls.ts';
+import { everything } from '../../helpers/everything.ts';
+import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
+
+const note = { by: 'somebody', reason: 'ticket 17' };
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+/** Three people with their phones; the body of the answer is kept, and names them. */
+async function enrichedCall(): Promise<PhonesCall> {
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  await warehouse.pool.query('update raw_answers set body_gzip = $2 where attempt_id = $1', [
+    call.attemptId,
+    gzipSync(JSON.stringify(call.people)),
+  ]);
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  return call;
+}
+
+function first(call: PhonesCall): { email: string; personId: string; lastName: string } {
+  const { email, lastName } = call.people[0]!.identity;
+  return { email: email!, lastName: lastName!, personId: call.ids[0]! };
+}
+
+describe('a person who is erased', () => {
+  it('is nowhere in the warehouse any more, and the others are', async () => {
+    const call = await enrichedCall();
+    const { email, lastName, personId } = first(call);
+    const before = await everything(warehouse);
+    expect([email, lastName, personId].every((text) => before.includes(text))).toBe(true);
+
+    const measured = await measureErasure(warehouse, [`email:${email}`]);
+    expect(await erase(warehouse, [`email:${email}`], note)).toEqual(measured);
+    expect(measured).toEqual({
+      contacts: 1,
+      phones: 1,
+      former_values: 0,
+      rows: 1,
+      answers: 1,
+      deliveries: 1,
+      remembered: 2,
+    });
+
+    const after = await everything(warehouse);
+    expect([email, lastName, personId].filter((text) => after.includes(text))).toEqual([]);
+    const others = await warehouse.pool.query(
+      'select person_id from enriched_contacts where run_id = $1 and phone is not null order by 1',
+      [call.runId],
+    );
+    expect(others.rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
+  });
+
+  it('leaves rows, outcomes and credits adding up', async () => {
+    const call = await enrichedCall();
+    await erase(warehouse, [`email:${first(call).email}`], note);
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'enriched', 'enriched']);
+    const { rows } = await warehouse.pool.query(
+      'select people, found_people, trim_scale(credits_settled)::text as settled from attempts where attempt_id = $1',
+      [call.attemptId],
+    );
+    expect(rows).toEqual([{ people: 3, found_people: 3, settled: '27' }]);
+  });
+
+  it('is found by what only the service knows of them, and in the rows of other exports', async () => {
+    const call = await enrichedCall();
+    const { email, personId } = first(call);
+    const later = await stagedRun(warehouse, [
+      { keys: [`email:${email}`, 'profile:linkedin.com/in/other-name'], email },
+      { keys: ['profile:linkedin.com/in/other-name'] },
+      { keys: ['profile:linkedin.com/in/somebody-else'] },
+    ]);
+    expect(await erase(warehouse, [`person:${personId}`], note)).toMatchObject({ contacts: 1, rows: 3 });
+    const { rows } = await warehouse.pool.query(
+      'select keys from run_rows where run_id = $1 order by row_number',
+      [later.runId],
+    );
+    expect(rows).toEqual([{ keys: [] }, { keys: [] }, { keys: ['profile:linkedin.com/in/somebody-else'] }]);
+  });
+
+  it('is found by the id of their record in the CRM', async () => {
+    const call = await enrichedCall();
+    const contact = await warehouse.pool.query<{ contact_id: string }>(
+      'select contact_id from enriched_contacts where person_id = $1',
+      [call.ids[0]],
+    );
+    const keys = await keysOfRecord(warehouse.database, {
+      source: 'generic',
+      contactId: contact.rows[0]!.contact_id,
+    });
+    expect(await erase(warehouse, keys!, note)).toMatchObject({ contacts: 1, phones: 1 });
+  });
+
+  it('is found by the profile that the service wrote in a form of its own', async () => {
+    const call = await enrichedCall();
+    await warehouse.pool.query(
+      `update enriched_contacts set linkedin_url = 'http://de.LinkedIn.com/in/Jos%C3%A9-Novak-17/', email = null, run_id = 'gone'
+       where person_id = $1`,
+      [call.ids[0]],
+    );
+    expect(await measureErasure(warehouse, ['profile:linkedin.com/in/josé-novak-17'])).toMatchObject({
+      contacts: 1,
+    });
+    expect(await measureErasure(warehouse, ['profile:linkedin.com/in/novak-17'])).toMatchObject({
+      contacts: 0,
+    });
+  });
+
+  it('comes back by no export', async () => {
+    const call = await enrichedCall();
+    const { email } = first(call);
+    await erase(warehouse, [`email:${email}`], note);
+    const again = await stagedRun(warehouse, [{ keys: [`email:${email}`], email, firstName: 'Ada' }]);
+    await planRows(warehouse, again.runId, asked);
+    expect(await outcomesOf(warehouse, again.runId)).toEqual(['suppressed']);
+    expect(await everything(warehouse)).not.toContain(email);
+  });
+
+  it('comes back by no delivery: one that waits is applied for the others, and its body goes', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await storeFor(warehouse, call, phonesBody(call.ids, 24));
+    const { email, personId } = first(call);
+    await erase(warehouse, [`email:${email}`], note);
+    await drainCall(warehouse, call);
+    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    expect(await everything(warehouse)).not.toContain(personId);
+    const { rows } = await warehouse.pool.query(
+      'select person_id from contact_phones where run_id = $1 order by 1',
+      [call.runId],
+    );
+    expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
+  });
+
+  it('while their call is in the air is not written by its answer', async () => {
+    const call = await callWithPhones(warehouse);
+    const { email, personId } = first(call);
+    await erase(warehouse, [`email:${email}`], note);
+    await recordPhonesAnswer(warehouse, call);
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['suppressed', 'enriched', 'enriched']);
+    const { rows } = await warehouse.pool.query('select 1 from enriched_contacts where person_id = $1', [
+      personId,
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  it('while their call is in the air is not written where the answer names them in another way', async () => {
+    const call = await callWithPhones(warehouse);
+    const { email, personId } = first(call);
+    // The row is all that is known of them: no key of it is in the answer.
+    await warehouse.pool.query(
+      `update run_rows set keys = '{"name:ada novak|acme"}' where run_id = $1 and row_number = 1`,
+      [call.runId],
+    );
+    await erase(warehouse, ['name:ada novak|acme'], note);
+    await recordPhonesAnswer(warehouse, call);
+    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    const kept = await everything(warehouse);
+    expect([email, personId].filter((text) => kept.includes(text))).toEqual([]);
+  });
+
+  it('before they are asked for has the outcome suppressed', async () => {
+    const run = await stagedRun(warehouse, [{ keys: ['person:early'] }, { keys: ['person:other'] }]);
+    await planRows(warehouse, run.runId, asked);
+    await openPage(warehouse, run.runId, 1, asked);
+    await erase(warehouse, ['person:early'], note);
+    expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
+  });
+
+  it('of whom nothing is known is on the list all the same', async () => {
+    expect(await erase(warehouse, ['email:nobody@orbit.example'], note)).toEqual({
+      contacts: 0,
+      phones: 0,
+      former_values: 0,
+      rows: 0,
+      answers: 0,
+      deliveries: 0,
+      remembered: 0,
+    });
+    const run = await stagedRun(warehouse, [{ keys: ['email:nobody@orbit.example'] }]);
+    await planRows(warehouse, run.runId, asked);
+    expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
+  });
+});
+
+describe('an erasure', () => {
+  it('is recorded: who, when, why and how much, and not of whom', async () => {
+    const call = await enrichedCall();
+    await warehouse.pool.query('delete from erasures');
+    await erase(warehouse, [`email:${first(call).email}`], note);
+    const { rows } = await warehouse.pool.query('select erased_by, reason, removed from erasures');
+    expect(rows).toEqual([
+      {
+        erased_by: 'somebody',
+        reason: 'ticket 17',
+        removed: {
+          contacts: 1,
+          phones: 1,
+          former_values: 0,
+          rows: 1,
+          answers: 1,
+          deliveries: 1,
+          remembered: 2,
+        },
+      },
+    ]);
+  });
+
+  it('beside an answer that is recorded leaves nothing of the person, whichever comes first', async () => {
+    const calls = await Promise.all(Array.from({ length: 12 }, () => callWithPhones(warehouse)));
+    await Promise.all(
+      calls.flatMap((call) => [
+        recordPhonesAnswer(warehouse, call),
+        erase(warehouse, [`email:${first(call).email}`], note),
+      ]),
+    );
+    const kept = await everything(warehouse);
+    expect(calls.map((call) => first(call).personId).filter((id) => kept.includes(id))).toEqual([]);
+  });
+});

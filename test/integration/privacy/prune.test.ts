@@ -1,0 +1,326 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gatherReport } from '../../../src/report/gather.ts';
+import { renderReport, reportFormats } from '../../../src/report/render.ts';
+import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
+import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { reopenDelivery } from '../../../src/late-results/deliveries.ts';
+import { planRows } from '../../../src/runs/plan.ts';
+import { measurePrune, prune } from '../../../src/privacy/prune.ts';
+import { readRunFacts } from '../../../src/runs/run-facts.ts';
+import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
+import { endRun, getRun } from '../../../src/runs/runs.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  phonesBody,
+  recordPhonesAnswer,
+  storeFor,
+  type PhonesCall,
+} from '../../helpers/late-calls.ts';
+import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
+
+const month = 30 * 86_400;
+const everything = { answers: month, deliveries: month, staging: month };
+const noSignal = new AbortController().signal;
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+/** All that there is happened so long ago. */
+async function age(seconds: number): Promise<void> {
+  const ago = `make_interval(secs => ${seconds})`;
+  for (const [table, columns] of [
+    ['runs', ['created_at', 'finished_at']],
+    ['raw_answers', ['received_at']],
+    ['webhook_deliveries', ['received_at']],
+  ] as const) {
+    const set = columns.map((column) => `${column} = ${column} - ${ago}`).join(', ');
+    await warehouse.pool.query(`update enrichment.${table} set ${set}`);
+  }
+}
+
+/** A run that has ended, and whose phones have come. */
+async function endedRun(): Promise<PhonesCall> {
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  await endRun(warehouse, call.runId, 'finished', undefined);
+  return call;
+}
+
+/** What is kept of a run that says something of people. */
+async function keptOf({ runId, attemptId }: PhonesCall): Promise<Record<string, number>> {
+  const { rows } = await warehouse.pool.query<Record<string, number>>(
+    `select (select count(*)::int from raw_answers where attempt_id = $2) as answers,
+      (select count(body)::int from webhook_deliveries where attempt_id = $2) as deliveries,
+      (select count(*)::int from run_rows where run_id = $1 and (email is not null or last_name is not null or keys <> '{}')) as rows`,
+    [runId, attemptId],
+  );
+  return rows[0]!;
+}
+
+const whole = { answers: 1, deliveries: 1, rows: 3 };
+const nothing = { answers: 0, deliveries: 0, rows: 0 };
+
+describe('what is older than its retention', () => {
+  it('is removed, in the figures that were measured before', async () => {
+    const call = await endedRun();
+    await age(month + 60);
+    const measured = await measurePrune(warehouse, everything);
+    expect(measured).toMatchObject({
+      answers: { count: 1 },
+      deliveries: { count: 1 },
+      staging: { runs: 1, rows: 3 },
+      kept: { answers: 0, deliveries: 0, set_aside: 0, runs: 0 },
+    });
+    expect(await keptOf(call)).toEqual(whole);
+    expect(await prune(warehouse, everything, noSignal)).toEqual(measured);
+    expect(await keptOf(call)).toEqual(nothing);
+    expect(await prune(warehouse, everything, noSignal)).toMatchObject({
+      answers: { count: 0 },
+      deliveries: { count: 0 },
+      staging: { runs: 0, rows: 0 },
+    });
+  });
+
+  it('is what is named, and nothing else', async () => {
+    const call = await endedRun();
+    await age(month + 60);
+    await prune(warehouse, { deliveries: month }, noSignal);
+    expect(await keptOf(call)).toEqual({ ...whole, deliveries: 0 });
+    await prune(warehouse, {}, noSignal);
+    expect(await keptOf(call)).toEqual({ ...whole, deliveries: 0 });
+  });
+
+  it('leaves what is younger', async () => {
+    const call = await endedRun();
+    await age(month - 60);
+    await prune(warehouse, everything, noSignal);
+    expect(await keptOf(call)).toEqual(whole);
+  });
+
+  it('can be removed by several at once, and more than a batch of it', async () => {
+    const run = await stagedRun(warehouse, []);
+    await warehouse.pool.query(
+      `insert into run_rows (run_id, row_number, contact_id, raw, keys, outcome, email)
+       select $1, n, 'contact-' || n, '["x"]', '{k}', 'not_found', 'x' from generate_series(1, 12000) n`,
+      [run.runId],
+    );
+    await warehouse.pool.query(`update runs set rows_staged = 12000 where run_id = $1`, [run.runId]);
+    await endRun(warehouse, run.runId, 'finished', undefined);
+    await age(month + 60);
+    const pruned = await Promise.all([1, 2, 3].map(() => prune(warehouse, { staging: month }, noSignal)));
+    // Those that find a run in another's hands leave it to that one.
+    expect(Math.max(...pruned.map(({ staging }) => staging.rows))).toBeGreaterThan(0);
+    const { rows } = await warehouse.pool.query(
+      `select 1 from run_rows where run_id = $1 and (raw <> '[]' or keys <> '{}' or email is not null) limit 1`,
+      [run.runId],
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('afterwards', () => {
+  it('calls, credits, outcomes and contacts are as before', async () => {
+    const call = await endedRun();
+    const state = async () => ({
+      facts: await readRunFacts(warehouse, call.runId),
+      outcomes: await outcomesOf(warehouse, call.runId),
+      contacts: (
+        await warehouse.pool.query('select * from enriched_contacts where run_id = $1', [call.runId])
+      ).rows,
+      phones: (await warehouse.pool.query('select * from contact_phones where run_id = $1', [call.runId]))
+        .rows,
+    });
+    const before = await state();
+    expect(before.contacts).toHaveLength(3);
+    expect(before.phones).toHaveLength(3);
+    await age(month + 60);
+    await prune(warehouse, everything, noSignal);
+    expect(await state()).toEqual(before);
+  });
+
+  it('its people are still fresh', async () => {
+    const call = await endedRun();
+    await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);
+    const again = await stagedRun(
+      warehouse,
+      call.people.map(({ identity }) => ({ keys: [`email:${identity.email}`] })),
+    );
+    await planRows(warehouse, again.runId, asked);
+    expect(await outcomesOf(warehouse, again.runId)).toEqual(['fresh', 'fresh', 'fresh']);
+  });
+
+  it('the same delivery again is a duplicate, and another one is applied and billed', async () => {
+    const call = await endedRun();
+    await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);
+    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    await deliverTo(
+      warehouse,
+      call,
+      Buffer.from(phonesBody(call.ids, 26).toString().replaceAll('+1415', '+1416')),
+    );
+    const { rows: deliveries } = await warehouse.pool.query(
+      'select status from webhook_deliveries where attempt_id = $1 order by received_at',
+      [call.attemptId],
+    );
+    expect(deliveries.map(({ status }) => status)).toEqual(['applied', 'duplicate', 'applied']);
+    const { rows } = await warehouse.pool.query(
+      `select credits_settled::float8 as settled, (select count(*)::int from contact_phones where run_id = $2 and number like '+1416%') as phones
+       from attempts where attempt_id = $1`,
+      [call.attemptId, call.runId],
+    );
+    expect(rows).toEqual([{ settled: 29, phones: 3 }]);
+  });
+
+  it('a report says that what the file held is not known any more', async () => {
+    const call = await endedRun();
+    await prune(warehouse, { staging: 0 }, noSignal);
+    const report = await gatherReport(warehouse, call.runId, { rateLimits: [], now: new Date() });
+    expect(report.outcomes).toEqual({ enriched: 3 });
+    expect(report.coverage.fields).toEqual([]);
+    for (const format of reportFormats)
+      if (format !== 'json') expect(renderReport(report, format)).toContain('is not known any more');
+  });
+});
+
+describe('what is still needed', () => {
+  const always = { answers: 0, deliveries: 0, staging: 0 };
+
+  it('is kept while the run goes on', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    await prune(warehouse, always, noSignal);
+    expect(await keptOf(call)).toEqual(whole);
+  });
+
+  it('is kept while late results are awaited after the end of the run, which then are applied', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
+    await endRun(warehouse, call.runId, 'finished', undefined);
+    const { kept } = await prune(warehouse, always, noSignal);
+    expect(kept.runs).toBe(1);
+    expect(await keptOf(call)).toEqual(whole);
+    await deliverTo(warehouse, call, phonesBody(call.ids.slice(1), 16));
+    const { rows } = await warehouse.pool.query('select status from attempts where attempt_id = $1', [
+      call.attemptId,
+    ]);
+    expect(rows).toEqual([{ status: 'settled' }]);
+    await prune(warehouse, always, noSignal);
+    expect(await keptOf(call)).toMatchObject({ answers: 0, deliveries: 0 });
+  });
+
+  it('is kept of a call whose cost is unknown, until somebody decides', async () => {
+    const call = await callWithPhones(warehouse);
+    await markUnknown(warehouse, call.attemptId, 'no answer in time');
+    await endRun(warehouse, call.runId, 'finished', undefined);
+    await prune(warehouse, always, noSignal);
+    expect(await keptOf(call)).toMatchObject({ rows: 3 });
+    await decideAttempt(warehouse, call.attemptId, '0');
+    await prune(warehouse, always, noSignal);
+    expect(await keptOf(call)).toMatchObject({ rows: 0 });
+  });
+
+  it('is kept while a delivery of it waits to be applied', async () => {
+    const call = await endedRun();
+    await storeFor(warehouse, call, phonesBody(call.ids, 25));
+    await prune(warehouse, always, noSignal);
+    expect(await keptOf(call)).toEqual({ ...whole, deliveries: 2 });
+  });
+
+  it('is kept of deliveries that had no effect, so that they can be replayed', async () => {
+    const call = await endedRun();
+    await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
+    await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
+    await prune(warehouse, always, noSignal);
+    const { rows } = await warehouse.pool.query(
+      'select status, body is not null as kept from webhook_deliveries where attempt_id = $1 order by received_at',
+      [call.attemptId],
+    );
+    expect(rows).toEqual([
+      { status: 'applied', kept: false },
+      { status: 'quarantined', kept: true },
+      { status: 'orphaned', kept: true },
+    ]);
+  });
+
+  it('is also what had no effect, where that has a retention of its own: its hash, status and credits stay', async () => {
+    await prune(warehouse, { set_aside: 0 }, noSignal);
+    const call = await endedRun();
+    await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
+    await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
+    const rows = async () =>
+      (
+        await warehouse.pool.query<{ delivery_id: string }>(
+          `select delivery_id, status, body is null as pruned, credits::float8 as credits from webhook_deliveries
+           where attempt_id = $1 and status <> 'applied' order by received_at`,
+          [call.attemptId],
+        )
+      ).rows;
+    const retention = { set_aside: 2 * month };
+    await age(month + 60);
+    expect(await prune(warehouse, retention, noSignal)).toMatchObject({ set_aside: { count: 0 } });
+    await age(month);
+    expect(await measurePrune(warehouse, retention)).toMatchObject({ set_aside: { count: 2 } });
+    expect(await prune(warehouse, retention, noSignal)).toMatchObject({
+      set_aside: { count: 2 },
+      kept: { set_aside: 0 },
+    });
+    expect(await rows()).toMatchObject([
+      { status: 'quarantined', pruned: true, credits: null },
+      { status: 'orphaned', pruned: true, credits: 8 },
+    ]);
+    expect(await reopenDelivery(warehouse, (await rows())[0]!.delivery_id)).toBe(false);
+  });
+
+  it('is kept of deliveries without effect whose call is not decided, for they may say what it cost', async () => {
+    await prune(warehouse, { set_aside: 0 }, noSignal);
+    const call = await callWithPhones(warehouse);
+    await markUnknown(warehouse, call.attemptId, 'no answer in time');
+    await endRun(warehouse, call.runId, 'finished', undefined);
+    await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
+    await age(3 * month);
+    const { set_aside, kept } = await prune(warehouse, { set_aside: month }, noSignal);
+    expect([set_aside.count, kept.set_aside]).toEqual([0, 1]);
+    await decideAttempt(warehouse, call.attemptId, '0');
+    expect((await prune(warehouse, { set_aside: month }, noSignal)).set_aside.count).toBe(1);
+  });
+
+  it('is not what a plan left behind that was only looked at, and killed', async () => {
+    const { run } = await findOrBeginRun(warehouse, {
+      filePath: '/nowhere/plan.csv',
+      fileName: 'plan.csv',
+      fileSha256: 'plan',
+      options: (await getRun(warehouse, 'latest')).options,
+      expectedPlanHash: null,
+      planOnly: true,
+    });
+    await warehouse.pool.query(
+      `insert into run_rows (run_id, row_number, contact_id, raw, keys, email) values ($1, 1, 'c', '["x"]', '{k}', 'x')`,
+      [run.runId],
+    );
+    await warehouse.pool.query('update runs set rows_staged = 1 where run_id = $1', [run.runId]);
+    const emails = async () =>
+      (await warehouse.pool.query('select email from run_rows where run_id = $1', [run.runId])).rows;
+    await prune(warehouse, always, noSignal);
+    expect(await emails()).toEqual([{ email: 'x' }]);
+    await age(2 * 86_400);
+    await prune(warehouse, always, noSignal);
+    expect(await emails()).toEqual([{ email: null }]);
+  });
+});
+
+it('a signal ends it between two batches', async () => {
+  const call = await endedRun();
+  const stopped = AbortSignal.abort();
+  await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, stopped);
+  expect(await keptOf(call)).toEqual(whole);
+});

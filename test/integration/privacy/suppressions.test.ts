@@ -1,0 +1,257 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { dropOvertakenRows, openPage } from '../../../src/runs/pages.ts';
+import { planRows } from '../../../src/runs/plan.ts';
+import {
+  areSuppressed,
+  listSuppressions,
+  suppress,
+  suppressStaged,
+  unsuppress,
+} from '../../../src/privacy/suppressions.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import {
+  callWithPhones,
+  drainCall,
+  phonesBody,
+  recordPhonesAnswer,
+  storeFor,
+  type PhonesCall,
+} from '../../helpers/late-calls.ts';
+import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
+
+const note = { by: 'somebody', reason: 'asked us to' };
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+beforeEach(() => warehouse.pool.query('delete from suppression_entries'));
+
+afterAll(() => warehouse.drop());
+
+const put = (...keys: string[]): Promise<number> =>
+  warehouse.database.transaction().execute((transaction) => suppress(transaction, keys, note));
+
+const hash = (algorithm: 'md5' | 'sha256', text: string): string =>
+  createHash(algorithm).update(text).digest('hex');
+
+async function planned(rows: readonly StagedRow[]): Promise<(string | null)[]> {
+  const run = await stagedRun(warehouse, rows);
+  await planRows(warehouse, run.runId, asked);
+  return outcomesOf(warehouse, run.runId);
+}
+
+let names = 0;
+/** An address that no other test uses. */
+function address(): string {
+  names += 1;
+  return `ada${names}@orbit${names}.example`;
+}
+
+describe('a plan asks for nobody', () => {
+  it('whose address, profile, id or hash is on the list', async () => {
+    const email = address();
+    const keys = [`email:${email}`, 'profile:linkedin.com/in/ada', 'person:5b', `hash:${hash('md5', 'x')}`];
+    await put(...keys);
+    const rows = [...keys, 'email:other@orbit.example'].map((key) => ({ keys: [key] }));
+    expect(await planned(rows)).toEqual(['suppressed', 'suppressed', 'suppressed', 'suppressed', null]);
+  });
+
+  it.each(['md5', 'sha256'] as const)('whose address is on the list as its %s', async (algorithm) => {
+    const email = address();
+    await put(`hash:${hash(algorithm, email)}`);
+    expect(await planned([{ keys: [`email:${email}`] }])).toEqual(['suppressed']);
+  });
+
+  it.each(['md5', 'sha256'] as const)(
+    'of whom an export holds only the %s of a listed address',
+    async (algorithm) => {
+      const email = address();
+      await put(`email:${email}`);
+      expect(await planned([{ keys: [`hash:${hash(algorithm, email)}`] }])).toEqual(['suppressed']);
+    },
+  );
+
+  it('who is at a listed domain, below it, or by their employer’s domain', async () => {
+    await put('domain:acme.example');
+    const run = await stagedRun(warehouse, [
+      { keys: ['email:ada@acme.example'] },
+      { keys: ['email:bo@eu.acme.example'] },
+      { keys: ['person:77'] },
+      { keys: ['email:cy@notacme.example'] },
+    ]);
+    await warehouse.pool.query(
+      `update run_rows set domain = 'acme.example' where run_id = $1 and row_number = 3`,
+      [run.runId],
+    );
+    await planRows(warehouse, run.runId, asked);
+    expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', 'suppressed', 'suppressed', null]);
+  });
+
+  it('who is the same person as a row that is on the list', async () => {
+    const email = address();
+    await put(`email:${email}`);
+    expect(
+      await planned([
+        { keys: [`email:${email}`, 'person:88'] },
+        { keys: ['person:88'] },
+        { keys: ['person:89'] },
+      ]),
+    ).toEqual(['suppressed', 'suppressed', null]);
+  });
+
+  it('who reads a shared address that is on the list; a colleague who is listed by name is alone', async () => {
+    await put('email:info@acme.example');
+    const shared = ['email:info@acme.example|ada novak', 'email:info@acme.example|bo ek'];
+    expect(await planned(shared.map((key) => ({ keys: [key] })))).toEqual(['suppressed', 'suppressed']);
+    await unsuppress(warehouse, ['email:info@acme.example']);
+    await put(shared[0]!);
+    expect(await planned(shared.map((key) => ({ keys: [key] })))).toEqual(['suppressed', null]);
+  });
+});
+
+describe('what the file says of people on the list', () => {
+  it('is not kept', async () => {
+    const email = address();
+    await put(`email:${email}`);
+    const run = await stagedRun(warehouse, [{ keys: [`email:${email}`], email, firstName: 'Ada' }]);
+    await planRows(warehouse, run.runId, asked);
+    const { rows } = await warehouse.pool.query(
+      'select email, first_name, raw, keys, reason from run_rows where run_id = $1',
+      [run.runId],
+    );
+    expect(rows).toEqual([
+      { email: null, first_name: null, raw: '[]', keys: [], reason: 'on the suppression list' },
+    ]);
+  });
+});
+
+it('a file of people to put on the list says how many of its rows name nobody', async () => {
+  const run = await stagedRun(warehouse, [{ keys: ['email:from-a-file@orbit.example'] }, { keys: [] }]);
+  expect(await suppressStaged(warehouse, run.runId, { by: 'test', reason: undefined })).toEqual({
+    added: 1,
+    namelessRows: 1,
+  });
+});
+
+describe('somebody who is put on the list', () => {
+  it('after the plan is dropped when their page is opened', async () => {
+    const email = address();
+    const run = await stagedRun(warehouse, [
+      { keys: [`email:${email}`] },
+      { keys: ['email:b@orbit.example'] },
+    ]);
+    await planRows(warehouse, run.runId, asked);
+    await put(`email:${email}`);
+    expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [1], people: 1 });
+    expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
+  });
+
+  it('after their page was opened is dropped before their call, and holds no claim', async () => {
+    const email = address();
+    const run = await stagedRun(warehouse, [{ keys: [`email:${email}`] }]);
+    await planRows(warehouse, run.runId, asked);
+    await openPage(warehouse, run.runId, 1, asked);
+    await put(`email:${email}`);
+    expect(await dropOvertakenRows(warehouse, run.runId, 1, asked)).toBe(1);
+    const claims = await warehouse.pool.query('select 1 from claims where run_id = $1', [run.runId]);
+    expect(claims.rowCount).toBe(0);
+  });
+
+  it('and taken off it is asked for again', async () => {
+    const email = address();
+    await put(`email:${email}`);
+    expect(await unsuppress(warehouse, [`email:${email}`])).toBe(1);
+    expect(await planned([{ keys: [`email:${email}`] }])).toEqual([null]);
+  });
+
+  it('twice is one entry', async () => {
+    const email = address();
+    expect(await put(`email:${email}`)).toBe(1);
+    expect(await put(`email:${email}`)).toBe(0);
+  });
+});
+
+describe('the list', () => {
+  it('names nobody', async () => {
+    const email = address();
+    await put(`email:${email}`, 'domain:acme.example');
+    const { rows } = await warehouse.pool.query(
+      `select (select string_agg(e::text, ' ') from suppression_entries e) || (select string_agg(k::text, ' ') from suppressed_keys k) as all`,
+    );
+    const stored = (rows[0] as { all: string }).all;
+    expect(stored).not.toContain('ada');
+    expect(stored).not.toContain(Buffer.from(email).toString('hex'));
+    expect(await listSuppressions(warehouse, 10)).toEqual([
+      expect.objectContaining({
+        kind: 'domain',
+        domain: 'acme.example',
+        reason: 'asked us to',
+        added_by: 'somebody',
+      }),
+      expect.objectContaining({ kind: 'email', domain: null }),
+    ]);
+  });
+
+  it('tells of each key whether it is on it', async () => {
+    const email = address();
+    await put(`email:${email}`);
+    expect(await areSuppressed(warehouse.database, ['person:1', `email:${email}`, 'person:2'])).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+});
+
+describe('what the service says of somebody on the list', () => {
+  it.each([
+    ['by a key of the row', (call: PhonesCall) => `email:${call.people[0]!.identity.email!}`],
+    ['by what only the answer tells', (call: PhonesCall) => `person:${call.ids[0]!}`],
+  ])('is not written, and is paid for: %s', async (_, keyOf) => {
+    const call = await callWithPhones(warehouse);
+    await put(keyOf(call));
+    await recordPhonesAnswer(warehouse, call);
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['suppressed', 'enriched', 'enriched']);
+    const contacts = await warehouse.pool.query(
+      'select person_id from enriched_contacts where run_id = $1 order by 1',
+      [call.runId],
+    );
+    expect(contacts.rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
+    const { rows } = await warehouse.pool.query(
+      `select credits_answered::text as answered, (select count(*)::int from raw_answers r where r.attempt_id = a.attempt_id) as bodies
+       from attempts a where attempt_id = $1`,
+      [call.attemptId],
+    );
+    expect(rows).toEqual([{ answered: '3.000000', bodies: 0 }]);
+  });
+
+  it('is dropped where it comes later, its body with it; the others get theirs, and everything is paid for', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await storeFor(warehouse, call, phonesBody(call.ids, 24));
+    await storeFor(warehouse, call, phonesBody(call.ids, 24));
+    await put(`person:${call.ids[0]!}`);
+    await drainCall(warehouse, call);
+    const phones = await warehouse.pool.query(
+      'select person_id from contact_phones where run_id = $1 order by 1',
+      [call.runId],
+    );
+    expect(phones.rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
+    const deliveries = await warehouse.pool.query(
+      'select status, body, person_ids from webhook_deliveries where attempt_id = $1 order by status',
+      [call.attemptId],
+    );
+    expect(deliveries.rows).toEqual([
+      { status: 'applied', body: null, person_ids: ['suppressed-0', call.ids[1], call.ids[2]] },
+      { status: 'duplicate', body: null, person_ids: [] },
+    ]);
+    const attempt = await warehouse.pool.query(
+      'select status, trim_scale(credits_settled)::text as settled from attempts where attempt_id = $1',
+      [call.attemptId],
+    );
+    expect(attempt.rows).toEqual([{ status: 'settled', settled: '27' }]);
+  });
+});

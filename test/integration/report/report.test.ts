@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gatherReport } from '../../../src/report/gather.ts';
+import { reportFormats, renderReport } from '../../../src/report/render.ts';
+import type { RunReport } from '../../../src/report/report.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { stagedRun } from '../../helpers/rows.ts';
+
+let warehouse: TestWarehouse;
+let report: RunReport;
+
+const now = new Date('2026-11-21T12:00:00Z');
+/** 3 calls in any 10 seconds. */
+const rateLimits = [{ calls: 3, seconds: 10 }];
+
+/** An attempt, with what differs from a settled call of two people who were both billed. */
+interface Call {
+  readonly id: string;
+  readonly second: number;
+  readonly status?: string;
+  readonly reserved?: string;
+  readonly settled?: string | null;
+  readonly answered?: string | null;
+  readonly found?: readonly string[];
+  readonly answeredAfter?: number | null;
+}
+
+async function insertCall(runId: string, call: Call): Promise<void> {
+  const { id, second, status = 'settled', reserved = '2', settled = '2', answered = '2' } = call;
+  const { found = [], answeredAfter = 1 } = call;
+  await warehouse.pool.query(
+    `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, credits_answered,
+       found_ids, budget_ids, admitted_at, answered_at)
+     values ($1, $2, 1, $3, 2, $4, $5, $6, $7, array['run:' || $2], timestamptz '2026-11-21 09:00:00Z' + $8 * interval '1 second',
+       timestamptz '2026-11-21 09:00:00Z' + ($8 + $9::int) * interval '1 second')`,
+    [id, runId, status, reserved, settled, answered, found, second, answeredAfter],
+  );
+}
+
+/** Who was asked for in a call; with a person where somebody was written to the row. */
+async function insertPeople(runId: string, attemptId: string, people: readonly [number, string | null][]) {
+  for (const [index, [row, person]] of people.entries())
+    await warehouse.pool.query(
+      `insert into attempt_people (attempt_id, detail_index, run_id, row_number, outcome, person_id) values ($1, $2, $3, $4, $5, $6)`,
+      [attemptId, index, runId, row, person === null ? 'identity_mismatch' : 'enriched', person],
+    );
+}
+
+async function insertDelivery(
+  runId: string,
+  attemptId: string,
+  delivery: { subject: string; credits: string; status?: string; second: number },
+): Promise<void> {
+  await warehouse.pool.query(
+    `insert into webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, status, subject, credits, received_at)
+     values (gen_random_uuid()::text, $1, $2, '', '', $3, $4, $5, timestamptz '2026-11-21 09:00:00Z' + $6 * interval '1 second')`,
+    [attemptId, runId, delivery.status ?? 'applied', delivery.subject, delivery.credits, delivery.second],
+  );
+}
+
+async function insertContact(runId: string, contactId: string, fields: Readonly<Record<string, string>>) {
+  await warehouse.pool.query(
+    `insert into enriched_contacts (source, contact_id, email, email_status, phone, title, enriched_at, run_id, attempt_id, row_number)
+     values ('generic', $1, $2, $3, $4, $5, now(), $6, 'a-1', 1)`,
+    [contactId, fields['email'], fields['status'], fields['phone'], fields['title'], runId],
+  );
+}
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+  const run = await stagedRun(warehouse, [
+    { keys: [], outcome: 'enriched', email: 'one@orbit.example' },
+    { keys: [], outcome: 'enriched' },
+    { keys: [], outcome: 'enriched' },
+    { keys: [], outcome: 'identity_mismatch' },
+    { keys: [], outcome: 'unknown' },
+    { keys: [], outcome: 'duplicate' },
+    { keys: [], outcome: 'malformed' },
+  ]);
+  const { runId } = run;
+  await warehouse.pool.query(
+    `update runs set status = 'finished', header = '{Email,Job Title,Mobile,phone_jsonb}', mapping = '{"Email": "email"}', plan_hash = 'cafe',
+       options = options || '{"service": "https://user:secret@service.example/api/v1?key=secret", "reveal": ["phone"]}',
+       created_at = '2026-11-21 09:00:00Z', finished_at = '2026-11-21 09:30:00Z' where run_id = $1`,
+    [runId],
+  );
+  await warehouse.pool.query(
+    `update run_rows set raw = case row_number when 1 then $2 when 2 then $3 else '["", " ", "", "[]"]' end where run_id = $1`,
+    [
+      runId,
+      '["one@orbit.example", "Pilot\\u0000", "", ""]',
+      '["", "", "", "[{\\"number\\":\\"+1 202 555 0100\\"}]"]',
+    ],
+  );
+  await warehouse.pool.query(
+    `insert into budgets (budget_id, credits_limit, reserved, settled) values ($1, 100, 18, 23.5)`,
+    [`run:${runId}`],
+  );
+
+  // Both people are written, and phones for 8.5 come: the dearer of two bodies about the same people is the bill.
+  await insertCall(runId, { id: 'a-1', second: 0, settled: '10.5', found: ['p-1', 'p-2'] });
+  await insertPeople(runId, 'a-1', [
+    [1, 'p-1'],
+    [2, 'p-2'],
+  ]);
+  await insertDelivery(runId, 'a-1', { subject: 'phones:1', credits: '8', second: 11 });
+  await insertDelivery(runId, 'a-1', { subject: 'phones:1', credits: '8.5', second: 31 });
+  // One person came before, under another row; the other one fits nobody.
+  await insertCall(runId, { id: 'a-2', second: 1, found: ['p-1', 'p-9'] });
+  await insertPeople(runId, 'a-2', [
+    [3, 'p-1'],
+    [4, null],
+  ]);
+  await warehouse.pool.query(
+    `insert into quarantined_people (attempt_id, match_index, reason) values ('a-2', 1, 'it fits nobody who was asked for')`,
+  );
+  // Accepted as billed by the operator: no answer ever came.
+  await insertCall(runId, { id: 'a-3', second: 2, settled: '2', answered: null, answeredAfter: null });
+  // A delivery for nobody is billed all the same.
+  await insertCall(runId, { id: 'a-4', second: 30, settled: '9', answered: '1', found: ['p-4'] });
+  await insertDelivery(runId, 'a-4', { subject: 'phones:x', credits: '8', status: 'orphaned', second: 40 });
+  await insertCall(runId, {
+    id: 'a-5',
+    second: 40,
+    status: 'unknown',
+    reserved: '18',
+    settled: null,
+    answered: null,
+    answeredAfter: null,
+  });
+  // What is billed for a call whose cost is unknown is held, and not yet wasted.
+  await insertDelivery(runId, 'a-5', { subject: 'phones:y', credits: '8', status: 'orphaned', second: 45 });
+  await insertCall(runId, {
+    id: 'a-6',
+    second: 41,
+    status: 'released',
+    settled: '0',
+    answered: null,
+    answeredAfter: null,
+  });
+
+  await insertContact(runId, 'contact-1', {
+    email: 'one@orbit.example',
+    status: 'verified',
+    title: 'Pilot',
+    phone: '+12025550101',
+  });
+  await insertContact(runId, 'contact-2', { email: 'two@orbit.example', status: 'verified' });
+  await insertContact(runId, 'contact-3', { email: 'three@orbit.example', status: 'guessed' });
+
+  // Another run at the same service, at the same time.
+  const other = await stagedRun(warehouse, [{ keys: [] }]);
+  await warehouse.pool.query(
+    `update runs r set options = o.options from runs o where r.run_id = $1 and o.run_id = $2`,
+    [other.runId, runId],
+  );
+  await insertCall(other.runId, { id: 'b-1', second: -5 });
+  await insertCall(other.runId, { id: 'b-2', second: 35 });
+
+  report = await gatherReport(warehouse, runId, { rateLimits, now });
+});
+
+afterAll(async () => {
+  await warehouse.drop();
+});
+
+describe('the report of a run', () => {
+  it('says how long it took, and no secret of the service’s address', () => {
+    expect(report.run.seconds).toBe(1_800);
+    expect(report.run.service).toBe('https://service.example/api/v1');
+  });
+
+  it('counts every row once, in the order of the outcomes', () => {
+    expect(Object.entries(report.outcomes)).toEqual([
+      ['enriched', 3],
+      ['identity_mismatch', 1],
+      ['duplicate', 1],
+      ['unknown', 1],
+      ['malformed', 1],
+    ]);
+  });
+
+  it('measures coverage in the export and in the warehouse, without duplicates and unreadable rows', () => {
+    expect(report.coverage.contacts).toBe(5);
+    const fields = Object.fromEntries(
+      report.coverage.fields.map(({ field, ...figures }) => [field, figures]),
+    );
+    expect(fields).toMatchObject({
+      email: { before: 1, after: 3, gained: 2 },
+      verified_email: { before: null, after: 2, gained: 2 },
+      title: { before: 1, after: 1, gained: 0 },
+      phone: { before: 1, after: 2, gained: 1 },
+      linkedin_url: { before: null, after: 0, gained: 0 },
+    });
+  });
+
+  it('tells credits by what they bought, and the parts add up', () => {
+    expect(report.credits.settled).toEqual({
+      total: '23.5',
+      records: '5',
+      phones: '16.5',
+      waterfall: '0',
+      decided: '2',
+    });
+    expect(report.credits.held).toEqual({ total: '18', in_the_air: '0', awaiting: '0', unknown: '18' });
+  });
+
+  it('says where credits bought nothing', () => {
+    expect(report.waste).toEqual([
+      { kind: 'no_contact', count: 1, credits: '1' },
+      { kind: 'answered_again', count: 1, credits: '1' },
+      { kind: 'no_answer', count: 2, credits: '2' },
+      { kind: 'orphaned_delivery', count: 1, credits: '8' },
+    ]);
+  });
+
+  it('charges phones with late results and emails with the rest', () => {
+    expect(report.costs).toEqual([
+      { field: 'contact', count: 3, credits: '23.5', each: '7.833333' },
+      { field: 'verified_email', count: 2, credits: '7', each: '3.5' },
+      { field: 'phone', count: 1, credits: '16.5', each: '16.5' },
+    ]);
+  });
+
+  it('counts the calls of all runs in the trailing windows, and never those that were not sent', () => {
+    const { by_status: statuses, buckets, windows } = report.calls;
+    expect(statuses).toEqual({ released: 1, settled: 4, unknown: 1 });
+    expect(buckets.reduce((sum, bucket) => sum + bucket.this_run, 0)).toBe(5);
+    expect(buckets.reduce((sum, bucket) => sum + bucket.other_runs, 0)).toBe(1);
+    // The other run's call of five seconds before still counts beside the first three; after ten seconds none does.
+    expect(windows[0]?.peak).toBe(4);
+    expect(windows[0]?.trailing.slice(0, 12)).toEqual([2, 3, 4, 4, 4, 3, 3, 3, 3, 3, 2, 1]);
+    expect(windows[0]?.trailing).toHaveLength(buckets.length);
+  });
+
+  it('says how late results stand and how long they took', () => {
+    expect(report.late_results).toMatchObject({
+      arrived: 2,
+      orphaned: 2,
+      median_seconds: 20,
+      longest_seconds: 30,
+    });
+  });
+
+  it('names what needs a person', () => {
+    expect(report.needs_person.map(({ next }) => next.split(' ').slice(0, 3).join(' '))).toEqual([
+      'enrich attempts list',
+      'enrich inbox list',
+    ]);
+  });
+
+  it.each(reportFormats)('holds nobody’s data as %s', (format) => {
+    const text = renderReport(report, format);
+    expect(text).toContain(report.run.run_id);
+    expect(text).not.toMatch(/orbit\.example|Pilot|555|secret/);
+  });
+
+  it('is there for a run in which nothing has happened yet', async () => {
+    const fresh = await stagedRun(warehouse, []);
+    const early = await gatherReport(warehouse, fresh.runId, { rateLimits, now });
+    expect([early.calls.buckets, early.waste, early.needs_person]).toEqual([[], [], []]);
+  });
+
+  it('refuses a run that is not there', async () => {
+    await expect(gatherReport(warehouse, 'run-none', { rateLimits, now })).rejects.toMatchObject({
+      type: 'run.unknown',
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RunStatus } from '../../../src/contract.ts';
+import { findLatestFor } from '../../../src/runs/latest-run.ts';
+import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
+import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
+import type { RunOptions } from '../../../src/db/schema.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 1 });
+});
+
+afterAll(() => warehouse.drop());
+
+beforeEach(async () => {
+  await warehouse.pool.query('truncate enrichment.runs cascade');
+});
+
+/** Younger than all before. */
+async function begin(file: string, status: RunStatus, by: 'hand' | 'schedule' | 'plan'): Promise<string> {
+  const { run } = await findOrBeginRun(warehouse, {
+    filePath: file,
+    fileName: file,
+    fileSha256: file,
+    options: {} as RunOptions,
+    expectedPlanHash: null,
+    planOnly: by === 'plan',
+    ...(by === 'schedule' && { asOf: new Date('2026-11-21T02:00:00Z') }),
+  });
+  await setRunStatus(warehouse, run.runId, status, undefined);
+  return run.runId;
+}
+
+describe('the run that is meant by "latest"', () => {
+  it('is one that waits where it is resumed, one that goes on where it is paused, and otherwise the newest', async () => {
+    const paused = await begin('a.csv', 'paused', 'hand');
+    const running = await begin('b.csv', 'running', 'hand');
+    const unapproved = await begin('c.csv', 'awaiting_approval', 'hand');
+    await begin('d.csv', 'finished', 'hand');
+    expect(await findLatestFor(warehouse, 'waiting')).toBe(unapproved);
+    expect(await findLatestFor(warehouse, 'going-on')).toBe(running);
+    expect(await findLatestFor(warehouse, 'unfinished')).toBe(unapproved);
+    await setRunStatus(warehouse, unapproved, 'cancelled', undefined);
+    expect(await findLatestFor(warehouse, 'waiting')).toBe(paused);
+  });
+
+  it('is one that was begun by hand before one that a schedule has begun since', async () => {
+    const mine = await begin('a.csv', 'paused', 'hand');
+    const nightly = await begin('b.csv', 'paused', 'schedule');
+    expect(await findLatestFor(warehouse, 'waiting')).toBe(mine);
+    await setRunStatus(warehouse, mine, 'running', undefined);
+    expect(await findLatestFor(warehouse, 'waiting')).toBe(nightly);
+    expect(await findLatestFor(warehouse, 'unfinished')).toBe(mine);
+  });
+
+  it('is the one that goes on where none waits, and none where all have ended', async () => {
+    const running = await begin('a.csv', 'running', 'schedule');
+    expect(await findLatestFor(warehouse, 'waiting')).toBe(running);
+    await setRunStatus(warehouse, running, 'finished', undefined);
+    expect(await findLatestFor(warehouse, 'waiting')).toBeUndefined();
+  });
+
+  it('is, where it is only looked at, the newest of all but for plans', async () => {
+    await begin('a.csv', 'paused', 'hand');
+    const finished = await begin('b.csv', 'finished', 'schedule');
+    await begin('c.csv', 'planned', 'plan');
+    expect((await getRun(warehouse, 'latest')).runId).toBe(finished);
+  });
+});

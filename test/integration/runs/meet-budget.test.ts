@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { changeRunBudget, hasCreditsAgain, meetBudget } from '../../../src/runs/resolve-budget-exhaustion.ts';
+import { admit } from '../../../src/ledger/admit.ts';
+import { presentBudget, setBudget } from '../../../src/ledger/budget-limits.ts';
+import { getRun, runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
+import { skipPage } from '../../../src/runs/skip-page.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { runningRun } from '../../helpers/rows.ts';
+
+let warehouse: TestWarehouse;
+const budgets = { perDay: undefined, perMonth: undefined };
+const note = { by: 'a test', reason: undefined };
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 5 });
+});
+
+afterAll(async () => {
+  await warehouse.drop();
+});
+
+async function wishes(runId: string, onBudget: 'finish' | 'pause'): Promise<void> {
+  await warehouse.pool.query(
+    `update runs set options = jsonb_set(options, '{onBudget}', to_jsonb($2::text)) where run_id = $1`,
+    [runId, onBudget],
+  );
+}
+
+describe('a run that met a limit', () => {
+  it('ends where its own budget is empty and nobody said otherwise', async () => {
+    const runId = await runningRun(warehouse, '0.5');
+    expect(await meetBudget({ warehouse, budgets }, runId)).toEqual({
+      kind: 'finish',
+      budget: `run:${runId}`,
+    });
+  });
+
+  it('waits for its own budget where its owner said so, until a person raises it', async () => {
+    const runId = await runningRun(warehouse, '0');
+    await wishes(runId, 'pause');
+    const meeting = await meetBudget({ warehouse, budgets }, runId);
+    expect(meeting).toMatchObject({
+      kind: 'wait',
+      milliseconds: null,
+      stop: {
+        type: 'budget.empty',
+        next: `enrich budget set run:${runId} N; then: enrich resume ${runId}`,
+        budgets: [`run:${runId}`],
+      },
+    });
+    if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.stop);
+    expect(await runsWaitingFor(warehouse, `run:${runId}`)).toEqual([runId]);
+    await changeRunBudget({ warehouse, budgets }, { runId, limit: '5', reason: 'more' });
+    expect(await meetBudget({ warehouse, budgets }, runId)).toEqual({ kind: 'open' });
+  });
+
+  it('could go on as soon as every budget holds the price of one person', async () => {
+    const runId = await runningRun(warehouse, '0');
+    await wishes(runId, 'pause');
+    const could = async () => hasCreditsAgain({ warehouse, budgets }, await getRun(warehouse, runId));
+    expect(await could()).toBe(false);
+    const meeting = await meetBudget({ warehouse, budgets }, runId);
+    if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.stop);
+    expect(await could()).toBe(false);
+    await setBudget(warehouse.database, `run:${runId}`, wholeCredits(5), undefined, note);
+    expect(await could()).toBe(true);
+    const dayOfOthers = { perDay: wholeCredits(0), perMonth: undefined };
+    expect(await hasCreditsAgain({ warehouse, budgets: dayOfOthers }, await getRun(warehouse, runId))).toBe(
+      false,
+    );
+  });
+
+  it('waits for the next day where the budget of the day is empty, and ends where its owner said so', async () => {
+    const runId = await runningRun(warehouse);
+    const day = await presentBudget(warehouse.database, 'day');
+    await setBudget(warehouse.database, day, 'used', undefined, note);
+    const meeting = await meetBudget({ warehouse, budgets }, runId);
+    if (meeting.kind !== 'wait') throw new Error(meeting.kind);
+    expect(meeting.stop.reason).toMatch(/^day:.* by itself at \d{4}-\d{2}-\d{2}T00:00:00.000Z$/);
+    expect(meeting.milliseconds).toBeGreaterThan(0);
+    expect(meeting.milliseconds).toBeLessThanOrEqual(86_400_000);
+    await wishes(runId, 'finish');
+    expect(await meetBudget({ warehouse, budgets }, runId)).toEqual({ kind: 'finish', budget: day });
+    await setBudget(warehouse.database, day, 'default', undefined, note);
+  });
+
+  it('stays paused for what another call of its page has met, credits or none', async () => {
+    const stop = { type: 'match-rate.below', reason: 'the match rate has fallen below 40 %', next: 'look' };
+    for (const limit of ['0', '5']) {
+      const runId = await runningRun(warehouse, limit);
+      await setRunStatus(warehouse, runId, 'paused', stop);
+      expect(await meetBudget({ warehouse, budgets }, runId)).toEqual({
+        kind: 'wait',
+        milliseconds: null,
+        stop,
+      });
+    }
+  });
+});
+
+describe('a page that is skipped', () => {
+  it('leaves out whoever is being asked for, and nobody of it is asked for afterwards', async () => {
+    const runId = await runningRun(warehouse);
+    await warehouse.pool.query(
+      `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, 1030) n`,
+      [runId],
+    );
+    const ask = (rowNumbers: readonly number[]) =>
+      admit(
+        warehouse.database,
+        {
+          runId,
+          batch: 1,
+          priority: 'ad-hoc',
+          rowNumbers,
+          creditsPerPerson: wholeCredits(1),
+          deadlineSeconds: 30,
+          lateResults: false,
+        },
+        { service: 'test', rateLimits: [], budgets },
+      );
+    expect(await ask([1, 2])).toMatchObject({ kind: 'admitted' });
+    const request = { runId, page: 1, reason: 'wrong region' };
+    expect(await skipPage(warehouse, request)).toEqual({ people: 998, inTheAir: 2 });
+    expect(await ask([3])).toEqual({ kind: 'taken' });
+    expect(await ask([1001])).toMatchObject({ kind: 'admitted' });
+    await warehouse.pool.query(
+      `update run_rows set outcome = 'enriched' where run_id = $1 and row_number < 3`,
+      [runId],
+    );
+    expect(await skipPage(warehouse, request)).toEqual({ people: 998, inTheAir: 0 });
+  });
+});

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { judgePilot } from '../../../src/runs/judge-pilot.ts';
+import { planRun } from '../../../src/runs/plan-run.ts';
+import { watchMatchRate } from '../../../src/runs/watch-match-rate.ts';
+import { admit } from '../../../src/ledger/admit.ts';
+import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { openPage } from '../../../src/runs/pages.ts';
+import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
+import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { asked, stagedRun } from '../../helpers/rows.ts';
+
+let warehouse: TestWarehouse;
+const budgets = { perDay: undefined, perMonth: undefined };
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 5 });
+});
+
+afterAll(async () => {
+  await warehouse.drop();
+});
+
+let runs = 0;
+
+/** A planned run of 60 people, two in three with a work address, with a pilot of 12. */
+async function plannedRun(options: object): Promise<string> {
+  runs += 1;
+  const rows = Array.from({ length: 60 }, (_, index) => {
+    const email = `person-${index}@${index % 3 === 0 ? 'gmail.com' : 'nordlys.example'}`;
+    return { keys: [`key-${runs}-${index}`], email, contactId: `contact-${runs}-${index}` };
+  });
+  const { runId } = await stagedRun(warehouse, rows);
+  await warehouse.pool.query(`update runs set options = options || $2::jsonb where run_id = $1`, [
+    runId,
+    JSON.stringify({ pilot: 12, ...options }),
+  ]);
+  await planRun({ warehouse, service: 'test', rateLimits: [], budgets, callConcurrency: 1 }, runId);
+  await setRunStatus(warehouse, runId, 'running', undefined);
+  return runId;
+}
+
+/** As if the pilot had been asked for: so many of it found, each at a credit. */
+async function answer(runId: string, found: number): Promise<void> {
+  const { rows } = await warehouse.pool.query<{ row_number: number; contact_id: string }>(
+    `select row_number, contact_id from run_people join run_rows using (run_id, row_number)
+     where run_id = $1 and position < 1000 order by position`,
+    [runId],
+  );
+  for (const [index, row] of rows.entries()) {
+    const outcome = index < found ? 'enriched' : 'not_found';
+    await warehouse.pool.query(`update run_rows set outcome = $3 where run_id = $1 and row_number = $2`, [
+      runId,
+      row.row_number,
+      outcome,
+    ]);
+    if (outcome === 'enriched')
+      await warehouse.pool.query(
+        `insert into enriched_contacts (source, contact_id, email, enriched_at, run_id, attempt_id, row_number)
+         values ('generic', $1, $2, now(), $3, 'a', $4)`,
+        [row.contact_id, index % 2 === 0 ? 'x@y.example' : null, runId, row.row_number],
+      );
+  }
+  await warehouse.pool.query(
+    `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids)
+     values ($1, $1, 1, 'settled', 12, 12, $2, '{}')`,
+    [runId, found],
+  );
+}
+
+describe('a pilot', () => {
+  it('is a sample of all kinds of rows in pages of its own, and the rest follows', async () => {
+    const runId = await plannedRun({});
+    const { plan } = await getRun(warehouse, runId);
+    expect(plan).toMatchObject({ people: 60, pages: 2, calls: 7, pilot: { people: 12, pages: 1 } });
+    const { rows } = await warehouse.pool.query(
+      `select split_part(email, '@', 2) as domain, count(*)::int as people
+       from run_people join run_rows using (run_id, row_number) where run_id = $1 and position < 1000 group by 1 order by 1`,
+      [runId],
+    );
+    expect(rows).toEqual([
+      { domain: 'gmail.com', people: 4 },
+      { domain: 'nordlys.example', people: 8 },
+    ]);
+    expect(await openPage(warehouse, runId, 1, asked)).toEqual({ batches: [1, 2], people: 12 });
+    expect((await openPage(warehouse, runId, 2, asked)).people).toBe(48);
+  });
+
+  it('without a rule waits for a word, with its figures, and is judged once', async () => {
+    const runId = await plannedRun({});
+    await answer(runId, 6);
+    const judged = await judgePilot(warehouse, runId);
+    expect(judged).toMatchObject({ kind: 'stop', stop: { type: 'pilot.done' } });
+    expect(await judgePilot(warehouse, runId)).toEqual(judged);
+    const { status, stop } = await getRun(warehouse, runId);
+    expect(status).toBe('paused');
+    expect(stop?.reason).toBe(
+      'pilot of 12 people; 6 of 12 found: 50 % (25.4 % to 74.6 %); 6 credits: 2 per email (3)',
+    );
+    await setRunStatus(warehouse, runId, 'running', undefined);
+    expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'go on' });
+  });
+
+  it.each([
+    ['is good enough', { minMatchRate: 0.5, maxCostPerEmail: '2' }, 'go on', undefined],
+    ['finds too few', { minMatchRate: 0.6 }, 'stop', 'the match rate is below 60 %: pilot'],
+    [
+      'costs too much',
+      { maxCostPerEmail: '1.999999' },
+      'stop',
+      'an email costs more than 1.999999 credits: pilot',
+    ],
+  ])('that %s decides by its rules', async (_, options, kind, reason) => {
+    const runId = await plannedRun(options);
+    await answer(runId, 6);
+    const judged = await judgePilot(warehouse, runId);
+    expect(judged.kind).toBe(kind);
+    if (judged.kind === 'stop') expect(judged.stop.reason).toContain(reason);
+    expect((await getRun(warehouse, runId)).status).toBe(kind === 'stop' ? 'paused' : 'running');
+  });
+});
+
+describe('the guard of the match rate', () => {
+  it('counts the latest calls, and begins anew once it has stopped a run', async () => {
+    const runId = await plannedRun({});
+    for (let call = 1; call <= 12; call += 1) {
+      const attempt = `${runId}-${call}`;
+      await warehouse.pool.query(
+        `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids, answered_at)
+         values ($1, $2, 9, 'settled', 10, 10, 0, '{}', clock_timestamp())`,
+        [attempt, runId],
+      );
+      await warehouse.pool.query(
+        `insert into attempt_people (attempt_id, detail_index, run_id, row_number, outcome)
+         select $1, n, $2, n, case when n = 0 then 'enriched' else 'not_found' end from generate_series(0, 9) n`,
+        [attempt, runId],
+      );
+    }
+    expect(await watchMatchRate(warehouse, runId, null)).toBeUndefined();
+    expect((await watchMatchRate(warehouse, runId, 0.4))?.reason).toContain('12 of the last 120 people');
+    expect(await watchMatchRate(warehouse, runId, 0.4)).toBeUndefined();
+  });
+});
+
+describe('people of an unknown call', () => {
+  it('are asked for once more, at a price of its own, and not a third time', async () => {
+    const runId = await plannedRun({ onUnknown: 'retry', pilot: null });
+    expect((await getRun(warehouse, runId)).plan?.credits.worstCase).toBe('120');
+    const ask = async (): Promise<void> => {
+      const admission = await admit(
+        warehouse.database,
+        {
+          runId,
+          batch: 1,
+          priority: 'ad-hoc',
+          rowNumbers: [1, 2],
+          creditsPerPerson: wholeCredits(1),
+          deadlineSeconds: 30,
+          lateResults: false,
+        },
+        { service: 'test', rateLimits: [], budgets },
+      );
+      if (admission.kind !== 'admitted') throw new Error(admission.kind);
+      await markUnknown(warehouse, admission.attemptId, 'a test');
+    };
+    await ask();
+    expect(await reopenUnknown(warehouse, runId, [1, 2, 3])).toEqual([1, 2]);
+    await ask();
+    expect(await reopenUnknown(warehouse, runId, [1, 2, 3])).toEqual([]);
+    const { rows } = await warehouse.pool.query(
+      `select status, count(*)::int as calls, sum(credits_reserved)::int as held from attempts where run_id = $1 group by 1`,
+      [runId],
+    );
+    expect(rows).toEqual([{ status: 'unknown', calls: 2, held: 4 }]);
+  });
+});

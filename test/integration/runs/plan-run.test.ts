@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { planRun } from '../../../src/runs/plan-run.ts';
+import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { stagedRun, testOrder } from '../../helpers/rows.ts';
+
+let warehouse: TestWarehouse;
+const refused = { kind: 'refused', stop: { type: 'plan.changed' } };
+const budgets = { perDay: undefined, perMonth: undefined };
+const dependencies = () => ({ warehouse, service: 'test', rateLimits: [], budgets, callConcurrency: 1 });
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+it('a run that is bound to another plan is refused, also by the next try of an activity whose worker died', async () => {
+  const { runId } = await stagedRun(warehouse, [{ keys: ['email:ada@orbit.example'] }]);
+  await warehouse.pool.query(`update runs set expected_plan_hash = '0123456789abcdef' where run_id = $1`, [
+    runId,
+  ]);
+  expect(await planRun(dependencies(), runId)).toMatchObject(refused);
+  expect(await planRun(dependencies(), runId)).toMatchObject(refused);
+});
+
+it('a run that was begun without a hash is bound by a command that names one before there is a plan', async () => {
+  const order = testOrder();
+  const run = await stagedRun(warehouse, [{ keys: ['email:bo@orbit.example'] }], order);
+  const { found } = await findOrBeginRun(warehouse, { ...order, expectedPlanHash: '0123456789abcdef' });
+  expect(found).toBe(true);
+  expect(await planRun(dependencies(), run.runId)).toMatchObject(refused);
+});
+
+it('a run that has its plan is bound to no other one afterwards: it may have spent', async () => {
+  const order = testOrder();
+  const run = await stagedRun(warehouse, [{ keys: ['email:cy@orbit.example'] }], order);
+  await planRun(dependencies(), run.runId);
+  const { found } = await findOrBeginRun(warehouse, { ...order, expectedPlanHash: '0123456789abcdef' });
+  expect(found).toBe(true);
+  expect(await planRun(dependencies(), run.runId)).toMatchObject({ kind: 'planned' });
+});

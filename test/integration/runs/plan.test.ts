@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../../src/db/database.ts';
+import { openPage } from '../../../src/runs/pages.ts';
+import { planRows } from '../../../src/runs/plan.ts';
+import { setRunPriority } from '../../../src/runs/runs.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+async function planned(rows: readonly StagedRow[]): Promise<(string | null)[]> {
+  const run = await stagedRun(warehouse, rows);
+  await planRows(warehouse, run.runId, asked);
+  return outcomesOf(warehouse, run.runId);
+}
+
+async function remember(key: string, outcome: string, secondsAgo: number): Promise<void> {
+  await warehouse.pool.query(
+    `insert into identity_memory values ($1, 'profile', $2, now() - make_interval(secs => $3), 'run-before', 'test')`,
+    [key, outcome, secondsAgo],
+  );
+}
+
+/** Until somebody waits for a lock in this database. */
+async function waitsForALock({ pool }: Warehouse): Promise<void> {
+  for (;;) {
+    const waiting = await pool.query(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (waiting.rows.length > 0) return;
+  }
+}
+
+describe('duplicates', () => {
+  it('are rows with the same record id, whoever they say that it is: one contact is one row of the warehouse', async () => {
+    const rows = [
+      { keys: ['email:r1'], contactId: 'same' },
+      { keys: ['email:r2'], contactId: 'same' },
+      { keys: ['email:r3'], contactId: 'other' },
+    ];
+    expect(await planned(rows)).toEqual([null, 'duplicate', null]);
+  });
+
+  it('are one person also by way of a third row', async () => {
+    const rows = [{ keys: ['email:a1'] }, { keys: ['profile:p1'] }, { keys: ['email:a1', 'profile:p1'] }];
+    expect(await planned(rows)).toEqual([null, 'duplicate', 'duplicate']);
+  });
+
+  it('are found along a chain of a thousand rows that share keys pairwise', async () => {
+    const rows = Array.from({ length: 1_000 }, (_, index) => ({ keys: [`k:${index}`, `k:${index + 1}`] }));
+    const outcomes = await planned(rows.reverse());
+    expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(1);
+    expect(outcomes[0]).toBeNull();
+  });
+
+  it('are not rows that were dropped already', async () => {
+    expect(await planned([{ keys: ['email:m1'], outcome: 'malformed' }, { keys: ['email:m1'] }])).toEqual([
+      'malformed',
+      null,
+    ]);
+  });
+});
+
+describe('people who are not asked for', () => {
+  it('an opted-out contact takes the other rows of the same person with it', async () => {
+    const rows = [{ keys: ['email:o1'] }, { keys: ['email:o1'], optedOut: true }, { keys: ['email:o2'] }];
+    expect(await planned(rows)).toEqual(['suppressed', 'suppressed', null]);
+  });
+
+  it('found people and missed people stay fresh by clocks of their own', async () => {
+    await remember('email:f1', 'enriched', 7_200);
+    await remember('email:f2', 'not_found', 7_200);
+    await remember('email:f3', 'not_found', 1_800);
+    await remember('email:f4', 'enriched', 90_000);
+    const rows = ['f1', 'f2', 'f3', 'f4'].map((name) => ({ keys: [`email:${name}`] }));
+    expect(await planned(rows)).toEqual(['fresh', null, 'fresh', null]);
+  });
+
+  it('what is known of one row of a person is known of the person', async () => {
+    await remember('profile:g1', 'enriched', 60);
+    expect(await planned([{ keys: ['email:g1'] }, { keys: ['email:g1', 'profile:g1'] }])).toEqual([
+      'fresh',
+      'duplicate',
+    ]);
+  });
+
+  it('what another service answered does not count', async () => {
+    await warehouse.pool.query(
+      `insert into identity_memory values ('email:elsewhere', 'profile', 'enriched', now(), 'run-before', 'sandbox')`,
+    );
+    expect(await planned([{ keys: ['email:elsewhere'] }])).toEqual([null]);
+  });
+
+  it('somebody is fresh only where all that is asked for was asked for', async () => {
+    await remember('email:no-phone', 'enriched', 1);
+    const run = await stagedRun(warehouse, [{ keys: ['email:no-phone'] }]);
+    await planRows(warehouse, run.runId, { ...asked, fieldGroups: ['profile', 'phone'] });
+    expect(await outcomesOf(warehouse, run.runId)).toEqual([null]);
+  });
+
+  it('a person whom another run is asking for is in flight', async () => {
+    const other = await stagedRun(warehouse, [{ keys: ['email:c1', 'profile:c1'] }]);
+    await planRows(warehouse, other.runId, asked);
+    await openPage(warehouse, other.runId, 1, asked);
+    expect(await planned([{ keys: ['profile:c1'] }, { keys: ['email:c2'] }])).toEqual(['in_flight', null]);
+  });
+});
+
+describe('the hash of a plan', () => {
+  it('is the same whoever’s calls go first: a backfill applies what enrich plan has shown', async () => {
+    const rows = [{ keys: ['hash:priority'], contactId: 'priority' }];
+    const [nightly, backfill] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
+    await warehouse.pool.query(`update runs set file_sha256 = 'sha-priority' where run_id = any($1)`, [
+      [nightly.runId, backfill.runId],
+    ]);
+    await setRunPriority(warehouse, backfill.runId, 'backfill');
+    expect((await planRows(warehouse, backfill.runId, asked)).planHash).toBe(
+      (await planRows(warehouse, nightly.runId, asked)).planHash,
+    );
+  });
+
+  it('is the same for the same file and other for another fate of a row', async () => {
+    const run = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
+    const first = await planRows(warehouse, run.runId, asked);
+    expect((await planRows(warehouse, run.runId, asked)).planHash).toBe(first.planHash);
+
+    const again = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
+    await warehouse.pool.query('update runs set file_sha256 = $2 where run_id = $1', [
+      again.runId,
+      run.fileSha256,
+    ]);
+    await remember('email:h2', 'enriched', 1);
+    expect((await planRows(warehouse, again.runId, asked)).planHash).not.toBe(first.planHash);
+  });
+});
+
+describe('opening a page', () => {
+  it('finds fresh whom another run has claimed, asked for and recorded while the page waited for the claim', async () => {
+    const run = await stagedRun(warehouse, [{ keys: ['email:race'] }]);
+    await planRows(warehouse, run.runId, asked);
+    const recording = await warehouse.pool.connect();
+    await recording.query('begin');
+    await recording.query(
+      `insert into claims (identity_key, run_id, row_number) values ('email:race', 'other', 1)`,
+    );
+    await recording.query('commit');
+    await recording.query('begin');
+    await recording.query(`delete from claims where identity_key = 'email:race'`);
+    await recording.query(
+      `insert into identity_memory values ('email:race', 'profile', 'enriched', now(), 'other', 'test')`,
+    );
+    const opening = openPage(warehouse, run.runId, 1, asked);
+    await waitsForALock(warehouse);
+    await recording.query('commit');
+    recording.release();
+    expect(await opening).toEqual({ batches: [], people: 0 });
+    expect(await outcomesOf(warehouse, run.runId)).toEqual(['fresh']);
+    const claims = await warehouse.pool.query(`select 1 from claims where identity_key = 'email:race'`);
+    expect(claims.rows).toEqual([]);
+  });
+
+  it('claims its people: of two runs with the same person one asks', async () => {
+    const [one, other] = await Promise.all([1, 2].map(() => stagedRun(warehouse, [{ keys: ['email:w1'] }])));
+    await planRows(warehouse, one!.runId, asked);
+    await planRows(warehouse, other!.runId, asked);
+    const opened = await Promise.all([one!, other!].map((run) => openPage(warehouse, run.runId, 1, asked)));
+    expect(opened.map((page) => page.people).sort()).toEqual([0, 1]);
+  });
+
+  it('again gives the same batches', async () => {
+    const rows = Array.from({ length: 25 }, (_, index) => ({ keys: [`email:again-${index}`] }));
+    const run = await stagedRun(warehouse, rows);
+    await planRows(warehouse, run.runId, asked);
+    const first = await openPage(warehouse, run.runId, 1, asked);
+    expect(first).toEqual({ batches: [1, 2, 3], people: 25 });
+    expect(await openPage(warehouse, run.runId, 1, asked)).toEqual(first);
+  });
+
+  it('drops a person who was asked for since the plan was made', async () => {
+    const run = await stagedRun(warehouse, [{ keys: ['email:since-1'] }]);
+    await planRows(warehouse, run.runId, asked);
+    await remember('email:since-1', 'enriched', 1);
+    expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [], people: 0 });
+    expect(await outcomesOf(warehouse, run.runId)).toEqual(['fresh']);
+  });
+});

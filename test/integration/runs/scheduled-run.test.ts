@@ -1,0 +1,267 @@
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ExportChoice, RunInput, ScheduledRunInput } from '../../../src/contract.ts';
+import { ingestRun } from '../../../src/runs/ingest-run.ts';
+import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs/scheduled-run.ts';
+import type { ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
+import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { S3Store } from '../../helpers/s3-store.ts';
+
+const night = '2026-11-20T23:30:00.000Z';
+let warehouse: TestWarehouse;
+let folder: string;
+let exportAccess: ExportAccess;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 2 });
+});
+
+afterAll(() => warehouse.drop());
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'enrich-night-'));
+  exportAccess = {
+    spoolFolder: join(folder, '.spool'),
+    netrcFile: join(folder, '.netrc'),
+    s3: { endpoint: undefined },
+    pool: warehouse.pool,
+  };
+  return () => rmSync(folder, { recursive: true });
+});
+
+/** Each file an hour younger than the one before. */
+let age = 0;
+function write(name: string, content = `${folder} ${name}`): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  age += 3_600;
+  utimesSync(path, age, age);
+  return path;
+}
+
+function isFile({ kind, from }: ExportChoice): boolean {
+  return kind !== 'from-table' && kind !== 'query' && !from.includes('://');
+}
+
+async function begin(
+  choice: ExportChoice,
+  changes: Partial<ScheduledRunInput> = {},
+  settings: Partial<ScheduleDependencies> = {},
+): Promise<readonly RunInput[]> {
+  const dependencies: ScheduleDependencies = {
+    warehouse,
+    exportAccess,
+    callConcurrency: 4,
+    pollAfterSeconds: 900,
+    defaults: {
+      service: 'sandbox',
+      maxCredits: null,
+      freshness: { enrichedSeconds: 86_400, notFoundSeconds: 86_400 },
+      lateDeadlineSeconds: 3_600,
+    },
+    hasPeriodBudget: false,
+    ...settings,
+  };
+  const input = {
+    schedule: 'nightly',
+    group: null,
+    export: isFile(choice) ? { ...choice, from: join(folder, choice.from) } : choice,
+    timezone: 'Europe/Berlin',
+    source: null,
+    mapping: null,
+    reveal: [],
+    waterfall: [],
+    maxCreditsPerPerson: null,
+    maxCredits: '500',
+    onBudget: null,
+    onUnknown: 'hold' as const,
+    minMatchRate: null,
+    noBudget: false,
+    freshness: null,
+    lateDeadlineSeconds: null,
+    searchable: false,
+    asOf: night,
+    ...changes,
+  };
+  const { runs } = await beginScheduledRuns(dependencies, input, new AbortController().signal);
+  return runs;
+}
+
+async function finish(runs: readonly RunInput[]): Promise<void> {
+  for (const { runId } of runs) {
+    await warehouse.pool.query(
+      `update enrichment.run_rows set outcome = 'enriched' where run_id = $1 and outcome is null`,
+      [runId],
+    );
+    await endRun(warehouse, runId, 'finished', undefined);
+  }
+}
+
+describe('the runs of a schedule', () => {
+  it('stand for its time, behind ad hoc runs, with its budget and the settings of the worker', async () => {
+    write('contacts-2026-11-21.csv');
+    const [run] = await begin({ kind: 'file', from: 'contacts-{date}.csv' }, { reveal: ['phone'] });
+    expect(run).toMatchObject({
+      file: 'contacts-2026-11-21.csv',
+      maxCredits: '500',
+      approved: true,
+      lateResults: { pollAfterSeconds: 900 },
+    });
+    const { rows } = await warehouse.pool.query(
+      'select as_of, options from enrichment.runs where run_id = $1',
+      [run!.runId],
+    );
+    expect(rows[0]).toMatchObject({
+      as_of: new Date(night),
+      options: { priority: 'nightly', maxCredits: '500', lateDeadlineSeconds: 3_600, service: 'sandbox' },
+    });
+  });
+
+  it('are found again while they are unfinished, as by an activity that is tried twice', async () => {
+    write('a.csv');
+    const choice: ExportChoice = { kind: 'file', from: 'a.csv' };
+    expect(await begin(choice)).toEqual(await begin(choice));
+  });
+
+  it('are refused without any budget, unless the schedule says so or the worker has one', async () => {
+    write('a.csv');
+    const choice: ExportChoice = { kind: 'file', from: 'a.csv' };
+    await expect(begin(choice, { maxCredits: null })).rejects.toMatchObject({ type: 'credits.no-ceiling' });
+    await expect(begin(choice, { maxCredits: null, noBudget: true })).resolves.toHaveLength(1);
+    await expect(begin(choice, { maxCredits: null }, { hasPeriodBudget: true })).resolves.toHaveLength(1);
+  });
+
+  it('fail where the named file is missing, and are none where no file fits a pattern', async () => {
+    await expect(begin({ kind: 'file', from: 'a.csv' })).rejects.toMatchObject({ type: 'export.missing' });
+    expect(await begin({ kind: 'newest', from: '*.csv', by: 'time' })).toEqual([]);
+  });
+});
+
+describe('every new file', () => {
+  const choice: ExportChoice = { kind: 'every-new', from: '*.csv' };
+
+  it('is run once, oldest first; the same content under another name is not new', async () => {
+    write('b.csv', `${folder} monday`);
+    write('a.csv', `${folder} tuesday`);
+    write('copy.csv', `${folder} monday`);
+    const first = await begin(choice);
+    expect(first.map((run) => run.file)).toEqual(['b.csv', 'a.csv']);
+    await finish(first);
+    expect(await begin(choice)).toEqual([]);
+    write('c.csv');
+    expect((await begin(choice)).map((run) => run.file)).toEqual(['c.csv']);
+  });
+
+  it('stays done when the schedule gets another budget, and is new when it asks for something else', async () => {
+    write('a.csv');
+    await finish(await begin(choice));
+    expect(await begin(choice, { maxCredits: '900' })).toEqual([]);
+    expect(await begin(choice, { reveal: ['phone'] })).toHaveLength(1);
+  });
+
+  it('comes again while people of it are over budget, and not when it was refused', async () => {
+    write('poor.csv');
+    write('wrong.csv');
+    const [poor, wrong] = await begin(choice);
+    await warehouse.pool.query(
+      `insert into enrichment.run_rows (run_id, row_number, contact_id, raw, keys, outcome) values ($1, 1, 'c1', '[]', '{}', 'over_budget')`,
+      [poor!.runId],
+    );
+    await finish([poor!]);
+    await setRunStatus(warehouse, wrong!.runId, 'failed', { type: 'x', reason: 'x', next: 'x' });
+    expect((await begin(choice)).map((run) => run.file)).toEqual(['poor.csv']);
+  });
+});
+
+describe('an export that lies elsewhere', () => {
+  let store: S3Store;
+
+  beforeEach(async () => {
+    store = await S3Store.open();
+    exportAccess = { ...exportAccess, s3: { endpoint: store.endpoint } };
+    Object.assign(process.env, {
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+      AWS_REGION: 'eu-central-1',
+    });
+    return () => store.close();
+  });
+
+  const csv = (person: string): string => `id,email\n1,${person}@${folder.split('-').at(-1)}.example\n`;
+  const statusOf = async (runId: string) => {
+    const { rows } = await warehouse.pool.query(
+      'select file_path, file_name, rows_staged, ingested_at is not null as ingested from runs where run_id = $1',
+      [runId],
+    );
+    return rows[0] as unknown;
+  };
+
+  it('is staged by whoever fetched it, and the spool is empty then', async () => {
+    store.put('crm/out/2026-11-21.csv', csv('ada'));
+    const [run] = await begin({ kind: 'file', from: 's3://crm/out/{date}.csv' });
+    expect(await statusOf(run!.runId)).toEqual({
+      file_path: 's3://crm/out/2026-11-21.csv',
+      file_name: '2026-11-21.csv',
+      rows_staged: 1,
+      ingested: true,
+    });
+    expect(readdirSync(exportAccess.spoolFolder)).toEqual([]);
+  });
+
+  it.each([
+    ['s3', () => 's3://crm/out/*.csv'],
+    ['https', () => `${store.endpoint}/crm/out/a.csv`],
+  ])('is not fetched again over %s while it has the same version', async (_kind, address) => {
+    const choice: ExportChoice = { kind: 'every-new', from: address() };
+    store.put('crm/out/a.csv', csv('ada'));
+    await finish(await begin(choice));
+    store.requests.length = 0;
+    expect(await begin(choice)).toEqual([]);
+    const fetched = store.requests.filter(
+      ({ path, headers }) => path.includes('.csv') && headers['if-none-match'] === undefined,
+    );
+    expect(fetched).toEqual([]);
+    store.put('crm/out/a.csv', csv('ben'));
+    expect(await begin(choice)).toHaveLength(1);
+  });
+
+  it('with content that was enriched under another name is not new, and is not kept', async () => {
+    const choice: ExportChoice = { kind: 'every-new', from: 's3://crm/out/*.csv' };
+    store.put('crm/out/a.csv', csv('ada'));
+    await finish(await begin(choice));
+    store.put('crm/out/b.csv', csv('ada'));
+    expect(await begin(choice)).toEqual([]);
+    expect(readdirSync(exportAccess.spoolFolder)).toEqual([]);
+  });
+
+  it('that cannot be read is left to its run, which says why', async () => {
+    store.put('crm/out/a.csv', `id,email\n1,"${folder}\n`);
+    const [run] = await begin({ kind: 'file', from: 's3://crm/out/a.csv' });
+    const ingested = await ingestRun({ warehouse, exportAccess }, run!.runId, {
+      signal: new AbortController().signal,
+      onProgress: () => {},
+    });
+    expect(ingested).toMatchObject({
+      kind: 'refused',
+      stop: {
+        type: 'export.unclosed-quote',
+        reason: expect.stringContaining('s3://crm/out/a.csv') as string,
+      },
+    });
+    expect(readdirSync(exportAccess.spoolFolder)).toEqual([]);
+  });
+
+  it('may be rows of the warehouse as they are that night', async () => {
+    await warehouse.pool.query(`
+      create table if not exists public.leads (id int, email text, day date);
+      truncate public.leads;
+      insert into public.leads values (1, 'ada@leads.example', '2026-11-21'), (2, 'ben@leads.example', '2026-11-20')`);
+    const [table] = await begin({ kind: 'from-table', from: 'leads' });
+    expect(await statusOf(table!.runId)).toMatchObject({ file_name: 'public.leads', rows_staged: 2 });
+    const [query] = await begin({ kind: 'query', from: `select * from leads where day = '{date}'` });
+    expect(await statusOf(query!.runId)).toMatchObject({ file_name: 'query', rows_staged: 1 });
+  });
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
+
+interface Described {
+  readonly operationId: string;
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: object }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: object }>> };
+  readonly responses: Readonly<Record<string, { readonly description: string }>>;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+let sandbox: RunningSandbox;
+let text: string;
+let description: Document;
+let operations: readonly (Described & { readonly method: string; readonly path: string })[];
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ people: 10 });
+  text = await (await fetch(new URL('/openapi.json', sandbox.baseUrl))).text();
+  description = JSON.parse(text) as Document;
+  operations = Object.entries(description.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ method, path, ...operation })),
+  );
+});
+
+afterAll(() => sandbox.close());
+
+describe('the OpenAPI description', () => {
+  it('is of version 3.1, and of the interface’s version', () => {
+    expect(description).toMatchObject({
+      openapi: expect.stringMatching(/^3\.1\.\d+$/),
+      info: { title: expect.any(String), version: '1.0' },
+      servers: [{ url: '/api/v1' }],
+    });
+  });
+
+  it('has every route of the service, and no other', () => {
+    const served = sandbox.routes
+      .filter(({ path }) => path.startsWith('/api/v1/'))
+      .map(({ method, path }) => `${method} ${path.slice('/api/v1'.length).replace(/:(\w+)/g, '{$1}')}`);
+    expect(operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`).sort()).toEqual(
+      served.sort(),
+    );
+  });
+
+  it('refers to nothing that is not in it', () => {
+    const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!);
+    expect(references.length).toBeGreaterThan(20);
+    const missing = references.filter(
+      (path) =>
+        path
+          .split('/')
+          .reduce<unknown>((value, key) => (value as Record<string, unknown>)?.[key], description) ===
+        undefined,
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('names each operation once, and describes each answer', () => {
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+    for (const { responses } of operations) {
+      expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '401', '403', '500']));
+      for (const { description: meaning } of Object.values(responses))
+        expect(meaning).toEqual(expect.any(String));
+    }
+  });
+
+  it('declares every parameter of a path, and gives each parameter a schema', () => {
+    for (const { path, parameters } of operations) {
+      const inPath = parameters.filter((each) => each.in === 'path').map(({ name }) => name);
+      expect(inPath).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+      for (const { schema } of parameters) expect(schema).toHaveProperty('type');
+    }
+  });
+
+  it('says that people/match takes its inputs as query parameters, and bulk_match as details', () => {
+    const match = operations.find(({ path }) => path === '/people/match')!;
+    expect(match.requestBody).toBeUndefined();
+    expect(match.parameters).toHaveLength(14);
+    const bulk = operations.find(({ path }) => path === '/people/bulk_match')!;
+    expect(bulk.parameters).toHaveLength(5);
+    expect(bulk.requestBody!.content['application/json']!.schema).toHaveProperty('properties.details.items');
+  });
+});

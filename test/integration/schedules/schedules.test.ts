@@ -1,0 +1,327 @@
+import { randomUUID } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
+import { Worker, type WorkflowBundle } from '@temporalio/worker';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
+import {
+  getSchedule,
+  listSchedules,
+  missedTimes,
+  putSchedule,
+  triggerSchedule,
+} from '../../../src/cli/schedule/schedule-server.ts';
+import { ensurePruneSchedule, ensureSweepSchedule } from '../../../src/temporal/own-schedules.ts';
+import {
+  callTaskQueues,
+  controlTaskQueue,
+  pruneScheduleId,
+  sweepScheduleId,
+  workflowTypes,
+  type RunInput,
+  type ScheduledRunResult,
+} from '../../../src/contract.ts';
+import { recordHistories } from '../../helpers/histories.ts';
+import { ScriptedActivities } from '../../helpers/scripted-activities.ts';
+import { startTestTemporal, type TestTemporal } from '../../helpers/temporal.ts';
+import { bundleWorkflows } from '../../helpers/workflow-bundle.ts';
+import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
+
+let temporal: TestTemporal;
+let workflowBundle: WorkflowBundle;
+let name: string;
+
+beforeAll(async () => {
+  temporal = await startTestTemporal();
+  workflowBundle = await bundleWorkflows();
+});
+
+afterAll(() => temporal.stop());
+
+beforeEach(() => {
+  name = `nightly-${randomUUID().slice(0, 8)}`;
+});
+
+function definition(changes: Partial<ScheduleDefinition> = {}): ScheduleDefinition {
+  return {
+    name,
+    cron: '0 2 * * mon-fri',
+    timezone: 'Europe/Berlin',
+    overlap: 'buffer-one',
+    catchUpSeconds: 7_200,
+    jitterSeconds: 300,
+    pauseOnFailure: true,
+    work: {
+      group: 'crm',
+      export: { kind: 'every-new', from: '/exports/*.csv' },
+      source: 'hubspot',
+      mapping: { columns: { email: 'E-mail' } },
+      reveal: ['phone'],
+      waterfall: [],
+      maxCreditsPerPerson: null,
+      maxCredits: '500',
+      onBudget: null,
+      onUnknown: 'hold',
+      minMatchRate: null,
+      noBudget: false,
+      freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
+      lateDeadlineSeconds: null,
+    },
+    ...changes,
+  };
+}
+
+function runInput(file: string): RunInput {
+  return {
+    runId: `run-${randomUUID()}`,
+    file,
+    maxCredits: '500',
+    approved: true,
+    priority: 'nightly',
+    lanes: 2,
+    searchable: true,
+    checksService: true,
+  };
+}
+
+/** Fires a schedule once, with workers that play a script, and waits for what it started. */
+async function fire(activities: ScriptedActivities): Promise<string> {
+  const { client, workerConnection: connection, namespace } = temporal;
+  const shared = { connection, namespace, activities };
+  const control = await Worker.create({
+    ...shared,
+    ...workflowIsolate,
+    workflowBundle,
+    taskQueue: controlTaskQueue,
+  });
+  const calls = await Worker.create({ ...shared, taskQueue: callTaskQueues.nightly });
+  return control.runUntil(
+    calls.runUntil(async () => {
+      await triggerSchedule(client, await getSchedule(client, name));
+      const workflowId = await expect
+        .poll(async () => (await getSchedule(client, name)).description.info.recentActions.length)
+        .toBe(1)
+        .then(async () => {
+          const { description } = await getSchedule(client, name);
+          return description.info.recentActions[0]!.action.workflow.workflowId;
+        });
+      await client.workflow
+        .getHandle(workflowId)
+        .result()
+        .catch(() => {});
+      await recordHistories(client, { scheduled: workflowId });
+      return workflowId;
+    }),
+  );
+}
+
+describe('a schedule in Temporal', () => {
+  it('is read back as it was defined, with the times that it means', async () => {
+    expect(await putSchedule(temporal.client, definition())).toBeUndefined();
+    const known = await getSchedule(temporal.client, name);
+    expect(known.definition).toEqual(definition());
+    const hours = known.description.info.nextActionTimes.map((time) =>
+      new Intl.DateTimeFormat('en', { timeZone: 'Europe/Berlin', hour: '2-digit', hourCycle: 'h23' }).format(
+        time,
+      ),
+    );
+    expect(new Set(hours)).toEqual(new Set(['02']));
+  });
+
+  it('is changed where it is there already, and stays paused', async () => {
+    await putSchedule(temporal.client, definition());
+    await temporal.client.schedule.getHandle(name).pause('CRM migration');
+    const changed = definition({ cron: '@daily', overlap: 'skip', jitterSeconds: 0 });
+    expect(await putSchedule(temporal.client, changed)).toEqual(definition());
+    const known = await getSchedule(temporal.client, name);
+    expect(known.definition).toEqual(changed);
+    expect(known.description.state).toMatchObject({ paused: true, note: 'CRM migration' });
+  });
+
+  it('shows what was changed in Temporal itself', async () => {
+    await putSchedule(temporal.client, definition());
+    await temporal.client.schedule.getHandle(name).update(({ action, policies, state }) => ({
+      action,
+      policies: { ...policies, pauseOnFailure: false },
+      state,
+      spec: { calendars: [{ hour: 3 }] },
+    }));
+    expect((await getSchedule(temporal.client, name)).definition).toEqual(
+      definition({ cron: 'changed in Temporal', timezone: 'UTC', jitterSeconds: 0, pauseOnFailure: false }),
+    );
+  });
+
+  it('is listed, and others that are none of ours are neither listed nor changed', async () => {
+    await ensureSweepSchedule(temporal.client);
+    await ensurePruneSchedule(temporal.client);
+    await putSchedule(temporal.client, definition());
+    const names = async (): Promise<string[]> =>
+      (await listSchedules(temporal.client)).map((known) => known.definition.name);
+    await expect.poll(names).toContain(name);
+    expect(await names()).not.toContain(sweepScheduleId);
+    expect(await names()).not.toContain(pruneScheduleId);
+    await expect(putSchedule(temporal.client, definition({ name: sweepScheduleId }))).rejects.toMatchObject({
+      type: 'schedule.foreign',
+      exitCode: 2,
+    });
+  });
+});
+
+describe('a schedule that makes up for times', () => {
+  const now = new Date('2026-11-21T12:00:00Z');
+  const missed = (from: string, to: string) =>
+    missedTimes(temporal.client, name, { from: new Date(from), to: new Date(to), now });
+
+  it('takes those that have come, and leaves the rest to come', async () => {
+    await putSchedule(temporal.client, definition({ cron: '@daily', timezone: 'UTC', jitterSeconds: 0 }));
+    const { times } = await missed('2026-11-19T00:00:00Z', '2026-11-25T00:00:00Z');
+    expect(times.map((time) => time.toISOString().slice(0, 10))).toEqual([
+      '2026-11-19',
+      '2026-11-20',
+      '2026-11-21',
+    ]);
+  });
+
+  it('refuses a range without any', async () => {
+    await putSchedule(temporal.client, definition({ cron: '@daily', timezone: 'UTC', jitterSeconds: 0 }));
+    const none = { type: 'schedule.no-time', exitCode: 2 };
+    await expect(missed('2026-11-22T00:00:00Z', '2026-11-25T00:00:00Z')).rejects.toMatchObject(none);
+    await expect(missed('2026-11-20T01:00:00Z', '2026-11-20T23:00:00Z')).rejects.toMatchObject(none);
+  });
+});
+
+describe('a schedule that fires', () => {
+  it.each([
+    [sweepScheduleId, ensureSweepSchedule, { applied: 0 }],
+    [pruneScheduleId, ensurePruneSchedule, { answers: 1, deliveries: 2, rows: 3 }],
+  ])('is %s as well, which a worker makes', async (scheduleId, ensure, expected) => {
+    const { client, workerConnection: connection, namespace } = temporal;
+    const activities = new ScriptedActivities();
+    await ensure(client);
+    await ensure(client);
+    const worker = await Worker.create({
+      connection,
+      namespace,
+      activities,
+      ...workflowIsolate,
+      workflowBundle,
+      taskQueue: controlTaskQueue,
+    });
+    await worker.runUntil(async () => {
+      const schedule = client.schedule.getHandle(scheduleId);
+      await schedule.trigger();
+      const recent = async () => (await schedule.describe()).info.recentActions;
+      await expect.poll(recent).not.toEqual([]);
+      const { workflowId } = (await recent())[0]!.action.workflow;
+      expect(await client.workflow.getHandle(workflowId).result()).toMatchObject(expected);
+    });
+  });
+
+  it('is not triggered while it is going on, where its policy is to skip', async () => {
+    const { client } = temporal;
+    await putSchedule(client, definition({ overlap: 'skip' }));
+    await triggerSchedule(client, await getSchedule(client, name));
+    // Nobody works: what was triggered waits.
+    const running = await expect
+      .poll(async () => (await getSchedule(client, name)).description.info.runningActions, {
+        timeout: 10_000,
+      })
+      .toHaveLength(1)
+      .then(async () => (await getSchedule(client, name)).description.info.runningActions);
+    await expect(triggerSchedule(client, await getSchedule(client, name))).rejects.toMatchObject({
+      type: 'schedule.running',
+      exitCode: 3,
+    });
+    await client.workflow.getHandle(running[0]!.workflow.workflowId).terminate();
+  });
+
+  it('runs what it finds, one after another, as runs of their own that stand for its time', async () => {
+    await putSchedule(temporal.client, definition());
+    const activities = new ScriptedActivities();
+    const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
+    activities.scheduled = { runs, left: 3 };
+    const workflowId = await fire(activities);
+
+    const result = (await temporal.client.workflow.getHandle(workflowId).result()) as ScheduledRunResult;
+    expect(result).toMatchObject({
+      asOf: activities.scheduledFor[0],
+      summary: 'monday.csv finished, tuesday.csv finished; 3 new files are left for the next time',
+      runs: runs.map(({ runId, file }) => ({ runId, file, status: 'finished' })),
+    });
+    const { raw, startTime } = await temporal.client.workflow.getHandle(workflowId).describe();
+    expect(workflowId).toMatch(new RegExp(`^${name}-`));
+    expect(raw.workflowExecutionInfo?.type?.name).toBe(workflowTypes.scheduled);
+    expect(Math.abs(Date.parse(result.asOf) - startTime.getTime())).toBeLessThan(5_000);
+    const child = await temporal.client.workflow.getHandle(runs[0]!.runId).describe();
+    expect(child.typedSearchAttributes.get({ name: 'EnrichmentAsOf', type: 'DATETIME' })?.toISOString()).toBe(
+      result.asOf,
+    );
+  });
+
+  it('ends with a word where there is nothing new', async () => {
+    await putSchedule(temporal.client, definition());
+    const workflowId = await fire(new ScriptedActivities());
+    expect(await temporal.client.workflow.getHandle(workflowId).result()).toMatchObject({
+      summary: 'no new file at /exports/*.csv: nothing was asked for',
+      runs: [],
+    });
+  });
+
+  it('fails with the reason and pauses where a run was refused, after the other runs', async () => {
+    await putSchedule(temporal.client, definition());
+    const activities = new ScriptedActivities();
+    const [wrong, right] = [runInput('wrong.csv'), runInput('right.csv')];
+    activities.scheduled = { runs: [wrong, right], left: 0 };
+    activities.ingestExport = async (request) =>
+      request.runId === wrong.runId
+        ? {
+            kind: 'refused',
+            stop: { type: 'export.empty', reason: 'the file is empty', next: 'export again' },
+          }
+        : { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
+    const workflowId = await fire(activities);
+
+    await expect(temporal.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+      cause: { type: 'export.empty', message: expect.stringContaining('wrong.csv') as string },
+    });
+    expect(activities.ending).toBe('finished');
+    await expect
+      .poll(async () => (await getSchedule(temporal.client, name)).description.state.paused, {
+        timeout: 30_000,
+      })
+      .toBe(true);
+  });
+
+  it('is paused with the reason where what it should enrich cannot be found', async () => {
+    await putSchedule(temporal.client, definition());
+    const activities = new ScriptedActivities();
+    activities.beginScheduledRuns = async () => {
+      throw ApplicationFailure.nonRetryable('there is no such file', 'export.missing');
+    };
+    const workflowId = await fire(activities);
+    await expect(temporal.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+      cause: { type: 'export.missing' },
+    });
+    await expect
+      .poll(async () => (await getSchedule(temporal.client, name)).description.state.note, {
+        timeout: 30_000,
+      })
+      .toContain('there is no such file');
+  });
+
+  it('leaves a run alone that goes on since earlier', async () => {
+    await putSchedule(temporal.client, definition());
+    const run = runInput('monday.csv');
+    const activities = new ScriptedActivities();
+    activities.scheduled = { runs: [run], left: 0 };
+    const going = await temporal.client.workflow.start(workflowTypes.run, {
+      taskQueue: controlTaskQueue,
+      workflowId: run.runId,
+      args: [{ ...run, approved: false }],
+    });
+    const workflowId = await fire(activities);
+    expect(await temporal.client.workflow.getHandle(workflowId).result()).toMatchObject({
+      summary: 'monday.csv going on since earlier',
+    });
+    await going.terminate();
+  });
+});

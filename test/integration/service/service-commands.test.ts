@@ -1,0 +1,167 @@
+import type { Command } from 'commander';
+import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it, vi } from 'vitest';
+import { matchCommand } from '../../../src/cli/commands/match.ts';
+import { usageCommand } from '../../../src/cli/commands/usage.ts';
+import { whoamiCommand } from '../../../src/cli/commands/whoami.ts';
+import type { Problem } from '../../../src/domain/problem.ts';
+import { Population } from '../../../src/sandbox/population/population.ts';
+import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
+import { openWarehouse } from '../../../src/db/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
+import { httpAnswer, startScriptedServer } from '../../helpers/scripted-server.ts';
+
+const known = new Population({ seed: 1, people: 100, matchRate: 0.8, ambiguousRate: 0 }).numbered(0);
+let sandbox: RunningSandbox;
+let database: TestDatabase;
+let printed: string;
+let told: string;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ people: 100 });
+  database = await createTestDatabase();
+});
+
+afterAll(async () => {
+  await sandbox.close();
+  await database.drop();
+});
+
+beforeEach(() => {
+  printed = '';
+  told = '';
+  vi.stubEnv('ENRICHMENT_API_KEY', defaultApiKey);
+  vi.stubEnv('DATABASE_URL', database.databaseUrl);
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += String(text);
+    return true;
+  });
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    told += String(text);
+    return true;
+  });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  process.exitCode = undefined;
+});
+
+async function run(command: Command, ...options: string[]): Promise<void> {
+  await command.parseAsync(['--base-url', sandbox.baseUrl, ...options], { from: 'user' });
+}
+
+/** Of the day and the month. */
+async function budgets(): Promise<{ settled: number; reserved: number }[]> {
+  const warehouse = openWarehouse(database.databaseUrl, { connections: 1 });
+  const { rows } = await warehouse.pool.query<{ settled: number; reserved: number }>(
+    'select settled::float8, reserved::float8 from enrichment.budgets order by budget_id',
+  );
+  await warehouse.close();
+  return rows;
+}
+
+describe('enrich match', () => {
+  it('shows what would be sent and its price, and sends nothing without a yes', async () => {
+    const calls = sandbox.log.calls(0).length;
+    await run(matchCommand(), '--id', known.id, '--name', '  Mira   Lindqvist ');
+    expect(told).toContain('Mira Lindqvist');
+    expect(told).toContain('at most 1');
+    expect(process.exitCode).toBe(3);
+    expect(sandbox.log.calls(0)).toHaveLength(calls);
+  });
+
+  it('prints whom the service found', async () => {
+    await run(matchCommand(), '--id', known.id, '--yes');
+    expect(printed).toContain(known.organization.name);
+  });
+
+  it('prints the answer as it came, its request id exact', async () => {
+    await run(matchCommand(), '--id', known.id, '--yes', '--json');
+    expect(printed).toContain(`"request_id":${sandbox.log.calls(0).at(-1)?.requestId}`);
+  });
+
+  it('says so where nobody was found', async () => {
+    await run(matchCommand(), '--id', 'nobody', '--yes');
+    expect(printed).toBe('nobody was found\n');
+  });
+
+  it('settles its price in the budgets of the day and the month, and nothing where nobody was found', async () => {
+    await run(matchCommand(), '--id', 'nobody', '--yes');
+    const before = await budgets();
+    await run(matchCommand(), '--id', known.id, '--yes');
+    expect(await budgets()).toEqual(
+      before.map(({ settled, reserved }) => ({ settled: settled + 1, reserved })),
+    );
+  });
+
+  it('holds its price where the answer was lost after it was sent', async () => {
+    sandbox.faults.set({ rules: [{ path: '/people/match', answer: 'reset' }] });
+    const lost = run(matchCommand(), '--id', known.id, '--yes');
+    await expect(lost).rejects.toMatchObject({ type: 'connection-lost' });
+    sandbox.faults.set({});
+    expect(await budgets()).toEqual([
+      expect.objectContaining({ reserved: 1 }),
+      expect.objectContaining({ reserved: 1 }),
+    ]);
+  });
+
+  it('is refused, and nothing is sent, where the budget of the day is empty or no call is free', async () => {
+    const calls = sandbox.log.calls(0).length;
+    vi.stubEnv('MAX_CREDITS_PER_DAY', '0');
+    await expect(run(matchCommand(), '--id', known.id, '--yes')).rejects.toMatchObject({
+      type: 'match.over-budget',
+    });
+    vi.stubEnv('MAX_CREDITS_PER_DAY', '1000');
+    await expect(
+      run(matchCommand(), '--id', known.id, '--yes', '--rate-limits', '1/hour'),
+    ).rejects.toMatchObject({ type: 'match.no-place' });
+    expect(sandbox.log.calls(0)).toHaveLength(calls);
+  });
+
+  it.each([
+    [[], 'match.nobody'],
+    [['--email', 'nonsense'], 'match.unusable'],
+  ])('refuses %o before anything is sent', async (options, type) => {
+    await expect(run(matchCommand(), ...options, '--yes')).rejects.toMatchObject({ type, exitCode: 2 });
+  });
+});
+
+describe('enrich whoami', () => {
+  it('names the acting user and the kind of credential, not the credential', async () => {
+    await run(whoamiCommand(), '--json');
+    expect(JSON.parse(printed)).toMatchObject({
+      user_id: expect.any(String),
+      credential: 'api-key',
+      sandbox: false,
+    });
+    expect(printed).not.toContain(defaultApiKey);
+  });
+
+  it('says what to do about a refused key, and what the service says of it', async () => {
+    vi.stubEnv('ENRICHMENT_API_KEY', 'wrong');
+    const refused = await run(whoamiCommand()).catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      type: 'unauthorized',
+      next: expect.stringContaining('ENRICHMENT_API_KEY'),
+    });
+    expect((refused as Problem).explain()).toContain('the service says: Check the key (header x-api-key)');
+  });
+});
+
+describe('enrich usage', () => {
+  it('prints windows and credits as a table', async () => {
+    const server = await startScriptedServer((socket, request) => {
+      const body = request.includes('api_usage_stats')
+        ? '{"[\\"api/v1/people\\", \\"bulk_match\\"]":{"hour":{"limit":600,"consumed":17,"left_over":583},"day":{"limit":null}}}'
+        : '{"credit_usage_stats":{"email":{"limit":100.5,"consumed":0.25,"left_over":100.25}},"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}';
+      socket.write(httpAnswer(200, body));
+    });
+    await usageCommand().parseAsync(['--base-url', server.baseUrl], { from: 'user' });
+    await server.close();
+    const lines = printed.split('\n').map((line) => line.trim().split(/ {2,}/).join(' | '));
+    expect(lines).toContain('api/v1/people bulk_match | hour | 600 | 17 | 583');
+    expect(lines).toContain('api/v1/people bulk_match | day | unlimited | - | -');
+    expect(lines).toContain('email | 100.5 | 0.25 | 100.25');
+  });
+});

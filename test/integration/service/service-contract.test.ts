@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { formatCredits, wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { Population } from '../../../src/sandbox/population/population.ts';
+import type { Rule } from '../../../src/sandbox/faults/scenario.ts';
+import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
+import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
+import { readLateResult } from '../../../src/service/answers/late-result.ts';
+
+/** The client against the other side of the wire, before and after the cut-over of the error payloads. */
+describe.each([
+  ['before 16 February 2027', Date.UTC(2026, 10, 21)],
+  ['after 16 February 2027', Date.UTC(2027, 1, 17)],
+])('%s', (_, clock) => {
+  const people = new Population({ seed: 1, people: 1_000, matchRate: 0.8, ambiguousRate: 0 });
+  const known = { personId: people.numbered(0).id };
+  const nobody = { personId: 'nobody' };
+  let sandbox: RunningSandbox;
+  let client: ServiceClient;
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({
+      people: 1_000,
+      rateLimits: '1000/minute,5000/hour',
+      lateDelay: 0,
+      apiKeys: [defaultApiKey, { key: 'scoped', scopes: ['/people/match'] }],
+      accessTokens: ['token-1'],
+      issuedTokens: { calls: 2 },
+      now: () => clock,
+    });
+    client = clientWith({ kind: 'api-key', value: defaultApiKey });
+  });
+
+  afterAll(async () => {
+    await client.close();
+    await sandbox.close();
+  });
+
+  function clientWith(
+    credential: Parameters<typeof createServiceClient>[0]['credential'],
+    callTimeoutSeconds = 2,
+  ): ServiceClient {
+    return createServiceClient({
+      baseUrl: sandbox.baseUrl,
+      credential,
+      callTimeoutSeconds,
+      pollPath: '/webhook_result/{request_id}',
+    });
+  }
+
+  /** One bulk call under a fault, and what the sandbox billed for it. */
+  async function under(rule: Rule, details = [known, nobody]) {
+    sandbox.faults.set({ rules: [rule] });
+    const before = Number(sandbox.log.bill().credits);
+    const outcome = await client.bulkMatch({ details }).catch((error: unknown) => error);
+    sandbox.faults.set({ rules: [] });
+    return { outcome, billed: Number(sandbox.log.bill().credits) - before };
+  }
+
+  it('finds, misses, counts and bills in one bulk call', async () => {
+    const answer = await client.bulkMatch({ details: [known, nobody] });
+    expect(answer.matches.map((match) => match?.id ?? null)).toEqual([known.personId, null]);
+    expect(answer).toMatchObject({
+      creditsConsumed: wholeCredits(1),
+      uniqueEnrichedRecords: 1,
+      missingRecords: 1,
+      unreadableMatches: [],
+    });
+  });
+
+  it('keeps request ids as the service logged them', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => client.bulkMatch({ details: [known] })),
+    );
+    const logged = new Set(sandbox.log.calls(0).map((call) => call.requestId));
+    for (const { requestId } of answers) expect(logged).toContain(requestId);
+  });
+
+  it('reports the rate windows', async () => {
+    const { rateLimits } = await client.bulkMatch({ details: [nobody] });
+    expect(rateLimits.map(({ window, limit }) => [window, limit])).toEqual([
+      ['minute', 1_000],
+      ['hour', 5_000],
+    ]);
+  });
+
+  it('matches one person by query, whatever characters are in it', async () => {
+    const found = await client.match({ person: { ...known, name: 'Åsa & “Bo” +1' } });
+    expect(found.person?.id).toBe(known.personId);
+    expect((await client.match({ person: nobody })).person).toBeUndefined();
+  });
+
+  it('returns personal addresses only where they are asked for', async () => {
+    const everybody = Array.from({ length: 10 }, (__, number) => ({ personId: people.numbered(number).id }));
+    const addressesWith = async (reveal: readonly 'email'[]) => {
+      const { matches } = await client.bulkMatch({ details: everybody, reveal });
+      return matches.flatMap((match) => match?.personal_emails ?? []);
+    };
+    expect(await addressesWith([])).toEqual([]);
+    expect(await addressesWith(['email'])).not.toEqual([]);
+  });
+
+  it('finds the credential working, and the user that it acts as', async () => {
+    const before = sandbox.log.bill();
+    expect(await client.health()).toEqual({ credentialWorks: true });
+    expect((await client.profile()).id).toMatch(/^5b/);
+    expect(sandbox.log.bill()).toMatchObject({ calls: before.calls, credits: before.credits });
+  });
+
+  it('is accepted with an access token', async () => {
+    const other = clientWith({ kind: 'access-token', value: 'token-1' });
+    expect(await other.health()).toEqual({ credentialWorks: true });
+    await other.close();
+  });
+
+  it('renews an access token that has expired, and makes the call again', async () => {
+    const script = `fetch('${sandbox.controlUrl}/token', { method: 'POST' }).then(async (answer) => console.log(await answer.text()))`;
+    const credential = { kind: 'access-token', command: `'${process.execPath}' -e "${script}"` } as const;
+    // A call may begin by starting that program, and a busy machine takes seconds for it.
+    const other = clientWith(credential, 60);
+    const ids = [];
+    for (let call = 0; call < 5; call += 1) ids.push((await other.profile()).id);
+    await other.close();
+    expect([ids.length, new Set(ids).size]).toEqual([5, 1]);
+  });
+
+  it('lets a key with scopes call what is in them, and pauses with 403 elsewhere', async () => {
+    const other = clientWith({ kind: 'api-key', value: 'scoped' });
+    expect((await other.match({ person: known })).person?.id).toBe(known.personId);
+    const refused = { type: 'forbidden', disposition: 'pause', mayHaveBeenBilled: false };
+    await expect(other.bulkMatch({ details: [known] })).rejects.toMatchObject(refused);
+    await expect(other.users(1)).rejects.toMatchObject(refused);
+    await other.close();
+  });
+
+  it('pages through the users of the team', async () => {
+    const { items, totalPages } = await client.users(1);
+    expect(items.map(({ id }) => id)).toContain((await client.profile()).id);
+    expect(totalPages).toBe(1);
+  });
+
+  it('searches people, and enriches their company', async () => {
+    const { items, totalPages } = await client.searchPeople({ page: 2, per_page: 10 });
+    expect([items.length, totalPages]).toEqual([10, 100]);
+    const domain = items[0]?.organization?.primary_domain ?? '';
+    expect(await client.enrichOrganization(domain)).toMatchObject({ primary_domain: domain });
+    expect(await client.enrichOrganization('nonsense')).toBeUndefined();
+  });
+
+  it('is refused a company without a domain by error_details alone', async () => {
+    await expect(client.enrichOrganization('')).rejects.toMatchObject({
+      type: 'validation',
+      codes: ['REQUEST.VALIDATION.PARAMETER_MISSING'],
+    });
+  });
+
+  it('reports usage as the log has it', async () => {
+    const { rateLimits } = await client.bulkMatch({ details: [nobody] });
+    const usage = await client.apiUsage();
+    const bulk = usage.find(({ path, action }) => path === 'api/v1/people' && action === 'bulk_match');
+    expect(bulk?.windows.filter(({ limit }) => limit !== null)).toEqual(rateLimits);
+    const { kinds } = await client.creditUsage();
+    expect(formatCredits(kinds[0]?.consumed ?? -1n)).toBe(sandbox.log.bill().credits);
+  });
+
+  it('polls what comes later by the exact id, and is told of ids that nobody knows', async () => {
+    const { requestId = '', phoneEnrichment } = await client.bulkMatch({
+      details: [known],
+      reveal: ['phone'],
+      webhookUrl: 'http://127.0.0.1:9/nobody-listens',
+    });
+    expect(phoneEnrichment).toEqual({ status: 'pending' });
+    await expect.poll(async () => (await client.poll(requestId)).state).toBe('result');
+    const poll = await client.poll(requestId);
+    const late = poll.state === 'result' ? readLateResult(poll.body) : undefined;
+    expect(late?.people.map(({ id }) => id)).toEqual([known.personId]);
+    expect(await client.poll('77')).toMatchObject({ state: 'gone' });
+  });
+
+  it.each([
+    ['a wrong key', { kind: 'api-key', value: 'wrong' } as const],
+    ['a key as a token', { kind: 'access-token', value: defaultApiKey } as const],
+  ])('pauses with %s, on every endpoint', async (_name, credential) => {
+    const other = clientWith(credential);
+    const refused = { type: 'unauthorized', disposition: 'pause', mayHaveBeenBilled: false };
+    await expect(other.bulkMatch({ details: [known] })).rejects.toMatchObject(refused);
+    await expect(other.match({ person: known })).rejects.toMatchObject(refused);
+    await expect(other.health()).rejects.toMatchObject(refused);
+    await other.close();
+  });
+
+  it.each<[Rule, string, string]>([
+    [{ status: 401 }, 'unauthorized', 'pause'],
+    [{ status: 402 }, 'out-of-credits', 'pause'],
+    [{ status: 403 }, 'forbidden', 'pause'],
+    [{ status: 403, code: 'BILLING.CREDITS.EXHAUSTED' }, 'out-of-credits', 'pause'],
+    [{ out_of_credits: 200 }, 'out-of-credits', 'pause'],
+    [{ out_of_credits: 402 }, 'out-of-credits', 'pause'],
+    [{ out_of_credits: 403 }, 'out-of-credits', 'pause'],
+    [{ status: 400, code: 'PEOPLE.VALIDATION.RECORD_LIMIT_EXCEEDED' }, 'record-limit', 'reject'],
+    [{ status: 429, retry_after: '7', encoded_twice: true }, 'rate-limited', 'wait'],
+    [{ status: 422 }, 'validation', 'reject'],
+    [{ status: 429, retry_after: '7' }, 'rate-limited', 'wait'],
+  ])('takes %o for a refusal that costs nothing', async (rule, type, disposition) => {
+    const { outcome, billed } = await under(rule);
+    expect(outcome).toMatchObject({ type, disposition, mayHaveBeenBilled: false });
+    expect(billed).toBe(0);
+  });
+
+  it.each<[string, number | undefined]>([
+    ['0', 0],
+    ['7', 7],
+    ['99999999999', 86_400],
+    ['soon', undefined],
+  ])('bounds a retry-after of %s', async (value, expected) => {
+    const { outcome } = await under({ status: 429, retry_after: value });
+    const seconds = (outcome as { retryAfterSeconds?: number }).retryAfterSeconds;
+    // After the cut-over the body names its own back-off beside the header.
+    expect([expected, Math.max(expected ?? 0, 1)]).toContain(seconds);
+  });
+
+  it.each<Rule>([
+    { answer: 'reset' },
+    { answer: 'cut' },
+    { answer: 'html' },
+    { answer: 'empty' },
+    { matches: 'not-a-list' },
+    { status: 502 },
+    { delay: 2_500 },
+  ])('holds the bill of %o for unknown', async (rule) => {
+    const { outcome, billed } = await under(rule);
+    expect(outcome).toMatchObject({ disposition: 'unknown', mayHaveBeenBilled: true });
+    expect(billed).toBe(1);
+  });
+
+  it.each<[Rule, object]>([
+    [{ credits: 'missing' }, { creditsConsumed: undefined, creditsProblem: 'absent' }],
+    [{ credits: 'negative' }, { creditsConsumed: undefined, creditsProblem: 'negative' }],
+    [{ credits: 'text' }, { creditsConsumed: undefined, creditsProblem: 'not-a-number' }],
+    [{ credits: 'fractional' }, { creditsConsumed: 1_500_000n, creditsProblem: undefined }],
+  ])('of %o settles exactly or not at all', async (rule, expected) => {
+    expect((await under(rule)).outcome).toMatchObject(expected);
+  });
+
+  it.each<NonNullable<Rule['matches']>>(['null', 'drop', 'reverse', 'stub', 'foreign', 'short', 'duplicate'])(
+    'hands over matches that are %s as they came',
+    async (matches) => {
+      expect((await under({ matches })).outcome).toMatchObject({ unreadableMatches: [] });
+    },
+  );
+
+  it('rejects a person whom the service cannot read', async () => {
+    const { outcome, billed } = await under({}, [{ personId: 7 as never }]);
+    expect(outcome).toMatchObject({ type: 'validation', disposition: 'reject' });
+    expect(billed).toBe(0);
+  });
+});

@@ -1,0 +1,192 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { checkRunService } from '../../../src/calls/check-run-service.ts';
+import { learnRateWindows } from '../../../src/calls/rate-status.ts';
+import { describeStanding, learnStanding } from '../../../src/calls/service-status.ts';
+import { freePlaces } from '../../../src/ledger/rate-windows.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+import { startSandbox } from '../../../src/sandbox/server/server.ts';
+import { createServiceClient } from '../../../src/service/client.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { runningRun } from '../../helpers/rows.ts';
+import { httpAnswer, startScriptedServer } from '../../helpers/scripted-server.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse({ connections: 2 });
+});
+
+afterAll(() => warehouse.drop());
+
+afterEach(async () => {
+  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from service_windows');
+});
+
+const ok = httpAnswer(200, '{"is_logged_in":true}');
+const user = httpAnswer(200, '{"id":"user-7","email":"canary@person.example"}');
+const usage = (windows: object) =>
+  httpAnswer(
+    200,
+    JSON.stringify({
+      '["api/v1/people", "bulk_match"]': windows,
+      '["api/v1/people", "match"]': { hour: { limit: 600, consumed: 590, left_over: 10 } },
+      '["api/v1/webhook_result", "show"]': { minute: { limit: 50, consumed: 43, left_over: 7 } },
+    }),
+  );
+const unused = usage({ hour: { limit: 600, consumed: 200, left_over: 400 } });
+const refusal = (status: number) => httpAnswer(status, '{"error_code":"API_INACCESSIBLE"}');
+
+interface Answers {
+  readonly profile?: Buffer;
+  readonly health?: Buffer;
+  readonly usage?: Buffer;
+  readonly poll?: Buffer;
+}
+
+function partsFor(baseUrl: string, key = 'canary-key') {
+  const callTimeoutSeconds = 5;
+  const client = createServiceClient({
+    baseUrl,
+    credential: { kind: 'api-key', value: key },
+    callTimeoutSeconds,
+    pollPath: '/webhook_result/{request_id}',
+  });
+  return { warehouse, service: 'test', client, rateLimits: [], callTimeoutSeconds };
+}
+
+/** What is learned of a service that answers so, and what it was asked. */
+async function learn(answers: Answers, needs = { polls: false }) {
+  const server = await startScriptedServer((socket, request) => {
+    if (request.includes('/api_profile')) socket.write(answers.profile ?? user);
+    else if (request.includes('/auth/health')) socket.write(answers.health ?? ok);
+    else if (request.includes('/api_usage_stats')) socket.write(answers.usage ?? unused);
+    else socket.write(answers.poll ?? httpAnswer(404, '{"error_code":"request_id_unknown"}'));
+  });
+  const parts = partsFor(server.baseUrl);
+  const outcome = await learnStanding(parts, needs).then(describeStanding, (error: unknown) => error);
+  await parts.client.close();
+  await server.close();
+  return { outcome, asked: server.requests.map((request) => request.split(' ')[1]) };
+}
+
+describe('the standing at the start of a run', () => {
+  it('is whom the credential acts as, and what is left of the limits, by two calls', async () => {
+    const { outcome, asked } = await learn({});
+    expect(outcome).toEqual([
+      'acting as user user-7',
+      'calls that the service has left for bulk enrichment: 400 of 600 this hour',
+    ]);
+    expect(asked).toEqual(['/api/v1/users/api_profile', '/api/v1/usage_stats/api_usage_stats']);
+  });
+
+  it('names every window that is limited', async () => {
+    const windows = {
+      minute: { limit: 100, consumed: 0, left_over: 100 },
+      hour: { limit: null },
+      day: { limit: 5_000, consumed: 4_999, left_over: 1 },
+    };
+    const { outcome } = await learn({ usage: usage(windows) });
+    expect(outcome).toContain(
+      'calls that the service has left for bulk enrichment: 100 of 100 this minute, 1 of 5000 this day',
+    );
+  });
+
+  it.each<[string, Answers]>([
+    ['the profile says 401', { profile: refusal(401) }],
+    ['the profile is not told, and health says 401', { profile: refusal(403), health: refusal(401) }],
+    ['neither profile nor health are in the plan', { profile: refusal(403), health: refusal(403) }],
+    [
+      'the profile is not told, and health says that nobody is logged in',
+      { profile: refusal(404), health: httpAnswer(200, '{"is_logged_in":false}') },
+    ],
+  ])('is refused where %s', async (_, answers) => {
+    expect((await learn(answers)).outcome).toMatchObject({
+      type: 'service.credential-refused',
+      exitCode: 2,
+      message: expect.stringContaining('nothing was spent'),
+    });
+  });
+
+  it.each([404, 429, 500, 503])('stops nobody where everything says %d', async (status) => {
+    const { outcome } = await learn(
+      {
+        profile: refusal(status),
+        health: refusal(status),
+        usage: refusal(status),
+        poll: refusal(status),
+      },
+      { polls: true },
+    );
+    expect(outcome).toEqual([
+      expect.stringMatching(/^whom the credential acts as is not known/),
+      expect.stringMatching(/^what is left of the service’s limits is not known yet/),
+    ]);
+  });
+
+  it('stops nobody whose key may see neither profile nor usage', async () => {
+    const { outcome } = await learn({ profile: refusal(403), usage: refusal(403) });
+    expect(outcome).toHaveLength(2);
+  });
+
+  it('says nothing of the user but the id', async () => {
+    expect(JSON.stringify((await learn({})).outcome)).not.toContain('canary');
+  });
+});
+
+describe('a key that may enrich and not poll', () => {
+  it('is refused where results can come by polls alone, and nowhere else', async () => {
+    const sandbox = await startSandbox({
+      apiKeys: [{ key: 'narrow', scopes: ['/people/bulk_match', '/usage_stats/api_usage_stats'] }],
+    });
+    const parts = partsFor(sandbox.baseUrl, 'narrow');
+    await expect(learnStanding(parts, { polls: true })).rejects.toMatchObject({
+      type: 'service.scope-missing',
+      where: 'GET /webhook_result/{request_id}',
+    });
+    await expect(learnStanding(parts, { polls: false })).resolves.toMatchObject({ usageUnknown: undefined });
+    expect(sandbox.log.bill()).toMatchObject({ credits: '0' });
+    await parts.client.close();
+    await sandbox.close();
+  });
+
+  it('is tried inside the windows of polls, and not at all while there is no place', async () => {
+    const full = { '["api/v1/webhook_result", "show"]': { hour: { limit: 5, consumed: 5, left_over: 0 } } };
+    const { asked } = await learn({ usage: httpAnswer(200, JSON.stringify(full)) }, { polls: true });
+    expect(asked.some((path) => path?.includes('webhook_result/'))).toBe(false);
+  });
+});
+
+describe('usage statistics', () => {
+  it('count for every endpoint that is called, each by itself', async () => {
+    const server = await startScriptedServer((socket) => socket.write(unused));
+    const { client } = partsFor(server.baseUrl);
+    expect(await learnRateWindows(warehouse, 'test', client)).toBeUndefined();
+    await client.close();
+    await server.close();
+    const left = ['people/bulk_match', 'people/match', 'webhook_result'].map(
+      async (scope) => (await freePlaces(warehouse.database, { service: 'test', scope }, [])).places,
+    );
+    expect(await Promise.all(left)).toEqual([400, 10, 7]);
+  });
+});
+
+describe('the check of a run that nobody watches', () => {
+  it('is refused with the reason and the command that goes on, and nothing is spent', async () => {
+    const sandbox = await startSandbox();
+    const parts = partsFor(sandbox.baseUrl, 'wrong');
+    const runId = await runningRun(warehouse);
+    const log = createLogger({ level: 'silent', format: 'json' });
+    const check = await checkRunService({ ...parts, isDeliveredTo: true, log }, runId);
+    expect(check).toMatchObject({
+      kind: 'refused',
+      stop: {
+        type: 'service.credential-refused',
+        reason: expect.stringContaining('does not accept the credential'),
+        next: expect.stringContaining(`enrich resume ${runId}`),
+      },
+    });
+    expect(sandbox.log.bill()).toMatchObject({ calls: 0, credits: '0' });
+    await parts.client.close();
+    await sandbox.close();
+  });
+});

@@ -1,0 +1,355 @@
+import { gzipSync } from 'node:zlib';
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
+import { ServiceFailure } from '../../../src/service/failures/failure.ts';
+import { createTransport, type TransportLimits } from '../../../src/service/transport.ts';
+import { httpAnswer, startScriptedServer, type ScriptedServer } from '../../helpers/scripted-server.ts';
+
+const good = JSON.stringify({
+  status: 'success',
+  credits_consumed: 1,
+  request_id: 7,
+  matches: [{ id: 'p1' }],
+});
+const details = [{ email: 'mira@lindqvist.example' }];
+
+let open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.map((part) => part.close()));
+  open = [];
+});
+
+async function serve(...script: Parameters<typeof startScriptedServer>): Promise<ScriptedServer> {
+  const server = await startScriptedServer(...script);
+  open.push(server);
+  return server;
+}
+
+function clientOf(
+  baseUrl: string,
+  { callTimeoutSeconds = 5, ...limits }: Partial<TransportLimits> & { callTimeoutSeconds?: number } = {},
+): ServiceClient {
+  const client = createServiceClient(
+    {
+      baseUrl,
+      credential: { kind: 'api-key', value: 'k' },
+      callTimeoutSeconds,
+      pollPath: '/webhook_result/{request_id}',
+    },
+    createTransport(limits),
+  );
+  open.push(client);
+  return client;
+}
+
+async function failureOf(call: Promise<unknown>): Promise<ServiceFailure> {
+  const error: unknown = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ServiceFailure) return error;
+  throw new Error(`no ServiceFailure but ${String(error)}`);
+}
+
+/** What a caller decides by. */
+function verdict({ type, disposition, mayHaveBeenBilled }: ServiceFailure): unknown[] {
+  return [type, disposition, mayHaveBeenBilled];
+}
+
+const free = (type: string): unknown[] => [type, 'retry', false];
+const unknown = (type: string): unknown[] => [type, 'unknown', true];
+
+async function failsWith(
+  script: Parameters<typeof startScriptedServer>,
+  limits?: Parameters<typeof clientOf>[1],
+): Promise<{ failure: ServiceFailure; server: ScriptedServer }> {
+  const server = await serve(...script);
+  const failure = await failureOf(clientOf(server.baseUrl, limits).bulkMatch({ details }));
+  return { failure, server };
+}
+
+const answering = (bytes: Buffer | string) => (socket: Socket) => void socket.write(bytes);
+
+describe('a call that certainly never left', () => {
+  it('is a plain retry where nothing listens', async () => {
+    const server = await startScriptedServer(() => {});
+    await server.close();
+    expect(verdict(await failureOf(clientOf(server.baseUrl).bulkMatch({ details })))).toEqual(
+      free('not-sent.refused'),
+    );
+  });
+
+  it('is a plain retry where the name does not resolve', async () => {
+    const client = clientOf('http://service.invalid/api/v1');
+    expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.dns'));
+  });
+
+  it('is a plain retry where TLS fails', async () => {
+    const server = await serve(
+      () => {},
+      (socket) => {
+        socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+        return true;
+      },
+    );
+    const client = clientOf(server.baseUrl.replace('http:', 'https:'));
+    expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.tls'));
+  });
+
+  it('is a plain retry where the TLS handshake is cut', async () => {
+    const server = await serve(
+      () => {},
+      (socket) => {
+        socket.once('data', () => socket.resetAndDestroy());
+        return true;
+      },
+    );
+    const client = clientOf(server.baseUrl.replace('http:', 'https:'));
+    const failure = await failureOf(client.bulkMatch({ details }));
+    expect(verdict(failure)).toEqual(free('not-sent.unreachable'));
+  });
+
+  const silent: Parameters<typeof startScriptedServer> = [() => {}, () => true];
+
+  it('is a plain retry where the connection does not come up in time', async () => {
+    const server = await serve(...silent);
+    const client = clientOf(server.baseUrl.replace('http:', 'https:'), { connectMilliseconds: 500 });
+    expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.timeout'));
+  });
+
+  it('is a plain retry where the deadline passes before the connection is up', async () => {
+    const server = await serve(...silent);
+    const client = clientOf(server.baseUrl.replace('http:', 'https:'), { callTimeoutSeconds: 0.3 });
+    expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.timeout'));
+  });
+
+  it('is a plain retry where it was given up before', async () => {
+    const server = await serve(answering(httpAnswer(200, good)));
+    const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, AbortSignal.abort()));
+    expect(verdict(failure)).toEqual(free('not-sent.aborted'));
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('is not sent afterwards, when the connection comes up at last', async () => {
+    let connections = 0;
+    const server = await serve(answering(httpAnswer(200, good)), () => {
+      connections += 1;
+      return false;
+    });
+    const transport = createTransport();
+    const controller = new AbortController();
+    const call = transport.send({
+      method: 'GET',
+      url: new URL(server.baseUrl),
+      headers: {},
+      deadlineMilliseconds: 5_000,
+      signal: controller.signal,
+    });
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ code: 'ABORTED', sent: false });
+    await transport.close();
+    expect([connections, server.requests.length]).toEqual([1, 0]);
+  });
+});
+
+describe('a call that may have been billed', () => {
+  it('is unknown where the connection is reset after the request was read, and is sent once', async () => {
+    const { failure, server } = await failsWith([(socket) => socket.resetAndDestroy()]);
+    expect(verdict(failure)).toEqual(unknown('connection-lost'));
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is unknown where the connection is closed without an answer, and is sent once', async () => {
+    const { failure, server } = await failsWith([(socket) => void socket.end()]);
+    expect(verdict(failure)).toEqual(unknown('connection-lost'));
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is never a rejection where the connection is reset before the request was read', async () => {
+    const { failure } = await failsWith([
+      () => {},
+      (socket) => {
+        setImmediate(() => socket.resetAndDestroy());
+        return true;
+      },
+    ]);
+    expect(['retry', 'unknown']).toContain(failure.disposition);
+    expect(failure.mayHaveBeenBilled).toBe(failure.disposition === 'unknown');
+  });
+
+  it('is unknown where half a head comes', async () => {
+    const { failure } = await failsWith([(socket) => void socket.end('HTTP/1.1 200 O')]);
+    expect(verdict(failure)).toEqual(unknown('connection-lost'));
+  });
+
+  it('is unknown where the body is cut off, and keeps what came', async () => {
+    const { failure } = await failsWith([
+      (socket) => void socket.end(httpAnswer(200, good, { 'content-length': String(good.length + 40) })),
+    ]);
+    expect(verdict(failure)).toEqual(unknown('connection-lost'));
+    expect(failure.httpStatus).toBe(200);
+    expect(failure.body().toString()).toBe(good);
+  });
+
+  it('is unknown where a chunked body is cut off', async () => {
+    const { failure } = await failsWith([
+      (socket) => void socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"mat\r\n'),
+    ]);
+    expect(verdict(failure)).toEqual(unknown('connection-lost'));
+  });
+
+  it('is unknown where no head comes before the deadline', async () => {
+    const { failure } = await failsWith([() => {}], { callTimeoutSeconds: 0.3 });
+    expect(verdict(failure)).toEqual(unknown('timeout'));
+  });
+
+  it('is unknown where the body is still coming at the deadline', async () => {
+    const { failure } = await failsWith(
+      [
+        (socket) => {
+          socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
+          const drip = setInterval(() => socket.write(' '), 20);
+          socket.on('close', () => clearInterval(drip));
+        },
+      ],
+      { callTimeoutSeconds: 0.5 },
+    );
+    expect(verdict(failure)).toEqual(unknown('timeout'));
+  });
+
+  it('is unknown where the body falls silent', async () => {
+    const { failure } = await failsWith([answering('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{')], {
+      silenceMilliseconds: 200,
+    });
+    expect(verdict(failure)).toEqual(unknown('timeout'));
+  });
+
+  it('is unknown where it is given up in the air', async () => {
+    const controller = new AbortController();
+    const server = await serve(() => controller.abort());
+    const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, controller.signal));
+    expect(verdict(failure)).toEqual(unknown('aborted'));
+  });
+
+  it('is unknown where its own timeout signal fires in the air', async () => {
+    const server = await serve(() => {});
+    const failure = await failureOf(
+      clientOf(server.baseUrl).bulkMatch({ details }, AbortSignal.timeout(200)),
+    );
+    expect(verdict(failure)).toEqual(unknown('timeout'));
+  });
+
+  it('is unknown where the answer is larger than allowed', async () => {
+    const { failure } = await failsWith([answering(httpAnswer(200, 'x'.repeat(200_000)))], {
+      answerBytes: 100_000,
+    });
+    expect(verdict(failure)).toEqual(unknown('answer-too-large'));
+  });
+
+  it('is unknown where a small body unpacks to more than allowed', async () => {
+    const bomb = gzipSync(Buffer.alloc(5_000_000));
+    const { failure } = await failsWith([answering(httpAnswer(200, bomb, { 'content-encoding': 'gzip' }))], {
+      answerBytes: 1_000_000,
+    });
+    expect(verdict(failure)).toEqual(unknown('answer-too-large'));
+  });
+
+  it('is unknown where a compressed body is cut off', async () => {
+    const cut = gzipSync(good).subarray(0, 30);
+    const { failure } = await failsWith([answering(httpAnswer(200, cut, { 'content-encoding': 'gzip' }))]);
+    expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
+  });
+
+  it.each([
+    ['HTML', '<html><body>down for maintenance</body></html>'],
+    ['nothing', ''],
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['a number', '1e400000'],
+    ['no matches', '{"status":"success"}'],
+    ['matches that are no list', '{"matches":{}}'],
+  ])('is unknown where the body of a 200 is %s', async (_, body) => {
+    const { failure } = await failsWith([answering(httpAnswer(200, body))]);
+    expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
+    expect(failure.body().toString()).toBe(body);
+  });
+
+  it('is unknown where what comes is no HTTP', async () => {
+    const { failure } = await failsWith([answering('SSH-2.0-OpenSSH_9.2\r\n\r\n')]);
+    expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
+  });
+
+  it.each([500, 502, 503, 504])('is unknown where the service answers %d', async (status) => {
+    const { failure, server } = await failsWith([answering(httpAnswer(status, 'bad gateway'))]);
+    expect(verdict(failure)).toEqual(unknown('server-error'));
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('a refusal', () => {
+  it('is recognised without waiting for a body that never ends', async () => {
+    const server = await serve(answering('HTTP/1.1 422 Status\r\ncontent-length: 100\r\n\r\n{"error"'));
+    const failure = await failureOf(
+      clientOf(server.baseUrl, { errorBodyMilliseconds: 200 }).bulkMatch({ details }),
+    );
+    expect(verdict(failure)).toEqual(['validation', 'reject', false]);
+    expect(failure.body().toString()).toBe('{"error"');
+  });
+
+  it('is recognised where its body is cut off', async () => {
+    const server = await serve(
+      (socket) =>
+        void socket.end('HTTP/1.1 429 Status\r\nretry-after: 7\r\ncontent-length: 100\r\n\r\n{"mess'),
+    );
+    const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }));
+    expect(verdict(failure)).toEqual(['rate-limited', 'wait', false]);
+    expect(failure.retryAfterSeconds).toBe(7);
+  });
+
+  it('keeps no more of an endless body than allowed', async () => {
+    const server = await serve(answering(httpAnswer(403, 'x'.repeat(500_000))));
+    const failure = await failureOf(clientOf(server.baseUrl, { errorBytes: 1_000 }).bulkMatch({ details }));
+    expect(verdict(failure)).toEqual(['forbidden', 'pause', false]);
+    expect(failure.body()).toHaveLength(1_000);
+  });
+
+  it('is no reason to follow a redirect, which would carry the key elsewhere', async () => {
+    const server = await serve(answering(httpAnswer(307, '', { location: 'http://127.0.0.1:9/' })));
+    const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }));
+    expect(verdict(failure)).toEqual(['redirected', 'pause', false]);
+  });
+});
+
+describe('connections', () => {
+  it('are kept for later calls', async () => {
+    let connections = 0;
+    const server = await serve(answering(httpAnswer(200, good)), () => {
+      connections += 1;
+      return false;
+    });
+    const client = clientOf(server.baseUrl);
+    for (let call = 0; call < 10; call += 1) await client.bulkMatch({ details });
+    // Two: the first is still being freed when its answer is already here.
+    expect(connections).toBeLessThanOrEqual(2);
+  });
+
+  it('that the service closes between calls cost nothing', async () => {
+    const server = await serve((socket) => void socket.end(httpAnswer(200, good, { connection: 'close' })));
+    const client = clientOf(server.baseUrl);
+    for (let call = 0; call < 3; call += 1) await client.bulkMatch({ details });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it.each(['gzip', 'GZip', 'x-gzip'])('carry compressed answers, named %s', async (coding) => {
+    const server = await serve(answering(httpAnswer(200, gzipSync(good), { 'content-encoding': coding })));
+    const answer = await clientOf(server.baseUrl).bulkMatch({ details });
+    expect(answer.raw.toString()).toBe(good);
+  });
+
+  it('survive an interim answer', async () => {
+    const interim = Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n');
+    const server = await serve(answering(Buffer.concat([interim, httpAnswer(200, good)])));
+    expect((await clientOf(server.baseUrl).bulkMatch({ details })).httpStatus).toBe(200);
+  });
+});

@@ -1,0 +1,276 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Client } from '@temporalio/client';
+import { historyToJSON, payloadToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { Worker, type WorkflowBundle } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCodecEndpoint, type RunningCodecEndpoint } from '../../../src/temporal/codec-endpoint.ts';
+import { EncryptingCodec } from '../../../src/temporal/payload-codec.ts';
+import { callTaskQueues, controlTaskQueue, workflowTypes, type RunInput } from '../../../src/contract.ts';
+import { ScriptedActivities } from '../../helpers/scripted-activities.ts';
+import { startTestTemporal, type TestTemporal } from '../../helpers/temporal.ts';
+import { bundleWorkflows, encodedFailures } from '../../helpers/workflow-bundle.ts';
+import { workflowIsolate } from '../../../src/temporal/workflow-isolate.ts';
+
+const oldKey = { id: 'old', key: randomBytes(32) };
+const newKey = { id: 'new', key: randomBytes(32) };
+
+let temporal: TestTemporal;
+let workflowBundle: WorkflowBundle;
+
+beforeAll(async () => {
+  temporal = await startTestTemporal();
+  workflowBundle = await bundleWorkflows(undefined, encodedFailures());
+});
+
+afterAll(() => temporal.stop());
+
+function clientWith(codec: EncryptingCodec): Client {
+  const { connection } = temporal.client;
+  return new Client({ connection, namespace: temporal.namespace, dataConverter: { payloadCodecs: [codec] } });
+}
+
+async function start(codec: EncryptingCodec): Promise<string> {
+  const runId = `run-${randomUUID()}`;
+  const input: RunInput = {
+    runId,
+    file: 'secret-customers.csv',
+    maxCredits: '500',
+    approved: true,
+    lanes: 2,
+    priority: 'ad-hoc',
+    searchable: false,
+    checksService: false,
+  };
+  await clientWith(codec).workflow.start(workflowTypes.run, {
+    workflowId: runId,
+    taskQueue: controlTaskQueue,
+    args: [input],
+    staticSummary: 'secret-customers.csv',
+  });
+  return runId;
+}
+
+/** Lets workers with a codec carry a run out. */
+async function carryOut(
+  runId: string,
+  codec: EncryptingCodec,
+  activities = new ScriptedActivities(),
+): Promise<unknown> {
+  const shared = {
+    connection: temporal.workerConnection,
+    namespace: temporal.namespace,
+    activities,
+    dataConverter: { payloadCodecs: [codec], ...encodedFailures() },
+  };
+  const control = await Worker.create({
+    ...shared,
+    ...workflowIsolate,
+    workflowBundle,
+    taskQueue: controlTaskQueue,
+  });
+  const calls = await Worker.create({ ...shared, taskQueue: callTaskQueues['ad-hoc'] });
+  return control.runUntil(calls.runUntil(clientWith(codec).workflow.getHandle(runId).result()));
+}
+
+/** A history as the server stores it, and the bytes that stand in it under a name. */
+async function storedHistory(workflowId: string) {
+  const text = historyToJSON(await temporal.client.workflow.getHandle(workflowId).fetchHistory());
+  const bytes = (name: string): string[] =>
+    [...text.matchAll(new RegExp(`"${name}":\\s*"([^"]*)"`, 'g'))].map(([, base64]) =>
+      Buffer.from(base64!, 'base64').toString('latin1'),
+    );
+  return { text, bytes };
+}
+
+describe('a run whose payloads are encrypted', () => {
+  const codec = new EncryptingCodec([oldKey]);
+  let runId: string;
+
+  beforeAll(async () => {
+    runId = await start(codec);
+    await carryOut(runId, codec);
+  });
+
+  it('leaves nothing readable in the histories of itself and its pages', async () => {
+    for (const workflowId of [runId, `${runId}/page-0001`]) {
+      const { text, bytes } = await storedHistory(workflowId);
+      expect(bytes('data').length).toBeGreaterThan(5);
+      expect(new Set(bytes('encoding'))).toEqual(new Set(['binary/encrypted']));
+      expect(bytes('data').join('\n')).not.toMatch(/secret-customers|creditsSettled|"batch"/);
+      expect(text).not.toContain('secret-customers');
+    }
+  });
+
+  it('is read by who has the key', async () => {
+    const handle = clientWith(codec).workflow.getHandle(runId);
+    expect(await handle.result()).toMatchObject({ run_id: runId, status: 'finished' });
+    expect(await (await handle.describe()).staticSummary()).toBe('secret-customers.csv');
+  });
+
+  it('tells who has not got the key which one is missing', async () => {
+    for (const other of [new EncryptingCodec([newKey]), new EncryptingCodec([])])
+      await expect(clientWith(other).workflow.getHandle(runId).result()).rejects.toThrow(
+        'encrypted with key "old"',
+      );
+  });
+});
+
+describe('a run that fails where payloads are encrypted', () => {
+  const codec = new EncryptingCodec([oldKey]);
+  const secret = 'column "Secret Customers" is missing';
+  let runId: string;
+
+  beforeAll(async () => {
+    const activities = new ScriptedActivities();
+    let tries = 0;
+    // Once as a failure of an activity that is tried again, then as the end of the run.
+    const ingest = activities.ingestExport;
+    activities.ingestExport = async (...input) => {
+      tries += 1;
+      if (tries === 1) throw new Error(secret);
+      return ingest(...input);
+    };
+    activities.ingested = {
+      kind: 'refused',
+      stop: { type: 'export.unreadable', reason: secret, next: 'export it again' },
+    };
+    runId = await start(codec);
+    await carryOut(runId, codec, activities).catch(() => {});
+  });
+
+  it('leaves neither messages nor places in the code readable in its history', async () => {
+    const { text, bytes } = await storedHistory(runId);
+    expect(text).toContain('Encoded failure');
+    expect(text).not.toMatch(/Secret Customers|export it again|\.js:\d+|\.ts:\d+/);
+    expect(bytes('data').join('\n')).not.toMatch(/Secret Customers|stack_trace/);
+  });
+
+  it('tells whoever has the key why', async () => {
+    await expect(clientWith(codec).workflow.getHandle(runId).result()).rejects.toMatchObject({
+      cause: { message: `${secret}\n  next:  export it again`, type: 'export.unreadable' },
+    });
+  });
+});
+
+it('what failed before payloads were encrypted replays with workers that encrypt', async () => {
+  const plain = new EncryptingCodec([]);
+  const runId = await start(plain);
+  const activities = new ScriptedActivities();
+  activities.ingested = {
+    kind: 'refused',
+    stop: { type: 'export.unreadable', reason: 'it has no header', next: 'export it again' },
+  };
+  const worker = await Worker.create({
+    connection: temporal.workerConnection,
+    namespace: temporal.namespace,
+    taskQueue: controlTaskQueue,
+    workflowBundle: await bundleWorkflows(),
+    ...workflowIsolate,
+    activities,
+  });
+  await worker.runUntil(
+    clientWith(plain)
+      .workflow.getHandle(runId)
+      .result()
+      .catch(() => {}),
+  );
+  const history = await temporal.client.workflow.getHandle(runId).fetchHistory();
+  expect(historyToJSON(history)).toContain('it has no header');
+  const replaying = { ...workflowIsolate, workflowBundle, dataConverter: encodedFailures() };
+  await expect(Worker.runReplayHistory(replaying, history, runId)).resolves.toBeUndefined();
+});
+
+it('a run goes on with workers that have a new key before the one that it began with', async () => {
+  const runId = await start(new EncryptingCodec([oldKey]));
+  expect(await carryOut(runId, new EncryptingCodec([newKey, oldKey]))).toMatchObject({ status: 'finished' });
+});
+
+describe('the codec server', () => {
+  const codec = new EncryptingCodec([newKey, oldKey]);
+  const ui = 'http://127.0.0.1:8233';
+  let endpoint: RunningCodecEndpoint;
+
+  beforeAll(async () => {
+    const listen = Object.freeze({ host: '127.0.0.1', port: 0 });
+    endpoint = await startCodecEndpoint({ codec, listen, origins: [ui], token: 'let-me-read' });
+  });
+
+  afterAll(() => endpoint.close());
+
+  const ask = (
+    path: string,
+    content: unknown,
+    headers: Record<string, string> = { authorization: 'Bearer let-me-read' },
+    method = 'POST',
+  ): Promise<Response> =>
+    fetch(`http://127.0.0.1:${endpoint.port}${path}`, {
+      method,
+      headers: { ...(method === 'POST' && { 'content-type': 'application/json' }), ...headers },
+      ...(method === 'POST' && { body: typeof content === 'string' ? content : JSON.stringify(content) }),
+    });
+
+  it('decodes what a history holds', async () => {
+    const runId = await start(new EncryptingCodec([oldKey]));
+    const history = await temporal.client.workflow.getHandle(runId).fetchHistory();
+    const { input } = history.events![0]!.workflowExecutionStartedEventAttributes!;
+    const answer = await ask('/decode', { payloads: input!.payloads!.map(payloadToJSON) });
+    const { payloads } = (await answer.json()) as { payloads: { data: string }[] };
+    expect(JSON.parse(Buffer.from(payloads[0]!.data, 'base64').toString())).toMatchObject({
+      runId,
+      file: 'secret-customers.csv',
+    });
+    await temporal.client.workflow.getHandle(runId).terminate();
+  });
+
+  it('encodes what the UI sends, and decodes it again', async () => {
+    const given = {
+      payloads: [
+        {
+          metadata: { encoding: Buffer.from('json/plain').toString('base64') },
+          data: Buffer.from('1').toString('base64'),
+        },
+      ],
+    };
+    const encoded = (await (await ask('/encode', given)).json()) as typeof given;
+    expect(encoded).not.toEqual(given);
+    expect(await (await ask('/decode', encoded)).json()).toEqual(given);
+  });
+
+  it('answers the browser that shows the UI, and no page of another origin', async () => {
+    const preflight = await ask(
+      '/decode',
+      undefined,
+      { origin: ui, 'access-control-request-headers': 'x-namespace' },
+      'OPTIONS',
+    );
+    expect(preflight.status).toBe(204);
+    expect(Object.fromEntries(preflight.headers)).toMatchObject({
+      'access-control-allow-origin': ui,
+      'access-control-allow-headers': 'x-namespace',
+      'access-control-allow-credentials': 'true',
+    });
+    const headers = { authorization: 'Bearer let-me-read', origin: 'https://evil.example' };
+    expect((await ask('/decode', { payloads: [] }, headers)).status).toBe(403);
+    expect(
+      (await ask('/decode', undefined, headers, 'OPTIONS')).headers.get('access-control-allow-origin'),
+    ).toBeNull();
+  });
+
+  it('refuses who has not got the token', async () => {
+    expect((await ask('/decode', { payloads: [] }, {})).status).toBe(401);
+    expect((await ask('/decode', { payloads: [] }, { authorization: 'Bearer other' })).status).toBe(401);
+  });
+
+  it.each(['{', '{}', '{"payloads": [{"data": "not base64!"}]}'])('refuses %s', async (content) => {
+    expect((await ask('/decode', content)).status).toBe(400);
+  });
+
+  it('says which key is missing', async () => {
+    const [foreign] = await new EncryptingCodec([{ id: 'theirs', key: randomBytes(32) }]).encode([
+      { metadata: {} },
+    ]);
+    const answer = await ask('/decode', { payloads: [payloadToJSON(foreign!)] });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('theirs');
+  });
+});

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { describePlan, describeRun } from '../../../src/cli/run/describe-run.ts';
+import type { PlanSummary, RunFacts } from '../../../src/contract.ts';
+
+const plan: PlanSummary = {
+  planHash: '3f9c2a',
+  rows: 300,
+  dropped: {},
+  people: 300,
+  calls: 30,
+  pages: 1,
+  credits: { minimum: '0', expected: '240', worstCase: '300' },
+  pilot: null,
+  asksUnknownAgain: false,
+  shortBudget: null,
+  rateLimits: '600/hour',
+  etaSeconds: 8,
+};
+
+it.each([
+  ['run:r1', 'finish', 'over_budget'],
+  ['run:r1', 'pause', 'pauses until it is raised'],
+  ['day:2026-11-21', 'finish', 'over_budget'],
+  ['day:2026-11-21', 'pause', 'pauses until it is raised or the next one begins'],
+] as const)(
+  'says of %s, where it is to %s, what becomes of the people who do not fit',
+  (budget, onEmpty, words) => {
+    const lines = describePlan({ ...plan, shortBudget: { budget, available: '50', onEmpty } }).split('\n');
+    expect(lines.at(-2)).toContain(`does not fit budget ${budget}, which has 50 left`);
+    expect(lines.at(-1)).toContain(words);
+  },
+);
+
+const facts: RunFacts = {
+  run_id: 'run-1',
+  workflow_id: 'run-1',
+  status: 'finished',
+  reason: null,
+  next: null,
+  source: 'hubspot',
+  file: 'contacts.csv',
+  plan_hash: '3f9c2a',
+  rows: 60,
+  outcomes: { enriched: 40, unknown: 20 },
+  calls: 6,
+  credits: { settled: '34', reserved: '0', unknown: '20' },
+  late_results: { awaited: 0, arrived: 0, late: 0, expired: 0, orphaned: 0 },
+  undone: null,
+};
+
+it('asks for a word on calls whose cost is not known', () => {
+  expect(describeRun(facts)).toContain('next: enrich attempts list run-1, then retry or release each');
+});
+
+it('asks for none where it was given', () => {
+  const decided = describeRun({ ...facts, credits: { ...facts.credits, settled: '41', unknown: '0' } });
+  expect(decided).toContain('the next run of the file asks for their people again');
+  expect(decided).not.toContain('enrich attempts');
+});

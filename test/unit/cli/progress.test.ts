@@ -1,0 +1,45 @@
+import { PassThrough } from 'node:stream';
+import type { WriteStream } from 'node:tty';
+import { stripVTControlCharacters } from 'node:util';
+import { expect, it } from 'vitest';
+import { Progress, type ProgressFigures } from '../../../src/cli/run/progress.ts';
+
+const figures: ProgressFigures = {
+  phase: 'enriching',
+  done: 120,
+  total: 5_000,
+  calls: 12,
+  credits: '104',
+  waiting: 'waiting 9s: the window 20/10s is full',
+};
+
+function shown(columns: number): string {
+  const stream = Object.assign(new PassThrough(), { isTTY: true, columns }) as unknown as WriteStream;
+  new Progress(stream).show(figures);
+  return stripVTControlCharacters(String(stream.read()));
+}
+
+it('shows all figures where there is room', () => {
+  expect(shown(120)).toBe(
+    'enriching  [#-----------------------]  120/5000  12 calls  104 credits  waiting 9s: the window 20/10s is full',
+  );
+});
+
+it('promises no end to a run that goes no further', async () => {
+  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 120 }) as unknown as WriteStream;
+  const progress = new Progress(stream);
+  progress.show({ ...figures, done: 0 });
+  progress.show({ ...figures, phase: 'paused', hasEnded: true, waiting: undefined });
+  expect(stripVTControlCharacters(String(stream.read()))).toMatch(
+    /paused .* 120\/5000 {2}12 calls {2}104 credits {2}[\d.]+\/s$/,
+  );
+});
+
+it('gives up figures before the reason why nothing moves', () => {
+  expect(shown(80)).toBe('enriching  120/5000  104 credits  waiting 9s: the window 20/10s is full');
+});
+
+it('never fills more than the line', () => {
+  expect(shown(40)).toBe('enriching  120/5000  waiting 9s: the w…');
+  expect(shown(40)).toHaveLength(39);
+});

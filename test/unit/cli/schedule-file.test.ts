@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
+import { changesTo, describeChanges, readScheduleFile } from '../../../src/cli/schedule/schedule-file.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'enrich-schedules-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function read(content: string, hasBudget = true) {
+  const path = join(folder, 'crm.yaml');
+  writeFileSync(path, content);
+  return readScheduleFile(path, { hasBudget });
+}
+
+/** One schedule, with further lines of YAML. */
+function schedule(name: string, ...lines: readonly string[]): string {
+  const keys = ['cron: 0 2 * * *', 'file: contacts.csv', ...lines];
+  return `  ${name}:\n${keys.map((line) => `    ${line}\n`).join('')}`;
+}
+
+describe('a file of schedules', () => {
+  it('is read with the flags as keys; paths are relative to its folder', async () => {
+    const { group, schedules } = await read(`
+schedules:
+  nightly:
+    cron: 0 2 * * *
+    timezone: Europe/Berlin
+    newest: exports/hubspot-*.csv
+    newest-by: name
+    max-credits: 500
+    freshness: 30d
+    reveal: phone
+    overlap: buffer-one
+    catch-up: 2h
+    jitter: 5m
+    pause-on-failure: true
+`);
+    expect(group).toBe('crm');
+    expect(schedules).toEqual([
+      {
+        name: 'nightly',
+        cron: '0 2 * * *',
+        timezone: 'Europe/Berlin',
+        overlap: 'buffer-one',
+        catchUpSeconds: 7_200,
+        jitterSeconds: 300,
+        pauseOnFailure: true,
+        work: {
+          group: 'crm',
+          export: { kind: 'newest', from: join(folder, 'exports/hubspot-*.csv'), by: 'name' },
+          source: null,
+          mapping: null,
+          reveal: ['phone'],
+          waterfall: [],
+          maxCreditsPerPerson: null,
+          maxCredits: '500',
+          onBudget: null,
+          onUnknown: 'hold',
+          minMatchRate: null,
+          noBudget: false,
+          freshness: { enrichedSeconds: 2_592_000, notFoundSeconds: 2_592_000 },
+          lateDeadlineSeconds: null,
+        },
+      },
+    ] satisfies ScheduleDefinition[]);
+  });
+
+  it.each([
+    ['a key that does not exist', schedule('a', 'max-credit: 5'), 'a: max-credit'],
+    ['a wrong cron line', '  a: { cron: 0 25 * * *, file: c.csv }\n', 'a: cron'],
+    ['no cron line', '  a: { file: c.csv }\n', 'a: cron'],
+    ['a time zone that does not exist', schedule('a', 'timezone: Berlin'), 'a: timezone'],
+    ['two sources', schedule('a', 'newest: "*.csv"'), 'a: file'],
+    ['no source', '  a: { cron: "@daily" }\n', 'a: file'],
+    ['a pattern for folders', '  a: { cron: "@daily", newest: "*/c.csv" }\n', '*/c.csv'],
+    ['a path that names a person', '  a: { cron: "@daily", file: mira@nordlys.example.csv }\n', 'a: file'],
+    ['a number that is none', schedule('a', 'max-credits: lots'), 'a: max-credits'],
+    ['an overlap policy that does not exist', schedule('a', 'overlap: all'), 'a: overlap'],
+    ['a name with a blank', schedule('a b'), 'a b: name'],
+  ])('is refused with the place: %s', async (_what, content, where) => {
+    await expect(read(`schedules:\n${content}`)).rejects.toMatchObject({
+      exitCode: 2,
+      where: expect.stringContaining(where) as string,
+    });
+  });
+
+  it('is refused where nothing limits what a schedule may spend, unless it says so', async () => {
+    await expect(read(`schedules:\n${schedule('a')}`, false)).rejects.toMatchObject({
+      type: 'credits.no-ceiling',
+    });
+    await expect(read(`schedules:\n${schedule('a', 'max-credits: 5')}`, false)).resolves.toBeDefined();
+    await expect(read(`schedules:\n${schedule('a', 'no-budget: true')}`, false)).resolves.toBeDefined();
+  });
+
+  it.each(['schedules: [', 'schedule: {}', 'just words'])('is refused whole: %s', (content) =>
+    expect(read(content)).rejects.toMatchObject({ type: 'schedule.file', exitCode: 2 }),
+  );
+});
+
+describe('the difference between a file and what is there', () => {
+  it('makes what is missing, changes what differs, and deletes what only this file made', async () => {
+    const before = await read(`schedules:\n${schedule('same')}${schedule('changed')}${schedule('gone')}`);
+    const byHand = await read(`group: other\nschedules:\n${schedule('by-hand')}`);
+    const after = await read(
+      `schedules:\n${schedule('same')}${schedule('changed', 'max-credits: 5', 'jitter: 5m')}${schedule('fresh')}`,
+    );
+    const changes = changesTo(after, [...before.schedules, ...byHand.schedules]);
+    expect(describeChanges(changes).split('\n')).toEqual([
+      '+ fresh',
+      '    cron: 0 2 * * *',
+      '    timezone: UTC',
+      `    file: ${join(folder, 'contacts.csv')}`,
+      '    overlap: skip',
+      '    catch-up: 1h',
+      '    group: crm',
+      '~ changed',
+      '    max-credits: not set → 5',
+      '    jitter: not set → 5m',
+      '- gone',
+      '= same',
+    ]);
+  });
+
+  it('shows that a schedule of another origin becomes one of this file', async () => {
+    const other = await read(`group: other\nschedules:\n${schedule('nightly')}`);
+    const mine = await read(`schedules:\n${schedule('nightly')}`);
+    expect(changesTo(mine, other.schedules).update[0]?.changes).toEqual(['group: other → crm']);
+  });
+});

@@ -1,0 +1,455 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { alignMatches, type Alignment } from '../../../src/domain/identity/alignment.ts';
+import type { Identity } from '../../../src/domain/identity/identity.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
+
+const ada: Identity = {
+  firstName: 'Ada',
+  lastName: 'Novak',
+  email: 'ada.novak@orbit.example',
+  organizationName: 'Orbit Ltd',
+};
+const ben: Identity = {
+  firstName: 'Ben',
+  lastName: 'Okoro',
+  email: 'ben@gmail.com',
+  organizationName: 'Fjord & Sons',
+};
+const cleo: Identity = { profileUrl: 'linkedin.com/in/cleo-marsh' };
+
+const adaPerson: Person = {
+  id: 'p-ada',
+  first_name: 'Ada',
+  last_name: 'Novak',
+  email: 'ada.novak@orbit.example',
+};
+const benPerson: Person = { id: 'p-ben', name: 'Ben Okoro', organization: { name: 'Fjord and Sons, Inc.' } };
+const cleoPerson: Person = {
+  id: 'p-cleo',
+  name: 'Cleo Marsh',
+  proflink_url: 'https://www.linkedin.com/in/cleo-marsh/',
+};
+const stranger: Person = {
+  id: 'p-x',
+  name: 'Xavier Quill',
+  email: 'x@elsewhere.example',
+  organization: { name: 'Elsewhere' },
+};
+
+/** Outcome and person of each row, in one line. */
+function told({ rows }: Alignment): string[] {
+  return rows.map((row) =>
+    row.outcome === 'enriched' ? `${row.person.id} by ${row.evidence}` : row.outcome,
+  );
+}
+
+function align(asked: Identity[], matches: (Person | null)[]): string[] {
+  return told(alignMatches(asked, matches));
+}
+
+describe('an answer is given to the rows by evidence', () => {
+  const all = ['p-ada by email', 'p-ben by name_and_organization', 'p-cleo by profile_url'];
+
+  it('in place', () => expect(align([ada, ben, cleo], [adaPerson, benPerson, cleoPerson])).toEqual(all));
+
+  it('in another order', () =>
+    expect(align([ada, ben, cleo], [cleoPerson, adaPerson, benPerson])).toEqual(all));
+
+  it('with misses as null', () =>
+    expect(align([ada, ben, cleo], [null, benPerson, null])).toEqual(['not_found', all[1], 'not_found']));
+
+  it('with misses dropped', () =>
+    expect(align([ada, ben, cleo], [benPerson])).toEqual(['not_found', all[1], 'not_found']));
+
+  it('with nobody at all', () => expect(align([ada, ben], [])).toEqual(['not_found', 'not_found']));
+
+  it('with a stub in place of a miss', () =>
+    expect(align([ada], [{ id: 'p-stub', organization: { name: 'Orbit' } }])).toEqual(['not_found']));
+
+  it('with a stub that has a placeholder for an address', () =>
+    expect(align([ada], [{ id: 'p-stub', email: 'email_not_unlocked@domain.com' }])).toEqual(['not_found']));
+
+  it('with the same person twice', () =>
+    expect(align([ada, ben], [adaPerson, adaPerson])).toEqual([all[0], 'not_found']));
+});
+
+describe('a stranger', () => {
+  it('in place of a person is given to nobody, and the row says so', () => {
+    const alignment = alignMatches([ada, ben], [stranger, benPerson]);
+    expect(told(alignment)).toEqual(['identity_mismatch', 'p-ben by name_and_organization']);
+    expect(alignment.quarantined).toEqual([{ matchIndex: 0, reason: 'another name' }]);
+  });
+
+  it('beside the people changes nothing for them', () =>
+    expect(align([ada, ben], [stranger, adaPerson, benPerson])).toEqual([
+      'p-ada by email',
+      'p-ben by name_and_organization',
+    ]));
+});
+
+describe('identifiers', () => {
+  it('another id than was asked for contradicts', () =>
+    expect(
+      align([{ ...ada, personId: 'p-1', email: 'old@orbit.example' }], [{ ...adaPerson, id: 'p-2' }]),
+    ).toEqual(['identity_mismatch']));
+
+  it('another id is accepted where the address agrees: records are merged', () =>
+    expect(align([{ ...ada, personId: 'p-1' }], [{ ...adaPerson, id: 'p-2' }])).toEqual(['p-2 by email']));
+
+  it('an agreeing address is not enough where first and last name both differ', () =>
+    expect(align([ada], [{ ...stranger, email: ada.email! }])).toEqual(['identity_mismatch']));
+
+  it('a new last name is accepted with an agreeing address', () =>
+    expect(align([ada], [{ ...adaPerson, last_name: 'Keller' }])).toEqual(['p-ada by email']));
+
+  it('an address that several people read is no evidence by itself', () =>
+    expect(
+      align(
+        [{ email: 'info@orbit.example' }],
+        [{ id: 'p-i', name: 'Ivo Brandt', email: 'info@orbit.example' }],
+      ),
+    ).toEqual(['identity_mismatch']));
+
+  it('a row that knows only one name is not contradicted by the other one', () => {
+    const person = { id: 's', first_name: 'Robert', last_name: 'Smith', email: 'smith@gmail.com' };
+    expect(align([{ lastName: 'Smith', email: 'smith@gmail.com' }], [person])).toEqual(['s by email']);
+    expect(align([{ firstName: 'Bob', email: 'smith@gmail.com' }], [person])).toEqual(['s by email']);
+  });
+
+  it('a name in another script does not contradict', () =>
+    expect(
+      align(
+        [{ name: 'Иван Петров', email: 'ivan@gmail.com' }],
+        [{ id: 'i', name: 'Ivan Petrov', email: 'ivan@gmail.com' }],
+      ),
+    ).toEqual(['i by email']));
+
+  it('two people who bear the identifiers of one row are given to neither, however well a third fits', () =>
+    expect(
+      align(
+        [{ ...ada, profileUrl: 'linkedin.com/in/ada' }],
+        [
+          adaPerson,
+          { id: 'p-2', name: 'Ada Novak', proflink_url: 'https://linkedin.com/in/ada' },
+          { id: 'p-3', name: 'Ada Novak', organization: { name: 'Orbit' } },
+        ],
+      ),
+    ).toEqual(['identity_mismatch']));
+
+  it('one person is given to two rows where both bear an identifier of them', () =>
+    expect(
+      align(
+        [ada, { profileUrl: 'linkedin.com/in/ada' }],
+        [{ ...adaPerson, proflink_url: 'https://linkedin.com/in/ada' }, null],
+      ),
+    ).toEqual(['p-ada by email', 'p-ada by profile_url']));
+
+  it('an address among the saved ones counts', () =>
+    expect(
+      align(
+        [ben],
+        [{ id: 'p-b', name: 'Ben Okoro', contact: { contact_emails: [{ email: 'BEN@gmail.com' }] } }],
+      ),
+    ).toEqual(['p-b by email']));
+
+  it('a hashed address is compared with the hashes of the addresses that came', () => {
+    const sha256 = (email: string) => [createHash('sha256').update(email).digest('hex')];
+    const hashedEmail = sha256(adaPerson.email!)[0]!;
+    expect(told(alignMatches([{ hashedEmail }], [adaPerson], sha256))).toEqual(['p-ada by hashed_email']);
+    expect(told(alignMatches([{ hashedEmail }], [stranger], sha256))).toEqual(['identity_mismatch']);
+  });
+});
+
+describe('without an agreeing identifier', () => {
+  const row: Identity = { firstName: 'Zoë', lastName: 'Müller-Lang', organizationName: 'Acme Robotics' };
+
+  it.each<[string, Person]>([
+    [
+      'diacritics and a half of a double name',
+      { id: 'z', name: 'Zoe Lang', organization: { name: 'ACME Robotics GmbH' } },
+    ],
+    [
+      'an initial',
+      { id: 'z', first_name: 'Z.', last_name: 'Müller-Lang', organization: { name: 'Acme Robotics' } },
+    ],
+    [
+      'swapped names',
+      { id: 'z', first_name: 'Muller Lang', last_name: 'Zoe', organization: { name: 'Acme Robotics' } },
+    ],
+    [
+      'a past employer',
+      {
+        id: 'z',
+        name: 'Zoë Müller-Lang',
+        organization: { name: 'New' },
+        employment_history: [{ organization_name: 'Acme Robotics' }],
+      },
+    ],
+    [
+      'a past employer, whatever the domain of the present one is',
+      {
+        id: 'z',
+        name: 'Zoë Müller-Lang',
+        organization: { name: 'New', primary_domain: 'new.example' },
+        employment_history: [{ organization_name: 'Acme Robotics' }],
+      },
+    ],
+    [
+      "the employer's domain",
+      { id: 'z', name: 'Zoë Müller-Lang', organization: { primary_domain: 'acme-robotics.example' } },
+    ],
+  ])('name and employer are enough: %s', (_, person) =>
+    expect(align([row], [person])).toEqual(['z by name_and_organization']),
+  );
+
+  it('a namesake at another employer is somebody else', () =>
+    expect(align([row], [{ id: 'z', name: 'Zoë Müller-Lang', organization: { name: 'Globex' } }])).toEqual([
+      'identity_mismatch',
+    ]));
+
+  it('a namesake with another address at the same domain is somebody else', () => {
+    const john: Identity = { name: 'John Smith', email: 'john.smith@acme.example' };
+    const acme = { name: 'Acme', primary_domain: 'acme.example' };
+    const other = { id: 'j2', name: 'John Smith', email: 'john.smith2@acme.example', organization: acme };
+    expect(align([john], [other])).toEqual(['identity_mismatch']);
+    expect(align([{ email: 'jsmith@acme.example' }], [other])).toEqual(['identity_mismatch']);
+  });
+
+  it('a namesake is not given to a row that may as well be the colleague with an identifier', () => {
+    const one = {
+      id: 'z1',
+      name: 'Zoë Müller-Lang',
+      email: 'zoe@acme.example',
+      organization: { name: 'Acme Robotics' },
+    };
+    const two = { id: 'z2', name: 'Zoë Müller-Lang', organization: { name: 'Acme Robotics' } };
+    expect(align([{ ...row, email: 'zoe@acme.example' }, row], [one, two])).toEqual([
+      'z1 by email',
+      'identity_mismatch',
+    ]);
+  });
+
+  it('a first name alone at the same employer is too little', () =>
+    expect(
+      align(
+        [{ firstName: 'Zoë', email: 'zoe@gmail.com', organizationName: 'Acme Robotics' }],
+        [{ id: 'z', first_name: 'Zoë', organization: { name: 'Acme Robotics' } }],
+      ),
+    ).toEqual(['identity_mismatch']));
+
+  it('a title is no part of a name', () =>
+    expect(
+      align([row], [{ id: 'z', name: 'Dr. Zoë Müller-Lang', organization: { name: 'Acme Robotics' } }]),
+    ).toEqual(['z by name_and_organization']));
+
+  it('two namesakes who fit one row are given to neither', () => {
+    const one = { id: 'z1', name: 'Zoë Müller-Lang', organization: { name: 'Acme Robotics' } };
+    expect(align([row], [one, { ...one, id: 'z2' }])).toEqual(['identity_mismatch']);
+  });
+
+  it('one person who fits two rows is given to neither', () => {
+    const person = { id: 'z', name: 'Zoë Lang', organization: { name: 'Acme Robotics' } };
+    expect(align([row, { ...row, lastName: 'Lang' }], [person, null])).toEqual([
+      'identity_mismatch',
+      'identity_mismatch',
+    ]);
+  });
+
+  it('the address of a row without a name can name the person, at their employer', () => {
+    const person = { id: 'j', name: 'Jo Ferro', organization: { primary_domain: 'orbit.example' } };
+    expect(align([{ email: 'jferro@orbit.example' }], [person])).toEqual(['j by email_names_person']);
+    expect(align([{ email: 'jferro@other.example' }], [person])).toEqual(['identity_mismatch']);
+    expect(align([{ email: 'jfe@orbit.example' }], [person])).toEqual(['identity_mismatch']);
+  });
+});
+
+describe('a name alone', () => {
+  const nobodysEmployee: Identity = { firstName: 'Ada', lastName: 'Novak', email: 'ada77@gmail.com' };
+  const person: Person = { id: 'a', name: 'Ada Novak', organization: { name: 'Orbit' } };
+
+  it('is accepted in no place, its own included', () => {
+    const alignment = alignMatches([nobodysEmployee, ben], [person, null]);
+    expect(alignment.rows).toEqual([
+      { outcome: 'identity_mismatch', reason: 'nothing but the name agrees' },
+      { outcome: 'not_found' },
+    ]);
+    expect(alignment.quarantined).toEqual([{ matchIndex: 0, reason: 'nothing but the name agrees' }]);
+    expect(align([ben, nobodysEmployee], [person, null])).toEqual(['identity_mismatch', 'identity_mismatch']);
+  });
+
+  it('is not accepted where the row states an employer that nothing confirms', () =>
+    expect(
+      align([{ ...nobodysEmployee, organizationName: 'Orbit' }], [{ id: 'a', name: 'Ada Novak' }]),
+    ).toEqual(['identity_mismatch']));
+
+  it('is accepted with a free-mail address that is among the personal ones of the person', () =>
+    expect(
+      align([nobodysEmployee], [{ ...person, personal_emails: ['x@gmail.com', 'Ada77@Gmail.com'] }]),
+    ).toEqual(['a by email']));
+
+  it('is not accepted with a hash of an address that the person is not known by', () => {
+    const hashes = (email: string) => [`hash of ${email}`];
+    const row: Identity = { firstName: 'Ada', lastName: 'Novak', hashedEmail: 'hash of ada@old.example' };
+    const known = { ...person, email: 'ada@orbit.example' };
+    expect(told(alignMatches([row], [known], hashes))).toEqual(['identity_mismatch']);
+    expect(told(alignMatches([{ ...row, organizationName: 'Orbit' }], [known], hashes))).toEqual([
+      'a by name_and_organization',
+    ]);
+  });
+});
+
+describe('somebody else of the family or the company', () => {
+  const acme = { name: 'Acme', primary_domain: 'acme.example' };
+
+  it.each<[string, Identity, Person]>([
+    [
+      'whose name an address is made of, and not the first name beside it',
+      { firstName: 'Jane', email: 'jdoe@acme.example' },
+      { first_name: 'John', last_name: 'Doe', organization: acme },
+    ],
+    [
+      'whose middle initial is that of the first name',
+      { firstName: 'James', lastName: 'Smith', domain: 'acme.example' },
+      { first_name: 'John J.', last_name: 'Smith', organization: acme },
+    ],
+    [
+      'whose first name begins with the middle initial',
+      { firstName: 'Peter A.', lastName: 'Smith', domain: 'acme.example' },
+      { first_name: 'Anna', last_name: 'Smith', organization: acme },
+    ],
+    [
+      'who has another middle name',
+      { firstName: 'Peter Alan', lastName: 'Smith', domain: 'acme.example' },
+      { first_name: 'Peter B.', last_name: 'Smith', organization: acme },
+    ],
+    [
+      'who has another middle name, which stands in the whole name',
+      { name: 'Peter Alan Smith', domain: 'acme.example' },
+      { first_name: 'Peter Bruce', last_name: 'Smith', organization: acme },
+    ],
+    [
+      'who has the first name for a last name, and its initial',
+      { firstName: 'J', lastName: 'Martin', domain: 'acme.example' },
+      { first_name: 'Martin', last_name: 'James', organization: acme },
+    ],
+    [
+      'whose last name is that initial',
+      { firstName: 'J', lastName: 'Martin', domain: 'acme.example' },
+      { first_name: 'Martin', last_name: 'J.', organization: acme },
+    ],
+    [
+      'of whose last name no more than the initial is known',
+      { firstName: 'Jane', lastName: 'D.', domain: 'acme.example' },
+      { first_name: 'Jane', last_name: 'D.', organization: acme },
+    ],
+    [
+      'whose name is written in the same letters, cut elsewhere',
+      { firstName: 'Ann', lastName: 'Alee', domain: 'acme.example' },
+      { first_name: 'Anna', last_name: 'Lee', organization: acme },
+    ],
+    [
+      'whose name begins with the same character of a script that has no initials',
+      { firstName: '伟', lastName: '王', domain: 'acme.example' },
+      { first_name: '伟东', last_name: '王', organization: acme },
+    ],
+    [
+      'at a company of the same name and another domain',
+      { firstName: 'John', lastName: 'Smith', organizationName: 'Acme GmbH', domain: 'acme.test' },
+      { first_name: 'John', last_name: 'Smith', organization: { ...acme, name: 'Acme Inc' } },
+    ],
+    [
+      'who shares an address, by the last name',
+      { firstName: 'John', lastName: 'Smith', email: 'smiths@gmail.com' },
+      { first_name: 'Jane', last_name: 'Smith', email: 'smiths@gmail.com' },
+    ],
+    [
+      'who shares an address, by nothing else',
+      { firstName: 'Bob', email: 'smiths@gmail.com' },
+      { first_name: 'Alice', last_name: 'Smith', email: 'smiths@gmail.com' },
+    ],
+  ])('is not accepted: %s', (_, row, person) =>
+    expect(align([row], [{ id: 'other', ...person }])).toEqual(['identity_mismatch']),
+  );
+
+  it('is not accepted by the hash of an address that several people read', () => {
+    const person = { id: 'i', name: 'Ivo Brandt', email: 'info@orbit.example' };
+    expect(told(alignMatches([{ hashedEmail: 'h' }], [person], () => ['h']))).toEqual(['identity_mismatch']);
+  });
+});
+
+describe('the same person under another name', () => {
+  const acme = { name: 'Acme', primary_domain: 'acme.example' };
+
+  it.each<[string, Identity, Person, string]>([
+    [
+      'a nickname with the same address',
+      { firstName: 'Bob', lastName: 'Smith', email: 'rs@gmail.com' },
+      { first_name: 'Robert', last_name: 'Smith', email: 'rs@gmail.com' },
+      'email',
+    ],
+    [
+      'an initial with the same address, after a marriage',
+      { firstName: 'J.R.', lastName: 'Smith', email: 'jr@gmail.com' },
+      { first_name: 'Jane', last_name: 'Keller', email: 'jr@gmail.com' },
+      'email',
+    ],
+    [
+      'the second first name with the same address',
+      { firstName: 'Peter', lastName: 'Smith', email: 'ps@gmail.com' },
+      { first_name: 'J. Peter', last_name: 'Smith', email: 'ps@gmail.com' },
+      'email',
+    ],
+    [
+      'another first name with the same profile',
+      { firstName: 'Sasha', lastName: 'Smith', profileUrl: 'linkedin.com/in/s' },
+      { first_name: 'Ann', last_name: 'Smith', proflink_url: 'https://linkedin.com/in/s' },
+      'profile_url',
+    ],
+    [
+      'first and last name swapped, at the same employer',
+      { firstName: 'James', lastName: 'Martin', domain: 'acme.example' },
+      { first_name: 'Martin', last_name: 'James', organization: acme },
+      'name_and_organization',
+    ],
+    [
+      'a middle initial that one side lacks, at the same employer',
+      { name: 'Peter A. Smith', domain: 'acme.example' },
+      { first_name: 'Peter', last_name: 'Smith', organization: acme },
+      'name_and_organization',
+    ],
+    [
+      'a whole name that does not say where its last name begins, at the same employer',
+      { name: 'Mary Ann Smith', domain: 'acme.example' },
+      { first_name: 'Mary Ann', last_name: 'Smith', organization: acme },
+      'name_and_organization',
+    ],
+    [
+      'a past employer, where the row names no domain',
+      { name: 'Peter Smith', organizationName: 'Acme' },
+      {
+        first_name: 'Peter',
+        last_name: 'Smith',
+        organization: { name: 'Globex', primary_domain: 'globex.example' },
+        employment_history: [{ organization_name: 'Acme Ltd' }],
+      },
+      'name_and_organization',
+    ],
+    [
+      'the first name alone, and an address that is made of the whole one',
+      { firstName: 'Jane', email: 'jdoe@acme.example' },
+      { first_name: 'Jane', last_name: 'Doe', organization: acme },
+      'email_names_person',
+    ],
+  ])('is accepted: %s', (_, row, person, evidence) =>
+    expect(align([row], [{ id: 'same', ...person }])).toEqual([`same by ${evidence}`]),
+  );
+
+  it('is not accepted by a nickname at the same employer', () =>
+    expect(
+      align(
+        [{ firstName: 'Bob', lastName: 'Smith', domain: 'acme.example' }],
+        [{ id: 'r', first_name: 'Robert', last_name: 'Smith', organization: acme }],
+      ),
+    ).toEqual(['identity_mismatch']));
+});

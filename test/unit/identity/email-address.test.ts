@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isRoleAddress,
+  parseEmail,
+  parseEmails,
+  parseHashedEmail,
+} from '../../../src/domain/identity/email-address.ts';
+import { isFreeMail } from '../../../src/domain/identity/free-mail.ts';
+
+describe('an address', () => {
+  it.each([
+    ['Ada.Novak@Orbit.Example', 'ada.novak@orbit.example'],
+    [' ada@orbit.example ', 'ada@orbit.example'],
+    ['mailto:ada@orbit.example?subject=hi', 'ada@orbit.example'],
+    ['Ada Novak <ada@orbit.example>', 'ada@orbit.example'],
+    ["'ada@orbit.example'", 'ada@orbit.example'],
+    ["o'brien+crm@orbit.example", "o'brien+crm@orbit.example"],
+    ['josé@münchen.example', 'josé@münchen.example'],
+    ['a\u200bda@orbit.example', 'ada@orbit.example'],
+  ])('is read from %j', (text, expected) => {
+    expect(parseEmail(text)).toBe(expected);
+  });
+
+  it.each([
+    'ada',
+    'ada@orbit',
+    '@orbit.example',
+    'ada@@orbit.example',
+    'ada@orbit.example, but ask first',
+    'email_not_unlocked@domain.com',
+    'noreply@orbit.example',
+    'none@none.com',
+    'test@test.com',
+    'ada@orbit.example.invalid',
+    `${'a'.repeat(65)}@orbit.example`,
+    `ada@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(63)}.example`,
+  ])('is not %j', (text) => {
+    expect(parseEmail(text)).toBeUndefined();
+  });
+});
+
+describe('several addresses in a cell', () => {
+  it.each([
+    'a1@x.example; a2@y.example',
+    'a1@x.example,a2@y.example',
+    'a1@x.example ::: a2@y.example',
+    'a1@x.example\na2@y.example',
+    'a1@x.example a2@y.example',
+    'a1@x.example|;nothing; A Two <a2@y.example>',
+  ])('are told apart in %j', (cell) => {
+    expect(parseEmails(cell)).toEqual(['a1@x.example', 'a2@y.example']);
+  });
+
+  it('is none where a sentence names somebody else', () => {
+    expect(parseEmails('left in May, ask bob@x.example instead')).toEqual([]);
+  });
+});
+
+it.each(['info@x.example', 'sales@x.example', 'kontakt@x.example'])('%s belongs to a task', (address) => {
+  expect(isRoleAddress(address)).toBe(true);
+});
+
+it('a person whose name begins like a task has an address of their own', () => {
+  expect(isRoleAddress('salesh.info@x.example')).toBe(false);
+});
+
+it.each(['gmail.com', 'yahoo.co.uk', 'hotmail.fr', 'web.de', 'gmx.net'])('%s is free mail', (domain) => {
+  expect(isFreeMail(domain)).toBe(true);
+});
+
+it.each(['orbit.example', 'mygmail.com.example', 'yahoo.orbit.example', 'outlook.consulting'])(
+  '%s is no free mail',
+  (domain) => {
+    expect(isFreeMail(domain)).toBe(false);
+  },
+);
+
+it('a hash is MD5 or SHA-256 in hexadecimal', () => {
+  expect(parseHashedEmail(` ${'A1'.repeat(16)} `)).toBe('a1'.repeat(16));
+  expect(parseHashedEmail('b2'.repeat(32))).toBe('b2'.repeat(32));
+  expect(parseHashedEmail('c3'.repeat(20))).toBeUndefined();
+});

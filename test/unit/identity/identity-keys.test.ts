@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
+
+describe('identity keys', () => {
+  it('name every identifier of a row, its email first', () => {
+    expect(
+      identityKeys({
+        email: 'ada@orbit.example',
+        otherEmails: ['ada@gmail.com'],
+        hashedEmail: 'ab',
+        profileUrl: 'linkedin.com/in/ada',
+        personId: '5f',
+        name: 'Ada Novak',
+        organizationName: 'Orbit',
+      }),
+    ).toEqual([
+      'email:ada@orbit.example',
+      'email:ada@gmail.com',
+      'profile:linkedin.com/in/ada',
+      'person:5f',
+      'hash:ab',
+    ]);
+  });
+
+  it('keep two colleagues apart who share an address of their company', () => {
+    const ada = identityKeys({ email: 'info@orbit.example', firstName: 'Ada', lastName: 'Novak' });
+    const ben = identityKeys({ email: 'info@orbit.example', name: 'Ben Okoro' });
+    expect(ada).not.toEqual(ben);
+  });
+
+  it('join one colleague who is listed twice with an address of the company', () => {
+    const once = identityKeys({ email: 'info@orbit.example', firstName: 'Ada', lastName: 'Novak' });
+    const again = identityKeys({ email: 'info@orbit.example', name: 'ADA NOVÁK' });
+    expect(once).toEqual(again);
+  });
+
+  it('are a name with an employer where there is nothing better', () => {
+    expect(identityKeys({ firstName: 'Ada', lastName: 'Novák', organizationName: 'Orbit, Ltd.' })).toEqual([
+      'name:ada novak|orbit',
+    ]);
+    expect(identityKeys({ name: 'Ada Novak', domain: 'orbit.example' })).toEqual([
+      'name:ada novak|orbit.example',
+    ]);
+  });
+
+  it.each([
+    {},
+    { name: 'Ada Novak' },
+    { firstName: 'Ada', organizationName: 'Orbit' },
+    { organizationName: 'Orbit', domain: 'orbit.example' },
+  ])('are none for %j, which names nobody', (identity) => {
+    expect(identityKeys(identity)).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import {
+  comparisonForm,
+  displayForm,
+  organizationForm,
+  parseName,
+  parseOrganizationName,
+} from '../../../src/domain/identity/normalise.ts';
+
+describe('the display form', () => {
+  it.each([
+    ['Ada', 'Ada'],
+    ['  Ada \u00a0 Marie\t', 'Ada Marie'],
+    ['A\u0000da\u200b', 'Ada'],
+    ['Jose\u0301', 'José'],
+    ['\ud800Ada', 'Ada'],
+    ['می\u200cخواهم', 'می\u200cخواهم'],
+    ['\u0000\u200b ', ''],
+  ])('of %j is %j', (text, expected) => {
+    expect(displayForm(text)).toBe(expected);
+  });
+});
+
+describe('the comparison form', () => {
+  it.each([
+    ['Jean-Luc  O’Brién', 'jean luc obrien'],
+    ["JEAN LUC O'BRIEN", 'jean luc obrien'],
+    ['Weiß', 'weiss'],
+    ['Søren Łukasz', 'soren lukasz'],
+    ['J.R. Ewing', 'jr ewing'],
+    ['ﬁnn', 'finn'],
+    ['山田 太郎', '山田 太郎'],
+  ])('of %j is %j', (text, expected) => {
+    expect(comparisonForm(text)).toBe(expected);
+  });
+
+  it('keeps vowel signs apart that are combining marks', () => {
+    expect(comparisonForm('कि')).not.toBe(comparisonForm('कु'));
+  });
+});
+
+describe('names', () => {
+  it.each(['', '-', '12345', 'n/a', 'NULL', '[not provided]', 'x'.repeat(301)])('%j is no name', (cell) => {
+    expect(parseName(cell)).toBeUndefined();
+  });
+
+  it.each(['Null', 'Na', 'O', 'Ng', '李'])('%j is a name', (cell) => {
+    expect(parseName(cell)).toBe(cell);
+  });
+});
+
+describe('organizations', () => {
+  it.each([
+    ['The Acme Co., Ltd.', 'acme'],
+    ['ACME', 'acme'],
+    ['Müller GmbH & Co. KG', 'muller'],
+    ['Novo Example A/S', 'novo example'],
+    ['Company', 'company'],
+    ['The Limited', 'limited'],
+  ])('%j compares as %j', (name, expected) => {
+    expect(organizationForm(name)).toBe(expected);
+  });
+
+  it('may have a number for a name', () => {
+    expect(parseOrganizationName('1800')).toBe('1800');
+  });
+
+  it.each(['Self-employed', 'freelancer', '--', '[Not Provided]'])('%j is no employer', (cell) => {
+    expect(parseOrganizationName(cell)).toBeUndefined();
+  });
+});

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { parseSuppressionSubject } from '../../../src/domain/identity/suppression.ts';
+
+describe('whom somebody means who is to be suppressed', () => {
+  it.each([
+    ['Ada@Orbit.example', { kind: 'email', key: 'email:ada@orbit.example' }],
+    ['mailto:ada@orbit.example', { kind: 'email', key: 'email:ada@orbit.example' }],
+    ['info@orbit.example', { kind: 'email', key: 'email:info@orbit.example' }],
+    ['https://www.linkedin.com/in/Ada-Novak/', { kind: 'profile', key: 'profile:linkedin.com/in/ada-novak' }],
+    ['person:5b00f1', { kind: 'person', key: 'person:5b00f1' }],
+    ['0'.repeat(31) + 'F', { kind: 'hash', key: `hash:${'0'.repeat(31)}f` }],
+    ['@orbit.example', { kind: 'domain', key: 'domain:orbit.example' }],
+    ['@eu.orbit.example', { kind: 'domain', key: 'domain:orbit.example' }],
+  ])('%s', (text, subject) => {
+    expect(parseSuppressionSubject(text)).toEqual(subject);
+  });
+
+  it.each(['', 'Ada Novak', '@gmail.com', '@example', 'orbit.example', 'person:', 'ada@', '5b00f1'])(
+    'is not known by %o',
+    (text) => {
+      expect(parseSuppressionSubject(text)).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import {
+  addressName,
+  addressText,
+  canBeFetchedAgain,
+  parseAddress,
+  refusePlainHttp,
+  tableAddress,
+} from '../../../src/ingest/sources/export-address.ts';
+import { hasOrder } from '../../../src/ingest/sources/query-rows.ts';
+
+describe('an address of an export', () => {
+  it.each([
+    ['contacts.csv', '/exports/contacts.csv', 'contacts.csv'],
+    ['/data/contacts.csv', '/data/contacts.csv', 'contacts.csv'],
+    ['-', '-', 'standard input'],
+    ['https://crm.example/out/contacts.csv', 'https://crm.example/out/contacts.csv', 'contacts.csv'],
+    ['https://crm.example', 'https://crm.example/', 'crm.example'],
+    [
+      'https://crm.example/export?format=csv&page=1',
+      'https://crm.example/export?format=csv&page=1',
+      'export',
+    ],
+    ['s3://crm-exports/hubspot/a b.csv', 's3://crm-exports/hubspot/a b.csv', 'a b.csv'],
+    ['table:crm.contacts', 'table:crm.contacts', 'crm.contacts'],
+    ['query:select 1', 'query:select 1', 'query'],
+  ])('%s is kept as %s and called %s', (given, kept, called) => {
+    const address = parseAddress(given, '/exports');
+    expect(addressText(address)).toBe(kept);
+    expect(addressName(address)).toBe(called);
+    expect(parseAddress(kept, '/elsewhere')).toEqual(address);
+  });
+
+  it.each([
+    ['https://ada:swordfish@crm.example/contacts.csv', 'https://[login]@crm.example/contacts.csv'],
+    ['https://s3.example/c.csv?X-Amz-Expires=60&X-Amz-Signature=swordfish', 'https://s3.example/c.csv?…'],
+    ['https://crm.example/c.csv?t=swordfishswordfishswordfishswordfish', 'https://crm.example/c.csv?…'],
+  ])('%s keeps its secrets to itself, and whoever reads it knows that they are missing', (given, kept) => {
+    const address = parseAddress(given, '/');
+    expect(addressText(address)).toBe(kept);
+    expect(canBeFetchedAgain(address)).toBe(false);
+    expect(canBeFetchedAgain(parseAddress(kept, '/'))).toBe(false);
+  });
+
+  it.each([
+    'http://crm.example/contacts.csv',
+    'ftp://crm.example/a.csv',
+    's3://bucket',
+    's3://bucket/folder/',
+  ])('%s is refused', (given) =>
+    expect(() => parseAddress(given, '/')).toThrow(expect.objectContaining({ type: 'export.address' })),
+  );
+
+  it('over http is taken from this machine itself', () =>
+    expect(canBeFetchedAgain(parseAddress('http://127.0.0.1:8080/contacts.csv', '/'))).toBe(true));
+});
+
+describe('the name of a table', () => {
+  it.each([
+    ['crm.contacts', 'crm', 'contacts'],
+    ['contacts', 'public', 'contacts'],
+    ['CRM.Contacts', 'crm', 'contacts'],
+    ['"Crm"."the ""people"""', 'Crm', 'the "people"'],
+  ])('%s', (name, schema, table) => expect(tableAddress(name)).toEqual({ kind: 'table', schema, table }));
+
+  it.each(['a.b.c', '', 'crm.', 'crm contacts', 'contacts; drop table x'])('%s is none', (name) =>
+    expect(() => tableAddress(name)).toThrow(expect.objectContaining({ type: 'export.address' })),
+  );
+});
+
+describe('a redirect', () => {
+  const here = new URL('http://127.0.0.1:9000/contacts.csv');
+
+  it('from elsewhere to this machine in the clear is refused; from this machine itself it is not', () => {
+    expect(() => refusePlainHttp(here, new URL('https://crm.example/contacts.csv'))).toThrow(
+      expect.objectContaining({ type: 'export.address' }),
+    );
+    refusePlainHttp(here, new URL('http://localhost:9001/contacts.csv'));
+  });
+});
+
+describe('a query is ordered', () => {
+  it.each([
+    ['select 1 order by 1', true],
+    ['select 1 ORDER\n BY 1', true],
+    ['select 1', false],
+    ['select * from (select 1 order by 1) x', false],
+    ["select ' order by '", false],
+    ['select 1 -- order by 1', false],
+    ["select 1 -- don't\n order by 1", true],
+    ['select $a$ order by $a$', false],
+    ['select row_number() over (order by id) from t', false],
+  ])('%s: %s', (query, ordered) => expect(hasOrder(query)).toBe(ordered));
+});

@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import type { Problem } from '../../../src/domain/problem.ts';
+import { describeColumns, mapColumns, recogniseExport } from '../../../src/ingest/columns/column-map.ts';
+import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
+import { isOptedOut, optOutPolarity } from '../../../src/ingest/columns/opt-out.ts';
+
+/** What is taken from a header: field → columns in order of preference. */
+function taken(
+  header: string[],
+  mapping?: Record<string, unknown>,
+  source?: string,
+): Record<string, string[]> {
+  const map = mapColumns(
+    'contacts.csv',
+    { header, recognised: true },
+    { mapping: mapping && checkedMapping(mapping), source },
+  );
+  const fields = Object.entries({
+    ...map.single,
+    email: map.emails,
+    opted_out: map.optOuts.map((o) => o.column),
+  });
+  return Object.fromEntries(
+    fields
+      .filter(([, list]) => list.length > 0)
+      .map(([field, list]) => [field, list.map((at) => header[at]!)]),
+  );
+}
+
+function refusal(work: () => unknown): Problem {
+  try {
+    work();
+  } catch (error) {
+    return error as Problem;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('a CRM is recognised by its whole signature', () => {
+  it.each([
+    ['hubspot', ['Record ID', 'First Name', 'Last Name', 'Email', 'Contact owner']],
+    ['zoho', ['Record Id', 'Contact Owner.id', 'Contact Owner', 'First Name', 'Last Name', 'Email']],
+    ['salesforce', ['First Name', 'Last Name', 'Account Name', 'Mailing City', 'Email', 'Contact ID']],
+    ['salesforce', ['ID', 'ACCOUNTID', 'LASTNAME', 'FIRSTNAME', 'EMAIL']],
+    ['pipedrive', ['Person - Name*', 'Person - Email - Work*', 'Person - Organization']],
+    [
+      'dynamics365',
+      [
+        '(Do Not Modify) Contact',
+        '(Do Not Modify) Row Checksum',
+        '(Do Not Modify) Modified On',
+        ' Full Name',
+        'Email',
+      ],
+    ],
+    ['service', ['First Name', 'Email', 'Company Name for Emails', 'Apollo Contact Id']],
+    [
+      'linkedin_connections',
+      ['First Name', 'Last Name', 'URL', 'Email Address', 'Company', 'Position', 'Connected On'],
+    ],
+    ['google_contacts', ['Name', 'Given Name', 'Family Name', 'E-mail 1 - Value', 'E-mail 2 - Value']],
+  ])('%s', (source, header) => {
+    expect(recogniseExport(header)?.source).toBe(source);
+  });
+
+  it('and not by a part of it', () => {
+    expect(recogniseExport(['Record ID', 'First Name', 'Last Name'])).toBeUndefined();
+  });
+});
+
+describe('columns are taken', () => {
+  it('in the order that is stated: work before other addresses, company_name before company', () => {
+    expect(
+      taken([
+        'id',
+        'company',
+        'email_other',
+        'email_home',
+        'company_name',
+        'email_work',
+        'linkedin_url',
+        'title',
+      ]),
+    ).toEqual({
+      contact_id: ['id'],
+      organization_name: ['company_name', 'company'],
+      email: ['email_work', 'email_home', 'email_other'],
+      profile_url: ['linkedin_url'],
+    });
+  });
+
+  it('from the service’s own export without taking its contact id for the person’s', () => {
+    expect(
+      taken(['Company', 'Company Name', 'Company Name for Emails', 'Email', 'Apollo Contact Id', 'Stage']),
+    ).toEqual({
+      contact_id: ['Apollo Contact Id'],
+      organization_name: ['Company Name', 'Company', 'Company Name for Emails'],
+      email: ['Email'],
+      opted_out: ['Stage'],
+    });
+  });
+
+  it('without the twins of look-ups in Zoho', () => {
+    expect(taken(['Record Id', 'Contact Owner.id', 'Account Name.id', 'Account Name', 'Email'])).toEqual({
+      contact_id: ['Record Id'],
+      organization_name: ['Account Name'],
+      email: ['Email'],
+    });
+  });
+
+  it('only in the export of connections from a column that is just called URL', () => {
+    expect(taken(['First Name', 'Last Name', 'URL', 'Company', 'Position', 'Connected On'])).toHaveProperty(
+      'profile_url',
+      ['URL'],
+    );
+    expect(taken(['Name', 'URL', 'Company'])).not.toHaveProperty('profile_url');
+  });
+
+  it('whatever a header does to programs that read it', () => {
+    const header = ['__proto__', "'; drop table runs; --", 'x'.repeat(300), '', '', 'Email', 'Email'];
+    const given = { mapping: { columns: { email: [6, 7] } } };
+    const map = mapColumns('contacts.csv', { header, recognised: true }, given);
+    const { mapping, ignored } = describeColumns(header, map);
+    expect(JSON.stringify(mapping)).toBe('{"Email":"email","Email (column 7)":"email"}');
+    expect(ignored).toEqual(['__proto__', "'; drop table runs; --", 'x'.repeat(300), '', ' (column 5)']);
+  });
+
+  it('into a record that can hold a column called __proto__', () => {
+    const header = ['__proto__'];
+    const map = mapColumns('c.csv', { header, recognised: true }, { mapping: { columns: { email: 1 } } });
+    expect(JSON.stringify(describeColumns(header, map).mapping)).toBe('{"__proto__":"email"}');
+  });
+
+  it('by nobody’s guess where two have one name', () => {
+    const problem = refusal(() => taken(['Email', 'Company Name', 'company_name']));
+    expect(problem.type).toBe('mapping.ambiguous');
+    expect(problem.next).toContain('"organization_name": 2');
+    expect(refusal(() => taken(['Email', 'First Name', 'Email'])).next).toContain('"email": 1');
+  });
+});
+
+describe('a mapping file', () => {
+  it('goes before what is recognised, and leaves the rest to it', () => {
+    expect(
+      taken(['id', 'Nr', 'email', 'Mail', 'Firma'], { columns: { contact_id: 'Nr', email: ['Mail'] } }),
+    ).toEqual({
+      contact_id: ['Nr'],
+      email: ['Mail'],
+    });
+  });
+
+  it('can name a column by its number', () => {
+    expect(
+      taken(['Company Name', 'Company Name', 'Email'], { columns: { organization_name: 2 } }),
+    ).toMatchObject({
+      email: ['Email'],
+    });
+  });
+
+  it('names the nearest column where it names one that is not there', () => {
+    const problem = refusal(() => taken(['E-mail adress', 'Name'], { columns: { email: 'E-mail address' } }));
+    expect(problem.type).toBe('mapping.unknown-column');
+    expect(problem.next).toBe('did you mean "E-mail adress"?');
+  });
+
+  it('says where it is wrong', () => {
+    const problem = refusal(() => checkedMapping({ columns: { emial: 'Mail' } }));
+    expect(problem.type).toBe('mapping.invalid');
+    expect(problem.where).toBe('mapping file, columns');
+    expect(problem.message).toContain('emial');
+  });
+
+  it('cannot ignore a column that says who must not be processed', () => {
+    expect(refusal(() => taken(['Email', 'Email Opt Out'], { ignore: ['Email Opt Out'] })).type).toBe(
+      'mapping.opt-out-ignored',
+    );
+  });
+});
+
+it('a header that tells nothing of people is refused', () => {
+  expect(refusal(() => taken(['Deal', 'Amount'])).type).toBe('export.no-identifying-column');
+});
+
+it('a name alone tells nothing of people', () => {
+  expect(refusal(() => taken(['First Name', 'Last Name', 'Phone'])).type).toBe(
+    'export.no-identifying-column',
+  );
+});
+
+describe('opting out', () => {
+  it.each([
+    ['Unsubscribed from all email', 'refusal'],
+    ['Opted out of email: Newsletter', 'refusal'],
+    ['HasOptedOutOfEmail', 'refusal'],
+    ['DoNotCall', 'refusal'],
+    ['Do not allow Bulk Emails', 'refusal'],
+    ['donotbulkemail', 'refusal'],
+    ['Unsubscribed Time', 'refusal'],
+    ['IsDeleted', 'refusal'],
+    ['Allow Emails?', 'consent'],
+    ['Person - Marketing status', 'consent'],
+    ['Person - Double opt-in', 'consent'],
+    ["Legal basis for processing contact's data", 'consent'],
+    ['Email', undefined],
+    ['has_newsletter', undefined],
+    ['Account Name', undefined],
+  ])('column %j states a %s', (header, polarity) => {
+    expect(optOutPolarity(header)).toBe(polarity);
+  });
+
+  it.each(['true', 'TRUE', '1', 'Yes', 'Do Not Allow', 'x', '2026-03-01 10:00', 'whatever'])(
+    '%j in a column of refusals is one',
+    (cell) => {
+      expect(isOptedOut(cell, 'refusal')).toBe(true);
+    },
+  );
+
+  it.each(['', ' ', 'false', '0', 'No', 'Allow'])('%j in a column of refusals is none', (cell) => {
+    expect(isOptedOut(cell, 'refusal')).toBe(false);
+  });
+
+  it.each(['Do Not Allow', 'no', 'FALSE', '0', 'Unsubscribed', 'no_consent', 'Withdrawn', 'archived'])(
+    '%j in a column of consents is a refusal',
+    (cell) => {
+      expect(isOptedOut(cell, 'consent')).toBe(true);
+    },
+  );
+
+  it.each(['', 'Allow', 'yes', 'subscribed', 'Legitimate interest – existing customer', '2026-03-01'])(
+    '%j in a column of consents is no refusal',
+    (cell) => {
+      expect(isOptedOut(cell, 'consent')).toBe(false);
+    },
+  );
+
+  it('goes by the values that a mapping file lists', () => {
+    const values = new Set(['unsubscribed']);
+    expect(isOptedOut('Unsubscribed', 'consent', values)).toBe(true);
+    expect(isOptedOut('no_consent', 'consent', values)).toBe(false);
+  });
+});

@@ -1,0 +1,229 @@
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { Problem } from '../../../src/domain/problem.ts';
+import type { ReadingOptions } from '../../../src/ingest/reading/open-export.ts';
+import { exportFiles } from '../../helpers/export-file.ts';
+import { inspectExport } from '../../helpers/inspect-export.ts';
+
+const file = exportFiles();
+const header = 'First Name,Last Name,Email,Company';
+const row = 'Ada,Novák,ada@orbit.example,Orbit';
+
+/** The problem that a file is refused with. */
+async function refusal(content: string | Uint8Array, options?: ReadingOptions): Promise<Problem> {
+  return refusalOf(file(content), options);
+}
+
+async function refusalOf(path: string, options?: ReadingOptions): Promise<Problem> {
+  const refused = await inspectExport(path, options).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(refused).toBeInstanceOf(Problem);
+  return refused as Problem;
+}
+
+function utf16(text: string, order: 'le' | 'be', mark: boolean): Buffer {
+  const bytes = Buffer.from(`${mark ? '\ufeff' : ''}${text}`, 'utf16le');
+  return order === 'le' ? bytes : bytes.swap16();
+}
+
+describe('encodings', () => {
+  it.each([
+    ['utf-8', Buffer.from(`${header}\n${row}\n`)],
+    ['utf-8', Buffer.from(`\ufeff"First Name",Last Name,Email,Company\n${row}\n`)],
+    ['utf-16le', utf16(`${header}\n${row}\n`, 'le', true)],
+    ['utf-16be', utf16(`${header}\n${row}\n`, 'be', true)],
+    ['utf-16le', utf16(`${header}\n${row}\n`, 'le', false)],
+    ['utf-16be', utf16(`${header}\n${row}\n`, 'be', false)],
+    ['utf-8', gzipSync(`${header}\n${row}\n`)],
+    ['utf-16le', gzipSync(utf16(`${header}\n${row}\n`, 'le', true))],
+  ])('%s is found (case %#)', async (encoding, bytes) => {
+    expect(await inspectExport(file(bytes))).toMatchObject({
+      encoding,
+      header: ['First Name', 'Last Name', 'Email', 'Company'],
+      warnings: [],
+    });
+  });
+
+  it('a file that is not UTF-8 is read as Windows-1252, and says so, with the line', async () => {
+    const plain = 'Ada,Novak,ada@orbit.example,Orbit\n'.repeat(20_000);
+    const inspected = await inspectExport(file(Buffer.from(`${header}\n${plain}${row}\n`, 'latin1')));
+    expect(inspected.encoding).toBe('windows-1252');
+    expect(inspected.warnings[0]).toContain('line 20002 ');
+  });
+
+  it('a mixture of UTF-8 and something else is refused with its line', async () => {
+    const bytes = Buffer.concat([Buffer.from(`${header}\n${row}\n`), Buffer.from(`${row}\n`, 'latin1')]);
+    const problem = await refusal(bytes);
+    expect(problem.type).toBe('export.mixed-encoding');
+    expect(problem.where).toMatch(/, line 3$/);
+  });
+
+  it('an encoding that is given by hand is taken', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from(`${header}\nAda,Nov`),
+      Buffer.from([0x87]),
+      Buffer.from('k,,x\n'),
+    ]);
+    const inspected = await inspectExport(file(bytes), { mapping: { encoding: 'macintosh' } });
+    expect(inspected).toMatchObject({ encoding: 'macintosh', warnings: [] });
+  });
+
+  it('an encoding that nobody knows is refused', async () => {
+    expect((await refusal(row, { mapping: { encoding: 'utf-9' } })).type).toBe('mapping.encoding');
+  });
+
+  it('half a character of UTF-16 at the end is refused', async () => {
+    const bytes = utf16(`${header}\n${row}\n`, 'le', true);
+    expect((await refusal(bytes.subarray(0, -1))).type).toBe('export.encoding');
+  });
+});
+
+describe('delimiters and line ends', () => {
+  it.each([',', ';', '\t', '|'])('%j is found', async (delimiter) => {
+    const lines = [header, 'Ada,Novak,ada@orbit.example,Orbit'].map((line) =>
+      line.replaceAll(',', delimiter),
+    );
+    expect((await inspectExport(file(lines.join('\n')))).delimiter).toBe(delimiter);
+  });
+
+  it('commas in cells do not make a file with semicolons one with commas', async () => {
+    const text = `First Name;Email;Company;Address\n${'Ada;a@x.example;Orbit, Ltd.;1, High St, Town\n'.repeat(9)}`;
+    expect((await inspectExport(file(text))).delimiter).toBe(';');
+  });
+
+  it.each(['sep=;\r\n', '"sep=;"\n'])('%j is obeyed, and is no row', async (announcement) => {
+    const inspected = await inspectExport(file(`${announcement}Email;A,B\nx@y.example;1\n`));
+    expect(inspected).toMatchObject({ delimiter: ';', header: ['Email', 'A,B'], warnings: [] });
+  });
+
+  it('another delimiter can be given by hand', async () => {
+    const inspected = await inspectExport(file('Email!Company\na@x.example!Orbit\n'), {
+      mapping: { delimiter: '!' },
+    });
+    expect(inspected.header).toEqual(['Email', 'Company']);
+  });
+
+  it.each([
+    ['LF', '\n'],
+    ['CRLF', '\r\n'],
+    ['CR', '\r'],
+  ])('%s ends lines', async (lineEnds, end) => {
+    expect(await inspectExport(file([header, row, ''].join(end)))).toMatchObject({
+      lineEnds,
+      header: ['First Name', 'Last Name', 'Email', 'Company'],
+    });
+  });
+
+  it('CR beside LF is said', async () => {
+    const inspected = await inspectExport(file(`${header}\r${row}\n${row}\r\n`));
+    expect(inspected.lineEnds).toBe('mixed');
+    expect(inspected.warnings).toHaveLength(1);
+  });
+});
+
+describe('the header', () => {
+  it('is found below titles and notes', async () => {
+    const text = `"All contacts"\n"As of 2026-11-21, by Max"\n\n${header}\n${row}\n`;
+    const inspected = await inspectExport(file(text));
+    expect(inspected.header).toEqual(['First Name', 'Last Name', 'Email', 'Company']);
+    expect(inspected.warnings[0]).toContain('3 lines above the header');
+  });
+
+  it('is found below the notes of an export of connections', async () => {
+    const columns = 'First Name,Last Name,URL,Email Address,Company,Position,Connected On';
+    const text = `Notes:\n"When exporting, some addresses, are missing."\n\n${columns}\nAda,Novak,,,Orbit,CTO,1 May 2026\n`;
+    expect((await inspectExport(file(text))).source).toBe('linkedin_connections');
+  });
+
+  it('is the line of names of the interface where labels stand above it', async () => {
+    const text =
+      'First Name,Last Name,Email,Company\nFirstName,LastName,Email,Company\nAda,Novak,a@x.example,Orbit\n';
+    expect((await inspectExport(file(text))).header[0]).toBe('FirstName');
+  });
+
+  it('may hold line breaks and quotes', async () => {
+    const inspected = await inspectExport(file('"First\n Name","Last ""Name""",Email\nA,B,a@x.example\n'));
+    expect(inspected.header).toEqual(['First\n Name', 'Last "Name"', 'Email']);
+    expect(inspected.mapping).toEqual({
+      'First\n Name': 'first_name',
+      'Last "Name"': 'last_name',
+      Email: 'email',
+    });
+  });
+
+  it('is missing where the first line is a contact, which the error does not repeat', async () => {
+    const problem = await refusal('Ada,Novak,ada@orbit.example\nBen,Okoro,ben@orbit.example\n');
+    expect(problem.type).toBe('export.no-header');
+    expect(problem.explain()).not.toContain('ada');
+  });
+
+  it('is not shown where it may be a contact', async () => {
+    const problem = await refusal('Ada,Novak,Orbit\nBen,Okoro,Fjord\n');
+    expect(problem.type).toBe('export.no-identifying-column');
+    expect(problem.explain()).not.toContain('Novak');
+  });
+
+  it('is refused where no line below it has as many cells', async () => {
+    const problem = await refusal('Email,Company\na@x.example,Orbit,1\nb@x.example,Orbit,2\n');
+    expect(problem.type).toBe('export.ragged');
+    expect(problem.message).toBe('the header has 2 columns, but the lines below it have 3');
+  });
+});
+
+describe('what is no CSV is refused by what it is', () => {
+  it.each([
+    ['an Excel workbook (xlsx)', Buffer.from('PK\u0003\u0004\u0014\0\0\0[Content_Types].xml', 'latin1')],
+    ['a zip archive', Buffer.from('PK\u0003\u0004\u0014\0\0\0contacts.csv', 'latin1')],
+    ['an old Excel workbook (xls)', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
+    ['a PDF', Buffer.from('%PDF-1.7')],
+    ['a web page (HTML)', Buffer.from('\ufeff\n<!DOCTYPE html><html>')],
+    ['JSON', Buffer.from('[{"email": "a@x.example"}]')],
+    ['JSON', Buffer.from('{\n "contacts": []}')],
+    ['XML', Buffer.from('<?xml version="1.0"?>')],
+    ['a Parquet file', Buffer.from('PAR1')],
+  ])('%s', async (kind, bytes) => {
+    const problem = await refusal(bytes);
+    expect(problem.type).toBe('export.not-csv');
+    expect(problem.message).toContain(kind);
+  });
+
+  it('also inside of gzip', async () => {
+    expect((await refusal(gzipSync('%PDF-1.7'))).message).toContain('PDF');
+  });
+
+  it('binary rubbish', async () => {
+    expect((await refusal(Buffer.from(Array.from({ length: 500 }, (_, n) => n % 32)))).type).toBe(
+      'export.not-csv',
+    );
+  });
+});
+
+describe('files', () => {
+  it.each([
+    ['', 'export.empty'],
+    ['\n \n\r\n', 'export.empty'],
+    [gzipSync(''), 'export.empty'],
+    [gzipSync(`${header}\n${row}\n`).subarray(0, -9), 'export.gzip-damaged'],
+  ])('case %#: %s', async (content, type) => {
+    expect((await refusal(content)).type).toBe(type);
+  });
+
+  it('that are not there', async () => {
+    expect((await refusalOf('/nowhere/contacts.csv')).type).toBe('export.missing');
+  });
+
+  it('that are directories', async () => {
+    expect((await refusalOf(mkdtempSync(join(tmpdir(), 'enrich-export-')))).type).toBe('export.not-a-file');
+  });
+
+  it.skipIf(process.getuid?.() === 0)('that may not be read', async () => {
+    const path = file(header);
+    chmodSync(path, 0);
+    expect((await refusalOf(path)).type).toBe('export.unreadable');
+  });
+});

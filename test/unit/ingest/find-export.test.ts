@@ -1,0 +1,67 @@
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ExportChoice } from '../../../src/contract.ts';
+import { addressText } from '../../../src/ingest/sources/export-address.ts';
+import { findExports } from '../../../src/ingest/sources/find-export.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'enrich-find-'));
+const night = new Date('2026-11-20T23:30:00Z');
+
+beforeAll(() => {
+  // From the oldest to the newest; the names say otherwise.
+  const names = [
+    'crm-2026-11-20.csv',
+    'crm-2026-11-19.csv',
+    'crm+1.csv',
+    'other.csv',
+    '.crm-hidden.csv',
+    'crm-half.csv.part',
+  ];
+  for (const [age, name] of names.entries()) {
+    writeFileSync(join(folder, name), name);
+    utimesSync(join(folder, name), 1_000 + age, 1_000 + age);
+  }
+  mkdirSync(join(folder, 'crm-folder.csv'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function find(choice: ExportChoice): Promise<string[]> {
+  const found = await findExports({ ...choice, from: join(folder, choice.from) }, night, 'Europe/Berlin', {
+    s3: { endpoint: undefined },
+  });
+  return found.map(({ address }) => addressText(address).slice(folder.length + 1));
+}
+
+describe('the export of a schedule', () => {
+  it('is the newest file by its time, or by its name', async () => {
+    expect(await find({ kind: 'newest', from: 'crm-2*.csv', by: 'time' })).toEqual(['crm-2026-11-19.csv']);
+    expect(await find({ kind: 'newest', from: 'crm-2*.csv', by: 'name' })).toEqual(['crm-2026-11-20.csv']);
+  });
+
+  it('is every whole file that fits, oldest first: no folder, nothing hidden, nothing that is being written', async () =>
+    expect(await find({ kind: 'every-new', from: 'crm*' })).toEqual([
+      'crm-2026-11-20.csv',
+      'crm-2026-11-19.csv',
+      'crm+1.csv',
+    ]));
+
+  it('takes only * and ? for more than themselves', async () => {
+    expect(await find({ kind: 'every-new', from: 'crm+?.csv' })).toEqual(['crm+1.csv']);
+    expect(await find({ kind: 'every-new', from: 'crm.1.csv' })).toEqual([]);
+  });
+
+  it('is one file that is named, with the date that it is in the time zone of the schedule', async () =>
+    expect(await find({ kind: 'file', from: 'crm-{date}.csv' })).toEqual(['crm-2026-11-21.csv']));
+
+  it('is refused where the folder is not there, and where a pattern stands for folders', async () => {
+    await expect(find({ kind: 'newest', from: 'nowhere/*.csv', by: 'time' })).rejects.toMatchObject({
+      type: 'export.folder-unreadable',
+    });
+    await expect(find({ kind: 'every-new', from: '*/crm.csv' })).rejects.toMatchObject({
+      type: 'export.pattern',
+    });
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import {
+  assignDelivered,
+  isBetterEmail,
+  waterfallKinds,
+} from '../../../src/domain/late-results/late-assignment.ts';
+import {
+  askedFieldGroups,
+  awaitedKinds,
+  lateKindsOf,
+  isComplete,
+} from '../../../src/domain/late-results/awaited-results.ts';
+
+const found = { found: 7, phoneStatus: undefined, waterfallStatus: undefined };
+
+describe('what comes later', () => {
+  it('is phones and what vendors are asked for; personal addresses come with the answer', () => {
+    expect(lateKindsOf({ reveal: ['email'], waterfall: [] })).toEqual([]);
+    expect(lateKindsOf({ reveal: ['phone'], waterfall: ['email', 'phone'] })).toEqual([
+      'phone',
+      'waterfall_email',
+      'waterfall_phone',
+    ]);
+  });
+
+  it('is remembered apart from the profile', () => {
+    expect(askedFieldGroups({ reveal: ['email', 'phone'], waterfall: ['email'] })).toEqual([
+      'profile',
+      'personal_email',
+      'phone',
+      'waterfall_email',
+    ]);
+  });
+
+  it.each([
+    ['phones of people who were found', found, ['phone']],
+    ['phones where the answer says that they are pending', { ...found, phoneStatus: 'pending' }, ['phone']],
+    ['nothing where nobody was found', { ...found, found: 0 }, []],
+    ['nothing where an earlier request serves', { ...found, phoneStatus: 'skipped' }, []],
+    ['nothing where it failed', { ...found, phoneStatus: 'failed' }, []],
+  ])('is %s', (_, answer, kinds) => {
+    expect(awaitedKinds(['phone'], answer)).toEqual(kinds);
+  });
+
+  it.each([
+    ['accepted', true],
+    ['partial_accepted', true],
+    [undefined, true],
+    ['failed', false],
+    ['rejected_by_plan', false],
+  ])('of a waterfall that is %s: %s', (waterfallStatus, comes) => {
+    const kinds = awaitedKinds(['waterfall_email'], { ...found, waterfallStatus });
+    expect(kinds).toEqual(comes ? ['waterfall_email'] : []);
+  });
+});
+
+describe('the results of a request are complete', () => {
+  it.each([
+    ['when everybody who was found is named', { people: 2, missing: 0 }, true],
+    ['when the others are counted as missing', { people: 1, missing: 1 }, true],
+    ['not while somebody is neither', { people: 1, missing: 0 }, false],
+  ])('%s', (_, delivered, complete) => {
+    expect(isComplete(2, delivered)).toBe(complete);
+  });
+});
+
+describe('the body of a waterfall', () => {
+  it('is the last word on the fields that it names, or on all', () => {
+    expect(waterfallKinds(['emails'])).toEqual(['waterfall_email']);
+    expect(waterfallKinds(['phone_numbers'])).toEqual(['waterfall_phone']);
+    expect(waterfallKinds([])).toEqual(['waterfall_email', 'waterfall_phone']);
+    expect(waterfallKinds(['something new'])).toEqual(['waterfall_email', 'waterfall_phone']);
+  });
+});
+
+describe('a delivered person', () => {
+  const contacts = [
+    { personId: 'p1', emails: ['ada@orbit.example'] },
+    { personId: 'p2', emails: ['info@orbit.example', 'bob@orbit.example'] },
+    { personId: 'p3', emails: ['info@orbit.example'] },
+  ];
+  const give = (person: { id?: string; email?: string }, origin: 'phones' | 'waterfall') =>
+    assignDelivered(
+      contacts,
+      [{ id: person.id, emails: person.email === undefined ? [] : [{ email: person.email }] }],
+      origin,
+      ['p1', 'p2', 'p3', 'stranger'],
+    )[0];
+
+  it('belongs to the contact with the same id', () => expect(give({ id: 'p2' }, 'phones')).toEqual([1]));
+
+  it('belongs to both contacts that are this person', () =>
+    expect(
+      assignDelivered([contacts[0]!, contacts[0]!], [{ id: 'p1', emails: [] }], 'phones', [])[0],
+    ).toEqual([0, 1]));
+
+  it('of a waterfall under another id belongs to the one contact with the address', () =>
+    expect(give({ id: 'w9', email: 'Bob@orbit.example' }, 'waterfall')).toEqual([1]));
+
+  it('under another id belongs to nobody where two contacts share the address', () =>
+    expect(give({ id: 'w9', email: 'info@orbit.example' }, 'waterfall')).toEqual([]));
+
+  it('whom the answer named as somebody else belongs to nobody by an address', () =>
+    expect(give({ id: 'stranger', email: 'bob@orbit.example' }, 'waterfall')).toEqual([]));
+
+  it('belongs to nobody by the address of a contact who is in the body by id, or of two people at once', () => {
+    const bob = [{ email: 'bob@orbit.example' }];
+    const assign = (people: { id: string; emails: { email: string }[] }[]) =>
+      assignDelivered(contacts, people, 'waterfall', []);
+    expect(
+      assign([
+        { id: 'p2', emails: [] },
+        { id: 'w1', emails: bob },
+      ]),
+    ).toEqual([[1], []]);
+    expect(
+      assign([
+        { id: 'w1', emails: bob },
+        { id: 'w2', emails: bob },
+      ]),
+    ).toEqual([[], []]);
+  });
+
+  it('of a phone reveal under another id belongs to nobody, whatever is left over', () =>
+    expect(give({ id: 'w9', email: 'bob@orbit.example' }, 'phones')).toEqual([]));
+});
+
+describe('an address from a waterfall replaces', () => {
+  it.each([
+    ['none', 'verified', null, true],
+    ['a guessed one by a verified one', 'verified', 'guessed', true],
+    ['one that bounced', 'unverified', 'bounced', true],
+    ['no verified one by another', 'verified', 'verified', false],
+    ['nothing when it bounced', 'bounced', null, false],
+    ['nothing when its status says that it is unavailable', 'unavailable', 'guessed', false],
+  ])('%s', (_, offered, current, better) => expect(isBetterEmail(offered, current)).toBe(better));
+});

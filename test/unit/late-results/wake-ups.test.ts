@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { WakeUps, type Wake } from '../../../src/late-results/wake-ups.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Wake-ups with the times, in seconds from the beginning, at which each run was woken. */
+function wakeUps(answer: Wake = async () => {}): { wakes: WakeUps; rung: Record<string, number[]> } {
+  const start = Date.now();
+  const rung: Record<string, number[]> = {};
+  const wakes = new WakeUps(async (runId) => {
+    (rung[runId] ??= []).push((Date.now() - start) / second);
+    await answer(runId);
+  });
+  return { wakes, rung };
+}
+
+/** A delivery every so often, for so long. */
+async function deliver(wakes: WakeUps, runId: string, everyMilliseconds: number, forMilliseconds: number) {
+  for (let passed = 0; passed < forMilliseconds; passed += everyMilliseconds) {
+    wakes.stored(runId);
+    await vi.advanceTimersByTimeAsync(everyMilliseconds);
+  }
+}
+
+describe('wake-ups', () => {
+  it('wake a run a second after its first delivery', async () => {
+    const { wakes, rung } = wakeUps();
+    wakes.stored('a');
+    await vi.advanceTimersByTimeAsync(minute);
+    expect(rung).toEqual({ a: [1] });
+  });
+
+  it('are one for all deliveries that come within the pause', async () => {
+    const { wakes, rung } = wakeUps();
+    for (let delivery = 0; delivery < 200; delivery += 1) wakes.stored('a');
+    await vi.advanceTimersByTimeAsync(minute);
+    expect(rung['a']).toHaveLength(1);
+  });
+
+  it('come after pauses that double, up to five minutes, while deliveries go on', async () => {
+    const { wakes, rung } = wakeUps();
+    await deliver(wakes, 'a', second, 30 * minute);
+    const pauses = rung['a']!.map((at, index, all) => at - (all[index - 1] ?? 0));
+    expect(pauses.slice(0, 5)).toEqual([1, 2, 4, 8, 16]);
+    expect(Math.max(...pauses)).toBe(300);
+    expect(pauses.slice(9, -1).every((pause) => pause === 300)).toBe(true);
+  });
+
+  it('are some ten for a hundred deliveries within ten minutes', async () => {
+    const { wakes, rung } = wakeUps();
+    await deliver(wakes, 'a', 6 * second, 10 * minute);
+    await vi.advanceTimersByTimeAsync(10 * minute);
+    expect(rung['a']!.length).toBeLessThanOrEqual(10);
+  });
+
+  it('never leave a delivery without a later one', async () => {
+    const { wakes, rung } = wakeUps();
+    await deliver(wakes, 'a', 7 * second, 10 * minute);
+    const last = 10 * 60 - 7;
+    await vi.advanceTimersByTimeAsync(5 * minute);
+    expect(rung['a']!.at(-1)).toBeGreaterThanOrEqual(last);
+  });
+
+  it('keep one run from waiting for another', async () => {
+    const { wakes, rung } = wakeUps();
+    await deliver(wakes, 'busy', second, 10 * minute);
+    wakes.stored('quiet');
+    await vi.advanceTimersByTimeAsync(second);
+    expect(rung['quiet']).toEqual([601]);
+  });
+
+  it('begin anew with a second once a run has been quiet for half an hour', async () => {
+    const { wakes, rung } = wakeUps();
+    await deliver(wakes, 'a', second, minute);
+    await vi.advanceTimersByTimeAsync(35 * minute);
+    const before = rung['a']!.length;
+    wakes.stored('a');
+    await vi.advanceTimersByTimeAsync(second);
+    expect(rung['a']).toHaveLength(before + 1);
+  });
+
+  it('are repeated, ever more rarely, until one succeeds', async () => {
+    let failures = 3;
+    const { wakes, rung } = wakeUps(async () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('Temporal is away');
+    });
+    wakes.stored('a');
+    await vi.advanceTimersByTimeAsync(30 * minute);
+    expect(rung['a']).toEqual([1, 3, 7, 15]);
+  });
+
+  it('come at once, and only for who waits, when they are closed', async () => {
+    const { wakes, rung } = wakeUps();
+    wakes.stored('woken');
+    await vi.advanceTimersByTimeAsync(second);
+    wakes.stored('waiting');
+    await wakes.close();
+    await vi.advanceTimersByTimeAsync(30 * minute);
+    expect(rung).toEqual({ woken: [1], waiting: [1] });
+  });
+
+  it('are given up when they fail while closing, rather than tried on', async () => {
+    const { wakes, rung } = wakeUps(async () => {
+      await Promise.resolve();
+      throw new Error('Temporal is away');
+    });
+    wakes.stored('a');
+    vi.advanceTimersByTime(second);
+    wakes.stored('b');
+    await wakes.close();
+    await vi.advanceTimersByTimeAsync(30 * minute);
+    expect(rung).toEqual({ a: [1], b: [1] });
+  });
+
+  it('do not keep closing from its end while Temporal does not answer', async () => {
+    const { wakes } = wakeUps(() => new Promise(() => {}));
+    wakes.stored('a');
+    const closed = wakes.close();
+    await vi.advanceTimersByTimeAsync(5 * second);
+    await expect(closed).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,150 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { CallQueue, type CallQueueOptions } from '../../../src/ledger/call-queue.ts';
+
+const never = () => new AbortController().signal;
+let queue: CallQueue | undefined;
+
+afterEach(() => queue?.close());
+
+function open(options: Partial<CallQueueOptions>): CallQueue {
+  queue = new CallQueue({
+    concurrency: 2,
+    freePlaces: () => Promise.resolve({ places: Number.POSITIVE_INFINITY, wait: undefined }),
+    patienceMilliseconds: 1_000,
+    ...options,
+  });
+  return queue;
+}
+
+/** A job that tells when it begins and ends when told. */
+function job(name: string, begun: string[]) {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  return { end, run: () => (begun.push(name), ended) };
+}
+
+describe('the call queue', () => {
+  it('keeps no more calls in the air than it is allowed', async () => {
+    const begun: string[] = [];
+    const calls = open({ concurrency: 3 });
+    const jobs = Array.from({ length: 20 }, (_, index) => job(`${index}`, begun));
+    const all = jobs.map((each) => calls.run('nightly', each.run, never()));
+    await expect.poll(() => calls.waiting).toBe(17);
+    expect(begun).toHaveLength(3);
+    for (const each of jobs) each.end();
+    await Promise.all(all);
+    expect(begun).toHaveLength(20);
+  });
+
+  it('goes on at once when the clock of the machine is put back', async () => {
+    const calls = open({});
+    await calls.run('nightly', () => Promise.resolve(), never());
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 7_200_000);
+    const result = await calls.run('nightly', () => Promise.resolve('begun'), AbortSignal.timeout(2_000));
+    clock.mockRestore();
+    expect(result).toEqual({ kind: 'ran', result: 'begun' });
+  });
+
+  it('lets ad hoc calls pass nightly ones, and nightly ones a backfill', async () => {
+    const begun: string[] = [];
+    const calls = open({ concurrency: 1 });
+    const first = job('first', begun);
+    const all = [calls.run('nightly', first.run, never())];
+    await expect.poll(() => begun).toEqual(['first']);
+    for (const name of ['backfill', 'nightly', 'ad-hoc'] as const) {
+      const next = job(name, begun);
+      next.end();
+      all.push(calls.run(name, next.run, never()));
+    }
+    await expect.poll(() => calls.waiting).toBe(3);
+    first.end();
+    await Promise.all(all);
+    expect(begun).toEqual(['first', 'ad-hoc', 'nightly', 'backfill']);
+  });
+
+  it('asks the database for places again whenever its own copy has run dry', async () => {
+    let places = 0;
+    const calls = open({
+      freePlaces: () => {
+        places += 1;
+        return Promise.resolve(
+          places % 2 === 0
+            ? { places: 3, wait: undefined }
+            : { places: 0, wait: { milliseconds: 5, reason: 'full' } },
+        );
+      },
+    });
+    const results = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => calls.run('nightly', async () => index, never())),
+    );
+    expect(results.map((result) => result.kind)).toEqual(Array(10).fill('ran'));
+    expect(places).toBeGreaterThanOrEqual(8);
+  });
+
+  it('hands a wait that is longer than its patience back instead of sitting it out', async () => {
+    let ran = false;
+    const wait = { milliseconds: 60_000, reason: 'the rate window of 600/hour is full' };
+    const calls = open({ freePlaces: () => Promise.resolve({ places: 0, wait }) });
+    const result = await calls.run('nightly', async () => (ran = true), never());
+    expect(result).toEqual({ kind: 'wait', ...wait });
+    expect(ran).toBe(false);
+  });
+
+  it('goes on after the database was away', async () => {
+    let away = true;
+    const calls = open({
+      freePlaces: () => {
+        if (!away) return Promise.resolve({ places: 1, wait: undefined });
+        away = false;
+        return Promise.reject(new Error('the database is away'));
+      },
+    });
+    expect(await calls.run('nightly', async () => 'called', never())).toEqual({
+      kind: 'ran',
+      result: 'called',
+    });
+  });
+
+  it('stops waiting when the caller gives up, and never begins that job', async () => {
+    const begun: string[] = [];
+    const calls = open({ concurrency: 1 });
+    const first = job('first', begun);
+    const running = calls.run('nightly', first.run, never());
+    await expect.poll(() => begun).toEqual(['first']);
+    const giveUp = new AbortController();
+    const second = calls.run('nightly', job('second', begun).run, giveUp.signal);
+    giveUp.abort(new Error('given up'));
+    await expect(second).rejects.toThrow('given up');
+    first.end();
+    await running;
+    expect(await calls.run('nightly', async () => 'third', never())).toEqual({
+      kind: 'ran',
+      result: 'third',
+    });
+    expect(begun).toEqual(['first']);
+  });
+
+  it('hands back whoever waits or comes where its worker is stopped, and leaves the job that has begun alone', async () => {
+    const begun: string[] = [];
+    const calls = open({ concurrency: 1 });
+    const first = job('first', begun);
+    const running = calls.run('nightly', first.run, never());
+    await expect.poll(() => begun).toEqual(['first']);
+    const second = calls.run('nightly', job('second', begun).run, never());
+    calls.handBack();
+    const third = calls.run('ad-hoc', job('third', begun).run, never());
+    expect(await second).toMatchObject({ kind: 'wait', milliseconds: 1_000 });
+    expect(await third).toMatchObject({ kind: 'wait', milliseconds: 1_000 });
+    first.end();
+    expect(await running).toMatchObject({ kind: 'ran' });
+    expect(begun).toEqual(['first']);
+  });
+
+  it('passes the failure of a job on and goes on', async () => {
+    const calls = open({});
+    await expect(calls.run('nightly', () => Promise.reject(new Error('refused')), never())).rejects.toThrow(
+      'refused',
+    );
+    expect(await calls.run('nightly', async () => 1, never())).toEqual({ kind: 'ran', result: 1 });
+  });
+});

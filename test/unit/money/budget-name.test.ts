@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { endOfPeriod, parseBudgetName } from '../../../src/domain/money/budget-name.ts';
+
+describe('the name of a budget', () => {
+  it.each([
+    ['day', { kind: 'day', date: undefined }],
+    ['month', { kind: 'month', month: undefined }],
+    ['day:2026-11-21', { kind: 'day', date: '2026-11-21' }],
+    ['month:2026-11', { kind: 'month', month: '2026-11' }],
+    ['run:run-20261121-040312-a1b2c3', { kind: 'run', runId: 'run-20261121-040312-a1b2c3' }],
+  ])('%s is read', (text, name) => expect(parseBudgetName(text)).toEqual(name));
+
+  it.each(['', 'week', 'day:', 'day:2026-02-30', 'day:2026-11', 'month:2026-13', 'month:2026-11-21', 'run:'])(
+    '"%s" is none',
+    (text) => expect(parseBudgetName(text)).toBeUndefined(),
+  );
+});
+
+describe('the period of a budget ends', () => {
+  it.each([
+    ['day:2026-11-30', '2026-12-01T00:00:00.000Z'],
+    ['month:2026-12', '2027-01-01T00:00:00.000Z'],
+    ['run:run-1', undefined],
+  ])('%s', (budget, end) => expect(endOfPeriod(budget)?.toISOString()).toBe(end));
+});

@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readConfig } from '../../../src/config/settings.ts';
+import { searchAttributes } from '../../../src/contract.ts';
+import { parseDuration } from '../../../src/domain/text/duration.ts';
+
+interface Service {
+  readonly image?: string;
+  readonly build?: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: object;
+  readonly restart: string;
+  readonly stop_grace_period?: string;
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+const read = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
+const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
+const services = Object.entries(compose.services);
+const exampleLines = read('.env.example').split('\n');
+const example = new Map(
+  exampleLines.flatMap((line) => {
+    const match = /^([A-Z_]+)=(.*)$/.exec(line);
+    return match ? [[match[1]!, match[2]!] as const] : [];
+  }),
+);
+/** Names that the schema of the settings knows, in the order of src/config/settings.ts. */
+const settings = [...read('src/config/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(
+  (match) => match[1]!,
+);
+const composeOnly = [
+  'WAREHOUSE_PASSWORD',
+  'TEMPORAL_DATABASE_PASSWORD',
+  'WORKERS',
+  'EXPORTS_DIRECTORY',
+  'RECEIVER_PORT',
+  'PROMETHEUS_PORT',
+  'GRAFANA_PORT',
+  'TEMPORAL_RETENTION',
+];
+
+describe('.env.example', () => {
+  it('holds every setting, and none that nothing reads', () => {
+    expect([...example.keys()].sort()).toEqual([...settings, ...composeOnly].sort());
+  });
+
+  it('says something about every setting', () => {
+    const bare = exampleLines.filter((line, index) => {
+      if (!/^[A-Z_]+=/.test(line)) return false;
+      const before = exampleLines.slice(0, index).reverse();
+      return !before.find((earlier) => !/^[A-Z_]+=/.test(earlier))?.startsWith('#');
+    });
+    expect(bare).toEqual([]);
+  });
+
+  it('is what the product does without it', () => {
+    const { embedded: _, ...fromExample } = readConfig(Object.fromEntries(example));
+    const { embedded: _embedded, ...fromNothing } = readConfig({});
+    expect(fromExample).toEqual(fromNothing);
+  });
+});
+
+describe('docker-compose.yml', () => {
+  it('sets only what the settings know, for worker and receiver', () => {
+    const known = new Set([...settings, 'TEMPORAL_NAMESPACE']);
+    for (const name of ['worker', 'receiver']) {
+      const unknown = Object.keys(compose.services[name]!.environment!).filter(
+        (setting) => !known.has(setting),
+      );
+      expect(unknown).toEqual([]);
+    }
+  });
+
+  it('asks .env only for what .env.example explains', () => {
+    const asked = [...read('docker-compose.yml').matchAll(/(?<!\$)\$\{([A-Z_]+)/g)].map((match) => match[1]!);
+    expect(asked.filter((name) => !example.has(name))).toEqual([]);
+  });
+
+  it('holds no password', () => {
+    const secrets = services.flatMap(([, service]) =>
+      Object.entries(service.environment ?? {}).filter(([name]) => /PASSWORD|PWD|KEY|TOKEN/.test(name)),
+    );
+    expect(secrets.length).toBeGreaterThan(0);
+    for (const [, value] of secrets) expect(value).toMatch(/^\$\{[A-Z_]+:\?/);
+  });
+
+  it('gives a worker longer to end than a call in the air may need', () => {
+    const { callTimeoutSeconds } = readConfig({}).service;
+    const grace = parseDuration(compose.services['worker']!.stop_grace_period!, 'stop_grace_period');
+    // What src/worker.ts adds before it gives up a call by force.
+    expect(grace).toBeGreaterThan(callTimeoutSeconds + 60);
+  });
+
+  it('keeps the databases in named volumes, and gives the exports to the worker for reading', () => {
+    for (const name of ['warehouse', 'temporal-database']) {
+      expect(Object.keys(compose.volumes)).toContain(name);
+      expect(compose.services[name]!.volumes).toContain(`${name}:/var/lib/postgresql/data`);
+    }
+    expect(compose.services['worker']!.volumes).toContain('${EXPORTS_DIRECTORY:-./exports}:/exports:ro');
+  });
+
+  it('can run several workers: no name and no port of the machine is taken by one', () => {
+    const worker = compose.services['worker']!;
+    expect(worker.ports).toBeUndefined();
+    expect(worker).not.toHaveProperty('container_name');
+  });
+
+  it('pins every image that it does not build', () => {
+    const images = services
+      .filter(([, service]) => service.build === undefined)
+      .map(([, { image }]) => image);
+    expect(images.filter((image) => !/:v?\d+\.\d+(\.\d+)?$/.test(image ?? ''))).toEqual([]);
+  });
+
+  it('waits for health where a server is watched, and for the end of what only prepares', () => {
+    const waits = services.flatMap(([, { depends_on = {} }]) => Object.entries(depends_on));
+    expect(waits.length).toBeGreaterThan(0);
+    for (const [dependency, { condition }] of waits) {
+      const watched = compose.services[dependency]!.healthcheck !== undefined;
+      expect(condition).toBe(watched ? 'service_healthy' : 'service_completed_successfully');
+    }
+  });
+
+  it('opens ports to this machine only', () => {
+    const ports = services.flatMap(([, service]) => service.ports ?? []);
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+  });
+
+  it('registers the search attributes of the contract', () => {
+    const pairs =
+      compose.services['temporal-namespace']!.environment!['SEARCH_ATTRIBUTES']!.trim().split(/\s+/);
+    expect(Object.fromEntries(pairs.map((pair) => pair.split('=')))).toEqual(searchAttributes);
+  });
+});
+
+describe('the Dockerfile', () => {
+  it('does not run as root, and runs the compiled command', () => {
+    const dockerfile = read('Dockerfile');
+    expect(dockerfile).toMatch(/^USER node$/m);
+    expect(dockerfile).toMatch(/^ENTRYPOINT \[.*"\/app\/dist\/src\/cli\/main\.js"\]$/m);
+  });
+});

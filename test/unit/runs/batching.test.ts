@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { halve } from '../../../src/domain/runs/batching.ts';
+
+/** Sends groups to a service that refuses every group with a poisonous person in it. */
+function narrowDown(people: readonly number[], poisonous: number): { calls: number; alone: number[] } {
+  const groups = [[...people]];
+  const alone: number[] = [];
+  let calls = 0;
+  for (let group = groups.shift(); group; group = groups.shift()) {
+    calls += 1;
+    if (!group.includes(poisonous)) continue;
+    if (group.length === 1) alone.push(group[0]!);
+    else groups.unshift(...halve(group));
+  }
+  return { calls, alone };
+}
+
+describe('halving a refused call', () => {
+  const ten = Array.from({ length: 10 }, (_, index) => index);
+
+  it('keeps everybody, in order', () => expect(halve(ten).flat()).toEqual(ten));
+
+  it.each(ten)('finds the one poisonous person, place %d, within nine calls', (poisonous) => {
+    const { calls, alone } = narrowDown(ten, poisonous);
+    expect(alone).toEqual([poisonous]);
+    expect(calls).toBeLessThanOrEqual(9);
+  });
+});

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { parseRetention } from '../../../src/domain/runs/retention.ts';
+
+const day = 86_400;
+
+describe('RETENTION', () => {
+  it('says how long each is kept that it names', () => {
+    expect(parseRetention('answers=90d, set_aside=365d')).toEqual({
+      answers: 90 * day,
+      set_aside: 365 * day,
+    });
+    expect(parseRetention('')).toEqual({});
+  });
+
+  it('keeps deliveries without effect for as long as the service can be asked again', () => {
+    expect(parseRetention('set_aside=30d')).toEqual({ set_aside: 30 * day });
+    expect(() => parseRetention('set_aside=29d')).toThrow('keeps deliveries without effect for 29d only');
+  });
+
+  it('knows what can be named', () => {
+    expect(() => parseRetention('contacts=1d')).toThrow('RETENTION knows nothing named "contacts"');
+  });
+});

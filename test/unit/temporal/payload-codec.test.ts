@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { describe, expect, it } from 'vitest';
+import { EncryptingCodec, payloadCodec, readCodecKeys } from '../../../src/temporal/payload-codec.ts';
+import { readConfig } from '../../../src/config/settings.ts';
+
+const oldKey = { id: '2026-05', key: randomBytes(32) };
+const newKey = { id: '2026-11', key: randomBytes(32) };
+const value = { file: 'contacts.csv', maxCredits: '500', text: 'Zürich 🦉' };
+const payload = defaultPayloadConverter.toPayload(value);
+
+const entry = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`;
+
+async function readWith(codec: EncryptingCodec, encrypted: (typeof payload)[]): Promise<unknown> {
+  const [decoded] = await codec.decode(encrypted);
+  return defaultPayloadConverter.fromPayload(decoded!);
+}
+
+describe('an encrypted payload', () => {
+  it('holds nothing of what is in it, and comes back as it was', async () => {
+    const codec = new EncryptingCodec([newKey]);
+    const encrypted = await codec.encode([payload]);
+    const stored = JSON.stringify(
+      encrypted.map(({ metadata, data }) => [
+        Object.entries(metadata ?? {}).map(([name, bytes]) => [name, Buffer.from(bytes).toString()]),
+        Buffer.from(data!).toString('latin1'),
+      ]),
+    );
+    expect(stored).not.toMatch(/contacts|json|500/);
+    expect(await readWith(codec, encrypted)).toEqual(value);
+  });
+
+  it('is another one each time', async () => {
+    const codec = new EncryptingCodec([newKey]);
+    const [one, other] = await codec.encode([payload, payload]);
+    expect(one!.data).not.toEqual(other!.data);
+  });
+
+  it('is read after a new key was put before the one that encrypted it, and new ones with the new key alone', async () => {
+    const before = await new EncryptingCodec([oldKey]).encode([payload]);
+    const both = new EncryptingCodec([newKey, oldKey]);
+    expect(await readWith(both, before)).toEqual(value);
+    expect(await readWith(new EncryptingCodec([newKey]), await both.encode([payload]))).toEqual(value);
+  });
+
+  it('of a key that is not set names it', async () => {
+    const encrypted = await new EncryptingCodec([oldKey]).encode([payload]);
+    for (const codec of [new EncryptingCodec([newKey]), new EncryptingCodec([])])
+      await expect(codec.decode(encrypted)).rejects.toMatchObject({
+        type: 'codec.key-missing',
+        message: expect.stringContaining('2026-05'),
+      });
+  });
+
+  it('does not open with another key of the same name, nor when a byte of it was changed', async () => {
+    const encrypted = await new EncryptingCodec([oldKey]).encode([payload]);
+    const impostor = new EncryptingCodec([{ id: oldKey.id, key: newKey.key }]);
+    await expect(impostor.decode(encrypted)).rejects.toMatchObject({ type: 'codec.undecipherable' });
+    const data = Buffer.from(encrypted[0]!.data!);
+    for (const byte of [0, 20, data.length - 1]) {
+      const changed = Buffer.from(data);
+      changed[byte]! ^= 1;
+      const codec = new EncryptingCodec([oldKey]);
+      await expect(codec.decode([{ ...encrypted[0]!, data: changed }])).rejects.toMatchObject({
+        type: 'codec.undecipherable',
+      });
+    }
+    await expect(
+      new EncryptingCodec([oldKey]).decode([{ ...encrypted[0]!, data: Buffer.from('short') }]),
+    ).rejects.toMatchObject({ type: 'codec.undecipherable' });
+  });
+});
+
+describe('what is not encrypted', () => {
+  it('is read all the same, so that encryption can be turned on while runs go on', async () => {
+    expect(await readWith(new EncryptingCodec([newKey]), [payload])).toEqual(value);
+  });
+
+  it('stays as it is without keys', async () => {
+    expect(await payloadCodec(undefined).encode([payload])).toEqual([payload]);
+  });
+});
+
+describe('keys', () => {
+  it('are names and keys, joined by commas or line breaks', () => {
+    const [one, other] = [entry('2026-11'), entry('2026-05')];
+    expect(readCodecKeys({ text: `${one}, ${other}` }).map(({ id }) => id)).toEqual(['2026-11', '2026-05']);
+    expect(readCodecKeys({ text: `${one}\n${other}\n` }).map(({ key }) => key.length)).toEqual([32, 32]);
+  });
+
+  it('can stand in a file', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'enrich-keys-'));
+    const file = join(directory, 'keys');
+    writeFileSync(file, `${entry('one')}\n`);
+    expect(payloadCodec(readConfig({ TEMPORAL_CODEC_KEYS_FILE: file }).temporalCodec)).toBeDefined();
+    rmSync(directory, { recursive: true });
+    expect(() => readCodecKeys({ file })).toThrow('it cannot be read (ENOENT)');
+  });
+
+  it.each([
+    ['nothing', '', 'there is no key'],
+    ['a key alone', randomBytes(32).toString('base64'), 'entry 1 is no name and key'],
+    ['a short key', `one:${randomBytes(16).toString('base64')}`, 'entry 1 is no name and key'],
+    [
+      'one in hexadecimal',
+      `${entry('one')},two:${randomBytes(32).toString('hex')}`,
+      'entry 2 is no name and key',
+    ],
+    ['two of one name', `${entry('one')},${entry('one')}`, 'two keys named "one"'],
+  ])('that are %s are refused, and never shown', (_, text, what) => {
+    let explained = '';
+    try {
+      readCodecKeys({ text });
+    } catch (error) {
+      explained = (error as { explain(): string }).explain();
+    }
+    expect(explained).toContain(what);
+    for (const secret of text.split(/[:,]/).filter((part) => part.length > 8))
+      expect(explained).not.toContain(secret);
+  });
+
+  it('are set or in a file, and not both', () => {
+    expect(() =>
+      readConfig({ TEMPORAL_CODEC_KEYS: entry('a'), TEMPORAL_CODEC_KEYS_FILE: '/run/keys' }),
+    ).toThrow('TEMPORAL_CODEC_KEYS_FILE is set beside TEMPORAL_CODEC_KEYS');
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { clockIn, dateIn, isTimeZone, startOfDay } from '../../../src/domain/text/time-zone.ts';
+
+describe('a time zone', () => {
+  it('is one by its name in the database of time zones', () =>
+    expect(['Europe/Berlin', 'UTC', 'Europe/Berlyn', ''].map(isTimeZone)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]));
+
+  it('says which day it is there', () =>
+    expect(dateIn('Australia/Sydney', new Date('2026-11-20T15:00:00Z'))).toBe('2026-11-21'));
+
+  it('shows midnight as the beginning of a day', () =>
+    expect(clockIn('Europe/Berlin', new Date('2026-11-20T23:00:00Z'))).toBe('2026-11-21 00:00'));
+
+  it.each([
+    ['UTC', '2026-11-21', '2026-11-21T00:00:00.000Z'],
+    ['Europe/Berlin', '2026-11-21', '2026-11-20T23:00:00.000Z'],
+    ['Europe/Berlin', '2026-07-01', '2026-06-30T22:00:00.000Z'],
+    ['America/Los_Angeles', '2026-11-21', '2026-11-21T08:00:00.000Z'],
+    ['America/New_York', '2026-03-08', '2026-03-08T05:00:00.000Z'],
+    ['America/New_York', '2026-11-01', '2026-11-01T04:00:00.000Z'],
+    ['Pacific/Kiritimati', '2026-11-21', '2026-11-20T10:00:00.000Z'],
+  ])('%s begins its day %s at %s', (zone, date, start) =>
+    expect(startOfDay(zone, date).toISOString()).toBe(start),
+  );
+});
