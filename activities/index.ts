@@ -10,7 +10,7 @@ import {
 import { finishRun } from '../src/runs/finish-run.ts';
 import { ingestRun, type IngestDependencies } from '../src/runs/ingest-run.ts';
 import { judgePilot } from '../src/runs/judge-pilot.ts';
-import { changeRunBudget, meetBudget } from '../src/runs/resolve-budget-exhaustion.ts';
+import { changeRunBudget, resolveBudgetExhaustion } from '../src/runs/resolve-budget-exhaustion.ts';
 import { planRun, type PlanDependencies } from '../src/runs/plan-run.ts';
 import { skipWhenLanded } from '../src/runs/skip-when-landed.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/scheduled-run.ts';
@@ -70,7 +70,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
     beginScheduledRuns: (request) =>
       beating(log, (signal) => beginScheduledRuns(dependencies, request, signal)),
     judgePilot: ({ runId }) => beating(log, () => judgePilot(warehouse, runId)),
-    meetBudget: ({ runId }) => beating(log, () => meetBudget(dependencies, runId)),
+    resolveBudgetExhaustion: ({ runId }) => beating(log, () => resolveBudgetExhaustion(dependencies, runId)),
     changeRunBudget: (request) => beating(log, () => changeRunBudget(dependencies, request)),
     changePriority: ({ runId, priority }) => beating(log, () => setRunPriority(warehouse, runId, priority)),
     skipPage: (request) => beating(log, (signal) => skipWhenLanded(warehouse, request, signal)),

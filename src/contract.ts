@@ -33,7 +33,7 @@ export const workflowTypes = {
 } as const;
 
 /** From the receiver to a run: something lies in its inbox. Coalesced; lost or repeated ones change nothing. */
-export const mailSignalName = 'mail';
+export const deliveryReceivedSignalName = 'deliveryReceived';
 
 /** From a command to a run: a budget that it waits for was changed. Repeated ones change nothing. */
 export const budgetChangedSignalName = 'budgetChanged';
@@ -80,7 +80,7 @@ export interface RunInput {
   /** Already allowed to spend (`--yes`, or the terminal said yes). */
   readonly approved: boolean;
   /** Batches of a page that are under way at once. */
-  readonly lanes: number;
+  readonly batchConcurrency: number;
   readonly priority: RunPriority;
   /** The namespace knows our search attributes. */
   readonly searchable: boolean;
@@ -155,7 +155,7 @@ export interface PageInput {
   readonly runId: string;
   /** From 1. */
   readonly page: number;
-  readonly lanes: number;
+  readonly batchConcurrency: number;
   readonly priority: RunPriority;
 }
 
@@ -179,7 +179,7 @@ export interface IngestResult {
 }
 
 /** Why a run cannot go on by itself: a stable type, a sentence, and the next step. */
-export interface Stop {
+export interface PauseReason {
   readonly type: string;
   readonly reason: string;
   readonly next: string;
@@ -189,7 +189,8 @@ export interface Stop {
 
 /** Whether a run goes on after its pilot; the figures are in the summary, or in the reason of the stop. */
 export type PilotJudgement =
-  { readonly kind: 'go on'; readonly summary: string } | { readonly kind: 'stop'; readonly stop: Stop };
+  | { readonly kind: 'go on'; readonly summary: string }
+  | { readonly kind: 'stop'; readonly stop: PauseReason };
 
 /** What a run does that met a limit. */
 export type BudgetMeeting =
@@ -198,7 +199,7 @@ export type BudgetMeeting =
   /** It ends; who was not asked for is over budget. */
   | { readonly kind: 'finish'; readonly budget: string }
   /** It waits for a person, or for the next day or month as well. */
-  | { readonly kind: 'wait'; readonly stop: Stop; readonly milliseconds: number | null };
+  | { readonly kind: 'wait'; readonly stop: PauseReason; readonly milliseconds: number | null };
 
 /** A plan in figures; credits are decimals as text. */
 export interface PlanSummary {
@@ -227,15 +228,16 @@ export interface PlanSummary {
 }
 
 export type IngestOutcome =
-  ({ readonly kind: 'ingested' } & IngestResult) | { readonly kind: 'refused'; readonly stop: Stop };
+  ({ readonly kind: 'ingested' } & IngestResult) | { readonly kind: 'refused'; readonly stop: PauseReason };
 
 export type PlanOutcome =
   | { readonly kind: 'planned'; readonly plan: PlanSummary; readonly firstOpenPage: number }
-  | { readonly kind: 'refused'; readonly stop: Stop };
+  | { readonly kind: 'refused'; readonly stop: PauseReason };
 
 /** What the service says of the credential before the run spends anything, in words for a person. */
 export type ServiceCheck =
-  { readonly kind: 'ready'; readonly standing: string } | { readonly kind: 'refused'; readonly stop: Stop };
+  | { readonly kind: 'ready'; readonly standing: string }
+  | { readonly kind: 'refused'; readonly stop: PauseReason };
 
 export interface OpenPage {
   /** Numbers of the batches that still hold people to ask for. */
@@ -264,10 +266,10 @@ export type BatchResult =
   /** No credits are left for even one person; what is left of the run is over budget. */
   | { readonly kind: 'over_budget'; readonly tally: BatchTally; readonly budget: string }
   /** Nothing may be sent now: the run was paused or cancelled, or the service refuses the key or has no credits left. */
-  | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly stop: Stop };
+  | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly stop: PauseReason };
 
 /** How the results that come after their answers stand, in requests and deliveries. */
-export interface LateStanding {
+export interface LateResultsStatus {
   /** Requests whose results are waited for. */
   readonly awaited: number;
   /** Requests whose results did not come in time; they are applied all the same if they come. */
@@ -291,9 +293,9 @@ export type PageResult =
   /** A person wants no more of it. Its open people have no outcome yet. */
   | { readonly kind: 'skipped'; readonly tally: BatchTally }
   /** Its history is long. Its open people are for the same page, begun anew. */
-  | { readonly kind: 'outgrown'; readonly tally: BatchTally }
+  | { readonly kind: 'history_limit'; readonly tally: BatchTally }
   | { readonly kind: 'over_budget'; readonly tally: BatchTally; readonly budget: string }
-  | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly stop: Stop };
+  | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly stop: PauseReason };
 
 /** The object that `--json` prints last and `enrich status --json` prints: part of the public surface. */
 /** That a run was taken back: what it wrote to contacts is gone, what it paid is not. */
@@ -349,10 +351,12 @@ export interface ControlActivities {
   planRun(request: RunRequest): Promise<PlanOutcome>;
   /** Asks whether the service takes the credential, whom it acts as, and what is left of its limits. */
   checkService(request: RunRequest): Promise<ServiceCheck>;
-  setRunStatus(request: RunRequest & { readonly status: RunStatus; readonly stop?: Stop }): Promise<void>;
+  setRunStatus(
+    request: RunRequest & { readonly status: RunStatus; readonly stop?: PauseReason },
+  ): Promise<void>;
   openPage(request: PageRequest): Promise<OpenPage>;
   /** Applies what lies in the run's inbox, polls what is due, and says how its late results stand. */
-  settleLateResults(request: RunRequest): Promise<LateStanding>;
+  settleLateResults(request: RunRequest): Promise<LateResultsStatus>;
   /** The same for all runs that have ended; tells how many deliveries took effect. */
   sweepLateResults(): Promise<{ readonly applied: number }>;
   /** Removes what is older than the worker's `RETENTION`, and says how much that was. */
@@ -362,7 +366,7 @@ export interface ControlActivities {
   /** Says what the pilot came to; where the run should not go on by itself it is paused by then. */
   judgePilot(request: RunRequest): Promise<PilotJudgement>;
   /** What the run does, whose page found no credits. */
-  meetBudget(request: RunRequest): Promise<BudgetMeeting>;
+  resolveBudgetExhaustion(request: RunRequest): Promise<BudgetMeeting>;
   /** @param request.limit credits as text, or `none` */
   changeRunBudget(request: RunRequest & { readonly limit: string; readonly reason: string }): Promise<void>;
   changePriority(request: RunRequest & { readonly priority: RunPriority }): Promise<void>;

@@ -19,7 +19,7 @@ import { learnRateWindows } from './calls/rate-status.ts';
 import { describeAlarm } from './ledger/budget-alarms.ts';
 import { CallQueue } from './ledger/call-queue.ts';
 import { applyBudgetLimits } from './ledger/credit-ledger.ts';
-import { bulkMatchScope, freePlaces } from './ledger/rate-windows.ts';
+import { bulkMatchScope, freeSlots } from './ledger/rate-windows.ts';
 import type { Logger } from './telemetry/log.ts';
 import type { ProcessMetrics } from './telemetry/process-metrics.ts';
 import type { Tracing } from './telemetry/tracing.ts';
@@ -90,7 +90,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   if (unknown) log.debug({ err: unknown }, 'the service does not tell what is used of its rate windows');
   const queue = new CallQueue({
     concurrency: config.callConcurrency,
-    freePlaces: () => freePlaces(warehouse.database, { service, scope: bulkMatchScope }, config.rateLimits),
+    freeSlots: () => freeSlots(warehouse.database, { service, scope: bulkMatchScope }, config.rateLimits),
     patienceMilliseconds,
   });
 

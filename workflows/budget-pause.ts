@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { Stop } from '../src/contract.ts';
+import type { PauseReason } from '../src/contract.ts';
 import { quick } from './control-activities.ts';
 import type { RunState } from './run-state.ts';
 
@@ -13,15 +13,16 @@ const pauseBetweenTriesMilliseconds = 60_000;
  * @param callsMade by the page that found none
  * @returns the budget that ends the run; undefined: it goes on with the same page
  */
-export async function meetBudget(run: RunState, callsMade: number): Promise<string | undefined> {
-  let paused: Stop | undefined;
+export async function resolveBudgetExhaustion(run: RunState, callsMade: number): Promise<string | undefined> {
+  let paused: PauseReason | undefined;
   for (;;) {
     run.budgetChanged = false;
     const arrived = run.late?.standing.arrived;
     const resumesBefore = run.resumes;
-    const meeting = await quick.meetBudget.executeWithOptions({ summary: 'what is left of the budgets' }, [
-      { runId: run.runId },
-    ]);
+    const meeting = await quick.resolveBudgetExhaustion.executeWithOptions(
+      { summary: 'what is left of the budgets' },
+      [{ runId: run.runId }],
+    );
     if (run.isCancelling) return undefined;
     // What it came to may be a pause that has been lifted since.
     if (run.resumes !== resumesBefore) continue;
@@ -49,7 +50,7 @@ export async function meetBudget(run: RunState, callsMade: number): Promise<stri
   }
 }
 
-async function goOn(run: RunState, paused: Stop): Promise<void> {
+async function goOn(run: RunState, paused: PauseReason): Promise<void> {
   // A pause by hand that comes meanwhile is written after this, and holds.
   await run.setStatus('running');
   if (run.stop === paused) run.stop = null;

@@ -12,10 +12,10 @@ import {
   type PlanSummary,
   type RunFacts,
   type RunInput,
-  type Stop,
+  type PauseReason,
 } from '../src/contract.ts';
 import { counted, countedPeople } from '../src/domain/text/counted.ts';
-import { meetBudget } from './budget-pause.ts';
+import { resolveBudgetExhaustion } from './budget-pause.ts';
 import { long, quick } from './control-activities.ts';
 import { enrichmentPage } from './enrichment-page.ts';
 import { RunState } from './run-state.ts';
@@ -157,7 +157,7 @@ async function enrichPages(run: RunState, input: RunInput, pages: number): Promi
     run.count(result.tally);
     if (run.skipping.has(page)) continue;
     if (result.kind === 'over_budget') {
-      const budget = await meetBudget(run, result.tally.calls);
+      const budget = await resolveBudgetExhaustion(run, result.tally.calls);
       if (budget === undefined) continue;
       await endWatch();
       return { ending: 'over_budget', budget };
@@ -193,12 +193,12 @@ function goOnAnew({ page, tally, priority }: RunState, input: RunInput): Promise
 }
 
 function openPage(run: RunState, page: number, pages: number): ReturnType<typeof enrichmentPage> {
-  const { runId, lanes, priority } = run;
+  const { runId, batchConcurrency, priority } = run;
   const workflowId = `${runId}/page-${String(page).padStart(4, '0')}`;
   return run.whileOpen(workflowId, () =>
     executeChild(enrichmentPage, {
       workflowId,
-      args: [{ runId, page, lanes, priority }],
+      args: [{ runId, page, batchConcurrency, priority }],
       priority: { priorityKey: taskPriorities[priority] },
       staticSummary: `page ${page} of ${pages}`,
     }),
@@ -228,7 +228,7 @@ async function finish(run: RunState, end: Ending): Promise<RunFacts> {
 }
 
 /** A failure is for what needs another file or other options: the run cannot go on. */
-async function fail(run: RunState, why: Stop): Promise<never> {
+async function fail(run: RunState, why: PauseReason): Promise<never> {
   run.stop = why;
   await run.setStatus('failed', why);
   run.enter('failed');

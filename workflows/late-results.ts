@@ -1,5 +1,5 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
-import type { LateStanding } from '../src/contract.ts';
+import type { LateResultsStatus } from '../src/contract.ts';
 import { counted } from '../src/domain/text/counted.ts';
 
 /**
@@ -8,7 +8,7 @@ import { counted } from '../src/domain/text/counted.ts';
  * One timer at a time, which is set anew only for an earlier moment: each timer is an action that is billed.
  */
 export class LateResults {
-  standing: LateStanding = {
+  standing: LateResultsStatus = {
     awaited: 0,
     expired: 0,
     arrived: 0,
@@ -18,7 +18,7 @@ export class LateResults {
     until: null,
     nextLookMilliseconds: null,
   };
-  readonly #take: (summary: string) => Promise<LateStanding>;
+  readonly #take: (summary: string) => Promise<LateResultsStatus>;
   readonly #onLook: () => void;
   readonly #pollAfterMilliseconds: number;
   #mail = false;
@@ -31,7 +31,7 @@ export class LateResults {
    * @param options.pollAfterMilliseconds when to look next where nothing else is due
    */
   constructor(options: {
-    readonly take: (summary: string) => Promise<LateStanding>;
+    readonly take: (summary: string) => Promise<LateResultsStatus>;
     readonly onLook: () => void;
     readonly pollAfterMilliseconds: number;
   }) {

@@ -1,12 +1,12 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import {
   budgetChangedSignalName,
-  mailSignalName,
+  deliveryReceivedSignalName,
   type BatchTally,
-  type LateStanding,
+  type LateResultsStatus,
   type PlanSummary,
   type RunPriority,
-  type Stop,
+  type PauseReason,
 } from '../src/contract.ts';
 
 /** The plan's hash binds the approval: what was looked at is what is run. */
@@ -32,7 +32,7 @@ export const skipSignal = defineSignal('skip');
 export const pagePrioritySignal = defineSignal<[priority: RunPriority]>('priority');
 
 /** From the receiver to a run: a delivery lies in the inbox. It says nothing more, so it may be lost or repeated. */
-export const mailSignal = defineSignal(mailSignalName);
+export const deliveryReceivedSignal = defineSignal(deliveryReceivedSignalName);
 
 export interface RunProgress {
   readonly phase:
@@ -51,11 +51,11 @@ export interface RunProgress {
   readonly plan: PlanSummary | null;
   /** What the service says of the credential and of its limits; null where the command that began the run asked. */
   readonly service: string | null;
-  readonly stop: Stop | null;
+  readonly stop: PauseReason | null;
   readonly tally: BatchTally;
   readonly priority: RunPriority;
   /** Null where everything comes with the answers. */
-  readonly late: LateStanding | null;
+  readonly late: LateResultsStatus | null;
 }
 
 export const progressQuery = defineQuery<RunProgress>('progress');

@@ -4,7 +4,14 @@ import {
   setCurrentDetails,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { BatchTally, PlanSummary, RunInput, RunPriority, RunStatus, Stop } from '../src/contract.ts';
+import type {
+  BatchTally,
+  PlanSummary,
+  RunInput,
+  RunPriority,
+  RunStatus,
+  PauseReason,
+} from '../src/contract.ts';
 import { long, quick } from './control-activities.ts';
 import { LateResults } from './late-results.ts';
 import { pagePrioritySignal, skipSignal, wakeSignal, type RunProgress } from './messages.ts';
@@ -18,14 +25,14 @@ const creditsAttribute = { name: 'EnrichmentCreditsSettled', type: 'DOUBLE' } as
 /** How a run stands, as its own workflow knows it: what its steps, and the updates that steer it, share. */
 export class RunState {
   readonly runId: string;
-  readonly lanes: number;
+  readonly batchConcurrency: number;
   readonly late: LateResults | undefined;
   phase: RunProgress['phase'] = 'ingesting';
   plan: PlanSummary | null = null;
   /** What the service says of the credential; null: the command that began the run asked. */
   service: string | null = null;
   /** Why it does not go on; null: it does. */
-  stop: Stop | null = null;
+  stop: PauseReason | null = null;
   approved: boolean;
   cancelling: string | undefined;
   priority: RunPriority;
@@ -46,7 +53,7 @@ export class RunState {
   constructor(input: RunInput) {
     const { runId } = input;
     this.runId = runId;
-    this.lanes = input.lanes;
+    this.batchConcurrency = input.batchConcurrency;
     this.approved = input.approved;
     this.priority = input.priority;
     this.page = input.carried?.page ?? 0;
@@ -101,7 +108,7 @@ export class RunState {
    * Writes the status. One after another, in the order in which they were asked for: a pause and a resume at the same moment
    * would otherwise be carried out in any order, and the database could say "running" after the pause was acknowledged.
    */
-  setStatus(status: RunStatus, why?: Stop): Promise<void> {
+  setStatus(status: RunStatus, why?: PauseReason): Promise<void> {
     const { runId } = this;
     const change = (): Promise<void> =>
       quick.setRunStatus.executeWithOptions({ summary: `run is ${status}` }, [
@@ -112,7 +119,7 @@ export class RunState {
   }
 
   /** Is paused until a person's word, or the end of the run. */
-  async untilResumed(why: Stop): Promise<void> {
+  async untilResumed(why: PauseReason): Promise<void> {
     this.stop = why;
     this.enter('paused');
     await condition(() => this.stop === null || this.isCancelling);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Stop } from '../contract.ts';
+import type { PauseReason } from '../contract.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { lateKindsOf } from '../domain/late-results/awaited-results.ts';
@@ -12,7 +12,7 @@ import {
   endCall,
   giveCallUp,
   pauseScope,
-  returnPlace,
+  releaseSlot,
   type Wait,
 } from '../ledger/rate-windows.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
@@ -63,14 +63,14 @@ export type AttemptResult =
       readonly notFound: number;
       readonly mismatched: number;
       readonly creditsSettled: Credits;
-      readonly stop: Stop | undefined;
+      readonly stop: PauseReason | undefined;
     }
   /** May have been billed, and no answer was understood: the first `people` are unknown and their credits held. */
   | {
       readonly kind: 'unknown';
       readonly called: true;
       readonly people: number;
-      readonly stop: Stop | undefined;
+      readonly stop: PauseReason | undefined;
     }
   /** The service refused the first `people` as they stand in the request; nobody was billed. */
   | { readonly kind: 'refused'; readonly called: true; readonly people: number; readonly reason: string }
@@ -81,7 +81,7 @@ export type AttemptResult =
   | { readonly kind: 'not_running' }
   /** The people are being asked for elsewhere, or were: nothing was sent. */
   | { readonly kind: 'taken' }
-  | { readonly kind: 'stopped'; readonly stop: Stop };
+  | { readonly kind: 'stopped'; readonly stop: PauseReason };
 
 /** Between admission and the deadline that admission counted with, beside the call itself. */
 const slackSeconds = 5;
@@ -209,7 +209,11 @@ async function closeFailure(
   const { type, disposition, httpStatus } = failure;
   log.warn({ attemptId, people, type, disposition, httpStatus }, 'a call failed');
   const reason = failure.message;
-  const stop: Stop = { type: `service.${failure.type}`, reason, next: withAdvice(failure.next, failure) };
+  const stop: PauseReason = {
+    type: `service.${failure.type}`,
+    reason,
+    next: withAdvice(failure.next, failure),
+  };
   return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
     switch (failure.disposition) {
       case 'retry': {
@@ -264,7 +268,7 @@ async function again(streak: FailureStreak): Promise<AttemptResult> {
 
 async function release({ warehouse }: AttemptDependencies, attemptId: string, reason: string): Promise<void> {
   await closeReleased(warehouse, attemptId, reason);
-  await returnPlace(warehouse.database, attemptId);
+  await releaseSlot(warehouse.database, attemptId);
 }
 
 /** How long an answer that is paid for is held in memory while the database is away. */
@@ -286,7 +290,7 @@ async function untilDatabaseIsBack<Result>(work: () => Promise<Result>): Promise
   }
 }
 
-function overbilled(attemptId: string): Stop {
+function overbilled(attemptId: string): PauseReason {
   return {
     type: 'service.overbilled',
     reason: `the service billed more for attempt ${attemptId} than its prices allow`,

@@ -4,7 +4,7 @@ import { Problem } from '../domain/problem.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { getRun } from '../runs/runs.ts';
 import type { PollDependencies } from '../late-results/poll-within-limits.ts';
-import { describeStanding, learnStanding } from './service-status.ts';
+import { describeServiceStatus, readServiceStatus } from './service-status.ts';
 
 export interface ServiceCheckDependencies extends PollDependencies {
   /** The service reaches a receiver of ours; otherwise results that come later are polled alone. */
@@ -24,7 +24,7 @@ export async function checkRunService(
   const { options } = await getRun(dependencies.warehouse, runId);
   const polls = !dependencies.isDeliveredTo && lateKindsOf(options).length > 0;
   try {
-    const standing = describeStanding(await learnStanding(dependencies, { polls })).join('; ');
+    const standing = describeServiceStatus(await readServiceStatus(dependencies, { polls })).join('; ');
     dependencies.log.info({ runId }, standing);
     return { kind: 'ready', standing };
   } catch (error) {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchRequest, BatchResult, BatchTally, Stop } from '../contract.ts';
+import type { BatchRequest, BatchResult, BatchTally, PauseReason } from '../contract.ts';
 import { halve } from '../domain/runs/batching.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
-import { awaitPlace, leavePlace } from '../ledger/waiting-batches.ts';
+import { registerWaitingBatch, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
 import { readOpenPeople, type OpenPerson } from './open-people.ts';
 import { rejectPerson } from '../people/lookup-history.ts';
 import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
@@ -56,11 +56,11 @@ export async function enrichBatch(
       context.signal,
     );
     if (turn.kind === 'wait') {
-      await awaitPlace(warehouse.database, ready, turn.milliseconds);
+      await registerWaitingBatch(warehouse.database, ready, turn.milliseconds);
       return { ...turn, tally: tally.read() };
     }
     const result = turn.result;
-    let stop: Stop | undefined;
+    let stop: PauseReason | undefined;
     tally.add(result);
     if (result.kind !== 'wait') waitsSince = performance.now();
     switch (result.kind) {
@@ -120,9 +120,9 @@ export async function enrichBatch(
         };
       }
       case 'wait': {
-        const { reason, isOutranked } = result;
+        const { reason, isPreempted } = result;
         const waited = performance.now() - waitsSince;
-        const isSatOut = isOutranked
+        const isSatOut = isPreempted
           ? waited < outrankedPatience * patience
           : waited + result.milliseconds <= patience;
         // Outside the queue, whose slots are for those whose turn it is: batches that go first may come meanwhile.
@@ -131,14 +131,14 @@ export async function enrichBatch(
           groups.unshift(group);
           break;
         }
-        const milliseconds = isOutranked
+        const milliseconds = isPreempted
           ? Math.max(result.milliseconds, outrankedMilliseconds)
           : result.milliseconds;
-        await awaitPlace(warehouse.database, ready, milliseconds);
+        await registerWaitingBatch(warehouse.database, ready, milliseconds);
         return { kind: 'wait', milliseconds, reason, tally: tally.read() };
       }
       case 'over_budget':
-        await leavePlace(warehouse.database, ready);
+        await deregisterWaitingBatch(warehouse.database, ready);
         return { kind: 'over_budget', budget: result.budget, tally: tally.read() };
       case 'stopped':
         return stopped(dependencies, request.runId, tally, result.stop);
@@ -149,10 +149,10 @@ export async function enrichBatch(
           stop: await reasonOfStop(dependencies, request.runId),
         };
     }
-    if (groups.some((left) => left.length > 0)) await awaitPlace(warehouse.database, ready);
+    if (groups.some((left) => left.length > 0)) await registerWaitingBatch(warehouse.database, ready);
   }
   // Admission has done it for most; not where nobody was left to be asked for.
-  await leavePlace(warehouse.database, ready);
+  await deregisterWaitingBatch(warehouse.database, ready);
   await writeOff();
   return { kind: 'done', tally: tally.read() };
 }
@@ -173,7 +173,7 @@ function numbersOf(people: readonly OpenPerson[]): number[] {
 const fewestForSystematicRefusal = 3;
 
 /** What one service has answered does not count for another: half a run of each would be paid for again by the next one. */
-function otherService({ runId, options }: RunRecord, service: string): Stop {
+function otherService({ runId, options }: RunRecord, service: string): PauseReason {
   return {
     type: 'service.other',
     reason: `the service ${options.service} has answered for this run, and this worker asks ${service}: nothing was sent`,
@@ -181,7 +181,7 @@ function otherService({ runId, options }: RunRecord, service: string): Stop {
   };
 }
 
-function everybodyRefused(reason: string): Stop {
+function everybodyRefused(reason: string): PauseReason {
   return {
     type: 'service.refuses-everybody',
     reason: `the service refuses every person of a batch, one by one (${reason})`,
@@ -194,7 +194,7 @@ async function stopped(
   { warehouse, log }: AttemptDependencies,
   runId: string,
   tally: Tally,
-  stop: Stop,
+  stop: PauseReason,
 ): Promise<BatchResult> {
   const resume = `enrich resume ${runId}`;
   // Most failures end their advice with the command; it is given with the run's own id.
@@ -207,7 +207,7 @@ async function stopped(
   return { kind: 'stopped', tally: tally.read(), stop: paused };
 }
 
-async function reasonOfStop({ warehouse }: AttemptDependencies, runId: string): Promise<Stop> {
+async function reasonOfStop({ warehouse }: AttemptDependencies, runId: string): Promise<PauseReason> {
   const run = await getRun(warehouse, runId);
   return (
     run.stop ?? {

@@ -13,8 +13,8 @@ import {
   giveCallUp,
   matchScope,
   pauseScope,
-  returnPlace,
-  takePlace,
+  releaseSlot,
+  acquireSlot,
 } from '../ledger/rate-windows.ts';
 import type { MatchAnswer, MatchRequest, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
@@ -86,7 +86,7 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
   const callId = `match:${randomUUID()}`;
   // What is thrown in here takes back the place and the reservation.
   await warehouse.database.transaction().execute(async (transaction) => {
-    const place = await takePlace(
+    const place = await acquireSlot(
       transaction,
       { ...matchesOf(dependencies), callId, deadlineSeconds: callTimeoutSeconds + slackSeconds },
       rateLimits,
@@ -117,7 +117,7 @@ async function closeFailure(
   const { callId } = admitted;
   if (failure.disposition === 'wait')
     await pauseScope(database, matchScope, callId, failure.retryAfterSeconds);
-  if (failure.disposition === 'retry') await returnPlace(database, callId);
+  if (failure.disposition === 'retry') await releaseSlot(database, callId);
   else if (failure.httpStatus === undefined)
     await giveCallUp(database, callId, dependencies.callTimeoutSeconds);
   else await endCall(database, matchesOf(dependencies), callId, isThroughRate(failure), failure);

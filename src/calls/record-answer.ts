@@ -21,7 +21,7 @@ import type { Warehouse } from '../db/database.ts';
 import { notLookedAt } from '../late-results/deliveries.ts';
 import type { OpenPerson } from './open-people.ts';
 import { remember } from '../people/lookup-history.ts';
-import { holdSuppressions, withoutIds } from '../privacy/suppressions.ts';
+import { lockSuppressionsShared, withoutIds } from '../privacy/suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** What recording an answer came to: rows by outcome, and its credits. */
@@ -72,7 +72,7 @@ export async function recordAnswer(
   // Before the transaction: 600 KB take some milliseconds, during which nobody should wait for our locks.
   const bodyGzip = await compress(answer.raw, { level: 1 });
   return warehouse.database.transaction().execute(async (transaction) => {
-    await holdSuppressions(transaction);
+    await lockSuppressionsShared(transaction);
     const found = peopleFound(answer, people.length);
     const awaited = awaitedOf(record.asked, answer, found, record.lateResults);
     const attempt = await closeAttempt(transaction, attemptId, {

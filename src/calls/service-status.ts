@@ -13,7 +13,7 @@ export type ActingUser =
   { readonly userId: string } | { readonly unknown: ServiceFailure; readonly credentialWorks: boolean };
 
 /** What the service says before a run spends anything. */
-export interface ServiceStanding {
+export interface ServiceStatus {
   readonly user: ActingUser;
   /** The limited windows of bulk calls that it has told of, shortest first. */
   readonly windows: readonly ServiceWindow[];
@@ -34,10 +34,10 @@ const nobodysRequest = '0';
  * @param needs.polls results are to come by polls alone: a key that may not poll would pay for what it never gets
  * @throws Problem `service.credential-refused`, `service.scope-missing`
  */
-export async function learnStanding(
+export async function readServiceStatus(
   dependencies: PollDependencies,
   needs: { readonly polls: boolean },
-): Promise<ServiceStanding> {
+): Promise<ServiceStatus> {
   const { warehouse, service, client } = dependencies;
   const user = await askActingUser(client);
   const usageUnknown = await learnRateWindows(warehouse, service, client);
@@ -122,11 +122,11 @@ function refused(
 }
 
 /** In one line each: whom the credential acts as, and what is left of the limits. */
-export function describeStanding({
+export function describeServiceStatus({
   user,
   windows,
   usageUnknown,
-}: ServiceStanding): readonly [acting: string, limits: string] {
+}: ServiceStatus): readonly [acting: string, limits: string] {
   return [describeUser(user), describeLimits(windows, usageUnknown)];
 }
 

@@ -1,6 +1,6 @@
 import type { BatchRequest } from '../contract.ts';
 import { endCall } from '../ledger/rate-windows.ts';
-import { awaitPlace, type ReadyBatch } from '../ledger/waiting-batches.ts';
+import { registerWaitingBatch, type ReadyBatch } from '../ledger/waiting-batches.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
 import { readLeftAttempts, readOpenPeople, type OpenPerson } from './open-people.ts';
 import { askedBy, dropOvertakenRows } from '../runs/pages.ts';
@@ -35,7 +35,7 @@ export async function takeUpBatch(
   if (run.options.service !== service) run = await getRun(warehouse, runId);
   const ready = { runId, batch, priority: run.options.priority };
   // First: the rest takes its time, in which calls that go after this batch would use up what is free.
-  await awaitPlace(database, ready);
+  await registerWaitingBatch(database, ready);
   for (const attemptId of await readLeftAttempts(database, runId, batch)) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
     log.warn({ attemptId }, 'a call was left without an end: it is unknown');

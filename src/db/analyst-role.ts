@@ -9,7 +9,7 @@ import type { Tables } from './schema.ts';
  */
 export const analystColumns: {
   readonly [Table in keyof Tables]: 'all' | 'none' | readonly (keyof Tables[Table] & string)[];
-} & { readonly rate_reports: 'none' } = {
+} = {
   enriched_contacts: 'all',
   contact_phones: 'all',
   // The first line of a file without a header is a contact, and a mapping names its cells.
@@ -77,18 +77,16 @@ export const analystColumns: {
     'applied_at',
   ],
   budgets: 'all',
-  standing_budgets: 'all',
+  default_budgets: 'all',
   budget_changes: 'all',
   budget_alarms: 'all',
   rate_scopes: 'all',
   rate_calls: 'all',
-  service_windows: 'all',
+  rate_reports: 'all',
   waiting_batches: 'none',
-  // Left to the workers of releases before 0008, and no longer true.
-  rate_reports: 'none',
   raw_answers: 'none',
   claims: 'none',
-  identity_memory: 'none',
+  lookup_history: 'none',
   // What was replaced or taken away again: whoever reads contacts reads what holds.
   contact_journal: 'none',
   notifications: 'none',

@@ -5,31 +5,11 @@ import { Problem } from '../domain/problem.ts';
 import { grantAnalysts } from './analyst-role.ts';
 import { schemaName } from './database.ts';
 import { addressWithoutPassword, databaseErrorCode, describeDatabaseFailure } from './postgres-errors.ts';
-import * as firstTables from './migrations/0001-first-tables.ts';
-import * as lateResults from './migrations/0002-late-results.ts';
-import * as rateReports from './migrations/0003-rate-reports.ts';
-import * as budgets from './migrations/0004-budgets.ts';
-import * as fetchedExports from './migrations/0005-fetched-exports.ts';
-import * as notifications from './migrations/0006-notifications.ts';
-import * as operations from './migrations/0007-operations.ts';
-import * as serviceWindows from './migrations/0008-service-windows.ts';
-import * as suppressions from './migrations/0009-suppressions.ts';
-import * as waitingBatches from './migrations/0010-waiting-batches.ts';
-import * as contactJournal from './migrations/0011-contact-journal.ts';
+import * as initial from './migrations/0001-initial.ts';
 
 /** Named here and not found by listing a folder: the order is part of the code, and bundling cannot lose one. */
 export const migrations: Readonly<Record<string, Migration>> = {
-  '0001-first-tables': firstTables,
-  '0002-late-results': lateResults,
-  '0003-rate-reports': rateReports,
-  '0004-budgets': budgets,
-  '0005-fetched-exports': fetchedExports,
-  '0006-notifications': notifications,
-  '0007-operations': operations,
-  '0008-service-windows': serviceWindows,
-  '0009-suppressions': suppressions,
-  '0010-waiting-batches': waitingBatches,
-  '0011-contact-journal': contactJournal,
+  '0001-initial': initial,
 };
 
 export interface Migrated {

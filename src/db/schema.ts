@@ -1,5 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
-import type { RunPriority, Stop } from '../contract.ts';
+import type { RunPriority, PauseReason } from '../contract.ts';
 import type { BudgetPolicy } from '../domain/money/budget-policy.ts';
 import type { MatchRate } from '../domain/runs/match-rate.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
@@ -16,7 +16,7 @@ export interface RunsTable {
   run_key: string;
   workflow_id: string;
   status: string;
-  stop: Json<Stop> | null;
+  stop: Json<PauseReason> | null;
   source: string | null;
   file_path: string;
   file_name: string;
@@ -193,7 +193,7 @@ export interface BudgetsTable {
 }
 
 /** What a day or a month that begins may spend, by a person's word; without a row the settings of the processes say it. */
-export interface StandingBudgetsTable {
+export interface DefaultBudgetsTable {
   period: 'day' | 'month';
   credits_limit: Decimal | null;
 }
@@ -240,7 +240,7 @@ export interface RateCallsTable {
 }
 
 /** One rate window of an endpoint as its service last told of it; other programs of the team use the same windows. */
-export interface ServiceWindowsTable {
+export interface RateReportsTable {
   /** Which service said so, as in `RunOptions`: what one has left says nothing of another. */
   service: string;
   scope: string;
@@ -271,7 +271,7 @@ export interface ClaimsTable {
 }
 
 /** What was last learned about an identity, so that nobody is paid for twice while it is fresh. */
-export interface IdentityMemoryTable {
+export interface LookupHistoryTable {
   identity_key: string;
   field_group: string;
   outcome: string;
@@ -448,15 +448,15 @@ export interface Tables {
   raw_answers: RawAnswersTable;
   quarantined_people: QuarantinedPeopleTable;
   budgets: BudgetsTable;
-  standing_budgets: StandingBudgetsTable;
+  default_budgets: DefaultBudgetsTable;
   budget_changes: BudgetChangesTable;
   budget_alarms: BudgetAlarmsTable;
   rate_scopes: RateScopesTable;
   rate_calls: RateCallsTable;
-  service_windows: ServiceWindowsTable;
+  rate_reports: RateReportsTable;
   waiting_batches: WaitingBatchesTable;
   claims: ClaimsTable;
-  identity_memory: IdentityMemoryTable;
+  lookup_history: LookupHistoryTable;
   enriched_contacts: EnrichedContactsTable;
   webhook_deliveries: WebhookDeliveriesTable;
   contact_phones: ContactPhonesTable;

@@ -8,7 +8,7 @@ import type { DeliveredPhone } from '../domain/identity/phone.ts';
 import { settleLateCredits } from '../ledger/late-credits.ts';
 import { writeLateEmails, writePhones } from '../people/contact-phones.ts';
 import type { Warehouse } from '../db/database.ts';
-import { hiddenId, holdSuppressions } from '../privacy/suppressions.ts';
+import { hiddenId, lockSuppressionsShared } from '../privacy/suppressions.ts';
 import { suppressedOfDelivery, type NamedContact } from './suppressed-of-delivery.ts';
 import type { RunOptions, Tables } from '../db/schema.ts';
 
@@ -58,7 +58,7 @@ export async function applyLateResult(
 ): Promise<DeliveryEffect> {
   const { deliveryId } = delivery;
   return warehouse.database.transaction().execute(async (transaction): Promise<DeliveryEffect> => {
-    await holdSuppressions(transaction);
+    await lockSuppressionsShared(transaction);
     const attempt = await lockAttempt(transaction, await ownerOf(transaction, delivery.attemptId, content));
     if (attempt.status === 'admitted') return 'waiting';
     const stored = await sql<{ status: string; hash: string; repeated: boolean; bodyDropped: boolean }>`

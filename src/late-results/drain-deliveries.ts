@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import type { LateStanding } from '../contract.ts';
+import type { LateResultsStatus } from '../contract.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import { readLateResult } from '../service/answers/late-result.ts';
@@ -18,7 +18,7 @@ import {
   giveUpOld,
   postponePoll,
   putPollBack,
-  readLateStanding,
+  readLateResultsStatus,
   stopPolling,
   takeDuePolls,
   type DuePoll,
@@ -73,9 +73,9 @@ export async function settleRunResults(
   dependencies: LateDependencies,
   runId: string,
   signal: AbortSignal,
-): Promise<LateStanding> {
+): Promise<LateResultsStatus> {
   await settleLateResults(dependencies, { runId }, signal);
-  return readLateStanding(dependencies.warehouse, runId);
+  return readLateResultsStatus(dependencies.warehouse, runId);
 }
 
 /** Applies what lies in the inbox, in the order in which it came. */

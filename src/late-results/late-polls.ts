@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { LateStanding } from '../contract.ts';
+import type { LateResultsStatus } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
 import { endAwaiting } from '../ledger/late-credits.ts';
 
@@ -106,7 +106,7 @@ export async function giveUpOld(warehouse: Warehouse, scope: LateScope): Promise
 }
 
 /** How the late results of a run stand. */
-export async function readLateStanding(warehouse: Warehouse, runId: string): Promise<LateStanding> {
+export async function readLateResultsStatus(warehouse: Warehouse, runId: string): Promise<LateResultsStatus> {
   const attempts = await sql<{ awaited: number; expired: number; until: Date | null; next: number | null }>`
     select count(*) filter (where status = 'awaiting' and awaited_until > clock_timestamp())::int as awaited,
       count(*) filter (where (status = 'awaiting' and awaited_until <= clock_timestamp()) or status = 'unknown')::int as expired,

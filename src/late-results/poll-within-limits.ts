@@ -3,8 +3,8 @@ import {
   endCall,
   giveCallUp,
   pauseScope,
-  returnPlace,
-  takePlace,
+  releaseSlot,
+  acquireSlot,
   webhookResultScope,
   type Wait,
 } from '../ledger/rate-windows.ts';
@@ -38,7 +38,7 @@ export async function pollWithinLimits(
   const call = { ...polls, callId, deadlineSeconds: callTimeoutSeconds };
   const place = await database
     .transaction()
-    .execute((transaction) => takePlace(transaction, call, rateLimits));
+    .execute((transaction) => acquireSlot(transaction, call, rateLimits));
   if (place.kind === 'full') return place;
   try {
     const answer = await client.poll(requestId, signal);
@@ -48,7 +48,7 @@ export async function pollWithinLimits(
     if (!(error instanceof ServiceFailure)) throw error;
     if (error.disposition === 'wait')
       await pauseScope(database, webhookResultScope, callId, error.retryAfterSeconds);
-    if (error.type.startsWith('not-sent.')) await returnPlace(database, callId);
+    if (error.type.startsWith('not-sent.')) await releaseSlot(database, callId);
     else if (error.httpStatus === undefined) await giveCallUp(database, callId, callTimeoutSeconds);
     else await endCall(database, polls, callId, false, error);
     throw error;

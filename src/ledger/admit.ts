@@ -7,8 +7,8 @@ import type { Tables } from '../db/schema.ts';
 import { hashToken, newWebhookToken } from './webhook-token.ts';
 import type { BudgetAlarm } from './budget-alarms.ts';
 import { budgetsOf, mayFreeCredits, reserve, type BudgetLimits } from './credit-ledger.ts';
-import { bulkMatchScope, takePlace, type Wait } from './rate-windows.ts';
-import { placesKept } from './waiting-batches.ts';
+import { bulkMatchScope, acquireSlot, type Wait } from './rate-windows.ts';
+import { reservedSlots } from './waiting-batches.ts';
 
 export interface AdmissionRequest {
   readonly runId: string;
@@ -67,8 +67,8 @@ export async function admit(
   return database.transaction().execute(async (transaction): Promise<Admission> => {
     if (!(await lockOpenRows(transaction, request))) return { kind: 'taken' };
     const attemptId = randomUUID();
-    const kept = await placesKept(transaction, request.priority);
-    const place = await takePlace(
+    const kept = await reservedSlots(transaction, request.priority);
+    const place = await acquireSlot(
       transaction,
       {
         service: limits.service,
@@ -145,9 +145,9 @@ async function lockOpenRows(
     order by r.row_number for update
   `.execute(transaction);
   if (open.rows.length < rowNumbers.length) return false;
-  const inTheAir = await sql`
+  const inFlight = await sql`
     select 1 from attempt_people p join attempts a using (attempt_id)
     where p.run_id = ${runId} and p.row_number = any(${rowNumbers}::int[]) and a.status = 'admitted' limit 1
   `.execute(transaction);
-  return inTheAir.rows.length === 0;
+  return inFlight.rows.length === 0;
 }

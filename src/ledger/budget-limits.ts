@@ -63,7 +63,7 @@ export async function setBudget(
  * @param wanted `default`: the settings of the workers say it again
  * @returns the change of the present day or month
  */
-export async function setStandingBudget(
+export async function setDefaultBudget(
   database: Kysely<Tables>,
   period: 'day' | 'month',
   wanted: Exclude<WantedLimit, 'used'>,
@@ -72,14 +72,14 @@ export async function setStandingBudget(
 ): Promise<LimitChange> {
   return database.transaction().execute(async (transaction) => {
     const before = await sql<{ limit: string | null }>`
-      select trim_scale(credits_limit)::text as "limit" from standing_budgets where period = ${period} for update
+      select trim_scale(credits_limit)::text as "limit" from default_budgets where period = ${period} for update
     `.execute(transaction);
     const limit = typeof wanted === 'bigint' ? formatCredits(wanted) : null;
     if (wanted === 'default') {
-      await sql`delete from standing_budgets where period = ${period}`.execute(transaction);
+      await sql`delete from default_budgets where period = ${period}`.execute(transaction);
     } else {
       await sql`
-        insert into standing_budgets (period, credits_limit) values (${period}, ${limit}::numeric)
+        insert into default_budgets (period, credits_limit) values (${period}, ${limit}::numeric)
         on conflict (period) do update set credits_limit = excluded.credits_limit
       `.execute(transaction);
     }
@@ -138,7 +138,7 @@ async function resolve(
   if (wanted === 'used') return { limit: used, byCommand: true };
   if (wanted !== 'default') return { limit: formatCredits(wanted), byCommand: true };
   const standing = await sql<{ limit: string | null }>`
-    select trim_scale(credits_limit)::text as "limit" from standing_budgets where period = split_part(${budgetId}, ':', 1)
+    select trim_scale(credits_limit)::text as "limit" from default_budgets where period = split_part(${budgetId}, ':', 1)
   `.execute(transaction);
   if (standing.rows[0]) return { limit: standing.rows[0].limit, byCommand: true };
   return { limit: ownDefault === undefined ? null : formatCredits(ownDefault), byCommand: false };

@@ -17,7 +17,7 @@ export interface CallQueueOptions {
   /** Calls that this process keeps in the air at once. */
   readonly concurrency: number;
   /** What the database says is free: the truth across processes and restarts. */
-  readonly freePlaces: () => Promise<{ places: number; wait: Wait | undefined }>;
+  readonly freeSlots: () => Promise<{ places: number; wait: Wait | undefined }>;
   /** A wait up to this many milliseconds is sat out in the queue; a longer one is handed back to the caller. */
   readonly patienceMilliseconds: number;
 }
@@ -143,7 +143,7 @@ export class CallQueue {
     this.#dry = false;
     if (((await this.#limiter.currentReservoir()) ?? 0) > 0) return;
     try {
-      const { places, wait } = await this.#options.freePlaces();
+      const { places, wait } = await this.#options.freeSlots();
       if (places > 0) {
         await this.#limiter.incrementReservoir(Math.min(places, largestRefill));
       } else if (wait && wait.milliseconds > this.#options.patienceMilliseconds) {

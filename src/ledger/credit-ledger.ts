@@ -81,7 +81,7 @@ export async function budgetsOf(
     ), added as (
       insert into budgets (budget_id, credits_limit, set_by_command)
       select a.budget_id, case when s.period is null then a.credits_limit else s.credits_limit end, s.period is not null
-      from applying a left join standing_budgets s using (period)
+      from applying a left join default_budgets s using (period)
       where not exists (select 1 from budgets b where b.budget_id = a.budget_id)
       on conflict do nothing
     )
@@ -213,7 +213,7 @@ export async function readPeriodBudgets(
         else least(b.credits_limit, own) end)::text as "limit",
       trim_scale(coalesce(reserved, 0))::text as reserved, trim_scale(coalesce(settled, 0))::text as settled
     from (${presentPeriods(limits)}) as current (budget_id, period, own)
-    left join budgets b using (budget_id) left join standing_budgets s using (period)
+    left join budgets b using (budget_id) left join default_budgets s using (period)
     order by period
   `.execute(database);
   return result.rows;

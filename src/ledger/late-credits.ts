@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
-import type { Stop } from '../contract.ts';
+import type { PauseReason } from '../contract.ts';
 import { settle } from './close-attempt.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -111,7 +111,7 @@ async function stopOverbilled(
   attemptId: string,
   runId: string,
 ): Promise<void> {
-  const stop: Stop = {
+  const stop: PauseReason = {
     type: 'service.overbilled',
     reason: `the service billed more for attempt ${attemptId} than was reserved for it`,
     next: `compare the attempt (enrich attempts show ${attemptId}) with the invoice of the service; then: enrich resume ${runId}`,

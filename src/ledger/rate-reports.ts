@@ -19,7 +19,7 @@ export interface RateScope {
 }
 
 /** What an answer, or a refusal, says of the rate. */
-export interface RateWord {
+export interface RateReport {
   readonly rateLimits: readonly ReportedWindow[];
   readonly retryAfterSeconds?: number | undefined;
 }
@@ -46,7 +46,7 @@ export async function recordReports(
   database: Kysely<Tables>,
   { service, scope }: RateScope,
   callId: string | undefined,
-  { rateLimits, retryAfterSeconds }: RateWord,
+  { rateLimits, retryAfterSeconds }: RateReport,
 ): Promise<void> {
   const reports = rateLimits.flatMap((window) => {
     const left = leftOf(window);
@@ -72,7 +72,7 @@ export async function recordReports(
       and r.said_at < (select started_at from rate_calls where call_id = ${callId ?? null}))
   )`;
   await sql`
-    insert into service_windows as r (service, scope, seconds, calls_limit, calls_left, said_at, believed_until)
+    insert into rate_reports as r (service, scope, seconds, calls_limit, calls_left, said_at, believed_until)
     select ${service}, ${scope}, seconds, calls_limit, calls_left, clock_timestamp(), clock_timestamp() + make_interval(secs => belief)
     from unnest(${reports.map((each) => each.seconds)}::int[], ${reports.map((each) => each.limit)}::int[],
       ${reports.map((each) => each.left)}::int[], ${reports.map((each) => each.belief)}::float8[])
@@ -105,7 +105,7 @@ export async function readReports(
     from (
       select *, case when believed_until > clock_timestamp() then calls_left else calls_limit end as left_now,
         (select count(*) from rate_calls c where c.scope = r.scope and c.counted_until > clock_timestamp()) as in_the_air
-      from service_windows r where service = ${service} and scope = ${scope}
+      from rate_reports r where service = ${service} and scope = ${scope}
     ) as known
     where left_now < ${unlimited}
     order by seconds

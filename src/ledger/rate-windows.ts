@@ -3,7 +3,7 @@ import { formatDuration } from '../domain/text/duration.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import type { Tables } from '../db/schema.ts';
-import { readReports, recordReports, type RateScope, type RateWord } from './rate-reports.ts';
+import { readReports, recordReports, type RateScope, type RateReport } from './rate-reports.ts';
 
 /** Endpoints: the service counts the calls of each by themselves. */
 export const bulkMatchScope = 'people/bulk_match';
@@ -16,7 +16,7 @@ export interface Wait {
   readonly milliseconds: number;
   readonly reason: string;
   /** Others go first: there is a place by then only if no more of them come. */
-  readonly isOutranked?: true;
+  readonly isPreempted?: true;
 }
 
 export type Place = { readonly kind: 'taken' } | ({ readonly kind: 'full' } & Wait);
@@ -33,7 +33,7 @@ export type Place = { readonly kind: 'taken' } | ({ readonly kind: 'full' } & Wa
  * @param kept places that are left free in each window, for calls that go first
  * @param deadlineSeconds the longest that the call can take from now on
  */
-export async function takePlace(
+export async function acquireSlot(
   transaction: Transaction<Tables>,
   call: RateScope & { readonly callId: string; readonly deadlineSeconds: number },
   limits: readonly RateLimit[],
@@ -55,7 +55,7 @@ export async function takePlace(
  *
  * @returns `places` is Infinity without limits; where it is 0, `wait` says for how long at least
  */
-export async function freePlaces(
+export async function freeSlots(
   database: Kysely<Tables>,
   of: RateScope,
   limits: readonly RateLimit[],
@@ -70,22 +70,22 @@ export async function freePlaces(
       places: 0,
       wait: waitFor(paused.milliseconds, paused.reason ?? 'the service asked for a pause'),
     };
-  const windows = await freePlacesPerWindow(database, of, limits);
+  const windows = await freeSlotsPerWindow(database, of, limits);
   const places = Math.min(Number.POSITIVE_INFINITY, ...windows.map((window) => window.free));
   return { places, wait: places > 0 ? undefined : await longestWait(database, of, limits, 0) };
 }
 
 /** Each window, ours and those that the service tells of, with the places that are free in it now. */
-export async function freePlacesPerWindow(
+export async function freeSlotsPerWindow(
   database: Kysely<Tables>,
   of: RateScope,
   limits: readonly RateLimit[],
 ): Promise<readonly (RateLimit & { readonly free: number })[]> {
-  return [...(await ownFreePlaces(database, of.scope, limits)), ...(await readReports(database, of))];
+  return [...(await ownFreeSlots(database, of.scope, limits)), ...(await readReports(database, of))];
 }
 
 /** Each window of `limits`, with the places that are free in it by our own count. */
-export async function ownFreePlaces(
+export async function ownFreeSlots(
   database: Kysely<Tables>,
   scope: string,
   limits: readonly RateLimit[],
@@ -113,7 +113,7 @@ export async function endCall(
   of: RateScope,
   callId: string,
   accepted: boolean,
-  word: RateWord = { rateLimits: [] },
+  word: RateReport = { rateLimits: [] },
 ): Promise<void> {
   // First: between the two the call would otherwise be neither in the air nor among those that the service has counted.
   await recordReports(database, of, callId, word);
@@ -143,7 +143,7 @@ export async function giveCallUp(
 }
 
 /** The call is certain never to have left this machine: the service cannot have counted it. */
-export async function returnPlace(database: Kysely<Tables>, callId: string): Promise<void> {
+export async function releaseSlot(database: Kysely<Tables>, callId: string): Promise<void> {
   await sql`delete from rate_calls where call_id = ${callId}`.execute(database);
 }
 
@@ -212,10 +212,10 @@ async function lockScope(transaction: Transaction<Tables>, scope: string): Promi
     return waitFor(row.milliseconds, row.reason ?? 'the service asked for a pause');
   }
   if (row?.probing) {
-    const inTheAir = await sql`
+    const inFlight = await sql`
       select 1 from rate_calls where scope = ${scope} and counted_until > clock_timestamp() limit 1
     `.execute(transaction);
-    if (inTheAir.rows.length > 0)
+    if (inFlight.rows.length > 0)
       return waitFor(250, 'one call probes whether the service accepts calls again');
   }
   return undefined;
@@ -248,7 +248,7 @@ async function longestWait(
   const longest = [own, ...reported].reduce((one, other) =>
     other && other.milliseconds > (one?.milliseconds ?? 0) ? other : one,
   );
-  return longest && kept > 0 ? { ...longest, isOutranked: true } : longest;
+  return longest && kept > 0 ? { ...longest, isPreempted: true } : longest;
 }
 
 /**

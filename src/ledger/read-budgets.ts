@@ -40,11 +40,11 @@ export async function readBudgets(database: Kysely<Tables>, ofEach: number): Pro
 }
 
 /** What every day and month begins with by command; empty where the settings say it. */
-export async function readStandingBudgets(
+export async function readDefaultBudgets(
   database: Kysely<Tables>,
 ): Promise<{ period: 'day' | 'month'; limit: string | null }[]> {
   const result = await sql<{ period: 'day' | 'month'; limit: string | null }>`
-    select period, trim_scale(credits_limit)::text as "limit" from standing_budgets order by period
+    select period, trim_scale(credits_limit)::text as "limit" from default_budgets order by period
   `.execute(database);
   return result.rows;
 }

@@ -28,7 +28,7 @@ const believedSeconds = 30 * 60;
  * @param ready of the lowest priority nothing is written: nobody leaves a place for it
  * @param milliseconds how long it is known to wait at least
  */
-export async function awaitPlace(
+export async function registerWaitingBatch(
   database: Kysely<Tables>,
   ready: ReadyBatch,
   milliseconds = 0,
@@ -43,7 +43,7 @@ export async function awaitPlace(
 }
 
 /** A batch that needs no call after all waits no longer. Admission does the same for those that get one. */
-export async function leavePlace(
+export async function deregisterWaitingBatch(
   database: Kysely<Tables>,
   { runId, batch, priority }: ReadyBatch,
 ): Promise<void> {
@@ -66,7 +66,7 @@ export function batchesBefore(priority: RawBuilder<unknown>): RawBuilder<unknown
 }
 
 /** How many places are kept from a call of this priority. */
-export async function placesKept(database: Kysely<Tables>, priority: RunPriority): Promise<number> {
+export async function reservedSlots(database: Kysely<Tables>, priority: RunPriority): Promise<number> {
   if (priority === inOrder[0]) return 0;
   const { rows } = await sql<{ places: number }>`
     select count(*)::int as places from (${batchesBefore(sql`${priority}`)}) as batches

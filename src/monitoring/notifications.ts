@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { RunFacts, Stop } from '../contract.ts';
+import type { RunFacts, PauseReason } from '../contract.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readRunFacts } from '../runs/run-facts.ts';
@@ -98,7 +98,7 @@ export async function readNews(
 ): Promise<RunNews | BudgetNews> {
   const occurrence = { event, event_id: notificationId, occurred_at: occurredAt.toISOString() };
   if (runId === null) return { ...occurrence, ...(facts as unknown as Omit<BudgetNews, keyof Occurrence>) };
-  const stop = facts as unknown as Stop | null;
+  const stop = facts as unknown as PauseReason | null;
   return {
     ...occurrence,
     figures_at: new Date().toISOString(),

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { readPeriodBudgets, type BudgetLimits, type PeriodBudget } from '../ledger/credit-ledger.ts';
 import { readReports } from '../ledger/rate-reports.ts';
-import { bulkMatchScope, matchScope, ownFreePlaces, webhookResultScope } from '../ledger/rate-windows.ts';
+import { bulkMatchScope, matchScope, ownFreeSlots, webhookResultScope } from '../ledger/rate-windows.ts';
 import { batchesBefore } from '../ledger/waiting-batches.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -32,7 +32,7 @@ export interface StateOfRun {
   /** Since the last call began or ended, or a poll was due; 0 while late results are awaited and no poll is due. */
   readonly idleSeconds: number;
   /** Batches of runs that go first wait for their calls: this one makes none meanwhile, and is well. */
-  readonly isOutranked: boolean;
+  readonly isPreempted: boolean;
 }
 
 export interface StateOfWindow extends RateLimit {
@@ -112,7 +112,7 @@ async function readWindows(
 ): Promise<StateOfWindow[]> {
   const windows: StateOfWindow[] = [];
   for (const scope of [bulkMatchScope, matchScope, webhookResultScope]) {
-    for (const window of await ownFreePlaces(transaction, scope, rateLimits))
+    for (const window of await ownFreeSlots(transaction, scope, rateLimits))
       windows.push({ ...window, scope, countedBy: 'us' });
     for (const window of await readReports(transaction, { service, scope }))
       windows.push({ ...window, scope, countedBy: 'service' });
@@ -183,7 +183,7 @@ async function readUnfinished(transaction: Transaction<Tables>): Promise<readonl
       a.asked, a.settled, a.reserved, a.unknown, trim_scale(b.credits_limit)::text as "limit",
       greatest(0, extract(epoch from
         clock_timestamp() - greatest(r.created_at, r.approved_at, a.moved, a.due)))::float8 as "idleSeconds",
-      exists (${batchesBefore(sql`r.options ->> 'priority'`)}) as "isOutranked"
+      exists (${batchesBefore(sql`r.options ->> 'priority'`)}) as "isPreempted"
     from runs r
     left join budgets b on b.budget_id = 'run:' || r.run_id
     cross join lateral (

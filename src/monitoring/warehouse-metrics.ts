@@ -225,7 +225,7 @@ function renderRuns(state: State, gauge: MakeGauge): void {
     'run',
     'status',
   );
-  const outranked = gauge(
+  const preempted = gauge(
     'enrich_run_outranked',
     '1 while batches of runs that go before an unfinished one wait for their calls.',
     'run',
@@ -234,7 +234,7 @@ function renderRuns(state: State, gauge: MakeGauge): void {
     const { runId } = run;
     staged.set({ run: runId }, run.rowsStaged);
     idle.set({ run: runId, status: run.status }, run.idleSeconds);
-    outranked.set({ run: runId }, Number(run.isOutranked));
+    preempted.set({ run: runId }, Number(run.isPreempted));
     for (const kind of ['settled', 'reserved', 'unknown'] as const)
       credits.set({ run: runId, state: kind }, Number(run[kind]));
     if (run.limit !== null) limit.set({ run: runId }, Number(run.limit));

@@ -133,7 +133,7 @@ async function rememberMissing(
 ): Promise<void> {
   if (contacts.length === 0) return;
   await sql`
-    update identity_memory m set outcome = 'not_found'
+    update lookup_history m set outcome = 'not_found'
     from (
       select distinct identity_key, r.run_id from run_rows r, unnest(r.keys) as identity_key
       where (r.run_id, r.row_number) in (

@@ -8,7 +8,7 @@ import type { ContactFields } from '../domain/identity/field-groups.ts';
 import { parseProfileUrl } from '../domain/identity/profile-url.ts';
 import type { ClosedAttempt } from '../ledger/close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
-import { holdSuppressions, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import { lockSuppressionsShared, keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** A row that was asked for, with what came of it. */
@@ -34,7 +34,7 @@ export async function remember(
   );
   const rowNumbers = rows.map((row) => row.rowNumber);
   await sql`
-    insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id, service)
+    insert into lookup_history as m (identity_key, field_group, outcome, asked_at, run_id, service)
     select distinct on (identity_key, field_group) identity_key, field_group, outcome, ${attempt.admittedAt}::timestamptz,
       ${attempt.runId}, ${asked.service}
     from unnest(${askedFieldGroups(asked)}::text[]) as field_group, (
@@ -68,7 +68,7 @@ export async function rejectPerson(
       where run_id = ${runId} and row_number = ${rowNumber} and outcome is null
     `.execute(transaction);
     await sql`
-      insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id, service)
+      insert into lookup_history as m (identity_key, field_group, outcome, asked_at, run_id, service)
       select identity_key, field_group, 'rejected', clock_timestamp(), ${runId}, ${rejected.asked.service}
       from run_rows, unnest(keys) as identity_key, unnest(${askedFieldGroups(rejected.asked)}::text[]) as field_group where run_id = ${runId} and row_number = ${rowNumber} order by identity_key, field_group
       on conflict (identity_key, field_group) do update
@@ -94,9 +94,9 @@ export async function rememberAsked(
   // Nobody asks for them in any case, and of who was erased nothing comes back by this.
   const listed = listedRows(keysOfRows(runId, sql`select row_number from run_rows where run_id = ${runId}`));
   return warehouse.database.transaction().execute(async (transaction) => {
-    await holdSuppressions(transaction);
+    await lockSuppressionsShared(transaction);
     await sql`
-      insert into identity_memory as m (identity_key, field_group, outcome, asked_at, run_id, service)
+      insert into lookup_history as m (identity_key, field_group, outcome, asked_at, run_id, service)
       select distinct identity_key, field_group, 'not_found', ${askedAt}::timestamptz, ${runId}, ${asked.service}
       from run_rows, unnest(keys) as identity_key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
       where run_id = ${runId} and row_number not in (select row_number from (${listed}) listed) order by 1, 2
@@ -115,7 +115,7 @@ export async function rememberAsked(
 /** Under how many names it is remembered that a run asked for people, and no later run has. */
 export async function countRemembered(database: Kysely<Tables>, runId: string): Promise<number> {
   const { rows } = await sql<{ names: number }>`
-    select count(distinct identity_key)::int as names from identity_memory where run_id = ${runId}
+    select count(distinct identity_key)::int as names from lookup_history where run_id = ${runId}
   `.execute(database);
   return rows[0]!.names;
 }
@@ -129,9 +129,9 @@ export async function forgetAsked({ database }: Warehouse, runId: string): Promi
   // In the order in which it is written, so that whoever remembers the same people waits only one way round.
   const { rows } = await sql<{ names: number }>`
     with locked as (
-      select identity_key, field_group from identity_memory where run_id = ${runId} order by identity_key, field_group for update
+      select identity_key, field_group from lookup_history where run_id = ${runId} order by identity_key, field_group for update
     ), forgotten as (
-      delete from identity_memory m using locked l
+      delete from lookup_history m using locked l
       where m.identity_key = l.identity_key and m.field_group = l.field_group returning m.identity_key
     )
     select count(distinct identity_key)::int as names from forgotten

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { findPerson, type PersonTraces } from './person-traces.ts';
-import { lockSuppressions, saysNothing, suppress, withoutIds, type SuppressionNote } from './suppressions.ts';
+import {
+  lockSuppressionsExclusive,
+  clearPersonalData,
+  suppress,
+  withoutIds,
+  type SuppressionNote,
+} from './suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** What the warehouse holds of somebody, or held before they were erased. */
@@ -36,7 +42,7 @@ export async function measureErasure(
       (select count(*)::int from contact_phones p where ${ofTheirs(traces)}) as phones,
       (select count(*)::int from raw_answers where attempt_id = any(${traces.attemptIds}::text[])) as answers,
       (select count(*)::int from webhook_deliveries where attempt_id = any(${traces.attemptIds}::text[]) and body is not null) as deliveries,
-      (select count(distinct identity_key)::int from identity_memory where identity_key = any(${traces.forms}::text[])) as remembered
+      (select count(distinct identity_key)::int from lookup_history where identity_key = any(${traces.forms}::text[])) as remembered
   `.execute(database);
   return rows[0]!;
 }
@@ -60,7 +66,7 @@ export async function erase(
   const { keys: known } = await findPerson(warehouse.database, keys);
   return warehouse.database.transaction().execute(async (transaction) => {
     // First of all: whoever writes of people now is waited for, and who comes later finds them on the list.
-    await lockSuppressions(transaction);
+    await lockSuppressionsExclusive(transaction);
     const traces = await findPerson(transaction, known);
     await suppress(transaction, traces.keys, { ...note, reason: note.reason ?? 'erased' });
     const former_values = await eraseFormer(transaction, traces);
@@ -82,7 +88,7 @@ export async function erase(
     const rows = await clearRows(transaction, traces);
     await sql`delete from claims where identity_key = any(${traces.forms}::text[])`.execute(transaction);
     const forgotten = await sql<{ keys: number }>`
-      with forgotten as (delete from identity_memory where identity_key = any(${traces.forms}::text[]) returning identity_key)
+      with forgotten as (delete from lookup_history where identity_key = any(${traces.forms}::text[]) returning identity_key)
       select count(distinct identity_key)::int as keys from forgotten
     `.execute(transaction);
     const removed = {
@@ -159,7 +165,7 @@ async function clearRows(transaction: Transaction<Tables>, { rows }: PersonTrace
         select * from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[]))
       order by r.run_id, r.row_number for update
     )
-    update run_rows r set ${saysNothing}, contact_id = 'erased:' || r.row_number,
+    update run_rows r set ${clearPersonalData}, contact_id = 'erased:' || r.row_number,
       reason = case when r.outcome is null then 'erased before they were asked for' else r.reason end,
       outcome = coalesce(r.outcome, 'suppressed')
     from locked theirs where r.run_id = theirs.run_id and r.row_number = theirs.row_number

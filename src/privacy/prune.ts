@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
 import { maySpend } from '../db/run-states.ts';
-import { saysNothing } from './suppressions.ts';
+import { clearPersonalData } from './suppressions.ts';
 
 /** What is older than its retention: how much of it can go, and how much is still needed. */
 export interface PruneFigures {
@@ -220,7 +220,7 @@ async function pruneRows(
     if (!batch) return undefined;
     const { runId, from, to } = batch;
     await sql`
-      update run_rows set ${saysNothing}
+      update run_rows set ${clearPersonalData}
       where run_id = ${runId} and row_number > ${from} and row_number <= ${to}
     `.execute(transaction);
     await sql`update runs set rows_pruned = ${to} where run_id = ${runId}`.execute(transaction);

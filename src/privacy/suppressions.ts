@@ -27,12 +27,12 @@ const listLock = 7_305_902_312;
  * the list and its end, so that nothing is written of somebody who is already erased. The first lock of every transaction
  * that takes it, since whoever changes the list waits for all of them.
  */
-export async function holdSuppressions(transaction: Transaction<Tables>): Promise<void> {
+export async function lockSuppressionsShared(transaction: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(${listLock})`.execute(transaction);
 }
 
 /** Held by a transaction that changes the list. */
-export async function lockSuppressions(transaction: Transaction<Tables>): Promise<void> {
+export async function lockSuppressionsExclusive(transaction: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(${listLock})`.execute(transaction);
 }
 
@@ -82,7 +82,7 @@ export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawB
 }
 
 /** What a staged row says of somebody on the list is not kept: they may want to be in no file of ours. */
-export const saysNothing = sql`raw = '[]', person_id = null, email = null, other_emails = null, hashed_email = null,
+export const clearPersonalData = sql`raw = '[]', person_id = null, email = null, other_emails = null, hashed_email = null,
   profile_url = null, first_name = null, last_name = null, name = null, organization_name = null, domain = null, keys = '{}'`;
 
 const hidden = 'suppressed-';
@@ -115,7 +115,7 @@ export async function suppress(
   keys: readonly string[],
   note: SuppressionNote,
 ): Promise<number> {
-  await lockSuppressions(transaction);
+  await lockSuppressionsExclusive(transaction);
   const added = await sql`
     insert into suppression_entries (entry_id, kind, domain, reason, added_by)
     select distinct sha256(convert_to(identity_key, 'UTF8')), split_part(identity_key, ':', 1),
@@ -162,7 +162,7 @@ export async function suppressStaged(
 /** Takes entries off the list. @returns how many were on it */
 export async function unsuppress(warehouse: Warehouse, keys: readonly string[]): Promise<number> {
   return warehouse.database.transaction().execute(async (transaction) => {
-    await lockSuppressions(transaction);
+    await lockSuppressionsExclusive(transaction);
     const removed = await sql`
       delete from suppression_entries where entry_id = any(${keys.map(sha256)}::bytea[])
     `.execute(transaction);

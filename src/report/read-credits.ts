@@ -11,7 +11,7 @@ interface Sums {
   readonly waterfall: string;
   readonly decided: string;
   readonly held: string;
-  readonly inTheAir: string;
+  readonly inFlight: string;
   readonly awaiting: string;
   readonly unknown: string;
 }
@@ -45,7 +45,7 @@ export async function readCredits(database: Kysely<Tables>, run: RunRecord): Pro
     select ${total(sql`settled`)} as settled, ${total(sql`records`)} as records, ${total(sql`phones`)} as phones,
       ${total(sql`waterfall`)} as waterfall, ${total(sql`settled - records - phones - waterfall`)} as decided,
       ${total(sql`reserved`, sql`status in ('admitted', 'awaiting', 'unknown')`)} as held,
-      ${total(sql`reserved`, sql`status = 'admitted'`)} as "inTheAir",
+      ${total(sql`reserved`, sql`status = 'admitted'`)} as "inFlight",
       ${total(sql`reserved`, sql`status = 'awaiting'`)} as awaiting,
       ${total(sql`reserved`, sql`status = 'unknown'`)} as unknown
     from with_waterfall
@@ -68,7 +68,7 @@ export async function readCredits(database: Kysely<Tables>, run: RunRecord): Pro
     },
     held: {
       total: sums.held,
-      in_the_air: sums.inTheAir,
+      in_the_air: sums.inFlight,
       awaiting: sums.awaiting,
       unknown: sums.unknown,
     },

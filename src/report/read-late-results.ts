@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
-import { readLateStanding } from '../late-results/late-polls.ts';
+import { readLateResultsStatus } from '../late-results/late-polls.ts';
 import type { LateResults } from './report.ts';
 
 interface Deliveries {
@@ -13,7 +13,7 @@ interface Deliveries {
 
 /** How the late results of a run stand, and how long they took. */
 export async function readLateResults(warehouse: Warehouse, runId: string): Promise<LateResults> {
-  const standing = await readLateStanding(warehouse, runId);
+  const standing = await readLateResultsStatus(warehouse, runId);
   const counted = await sql<Deliveries>`
     select count(*) filter (where status = 'applied' and origin = 'poll')::int as polled,
       count(*) filter (where status = 'duplicate')::int as duplicate,

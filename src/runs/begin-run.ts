@@ -5,7 +5,7 @@ import { getRun, type RunRecord } from './runs.ts';
 import { isUnfinished, lookKeyPrefix, maySpend } from '../db/run-states.ts';
 import type { RunOptions } from '../db/schema.ts';
 
-export interface RunOrder {
+export interface RunSpec {
   readonly filePath: string;
   readonly fileName: string;
   readonly fileSha256: string;
@@ -26,7 +26,7 @@ export interface RunOrder {
  */
 export async function findOrBeginRun(
   warehouse: Warehouse,
-  order: RunOrder,
+  order: RunSpec,
 ): Promise<{ run: RunRecord; found: boolean }> {
   const runKey = order.planOnly ? `${lookKeyPrefix}${randomBytes(16).toString('hex')}` : keyOf(order);
   const runId = newRunId();
@@ -60,7 +60,7 @@ export async function findOrBeginRun(
  * As text, in the order in which the options were put together: whoever changes that order lets the next release begin a second
  * run beside each that is unfinished.
  */
-function keyOf(order: RunOrder): string {
+function keyOf(order: RunSpec): string {
   const { lateDeadlineSeconds: _, ...options } = order.options;
   const asked = omit(options, optionsOutsidePlan);
   return createHash('sha256')
@@ -106,7 +106,7 @@ function omit(options: object, names: readonly string[]): object {
  */
 export async function wasRunBefore(
   warehouse: Warehouse,
-  { fileSha256, options }: Pick<RunOrder, 'fileSha256' | 'options'>,
+  { fileSha256, options }: Pick<RunSpec, 'fileSha256' | 'options'>,
 ): Promise<boolean> {
   const manner = [...optionsOfManner];
   const { rows } = await sql`

@@ -1,4 +1,4 @@
-import type { IngestOutcome, Stop } from '../contract.ts';
+import type { IngestOutcome, PauseReason } from '../contract.ts';
 import { Problem } from '../domain/problem.ts';
 import { parseAddress, shownAddress } from '../ingest/sources/export-address.ts';
 import { findContent, isElsewhere, type ExportAccess } from '../ingest/sources/obtain-export.ts';
@@ -76,7 +76,9 @@ export async function stageRun(
     if (!(error instanceof Problem) || error.type.startsWith('database.')) throw error;
     // Another process may have staged it meanwhile, and removed what it had fetched.
     const now = await getRun(warehouse, runId);
-    return now.ingestedAt === null ? { kind: 'refused', stop: asStop(error) } : ingested(warehouse, now);
+    return now.ingestedAt === null
+      ? { kind: 'refused', stop: asPauseReason(error) }
+      : ingested(warehouse, now);
   }
 }
 
@@ -99,7 +101,7 @@ export async function forgetContent(
   }
 }
 
-function asStop(problem: Problem): Stop {
+function asPauseReason(problem: Problem): PauseReason {
   return {
     type: problem.type,
     // It ends up in Temporal: what is quoted of the file may look like a person.

@@ -1,4 +1,4 @@
-import type { PilotJudgement, Stop } from '../contract.ts';
+import type { PilotJudgement, PauseReason } from '../contract.ts';
 import { counted, countedPeople } from '../domain/text/counted.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
 import { describeRate, matchRate, percent } from '../domain/runs/match-rate.ts';
@@ -53,7 +53,11 @@ function describePilot({ people, answered, found, match_rate, credits, fields }:
   ].join('; ');
 }
 
-function stopOf({ runId, options }: RunRecord, result: PilotResult, summary: string): Stop | undefined {
+function stopOf(
+  { runId, options }: RunRecord,
+  result: PilotResult,
+  summary: string,
+): PauseReason | undefined {
   const { minMatchRate, maxCostPerEmail } = options;
   const next = `enrich resume ${runId} goes on with everybody else; enrich cancel ${runId} ends it`;
   if (minMatchRate === null && maxCostPerEmail === null) return { type: 'pilot.done', reason: summary, next };

@@ -5,10 +5,10 @@ import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from '../db/database.ts';
 import {
   hasSuppressions,
-  holdSuppressions,
+  lockSuppressionsShared,
   keysOfRows,
   listedRows,
-  saysNothing,
+  clearPersonalData,
 } from '../privacy/suppressions.ts';
 import type { RunOptions, Tables } from '../db/schema.ts';
 
@@ -46,7 +46,7 @@ export async function openPage(
 ): Promise<{ batches: number[]; people: number }> {
   return warehouse.database.transaction().execute(async (transaction) => {
     // Whoever is erased now is erased before their claim is written, or after, and then it goes with them.
-    await holdSuppressions(transaction);
+    await lockSuppressionsShared(transaction);
     await sql`
       create temporary table page_keys on commit drop as
       select identity_key, r.row_number from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
@@ -124,7 +124,7 @@ async function dropSuppressed(
     unclaimed as (
       delete from claims c using listed l where c.run_id = ${runId} and c.row_number = l.row_number
     )
-    update run_rows r set outcome = 'suppressed', reason = 'put on the suppression list since the plan was made', ${saysNothing}
+    update run_rows r set outcome = 'suppressed', reason = 'put on the suppression list since the plan was made', ${clearPersonalData}
     from listed l where r.run_id = ${runId} and r.row_number = l.row_number and r.outcome is null
   `.execute(database);
   return Number(dropped.numAffectedRows ?? 0n);
@@ -141,7 +141,7 @@ async function dropFresh(
   const dropped = await sql`
     with fresh as (
       select k.row_number, min(m.run_id) as run_id from ${keys} k
-      join identity_memory m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
+      join lookup_history m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
         and m.service = ${service}
         and m.asked_at > now() - make_interval(secs =>
           case when m.outcome = 'enriched' then ${freshness.enrichedSeconds}::float8 else ${freshness.notFoundSeconds}::float8 end)

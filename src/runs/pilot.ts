@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { peoplePerCall, peoplePerPage, type Stop } from '../contract.ts';
+import { peoplePerCall, peoplePerPage, type PauseReason } from '../contract.ts';
 import { isFreeMail } from '../domain/identity/free-mail.ts';
 import type { Matches } from '../domain/runs/match-rate.ts';
 import { chooseSample } from '../domain/runs/sample.ts';
@@ -98,10 +98,10 @@ export async function keepPilot(
   warehouse: Warehouse,
   runId: string,
   figures: PilotFigures,
-  stop: Stop | undefined,
-): Promise<Stop | undefined> {
+  stop: PauseReason | undefined,
+): Promise<PauseReason | undefined> {
   return warehouse.database.transaction().execute(async (transaction) => {
-    const run = await sql<{ pilot: PilotFigures | null; status: string; stop: Stop | null }>`
+    const run = await sql<{ pilot: PilotFigures | null; status: string; stop: PauseReason | null }>`
       select pilot, status, stop from runs where run_id = ${runId} for update
     `.execute(transaction);
     const { pilot, status, stop: present } = run.rows[0]!;

@@ -1,11 +1,11 @@
-import { peoplePerCall, type PlanOutcome, type PlanSummary, type Stop } from '../contract.ts';
+import { peoplePerCall, type PlanOutcome, type PlanSummary, type PauseReason } from '../contract.ts';
 import { policyOf } from '../domain/money/budget-policy.ts';
 import { askOf, expectedCredits, minimumCredits, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
 import { estimateSeconds } from '../domain/rates/eta.ts';
 import { formatRateLimits, lowestLimits, type RateLimit } from '../domain/rates/rate-limit.ts';
 import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '../ledger/credit-ledger.ts';
-import { bulkMatchScope, forgetOldCalls, freePlacesPerWindow } from '../ledger/rate-windows.ts';
+import { bulkMatchScope, forgetOldCalls, freeSlotsPerWindow } from '../ledger/rate-windows.ts';
 import { forgetOldBatches } from '../ledger/waiting-batches.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import { readCallHistory } from '../ledger/call-history.ts';
@@ -50,7 +50,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const pilot = Math.min(run.options.pilot ?? 0, rows.people);
   const rest = rows.people - pilot;
   const calls = Math.ceil(pilot / peoplePerCall) + Math.ceil(rest / peoplePerCall);
-  const windows = await freePlacesPerWindow(database, { service, scope: bulkMatchScope }, rateLimits);
+  const windows = await freeSlotsPerWindow(database, { service, scope: bulkMatchScope }, rateLimits);
   const [short] = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
   const plan: PlanSummary = {
     planHash: rows.planHash,
@@ -103,7 +103,7 @@ function inTenths(credits: Credits): Credits {
   return ((credits + tenth - 1n) / tenth) * tenth;
 }
 
-function planChanged(expected: string, actual: string): Stop {
+function planChanged(expected: string, actual: string): PauseReason {
   return {
     type: 'plan.changed',
     reason: `the plan is no longer ${expected} but ${actual}: the file, the options or what is known of its people changed`,

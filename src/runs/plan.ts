@@ -5,7 +5,7 @@ import type { Warehouse } from '../db/database.ts';
 import type { Asked } from './pages.ts';
 import { placePilot } from './pilot.ts';
 import { optionsOutsidePlan } from './begin-run.ts';
-import { hasSuppressions, listedRows, saysNothing } from '../privacy/suppressions.ts';
+import { hasSuppressions, listedRows, clearPersonalData } from '../privacy/suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** Whose calls go first is for each command to say, and may change any time: a backfill applies what `enrich plan` has shown. */
@@ -129,7 +129,7 @@ async function decide(
     select coalesce(p.first_row, k.row_number), 'fresh',
       'asked on ' || to_char(max(m.asked_at) at time zone 'UTC', 'YYYY-MM-DD') || ' by run ' || (array_agg(m.run_id order by m.asked_at desc))[1]
     from plan_keys k
-    join identity_memory m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
+    join lookup_history m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
       and m.service = ${service}
       and m.asked_at > now() - make_interval(secs =>
         case when m.outcome = 'enriched' then ${freshness.enrichedSeconds}::float8 else ${freshness.notFoundSeconds}::float8 end)
@@ -154,7 +154,7 @@ async function decide(
   `.execute(transaction);
   if (isListed)
     await sql`
-      update run_rows r set ${saysNothing} from plan_listed l where r.run_id = ${runId} and r.row_number = l.row_number
+      update run_rows r set ${clearPersonalData} from plan_listed l where r.run_id = ${runId} and r.row_number = l.row_number
     `.execute(transaction);
 }
 

@@ -25,7 +25,7 @@ interface BudgetDependencies {
 const emptyBudget = 'budget.empty';
 
 /** What a run does whose page found no credits for even one person: go on, end, or wait for a budget. */
-export async function meetBudget(
+export async function resolveBudgetExhaustion(
   { warehouse, budgets }: BudgetDependencies,
   runId: string,
 ): Promise<BudgetMeeting> {

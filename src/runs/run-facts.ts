@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { RunFacts } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
-import { readLateStanding } from '../late-results/late-polls.ts';
+import { readLateResultsStatus } from '../late-results/late-polls.ts';
 import { getRun } from './runs.ts';
 
 /** Credits are decimals as text. */
@@ -23,7 +23,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     where run_id = ${run.runId} group by 1 order by 1
   `.execute(warehouse.database);
   const money = await readRunMoney(warehouse, run.runId);
-  const { awaited, arrived, late, expired, orphaned } = await readLateStanding(warehouse, run.runId);
+  const { awaited, arrived, late, expired, orphaned } = await readLateResultsStatus(warehouse, run.runId);
   return {
     run_id: run.runId,
     workflow_id: run.runId,

@@ -4,7 +4,7 @@ import { withoutPersonalData } from '../telemetry/log.ts';
 import type { RunRecord } from './runs.ts';
 
 /** Lanes of a page for each call that one worker keeps in the air: enough for a second worker to take its share. */
-const lanesPerCall = 3;
+const batchesPerCall = 3;
 
 /** What the workflow of a run is started with. */
 export function runInputOf(
@@ -22,7 +22,7 @@ export function runInputOf(
     file: shownName(run),
     maxCredits: run.options.maxCredits,
     approved: settings.approved,
-    lanes: lanesPerCall * settings.callConcurrency,
+    batchConcurrency: batchesPerCall * settings.callConcurrency,
     priority: run.options.priority,
     searchable: settings.searchable,
     checksService: settings.checksService,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { PlanSummary, RunPriority, RunStatus, Stop, Undone } from '../contract.ts';
+import type { PlanSummary, RunPriority, RunStatus, PauseReason, Undone } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isFinal, isUnfinished, maySpend } from '../db/run-states.ts';
@@ -23,7 +23,7 @@ export interface RunRecord {
   readonly plan: PlanSummary | null;
   readonly planHash: string | null;
   readonly expectedPlanHash: string | null;
-  readonly stop: Stop | null;
+  readonly stop: PauseReason | null;
   readonly createdAt: Date;
   /** Somebody has said yes to its plan, or its command did. */
   readonly isApproved: boolean;
@@ -104,7 +104,7 @@ export async function setRunStatus(
   warehouse: Warehouse,
   runId: string,
   status: RunStatus,
-  stop: Stop | undefined,
+  stop: PauseReason | undefined,
 ): Promise<void> {
   await sql`
     update runs set status = ${status}, stop = ${stop === undefined ? null : JSON.stringify(stop)}::jsonb,

@@ -7,7 +7,7 @@ import { isElsewhere, obtainExport, type ExportAccess } from '../ingest/sources/
 import { Spool } from '../ingest/sources/staging-directory.ts';
 import type { Warehouse } from '../db/database.ts';
 import { recallContent, recallEtag, rememberContent } from './fetched-exports.ts';
-import { findOrBeginRun, wasRunBefore, type RunOrder } from './begin-run.ts';
+import { findOrBeginRun, wasRunBefore, type RunSpec } from './begin-run.ts';
 import type { RunOptions } from '../db/schema.ts';
 import { forgetContent, stageRun } from './ingest-run.ts';
 import { runInputOf } from './run-input.ts';
@@ -61,7 +61,7 @@ export async function beginScheduledRuns(
     }
     const { path, sha256, etag } = await obtainExport(address, exportAccess, signal);
     if (etag !== undefined) await rememberContent(warehouse, { address: addressText(address), etag, sha256 });
-    const order: RunOrder = {
+    const order: RunSpec = {
       filePath: addressText(address),
       fileName: addressName(address),
       fileSha256: sha256,

@@ -8,7 +8,7 @@ export interface SkippedPeople {
   /** Who will not be asked for, by this word or an earlier one. */
   readonly people: number;
   /** Whose call is in the air: they get the outcome that it brings. */
-  readonly inTheAir: number;
+  readonly inFlight: number;
 }
 
 /**
@@ -49,7 +49,7 @@ export async function skipPage(
     `.execute(transaction);
     const left = await sql<SkippedPeople>`
       select count(*) filter (where r.outcome = 'cancelled')::int as people,
-        count(*) filter (where r.outcome is null)::int as "inTheAir"
+        count(*) filter (where r.outcome is null)::int as "inFlight"
       from run_people p join run_rows r using (run_id, row_number)
       where p.run_id = ${runId} and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
     `.execute(transaction);

@@ -15,8 +15,8 @@ export async function skipWhenLanded(
   signal: AbortSignal,
 ): Promise<{ readonly people: number }> {
   for (;;) {
-    const { people, inTheAir } = await skipPage(warehouse, request);
-    if (inTheAir === 0) return { people };
+    const { people, inFlight } = await skipPage(warehouse, request);
+    if (inFlight === 0) return { people };
     await sleep(pollMilliseconds, undefined, { signal });
   }
 }

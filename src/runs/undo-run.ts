@@ -3,7 +3,11 @@ import { fieldGroups } from '../domain/identity/field-groups.ts';
 import { chooseBest } from '../people/contact-phones.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isListedContact } from '../export/export-contacts.ts';
-import { hasSuppressions, holdSuppressions, lockSuppressions } from '../privacy/suppressions.ts';
+import {
+  hasSuppressions,
+  lockSuppressionsShared,
+  lockSuppressionsExclusive,
+} from '../privacy/suppressions.ts';
 import type { ContactPhonesTable, EnrichedContactsTable, Tables } from '../db/schema.ts';
 
 /** What taking a run back would do, or did. Contacts, if nothing else is said. */
@@ -105,7 +109,7 @@ export async function undo(
 /** Under the lock that every writer of contacts holds: who has not seen the mark has committed, and is taken back as well. */
 async function markUndone(warehouse: Warehouse, runId: string, note: UndoNote): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
-    await lockSuppressions(transaction);
+    await lockSuppressionsExclusive(transaction);
     await sql`
       update runs set undone_at = clock_timestamp(), undone_by = ${note.by}, undone_reason = ${note.reason ?? null}
       where run_id = ${runId} and finished_at is not null and journal = 'kept' and undone_at is null
@@ -140,7 +144,7 @@ async function undoBatch(
 > {
   return database.transaction().execute(async (transaction) => {
     // Nobody is erased between the look at what they were and its being written.
-    await holdSuppressions(transaction);
+    await lockSuppressionsShared(transaction);
     await sql`select set_config('enrichment.undoing', 'yes', true)`.execute(transaction);
     const keys = await nextContacts(transaction, runId, after);
     const last = keys.at(-1);

@@ -1,4 +1,4 @@
-import type { Stop } from '../contract.ts';
+import type { PauseReason } from '../contract.ts';
 import { describeRate, hasFallenBelow, matchRate, percent } from '../domain/runs/match-rate.ts';
 import type { Warehouse } from '../db/database.ts';
 import { forgetMatches, readLatestMatches } from './pilot.ts';
@@ -16,7 +16,7 @@ export async function watchMatchRate(
   warehouse: Warehouse,
   runId: string,
   minimum: number | null,
-): Promise<Stop | undefined> {
+): Promise<PauseReason | undefined> {
   if (minimum === null) return undefined;
   const latest = await readLatestMatches(warehouse, runId, callsWatched);
   if (!hasFallenBelow(minimum, latest)) return undefined;

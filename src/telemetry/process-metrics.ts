@@ -22,7 +22,7 @@ export class ProcessMetrics {
   readonly #calls: Counter<'endpoint' | 'result'>;
   readonly #failures: Counter<'endpoint' | 'type'>;
   readonly #seconds: Histogram<'endpoint'>;
-  readonly #inTheAir: Gauge<'endpoint'>;
+  readonly #inFlight: Gauge<'endpoint'>;
   readonly #rows: Counter;
   readonly #deliveries: Counter<'result'>;
 
@@ -55,7 +55,7 @@ export class ProcessMetrics {
       buckets: callSeconds,
       registers,
     });
-    this.#inTheAir = new Gauge({
+    this.#inFlight = new Gauge({
       name: 'enrich_service_calls_in_the_air',
       help: 'HTTP calls to the service that wait for their answer.',
       labelNames: ['endpoint'],
@@ -79,11 +79,11 @@ export class ProcessMetrics {
 
   /** A call has begun. The function that comes back is told, once, how it ended. */
   callBegan(endpoint: string): (result: CallResult, failureType?: string) => void {
-    this.#inTheAir.inc({ endpoint });
+    this.#inFlight.inc({ endpoint });
     const ended = this.#seconds.startTimer({ endpoint });
     return (result, type) => {
       ended();
-      this.#inTheAir.dec({ endpoint });
+      this.#inFlight.dec({ endpoint });
       this.#calls.inc({ endpoint, result });
       if (type !== undefined) this.#failures.inc({ endpoint, type });
     };

@@ -54,7 +54,7 @@ export class Stage {
           file: 'contacts.csv',
           maxCredits: null,
           approved: true,
-          lanes: 2,
+          batchConcurrency: 2,
           priority: 'ad-hoc',
           searchable: true,
           checksService: false,

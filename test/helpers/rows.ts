@@ -1,5 +1,5 @@
 import type { Warehouse } from '../../src/db/database.ts';
-import { findOrBeginRun, type RunOrder } from '../../src/runs/begin-run.ts';
+import { findOrBeginRun, type RunSpec } from '../../src/runs/begin-run.ts';
 import { setRunStatus, type RunRecord } from '../../src/runs/runs.ts';
 import type { Asked } from '../../src/runs/pages.ts';
 import { budgetsOf } from '../../src/ledger/credit-ledger.ts';
@@ -26,7 +26,7 @@ export interface StagedRow {
 let files = 0;
 
 /** An order of a file of its own, without a file. */
-export function testOrder(): RunOrder {
+export function testOrder(): RunSpec {
   files += 1;
   return {
     filePath: `/nowhere/${files}.csv`,
@@ -57,7 +57,7 @@ export function testOrder(): RunOrder {
 export async function stagedRun(
   warehouse: Warehouse,
   rows: readonly StagedRow[],
-  order: RunOrder = testOrder(),
+  order: RunSpec = testOrder(),
 ): Promise<RunRecord> {
   const { run } = await findOrBeginRun(warehouse, order);
   for (const [index, row] of rows.entries()) {

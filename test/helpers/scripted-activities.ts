@@ -5,7 +5,7 @@ import type {
   CallActivities,
   ControlActivities,
   IngestOutcome,
-  LateStanding,
+  LateResultsStatus,
   PilotJudgement,
   PlanSummary,
   RunFacts,
@@ -30,7 +30,7 @@ export const plan: PlanSummary = {
   etaSeconds: 900,
 };
 
-export const nothingAwaited: LateStanding = {
+export const nothingAwaited: LateResultsStatus = {
   awaited: 0,
   expired: 0,
   arrived: 0,
@@ -90,7 +90,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   };
 
   /** What each look for late results tells; nothing awaited where nothing is said. */
-  look: (number: number) => LateStanding | Promise<LateStanding> = () => nothingAwaited;
+  look: (number: number) => LateResultsStatus | Promise<LateResultsStatus> = () => nothingAwaited;
   looks = 0;
 
   settleLateResults: ControlActivities['settleLateResults'] = async () => {
@@ -131,7 +131,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   meeting: (number: number) => BudgetMeeting = () => ({ kind: 'finish', budget: 'run:x' });
   meetings = 0;
 
-  meetBudget: ControlActivities['meetBudget'] = async () => {
+  resolveBudgetExhaustion: ControlActivities['resolveBudgetExhaustion'] = async () => {
     this.meetings += 1;
     return this.meeting(this.meetings);
   };

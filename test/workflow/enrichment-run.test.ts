@@ -1,11 +1,15 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LateStanding, RunFacts, Stop } from '../../src/contract.ts';
+import type { LateResultsStatus, RunFacts, PauseReason } from '../../src/contract.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
 import { ScriptedActivities, nothingAwaited, plan, tally } from '../helpers/scripted-activities.ts';
 
-const stop: Stop = { type: 'service.unauthorized', reason: 'the key was refused', next: 'set another key' };
+const stop: PauseReason = {
+  type: 'service.unauthorized',
+  reason: 'the key was refused',
+  next: 'set another key',
+};
 
 let stage: Stage;
 
@@ -167,7 +171,7 @@ describe('a run', () => {
 
 describe('late results', () => {
   const lateResults = { pollAfterSeconds: 3_600 };
-  const awaited = (number: number): LateStanding => ({
+  const awaited = (number: number): LateResultsStatus => ({
     ...nothingAwaited,
     awaited: number,
     until: '2026-11-22T03:00:00.000Z',
@@ -230,7 +234,7 @@ describe('late results', () => {
         ? { kind: 'over_budget', tally, budget: 'run:x' }
         : { kind: 'done', tally };
     activities.look = (number) => ({ ...nothingAwaited, arrived: number });
-    await stage.play(activities, (handle) => handle.result(), { lateResults, lanes: 1 });
+    await stage.play(activities, (handle) => handle.result(), { lateResults, batchConcurrency: 1 });
     expect(activities.batches).toContain(3);
     expect(activities.ending).toBe('finished');
   });

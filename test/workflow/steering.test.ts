@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BatchResult, BudgetMeeting, Stop } from '../../src/contract.ts';
+import type { BatchResult, BudgetMeeting, PauseReason } from '../../src/contract.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
 import { ScriptedActivities, nothingAwaited, plan, tally } from '../helpers/scripted-activities.ts';
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => stage.close());
 
-const stop: Stop = {
+const stop: PauseReason = {
   type: 'budget.empty',
   reason: 'day:2026-11-21 has less than 1 credits left',
   next: 'enrich budget set day:2026-11-21 N',
@@ -152,7 +152,7 @@ describe('a page', () => {
         expect(await skipping).toBe(10);
         await handle.result();
       },
-      { lanes: 1 },
+      { batchConcurrency: 1 },
     );
     expect(activities.skipped).toEqual([1]);
     expect(activities.batches).toEqual([1, 101, 102]);
@@ -221,7 +221,7 @@ describe('a page that waits for so long that its history grows long', () => {
         query: `WorkflowId = "${pageId}"`,
       }))
         results.push(await stage.temporal.client.workflow.getHandle(pageId, runId).result());
-      expect(results).toMatchObject([{ kind: 'done' }, { kind: 'outgrown' }]);
+      expect(results).toMatchObject([{ kind: 'done' }, { kind: 'history_limit' }]);
     });
     expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
   });
@@ -248,7 +248,7 @@ describe('the priority of a run', () => {
         );
         expect(keys).toEqual([2, 4, 4]);
       },
-      { lanes: 1 },
+      { batchConcurrency: 1 },
     );
     expect(activities.priorities).toEqual(['backfill']);
   });

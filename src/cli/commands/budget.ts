@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { parseBudgetName } from '../../domain/money/budget-name.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { presentBudget } from '../../ledger/budget-limits.ts';
-import { readBudgetHistory, readBudgets, readStandingBudgets } from '../../ledger/read-budgets.ts';
+import { readBudgetHistory, readBudgets, readDefaultBudgets } from '../../ledger/read-budgets.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { getRun } from '../../runs/runs.ts';
 import { setBudgetCommand } from '../run/budget-change.ts';
@@ -56,7 +56,7 @@ Example:
             ]),
           ]),
         );
-        for (const { period, limit } of await readStandingBudgets(warehouse.database))
+        for (const { period, limit } of await readDefaultBudgets(warehouse.database))
           print(`  every ${period} that begins: ${limit ?? 'no limit'} (by command)`);
       });
     });

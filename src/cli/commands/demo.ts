@@ -14,7 +14,7 @@ import { print, table, tell } from '../terminal/output.ts';
 import { describeMapping, planExport } from '../run/plan-export.ts';
 import { describePlan } from '../run/describe-run.ts';
 import { enrichExport, reportRun } from './run.ts';
-import { orderRun } from '../run/run-spec.ts';
+import { specifyRun } from '../run/run-spec.ts';
 import { withSession, type Session } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
@@ -39,7 +39,7 @@ export function demoCommand(): Command {
       refuseOtherWorkers(config);
       tell(describeService(config));
       const file = await writeSample(config, options.people, options.seed);
-      const order = await orderRun({ kind: 'file', path: file }, { reveal: 'phone' }, config);
+      const order = await specifyRun({ kind: 'file', path: file }, { reveal: 'phone' }, config);
       const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
         const planned = await planExport(session, order);
         tell(`\n${describeMapping(planned.run)}\n`);

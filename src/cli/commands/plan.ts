@@ -3,7 +3,7 @@ import { describeService } from '../run/describe-service.ts';
 import { tell } from '../terminal/output.ts';
 import { planExport, printPlan } from '../run/plan-export.ts';
 import { settingsOfRun, withRunOptions, type RunFlags } from '../run/run-flags.ts';
-import { addressOf, orderRun } from '../run/run-spec.ts';
+import { addressOf, specifyRun } from '../run/run-spec.ts';
 import { withWarehouse } from '../session/session.ts';
 import { withSettings } from '../session/settings-flags.ts';
 
@@ -22,7 +22,7 @@ Examples:
     .action(async (file: string | undefined, options: RunFlags) => {
       const config = settingsOfRun(options);
       tell(describeService(config));
-      const order = await orderRun(addressOf(file, options), options, config);
+      const order = await specifyRun(addressOf(file, options), options, config);
       await withWarehouse(config, async (session) => {
         printPlan(await planExport(session, order), options.json === true);
       });

@@ -7,7 +7,7 @@ import { describeService } from '../run/describe-service.ts';
 import { print, tell } from '../terminal/output.ts';
 import { withStagedExport } from '../run/plan-export.ts';
 import type { RunFlags } from '../run/run-flags.ts';
-import { addressOf, orderRun } from '../run/run-spec.ts';
+import { addressOf, specifyRun } from '../run/run-spec.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
@@ -37,7 +37,7 @@ Example:
       const askedAt = timeOf(options.askedAt);
       const config = settingsOf(options);
       tell(describeService(config));
-      const order = await orderRun(addressOf(file, options), options, config);
+      const order = await specifyRun(addressOf(file, options), options, config);
       const rows = await withWarehouse(config, (session) =>
         withStagedExport(session, order, (runId) =>
           rememberAsked(session.warehouse, runId, askedAt, order.options),

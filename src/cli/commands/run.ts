@@ -16,10 +16,10 @@ import { followRun } from '../run/follow-run.ts';
 import { print, tell } from '../terminal/output.ts';
 import { describeMapping, ingestHere, planExport, printPlan } from '../run/plan-export.ts';
 import { settingsOfRun, withRunOptions, type RunFlags } from '../run/run-flags.ts';
-import { addressOf, orderRun, type OrderedRun } from '../run/run-spec.ts';
+import { addressOf, specifyRun, type SpecifiedRun } from '../run/run-spec.ts';
 import { withSession, withWarehouse, type Session } from '../session/session.ts';
 import { withSettings } from '../session/settings-flags.ts';
-import { goOnIfWanted, isStoppedByLoss } from '../run/quality-gate.ts';
+import { goOnIfWanted, isStoppedByQualityGate } from '../run/quality-gate.ts';
 import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from '../run/steer-run.ts';
 
 /** `enrich run FILE` */
@@ -57,7 +57,7 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
     .option('--yes', 'do not ask: spend what the plan says')
     .action(async (file: string | undefined, options: RunFlags & { readonly yes?: boolean }) => {
       const config = settingsOfRun(options);
-      const order = await orderRun(addressOf(file, options), options, config, priority);
+      const order = await specifyRun(addressOf(file, options), options, config, priority);
       tell(describeService(config));
       const asks = options.yes !== true;
       if (asks && !process.stdin.isTTY) {
@@ -84,7 +84,7 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
  */
 export async function enrichExport(
   session: Session,
-  order: OrderedRun,
+  order: SpecifiedRun,
   { asks, showsPlan }: { asks: boolean; showsPlan: boolean },
 ): Promise<RunFacts> {
   await checkService(session, order.options);
@@ -94,7 +94,7 @@ export async function enrichExport(
   if (found) requirePlan(run, order.expectedPlanHash);
   tell(found ? `going on with ${run.runId}` : `run ${run.runId}`);
   // The same command again is no word that a loss is accepted: a program repeats it as well.
-  if (found && isStoppedByLoss(run))
+  if (found && isStoppedByQualityGate(run))
     return goOnIfWanted(session, await readRunFacts(session.warehouse, run.runId), asks);
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, order.fetched);
   // A run that was left before it was said yes to, whatever it was at, is asked for again.

@@ -6,7 +6,7 @@ import { describeRun } from '../run/describe-run.ts';
 import { lookedAtRun } from '../run/latest-run.ts';
 import { wholeNumber } from '../terminal/number-flag.ts';
 import { print, table, tell } from '../terminal/output.ts';
-import { describeIdle, describeOutranked, withPresentReason } from '../run/present-status.ts';
+import { describeIdle, describePreempted, withPresentReason } from '../run/present-status.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
@@ -30,7 +30,7 @@ export function statusCommand(): Command {
           const facts = await factsOf(runId);
           print(options.json === true ? JSON.stringify(facts) : describeRun(facts));
           (await describeIdle(session, [facts])).forEach(hint);
-          (await describeOutranked(session, facts)).forEach(hint);
+          (await describePreempted(session, facts)).forEach(hint);
           return;
         }
         const runs = await listRuns(warehouse, options.limit);

@@ -15,7 +15,7 @@ import { print, table, tell } from '../terminal/output.ts';
 import { subjectOf, waysToNameSomebody } from '../terminal/person-argument.ts';
 import { withStagedExport } from '../run/plan-export.ts';
 import type { RunFlags } from '../run/run-flags.ts';
-import { addressOf, orderRun } from '../run/run-spec.ts';
+import { addressOf, specifyRun } from '../run/run-spec.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
@@ -79,7 +79,7 @@ function importCommand(): Command {
     .addHelpText('after', '\nExample:\n  enrich suppress import opt-outs.csv --reason "newsletter"')
     .action(async (file: string, options: RunFlags & NoteFlags) => {
       const config = settingsOf(options);
-      const order = await orderRun(addressOf(file, options), options, config);
+      const order = await specifyRun(addressOf(file, options), options, config);
       const { added, namelessRows } = await withWarehouse(config, (session) =>
         withStagedExport(session, order, (runId) =>
           suppressStaged(session.warehouse, runId, noteOf(options)),

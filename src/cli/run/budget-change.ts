@@ -8,7 +8,7 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 import {
   presentBudget,
   setBudget,
-  setStandingBudget,
+  setDefaultBudget,
   type LimitChange,
   type WantedLimit,
 } from '../../ledger/budget-limits.ts';
@@ -58,7 +58,7 @@ Examples:
       const waiting = await withWarehouse(config, async ({ warehouse }) => {
         if (options.fromNowOn === true && budget.kind !== 'run' && wanted !== 'used') {
           const { kind } = budget;
-          const change = await setStandingBudget(
+          const change = await setDefaultBudget(
             warehouse.database,
             kind,
             wanted,

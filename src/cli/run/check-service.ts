@@ -1,6 +1,6 @@
 import { serviceName } from '../../config/settings.ts';
 import { lateKindsOf } from '../../domain/late-results/awaited-results.ts';
-import { describeStanding, learnStanding } from '../../calls/service-status.ts';
+import { describeServiceStatus, readServiceStatus } from '../../calls/service-status.ts';
 import type { RunOptions } from '../../db/schema.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
@@ -24,10 +24,10 @@ export async function checkService(session: Session, asked: RunOptions): Promise
   const standing = await withClient({ ...config.service, ...stack.service }, (client) => {
     const { rateLimits, service } = config;
     const { callTimeoutSeconds } = service;
-    return learnStanding(
+    return readServiceStatus(
       { warehouse, service: serviceName(config), client, rateLimits, callTimeoutSeconds },
       { polls },
     );
   });
-  for (const line of describeStanding(standing)) tell(line);
+  for (const line of describeServiceStatus(standing)) tell(line);
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { serviceName } from '../../config/settings.ts';
-import { mailSignalName, type PlanSummary, type RunStatus } from '../../contract.ts';
+import { deliveryReceivedSignalName, type PlanSummary, type RunStatus } from '../../contract.ts';
 import { counted } from '../../domain/text/counted.ts';
-import { bulkMatchScope, freePlaces } from '../../ledger/rate-windows.ts';
+import { bulkMatchScope, freeSlots } from '../../ledger/rate-windows.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
-import { readLateStanding } from '../../late-results/late-polls.ts';
+import { readLateResultsStatus } from '../../late-results/late-polls.ts';
 import { readRunMoney } from '../../runs/run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { readableSeconds, tell } from '../terminal/output.ts';
@@ -66,7 +66,7 @@ export async function followRun(
     if (run.status === 'paused') await untilCallsAreRecorded(session, runId, signal);
     if (ended || run.status === 'awaiting_approval' || signal.aborted) return run.status;
     if (poll % pollsPerLookAtWorkflow !== 0) return undefined;
-    await wakeForMail(session, runId, handle);
+    await notifyDelivery(session, runId, handle);
     const end = await endOfWorkflow(handle);
     return end === undefined ? undefined : settleEnded(session, runId, end);
   };
@@ -120,10 +120,10 @@ export async function warnWithoutWorker(session: Session): Promise<void> {
  * Receivers wake a run after pauses that grow, because a server pays for each signal. An embedded one does not, and somebody
  * is waiting here: what lies in the inbox is applied at once.
  */
-async function wakeForMail(session: Session, runId: string, handle: WorkflowHandle): Promise<void> {
+async function notifyDelivery(session: Session, runId: string, handle: WorkflowHandle): Promise<void> {
   if (!session.stack.temporal.embedded) return;
-  const { waiting } = await readLateStanding(session.warehouse, runId);
-  if (waiting > 0) await handle.signal(mailSignalName).catch(() => {});
+  const { waiting } = await readLateResultsStatus(session.warehouse, runId);
+  if (waiting > 0) await handle.signal(deliveryReceivedSignalName).catch(() => {});
 }
 
 /** How the workflow ended, if it has: terminated by hand, failed, or lost with its server's data. */
@@ -160,12 +160,12 @@ async function waitingFor(
   isAsked: boolean,
 ): Promise<string | undefined> {
   if (status !== 'running') return undefined;
-  const late = await readLateStanding(session.warehouse, runId);
+  const late = await readLateResultsStatus(session.warehouse, runId);
   if (isAsked && late.awaited > 0) {
     return `late results of ${counted(late.awaited, 'call')} awaited until ${late.until ?? ''}; ${counted(late.arrived, 'delivery', 'deliveries')} arrived`;
   }
   const { config, warehouse } = session;
   const calls = { service: serviceName(config), scope: bulkMatchScope };
-  const { wait } = await freePlaces(warehouse.database, calls, config.rateLimits);
+  const { wait } = await freeSlots(warehouse.database, calls, config.rateLimits);
   return wait && `waiting ${readableSeconds(wait.milliseconds / 1_000)}: ${wait.reason}`;
 }

@@ -8,7 +8,7 @@ import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { discardStagedRows, getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { describePlan } from './describe-run.ts';
 import { print, table, tell } from '../terminal/output.ts';
-import type { OrderedRun } from './run-spec.ts';
+import type { SpecifiedRun } from './run-spec.ts';
 import type { Session } from '../session/session.ts';
 
 /** What a plan is made with. */
@@ -23,7 +23,7 @@ export interface PlannedExport {
  * Plans an export without Temporal and without the service: what `enrich run` would do with it now. Spends nothing; what
  * was staged for it is not kept.
  */
-export async function planExport(session: Planning, order: OrderedRun): Promise<PlannedExport> {
+export async function planExport(session: Planning, order: SpecifiedRun): Promise<PlannedExport> {
   const { warehouse, config } = session;
   const dependencies = {
     warehouse,
@@ -43,7 +43,7 @@ export async function planExport(session: Planning, order: OrderedRun): Promise<
 /** Stages an export only to look at who is in it. What was staged is not kept. */
 export async function withStagedExport<Result>(
   session: Planning,
-  order: OrderedRun,
+  order: SpecifiedRun,
   use: (runId: string) => Promise<Result>,
 ): Promise<Result> {
   const { warehouse } = session;

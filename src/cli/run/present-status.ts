@@ -4,7 +4,7 @@ import { embeddedDirectories } from '../../dev/stack.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { Problem } from '../../domain/problem.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
-import { placesKept } from '../../ledger/waiting-batches.ts';
+import { reservedSlots } from '../../ledger/waiting-batches.ts';
 import { getRun } from '../../runs/runs.ts';
 import type { Session } from '../session/session.ts';
 
@@ -52,10 +52,10 @@ export async function describeIdle(session: Session, runs: readonly RunFacts[]):
  *
  * @returns lines for a person; none where that is not so
  */
-export async function describeOutranked({ warehouse }: Session, facts: RunFacts): Promise<string[]> {
+export async function describePreempted({ warehouse }: Session, facts: RunFacts): Promise<string[]> {
   if (facts.status !== 'running') return [];
   const { priority } = (await getRun(warehouse, facts.run_id)).options;
-  const batches = await placesKept(warehouse.database, priority);
+  const batches = await reservedSlots(warehouse.database, priority);
   if (batches === 0) return [];
   return [
     `  runs that go first have ${counted(batches, 'batch', 'batches')} waiting for a call: while the rate windows are full, this one makes none`,

@@ -6,7 +6,7 @@ import type { Session } from '../session/session.ts';
 import { resumeRun, waitForRun } from './steer-run.ts';
 
 /** Whether a run is paused because what it buys may not be worth it: only a person lets it go on. */
-export function isStoppedByLoss({ status, stop }: RunRecord): boolean {
+export function isStoppedByQualityGate({ status, stop }: RunRecord): boolean {
   if (status !== 'paused' || stop === null) return false;
   return stop.type.startsWith('pilot.') || stop.type === 'match-rate.below';
 }
@@ -22,7 +22,7 @@ export async function goOnIfWanted(session: Session, facts: RunFacts, asks: bool
   let latest = facts;
   for (;;) {
     const run = await getRun(session.warehouse, latest.run_id);
-    if (!isStoppedByLoss(run) || !asks) return latest;
+    if (!isStoppedByQualityGate(run) || !asks) return latest;
     tell(run.stop?.reason ?? '');
     if (!(await agrees('go on with everybody else?'))) return latest;
     latest = await waitForRun(session, run.runId, await resumeRun(session, run));

@@ -5,7 +5,7 @@ import { wholeNumber } from '../terminal/number-flag.ts';
 import { settingsOf } from '../session/settings-flags.ts';
 
 /** Flags that say what a run asks for, and of which columns. */
-export interface WishFlags {
+export interface OptionFlags {
   readonly source?: string | undefined;
   readonly mapping?: string | undefined;
   readonly reveal?: string | undefined;
@@ -17,7 +17,7 @@ export interface WishFlags {
 }
 
 /** Flags of `run`, `backfill` and `plan`; other commands that read an export have some of them. */
-export interface RunFlags extends WishFlags {
+export interface RunFlags extends OptionFlags {
   readonly maxCredits?: string;
   readonly freshness?: string;
   readonly lateDeadline?: string;
@@ -31,7 +31,7 @@ export interface RunFlags extends WishFlags {
 
 /** The export and the options that `run`, `backfill` and `plan` share. */
 export function withRunOptions(command: Command): Command {
-  return withWishOptions(command)
+  return withOptionFlags(command)
     .argument(
       '[file]',
       'CSV export of a CRM (plain or gzip): a file, https://…, s3://bucket/key, or - for standard input',
@@ -52,7 +52,7 @@ export function withRunOptions(command: Command): Command {
 }
 
 /** Options that say what is asked for and what it may cost: those of runs, and of schedules that begin runs. */
-export function withWishOptions(command: Command): Command {
+export function withOptionFlags(command: Command): Command {
   return command
     .option(
       '--source <name>',

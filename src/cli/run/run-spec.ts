@@ -14,21 +14,21 @@ import {
 import { isElsewhere, obtainExport, type ObtainedExport } from '../../ingest/sources/obtain-export.ts';
 import { namingExport, openExport } from '../../ingest/reading/open-export.ts';
 import { Spool } from '../../ingest/sources/staging-directory.ts';
-import type { RunOrder } from '../../runs/begin-run.ts';
+import type { RunSpec } from '../../runs/begin-run.ts';
 import type { RunOptions } from '../../db/schema.ts';
 import { tell } from '../terminal/output.ts';
 import { parseYaml } from '../terminal/parse-yaml.ts';
-import type { RunFlags, WishFlags } from './run-flags.ts';
+import type { RunFlags, OptionFlags } from './run-flags.ts';
 import { withWarehouse } from '../session/session.ts';
 
 /** An order whose export has been looked at. */
-export interface OrderedRun extends RunOrder {
+export interface SpecifiedRun extends RunSpec {
   /** What was fetched for it, where it is no file: whoever stages the run takes it from there. */
   readonly fetched: string | undefined;
 }
 
 /** What is asked for, whatever the file and whenever. */
-export type RunWish = Pick<
+export type RunSpecOptions = Pick<
   RunOptions,
   | 'source'
   | 'mapping'
@@ -78,14 +78,14 @@ export function addressOf(file: string | undefined, flags: RunFlags): ExportAddr
  *
  * @throws Problem `export.*`, `mapping.*`, `setting.invalid`, `credits.no-ceiling`
  */
-export async function orderRun(
+export async function specifyRun(
   address: ExportAddress,
   flags: RunFlags,
   config: Config,
   priority: RunPriority = 'ad-hoc',
-): Promise<OrderedRun> {
+): Promise<SpecifiedRun> {
   const expectedPlanHash = planHashOf(flags.plan);
-  const wish = await wishOf(flags);
+  const wish = await runSpecOptions(flags);
   const reading = { mapping: wish.mapping ?? undefined, source: flags.source };
   return {
     filePath: addressText(address),
@@ -101,7 +101,7 @@ async function checkedContent(
   address: ExportAddress,
   reading: Parameters<typeof openExport>[1],
   config: Config,
-): Promise<Pick<OrderedRun, 'fileSha256' | 'fetched'>> {
+): Promise<Pick<SpecifiedRun, 'fileSha256' | 'fetched'>> {
   if (!isElsewhere(address)) {
     const { survey } = await openExport(addressText(address), reading);
     return { fileSha256: survey.sha256, fetched: undefined };
@@ -129,7 +129,7 @@ function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport>
  *
  * @throws Problem `mapping.*`, `setting.invalid`, `credits.no-ceiling`
  */
-export async function wishOf(flags: WishFlags): Promise<RunWish> {
+export async function runSpecOptions(flags: OptionFlags): Promise<RunSpecOptions> {
   const reveal = extrasOf('--reveal', flags.reveal);
   const waterfall = extrasOf('--waterfall', flags.waterfall);
   return {

@@ -4,7 +4,7 @@ import type { Config } from '../../config/settings.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { print, tell } from '../terminal/output.ts';
-import { withWishOptions } from '../run/run-flags.ts';
+import { withOptionFlags } from '../run/run-flags.ts';
 import { defineSchedule, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';
 import { changesTo, describeChanges, differences, readScheduleFile } from './schedule-file.ts';
 import { outlookOf } from './schedule-outlook.ts';
@@ -16,7 +16,7 @@ import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
 /** `enrich schedule set NAME …` */
 export function setCommand(): Command {
-  return withWishOptions(withSettings(new Command('set')))
+  return withOptionFlags(withSettings(new Command('set')))
     .description('make a schedule, or make it anew with these flags; whether it is paused stays')
     .argument('<name>', 'name of the schedule')
     .argument(

@@ -11,7 +11,7 @@ import { isTimeZone } from '../../domain/text/time-zone.ts';
 import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../telemetry/log.ts';
-import { wishOf } from '../run/run-spec.ts';
+import { runSpecOptions } from '../run/run-spec.ts';
 
 /** A schedule as its owner wants it. */
 export interface ScheduleDefinition {
@@ -87,7 +87,7 @@ export async function defineSchedule(
   if (!result.success) throw wrongField(result.error.issues[0]!);
   const fields = result.data;
   const { mapping, ...flags } = fields;
-  const wish = await wishOf({
+  const wish = await runSpecOptions({
     source: flags.source,
     mapping: mapping === undefined ? undefined : resolve(context.folder, mapping),
     reveal: flags.reveal,

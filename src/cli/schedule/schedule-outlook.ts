@@ -15,7 +15,7 @@ import { Spool } from '../../ingest/sources/staging-directory.ts';
 import { wasRunBefore } from '../../runs/begin-run.ts';
 import { readableSeconds } from '../terminal/output.ts';
 import { planExport } from '../run/plan-export.ts';
-import type { OrderedRun } from '../run/run-spec.ts';
+import type { SpecifiedRun } from '../run/run-spec.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
 import type { Session } from '../session/session.ts';
 
@@ -64,7 +64,7 @@ export async function outlookOf(
 
 interface LatestExport {
   readonly address: ExportAddress;
-  readonly order: OrderedRun;
+  readonly order: SpecifiedRun;
   /** How many more there are. */
   readonly others: number;
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { Config, ListenAddress } from '../../config/settings.ts';
-import { mailSignalName } from '../../contract.ts';
+import { deliveryReceivedSignalName } from '../../contract.ts';
 import { choosePort } from '../../dev/ports.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { Logger } from '../../telemetry/log.ts';
@@ -42,7 +42,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
   const wakeUps = new WakeUps(async (runId) => {
     const client = await temporal();
     try {
-      await client.workflow.getHandle(runId).signal(mailSignalName);
+      await client.workflow.getHandle(runId).signal(deliveryReceivedSignalName);
     } catch (error) {
       // The run has ended: the sweep applies what came too late.
       if (!isWorkflowGone(error)) throw error;

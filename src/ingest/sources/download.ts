@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '../../domain/problem.ts';
-import type { SpoolFile } from './staging-directory.ts';
+import type { StagingFile } from './staging-directory.ts';
 
 /** One answer with the bytes of a remote export, from its beginning or from where it broke off. */
 export interface RemotePart {
@@ -51,7 +51,7 @@ const longestPauseMilliseconds = 30_000;
  */
 export async function download(
   remote: RemoteExport,
-  file: SpoolFile,
+  file: StagingFile,
   signal: AbortSignal | undefined,
   limits: DownloadLimits = downloadLimits,
 ): Promise<string | undefined> {
@@ -81,7 +81,7 @@ export async function download(
 
 async function take(
   part: RemotePart,
-  file: SpoolFile,
+  file: StagingFile,
   remote: RemoteExport,
   signal: AbortSignal,
   limits: DownloadLimits,

@@ -8,7 +8,7 @@ import { hashExport } from './hash-export.ts';
 import { withHttpExport } from './http-export.ts';
 import { copyRows } from './query-rows.ts';
 import { withS3, type S3Settings } from './s3-objects.ts';
-import { Spool, type SpooledContent, type SpoolFile } from './staging-directory.ts';
+import { Spool, type StagedContent, type StagingFile } from './staging-directory.ts';
 import { changedExport } from '../reading/survey.ts';
 
 /** What it takes to reach exports that are no files of this machine. */
@@ -23,7 +23,7 @@ export interface ExportAccess {
   readonly limits?: DownloadLimits | undefined;
 }
 
-export interface ObtainedExport extends SpooledContent {
+export interface ObtainedExport extends StagedContent {
   /** The version of what lies elsewhere, where it has a name. */
   readonly etag: string | undefined;
 }
@@ -100,7 +100,7 @@ export async function findContent(
 async function fetch(
   address: Exclude<ExportAddress, { kind: 'file' }>,
   access: ExportAccess,
-  file: SpoolFile,
+  file: StagingFile,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const limits = access.limits ?? downloadLimits;
@@ -123,7 +123,11 @@ async function fetch(
 }
 
 /** A query without a condition that joins its tables must not fill the disk. */
-function bounded(file: SpoolFile, address: ExportAddress, limits: DownloadLimits): Pick<SpoolFile, 'append'> {
+function bounded(
+  file: StagingFile,
+  address: ExportAddress,
+  limits: DownloadLimits,
+): Pick<StagingFile, 'append'> {
   return {
     append: async (piece) => {
       if (file.bytes + piece.length > limits.bytes) throw tooLarge(shownAddress(address), limits);

@@ -2,7 +2,7 @@ import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { addressName, addressText, type ExportAddress } from './export-address.ts';
-import type { SpoolFile } from './staging-directory.ts';
+import type { StagingFile } from './staging-directory.ts';
 
 type RowsAddress = Extract<ExportAddress, { kind: 'table' | 'query' }>;
 
@@ -18,7 +18,7 @@ const longestMinutes = 30;
 export async function copyRows(
   pool: Pool,
   address: RowsAddress,
-  file: Pick<SpoolFile, 'append'>,
+  file: Pick<StagingFile, 'append'>,
   signal?: AbortSignal,
 ): Promise<void> {
   const client = await pool.connect();

@@ -3,7 +3,7 @@ import { link, mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'n
 import { join } from 'node:path';
 
 /** Content that is on this machine now. */
-export interface SpooledContent {
+export interface StagedContent {
   readonly path: string;
   /** Hexadecimal. */
   readonly sha256: string;
@@ -60,10 +60,10 @@ export class Spool {
   }
 
   /** Writes what `fill` appends; nothing is left of it where that fails. */
-  async write(fill: (file: SpoolFile) => Promise<void>): Promise<SpooledContent> {
+  async write(fill: (file: StagingFile) => Promise<void>): Promise<StagedContent> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const partial = join(this.#folder, `${randomBytes(8).toString('hex')}.part`);
-    const file = new SpoolFile(await open(partial, 'wx', 0o600));
+    const file = new StagingFile(await open(partial, 'wx', 0o600));
     try {
       let written;
       try {
@@ -87,7 +87,7 @@ export class Spool {
   }
 
   /** Contents that have been here for an hour, and rests of such for a day: what a process left that was killed. */
-  async abandoned(): Promise<Pick<SpooledContent, 'path' | 'sha256'>[]> {
+  async abandoned(): Promise<Pick<StagedContent, 'path' | 'sha256'>[]> {
     const old = [];
     for (const name of await this.#names()) {
       const path = join(this.#folder, name);
@@ -117,7 +117,7 @@ function contentOf(name: string): string {
 }
 
 /** A file that is being written, and its hash so far. */
-export class SpoolFile {
+export class StagingFile {
   readonly #handle: FileHandle;
   #hash = createHash('sha256');
   #bytes = 0;

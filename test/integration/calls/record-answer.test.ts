@@ -156,7 +156,7 @@ async function budgetOf(runId: string) {
 
 async function memoryOf(key: string) {
   return warehouse.database
-    .selectFrom('identity_memory')
+    .selectFrom('lookup_history')
     .selectAll()
     .where('identity_key', '=', key)
     .executeTakeFirst();
@@ -414,7 +414,7 @@ describe('a newer answer', () => {
   it('erases nothing that it does not speak of, and replaces an address with its status', async () => {
     const { row, person } = somebody();
     await record(await callInTheAir([row]), answerWith([person]));
-    await warehouse.pool.query('delete from identity_memory');
+    await warehouse.pool.query('delete from lookup_history');
     await record(
       await callInTheAir([row]),
       answerWith([

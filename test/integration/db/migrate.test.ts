@@ -22,6 +22,7 @@ afterEach(async () => {
 
 /** Names of the migrations, as their files are named. */
 const all = readdirSync(new URL('../../../src/db/migrations/', import.meta.url))
+  .filter((file) => file.endsWith('.ts'))
   .map((file) => file.replace('.ts', ''))
   .sort();
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { settleLateResults } from '../../../src/late-results/drain-deliveries.ts';
-import { takePlace, webhookResultScope } from '../../../src/ledger/rate-windows.ts';
+import { acquireSlot, webhookResultScope } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
@@ -63,7 +63,7 @@ it('pauses between polls grow by polls that were made, not by those for which th
   const other = { service: 'test', scope: webhookResultScope, callId: 'another', deadlineSeconds: 30 };
   await warehouse.database
     .transaction()
-    .execute((transaction) => takePlace(transaction, other, onePollAnHour));
+    .execute((transaction) => acquireSlot(transaction, other, onePollAnHour));
   for (const _ of Array.from({ length: 8 })) await look(call);
 
   await warehouse.pool.query('delete from rate_calls');

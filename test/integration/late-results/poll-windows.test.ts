@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pollWithinLimits } from '../../../src/late-results/poll-within-limits.ts';
-import { bulkMatchScope, freePlaces } from '../../../src/ledger/rate-windows.ts';
+import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 afterEach(async () => {
   sandbox.faults.set({});
-  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from service_windows');
+  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');
 });
 
 /** Our own setting is no limit: what holds a poll back is what the service said. */
@@ -52,8 +52,8 @@ describe('the windows of polls', () => {
     sandbox.faults.set({ rules: [{ path: '/webhook_result', status: 429, retry_after: '30' }] });
     await expect(poll()).rejects.toMatchObject({ type: 'rate-limited' });
     expect(await poll()).toContain('429');
-    expect(
-      (await freePlaces(warehouse.database, { service: 'test', scope: bulkMatchScope }, [])).places,
-    ).toBe(Number.POSITIVE_INFINITY);
+    expect((await freeSlots(warehouse.database, { service: 'test', scope: bulkMatchScope }, [])).places).toBe(
+      Number.POSITIVE_INFINITY,
+    );
   });
 });

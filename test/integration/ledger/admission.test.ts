@@ -8,11 +8,11 @@ import { recordReports, type ReportedWindow } from '../../../src/ledger/rate-rep
 import {
   bulkMatchScope,
   endCall,
-  freePlaces,
+  freeSlots,
   giveCallUp,
   pauseScope,
-  returnPlace,
-  takePlace,
+  releaseSlot,
+  acquireSlot,
 } from '../../../src/ledger/rate-windows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
@@ -77,7 +77,7 @@ async function budgetOf(runId: string): Promise<{ reserved: string; settled: str
 
 /** Makes the windows forget every call, as if they had ended long ago. */
 async function emptyWindows(): Promise<void> {
-  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from service_windows');
+  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');
 }
 
 async function connectionsThatWait(): Promise<number> {
@@ -243,7 +243,7 @@ describe('rate windows', () => {
     const call = await ask(runId, { rateLimits, deadlineSeconds: 2 });
     if (call.kind !== 'admitted') throw new Error(call.kind);
     await giveCallUp(warehouse.database, call.attemptId, 30);
-    const { wait } = await freePlaces(warehouse.database, bulkCalls, rateLimits);
+    const { wait } = await freeSlots(warehouse.database, bulkCalls, rateLimits);
     const places = await warehouse.pool.query<{ seconds: number }>(
       'select extract(epoch from counted_until - clock_timestamp())::float8 as seconds from rate_calls',
     );
@@ -256,7 +256,7 @@ describe('rate windows', () => {
     const runId = await runningRun(warehouse);
     const one: RateLimit[] = [{ calls: 1, seconds: 60 }];
     const admission = await ask(runId, { rateLimits: one });
-    if (admission.kind === 'admitted') await returnPlace(warehouse.database, admission.attemptId);
+    if (admission.kind === 'admitted') await releaseSlot(warehouse.database, admission.attemptId);
     expect(await ask(runId, { rateLimits: one })).toMatchObject({ kind: 'admitted' });
   });
 });
@@ -281,7 +281,7 @@ describe('what the service says of its windows', () => {
   }
 
   async function free(rateLimits: RateLimit[] = []): Promise<number> {
-    return (await freePlaces(warehouse.database, bulkCalls, rateLimits)).places;
+    return (await freeSlots(warehouse.database, bulkCalls, rateLimits)).places;
   }
 
   it('is believed where it leaves fewer calls than our own count', async () => {
@@ -298,13 +298,13 @@ describe('what the service says of its windows', () => {
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(0));
     const elsewhere = { ...bulkCalls, service: 'https://elsewhere.example/api/v1' };
-    expect((await freePlaces(warehouse.database, elsewhere, [])).places).toBe(Number.POSITIVE_INFINITY);
+    expect((await freeSlots(warehouse.database, elsewhere, [])).places).toBe(Number.POSITIVE_INFINITY);
     expect(await ask(runId)).toMatchObject({ kind: 'wait' });
     const admitted = await ask(runId, { service: elsewhere.service });
     await endCall(warehouse.database, elsewhere, (admitted as { attemptId: string }).attemptId, true, {
       rateLimits: [hour(70)],
     });
-    expect([await free(), (await freePlaces(warehouse.database, elsewhere, [])).places]).toEqual([0, 70]);
+    expect([await free(), (await freeSlots(warehouse.database, elsewhere, [])).places]).toEqual([0, 70]);
   });
 
   it('is not believed where it leaves more', async () => {
@@ -328,7 +328,7 @@ describe('what the service says of its windows', () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(0, 20));
-    await warehouse.pool.query(`update service_windows set believed_until = clock_timestamp()`);
+    await warehouse.pool.query(`update rate_reports set believed_until = clock_timestamp()`);
     expect(await free()).toBe(20);
     expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
   });
@@ -386,7 +386,7 @@ describe('what the service says of its windows', () => {
     const unused = { ...hour(20, 20), seconds: 60 };
     await recordReports(warehouse.database, bulkCalls, undefined, { rateLimits: [unused] });
     await warehouse.pool.query(
-      `update service_windows set believed_until = believed_until - interval '55 seconds'`,
+      `update rate_reports set believed_until = believed_until - interval '55 seconds'`,
     );
     await end(await begin(runId), { ...unused, left: 0 });
     const next = await ask(runId);
@@ -442,7 +442,7 @@ describe('a refusal for rate (429)', () => {
       pausing = pauseScope(warehouse.database, bulkMatchScope, 'refused', 20);
       await expect.poll(connectionsThatWait).toBe(1);
       const call = { ...bulkCalls, callId: 'slipped in', deadlineSeconds: 30 };
-      return takePlace(transaction, call, []);
+      return acquireSlot(transaction, call, []);
     });
     expect(admitted).toEqual({ kind: 'taken' });
     await pausing;

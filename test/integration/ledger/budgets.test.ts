@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { wholeCredits, type Credits } from '../../../src/domain/money/decimal.ts';
-import { presentBudget, setBudget, setStandingBudget } from '../../../src/ledger/budget-limits.ts';
+import { presentBudget, setBudget, setDefaultBudget } from '../../../src/ledger/budget-limits.ts';
 import {
   applyBudgetLimits,
   budgetsOf,
@@ -25,7 +25,7 @@ afterAll(async () => {
   await warehouse.drop();
 });
 
-beforeEach(() => warehouse.pool.query('truncate budgets, standing_budgets, budget_changes, budget_alarms'));
+beforeEach(() => warehouse.pool.query('truncate budgets, default_budgets, budget_changes, budget_alarms'));
 
 /** Reserves for people at a credit each; tells for how many. */
 async function spend(people: number, limits: BudgetLimits = noLimits): Promise<number> {
@@ -86,19 +86,19 @@ describe('a limit that is set by command', () => {
   });
 
   it('of every day is what a day begins with that has no row yet', async () => {
-    await setStandingBudget(warehouse.database, 'day', wholeCredits(20), undefined, note);
+    await setDefaultBudget(warehouse.database, 'day', wholeCredits(20), undefined, note);
     await warehouse.pool.query('delete from budgets');
     expect(await spend(100, tenADay)).toBe(20);
   });
 
   it('of every day holds today as well, which keeps what it has used', async () => {
     await spend(8);
-    expect(
-      await setStandingBudget(warehouse.database, 'day', wholeCredits(5), undefined, note),
-    ).toMatchObject({
-      before: null,
-      after: '8',
-    });
+    expect(await setDefaultBudget(warehouse.database, 'day', wholeCredits(5), undefined, note)).toMatchObject(
+      {
+        before: null,
+        after: '8',
+      },
+    );
     expect(await spend(1)).toBe(0);
   });
 

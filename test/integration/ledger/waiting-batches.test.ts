@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { describeOutranked } from '../../../src/cli/run/present-status.ts';
+import { describePreempted } from '../../../src/cli/run/present-status.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import type { BatchResult, RunFacts, RunPriority } from '../../../src/contract.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
@@ -11,7 +11,11 @@ import { admit, type Admission } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { recordReports } from '../../../src/ledger/rate-reports.ts';
 import { bulkMatchScope, type Wait } from '../../../src/ledger/rate-windows.ts';
-import { awaitPlace, forgetOldBatches, leavePlace } from '../../../src/ledger/waiting-batches.ts';
+import {
+  registerWaitingBatch,
+  forgetOldBatches,
+  deregisterWaitingBatch,
+} from '../../../src/ledger/waiting-batches.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
 import { skipPage } from '../../../src/runs/skip-page.ts';
@@ -33,7 +37,7 @@ afterAll(() => warehouse.drop());
 
 beforeEach(async () => {
   await warehouse.pool.query(
-    'delete from rate_calls; delete from rate_scopes; delete from service_windows; delete from waiting_batches',
+    'delete from rate_calls; delete from rate_scopes; delete from rate_reports; delete from waiting_batches',
   );
   night = await runOf('nightly');
   backfill = await runOf('backfill');
@@ -48,7 +52,7 @@ async function runOf(priority: RunPriority): Promise<string> {
 /** Batches of the night that some worker has at hand. */
 async function waiting(...batches: number[]): Promise<void> {
   for (const batch of batches)
-    await awaitPlace(warehouse.database, { runId: night, batch, priority: 'nightly' });
+    await registerWaitingBatch(warehouse.database, { runId: night, batch, priority: 'nightly' });
 }
 
 async function ask(
@@ -111,7 +115,7 @@ describe('for batches of a night that wait at another worker', () => {
   it('the status of a backfill says that they go first, and that of the night nothing', async () => {
     await waiting(1, 2);
     const said = (runId: string): Promise<string[]> =>
-      describeOutranked(
+      describePreempted(
         { warehouse } as unknown as Session,
         { run_id: runId, status: 'running' } as RunFacts,
       );
@@ -149,7 +153,7 @@ describe('a batch', () => {
   ): Promise<BatchResult> {
     const queue = new CallQueue({
       concurrency: 1,
-      freePlaces: () => Promise.resolve(free),
+      freeSlots: () => Promise.resolve(free),
       patienceMilliseconds: 1_000,
     });
     const dependencies = {
@@ -217,7 +221,7 @@ describe('a batch', () => {
 
 describe('no place is kept', () => {
   it('for batches of a backfill', async () => {
-    await awaitPlace(warehouse.database, { runId: backfill, batch: 1, priority: 'backfill' });
+    await registerWaitingBatch(warehouse.database, { runId: backfill, batch: 1, priority: 'backfill' });
     const calls = await Promise.all([1, 2, 3, 4].map((batch) => ask(night, 'nightly', batch)));
     expect(calls.map(({ kind }) => kind)).toEqual(Array(4).fill('admitted'));
   });
@@ -225,7 +229,7 @@ describe('no place is kept', () => {
   it('for a batch that is admitted, or needs no call after all', async () => {
     await waiting(1, 2);
     await ask(night, 'nightly', 1);
-    await leavePlace(warehouse.database, { runId: night, batch: 2, priority: 'nightly' });
+    await deregisterWaitingBatch(warehouse.database, { runId: night, batch: 2, priority: 'nightly' });
     expect(await placesForBackfill()).toBe(3);
   });
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { countCalls } from '../../../src/calls/count-calls.ts';
 import { admit } from '../../../src/ledger/admit.ts';
-import { awaitPlace } from '../../../src/ledger/waiting-batches.ts';
+import { registerWaitingBatch } from '../../../src/ledger/waiting-batches.ts';
 import { readState } from '../../../src/monitoring/read-state.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
@@ -149,18 +149,18 @@ describe('how long a run has been idle', () => {
 
   it('is of a run that is well while batches of others go first', async () => {
     const first = await runningRun(warehouse);
-    await awaitPlace(warehouse.database, { runId: first, batch: 1, priority: 'ad-hoc' });
-    const outranked = async (): Promise<boolean[]> => {
+    await registerWaitingBatch(warehouse.database, { runId: first, batch: 1, priority: 'ad-hoc' });
+    const preempted = async (): Promise<boolean[]> => {
       const { unfinished } = await readState(warehouse, {
         rateLimits: [],
         budgets: noBudgets,
         service: 'test',
       });
-      return [runId, first].map((id) => unfinished.find((run) => run.runId === id)!.isOutranked);
+      return [runId, first].map((id) => unfinished.find((run) => run.runId === id)!.isPreempted);
     };
-    expect(await outranked()).toEqual([false, false]);
+    expect(await preempted()).toEqual([false, false]);
     await setRunPriority(warehouse, runId, 'backfill');
-    expect(await outranked()).toEqual([true, false]);
+    expect(await preempted()).toEqual([true, false]);
   });
 
   it('counts from the last call where nothing is awaited any more', async () => {

@@ -68,7 +68,7 @@ describe('an analyst’s role', () => {
     'select token_hash from enrichment.attempts',
     'select header from enrichment.runs',
     'select options from enrichment.runs',
-    'select * from enrichment.identity_memory',
+    'select * from enrichment.lookup_history',
     'select * from enrichment.claims',
   ])('does not: %s', async (statement) => {
     await expect(analyst.query(statement)).rejects.toMatchObject(notPermitted);

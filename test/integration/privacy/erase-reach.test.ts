@@ -158,7 +158,7 @@ describe('an erased person', () => {
     ]);
     await rememberAsked(warehouse, run.runId, new Date(), { reveal: [], waterfall: [], service: 'test' });
     const { rows } = await warehouse.pool.query(
-      `select identity_key from identity_memory where identity_key in ('email:lost@orbit.example', 'email:other@orbit.example')`,
+      `select identity_key from lookup_history where identity_key in ('email:lost@orbit.example', 'email:other@orbit.example')`,
     );
     expect(rows).toEqual([{ identity_key: 'email:other@orbit.example' }]);
   });

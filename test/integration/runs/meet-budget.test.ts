@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
-import { changeRunBudget, hasCreditsAgain, meetBudget } from '../../../src/runs/resolve-budget-exhaustion.ts';
+import {
+  changeRunBudget,
+  hasCreditsAgain,
+  resolveBudgetExhaustion,
+} from '../../../src/runs/resolve-budget-exhaustion.ts';
 import { admit } from '../../../src/ledger/admit.ts';
 import { presentBudget, setBudget } from '../../../src/ledger/budget-limits.ts';
 import { getRun, runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
@@ -30,7 +34,7 @@ async function wishes(runId: string, onBudget: 'finish' | 'pause'): Promise<void
 describe('a run that met a limit', () => {
   it('ends where its own budget is empty and nobody said otherwise', async () => {
     const runId = await runningRun(warehouse, '0.5');
-    expect(await meetBudget({ warehouse, budgets }, runId)).toEqual({
+    expect(await resolveBudgetExhaustion({ warehouse, budgets }, runId)).toEqual({
       kind: 'finish',
       budget: `run:${runId}`,
     });
@@ -39,7 +43,7 @@ describe('a run that met a limit', () => {
   it('waits for its own budget where its owner said so, until a person raises it', async () => {
     const runId = await runningRun(warehouse, '0');
     await wishes(runId, 'pause');
-    const meeting = await meetBudget({ warehouse, budgets }, runId);
+    const meeting = await resolveBudgetExhaustion({ warehouse, budgets }, runId);
     expect(meeting).toMatchObject({
       kind: 'wait',
       milliseconds: null,
@@ -52,7 +56,7 @@ describe('a run that met a limit', () => {
     if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.stop);
     expect(await runsWaitingFor(warehouse, `run:${runId}`)).toEqual([runId]);
     await changeRunBudget({ warehouse, budgets }, { runId, limit: '5', reason: 'more' });
-    expect(await meetBudget({ warehouse, budgets }, runId)).toEqual({ kind: 'open' });
+    expect(await resolveBudgetExhaustion({ warehouse, budgets }, runId)).toEqual({ kind: 'open' });
   });
 
   it('could go on as soon as every budget holds the price of one person', async () => {
@@ -60,7 +64,7 @@ describe('a run that met a limit', () => {
     await wishes(runId, 'pause');
     const could = async () => hasCreditsAgain({ warehouse, budgets }, await getRun(warehouse, runId));
     expect(await could()).toBe(false);
-    const meeting = await meetBudget({ warehouse, budgets }, runId);
+    const meeting = await resolveBudgetExhaustion({ warehouse, budgets }, runId);
     if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.stop);
     expect(await could()).toBe(false);
     await setBudget(warehouse.database, `run:${runId}`, wholeCredits(5), undefined, note);
@@ -75,13 +79,16 @@ describe('a run that met a limit', () => {
     const runId = await runningRun(warehouse);
     const day = await presentBudget(warehouse.database, 'day');
     await setBudget(warehouse.database, day, 'used', undefined, note);
-    const meeting = await meetBudget({ warehouse, budgets }, runId);
+    const meeting = await resolveBudgetExhaustion({ warehouse, budgets }, runId);
     if (meeting.kind !== 'wait') throw new Error(meeting.kind);
     expect(meeting.stop.reason).toMatch(/^day:.* by itself at \d{4}-\d{2}-\d{2}T00:00:00.000Z$/);
     expect(meeting.milliseconds).toBeGreaterThan(0);
     expect(meeting.milliseconds).toBeLessThanOrEqual(86_400_000);
     await wishes(runId, 'finish');
-    expect(await meetBudget({ warehouse, budgets }, runId)).toEqual({ kind: 'finish', budget: day });
+    expect(await resolveBudgetExhaustion({ warehouse, budgets }, runId)).toEqual({
+      kind: 'finish',
+      budget: day,
+    });
     await setBudget(warehouse.database, day, 'default', undefined, note);
   });
 
@@ -90,7 +97,7 @@ describe('a run that met a limit', () => {
     for (const limit of ['0', '5']) {
       const runId = await runningRun(warehouse, limit);
       await setRunStatus(warehouse, runId, 'paused', stop);
-      expect(await meetBudget({ warehouse, budgets }, runId)).toEqual({
+      expect(await resolveBudgetExhaustion({ warehouse, budgets }, runId)).toEqual({
         kind: 'wait',
         milliseconds: null,
         stop,
@@ -122,13 +129,13 @@ describe('a page that is skipped', () => {
       );
     expect(await ask([1, 2])).toMatchObject({ kind: 'admitted' });
     const request = { runId, page: 1, reason: 'wrong region' };
-    expect(await skipPage(warehouse, request)).toEqual({ people: 998, inTheAir: 2 });
+    expect(await skipPage(warehouse, request)).toEqual({ people: 998, inFlight: 2 });
     expect(await ask([3])).toEqual({ kind: 'taken' });
     expect(await ask([1001])).toMatchObject({ kind: 'admitted' });
     await warehouse.pool.query(
       `update run_rows set outcome = 'enriched' where run_id = $1 and row_number < 3`,
       [runId],
     );
-    expect(await skipPage(warehouse, request)).toEqual({ people: 998, inTheAir: 0 });
+    expect(await skipPage(warehouse, request)).toEqual({ people: 998, inFlight: 0 });
   });
 });

@@ -22,7 +22,7 @@ async function planned(rows: readonly StagedRow[]): Promise<(string | null)[]> {
 
 async function remember(key: string, outcome: string, secondsAgo: number): Promise<void> {
   await warehouse.pool.query(
-    `insert into identity_memory values ($1, 'profile', $2, now() - make_interval(secs => $3), 'run-before', 'test')`,
+    `insert into lookup_history values ($1, 'profile', $2, now() - make_interval(secs => $3), 'run-before', 'test')`,
     [key, outcome, secondsAgo],
   );
 }
@@ -92,7 +92,7 @@ describe('people who are not asked for', () => {
 
   it('what another service answered does not count', async () => {
     await warehouse.pool.query(
-      `insert into identity_memory values ('email:elsewhere', 'profile', 'enriched', now(), 'run-before', 'sandbox')`,
+      `insert into lookup_history values ('email:elsewhere', 'profile', 'enriched', now(), 'run-before', 'sandbox')`,
     );
     expect(await planned([{ keys: ['email:elsewhere'] }])).toEqual([null]);
   });
@@ -153,7 +153,7 @@ describe('opening a page', () => {
     await recording.query('begin');
     await recording.query(`delete from claims where identity_key = 'email:race'`);
     await recording.query(
-      `insert into identity_memory values ('email:race', 'profile', 'enriched', now(), 'other', 'test')`,
+      `insert into lookup_history values ('email:race', 'profile', 'enriched', now(), 'other', 'test')`,
     );
     const opening = openPage(warehouse, run.runId, 1, asked);
     await waitsForALock(warehouse);

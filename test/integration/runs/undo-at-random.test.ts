@@ -4,7 +4,7 @@ import { writeLateEmails, writePhones } from '../../../src/people/contact-phones
 import { upsertContacts } from '../../../src/people/contacts.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
-import { holdSuppressions } from '../../../src/privacy/suppressions.ts';
+import { lockSuppressionsShared } from '../../../src/privacy/suppressions.ts';
 import { undo } from '../../../src/runs/undo-run.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
@@ -70,7 +70,7 @@ class Story {
       fields: { ...contactFields({ id: personId }), email: `${personId}@answer.example` },
     }));
     await warehouse.database.transaction().execute(async (transaction) => {
-      await holdSuppressions(transaction);
+      await lockSuppressionsShared(transaction);
       await upsertContacts(transaction, {
         source: 'generic',
         runId,
@@ -87,7 +87,7 @@ class Story {
     const found = people.filter(() => this.below(3) > 0);
     const number = this.below(4);
     await warehouse.database.transaction().execute(async (transaction) => {
-      await holdSuppressions(transaction);
+      await lockSuppressionsShared(transaction);
       const undone = (await getRun(warehouse, runId)).undone !== null;
       const given = found.map(({ contactId, personId }) => ({
         contact: {

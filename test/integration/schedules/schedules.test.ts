@@ -77,7 +77,7 @@ function runInput(file: string): RunInput {
     maxCredits: '500',
     approved: true,
     priority: 'nightly',
-    lanes: 2,
+    batchConcurrency: 2,
     searchable: true,
     checksService: true,
   };

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { checkRunService } from '../../../src/calls/check-run-service.ts';
 import { learnRateWindows } from '../../../src/calls/rate-status.ts';
-import { describeStanding, learnStanding } from '../../../src/calls/service-status.ts';
-import { freePlaces } from '../../../src/ledger/rate-windows.ts';
+import { describeServiceStatus, readServiceStatus } from '../../../src/calls/service-status.ts';
+import { freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { startSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient } from '../../../src/service/client.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => warehouse.drop());
 
 afterEach(async () => {
-  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from service_windows');
+  await warehouse.pool.query('delete from rate_calls; delete from rate_scopes; delete from rate_reports');
 });
 
 const ok = httpAnswer(200, '{"is_logged_in":true}');
@@ -63,7 +63,10 @@ async function learn(answers: Answers, needs = { polls: false }) {
     else socket.write(answers.poll ?? httpAnswer(404, '{"error_code":"request_id_unknown"}'));
   });
   const parts = partsFor(server.baseUrl);
-  const outcome = await learnStanding(parts, needs).then(describeStanding, (error: unknown) => error);
+  const outcome = await readServiceStatus(parts, needs).then(
+    describeServiceStatus,
+    (error: unknown) => error,
+  );
   await parts.client.close();
   await server.close();
   return { outcome, asked: server.requests.map((request) => request.split(' ')[1]) };
@@ -139,11 +142,13 @@ describe('a key that may enrich and not poll', () => {
       apiKeys: [{ key: 'narrow', scopes: ['/people/bulk_match', '/usage_stats/api_usage_stats'] }],
     });
     const parts = partsFor(sandbox.baseUrl, 'narrow');
-    await expect(learnStanding(parts, { polls: true })).rejects.toMatchObject({
+    await expect(readServiceStatus(parts, { polls: true })).rejects.toMatchObject({
       type: 'service.scope-missing',
       where: 'GET /webhook_result/{request_id}',
     });
-    await expect(learnStanding(parts, { polls: false })).resolves.toMatchObject({ usageUnknown: undefined });
+    await expect(readServiceStatus(parts, { polls: false })).resolves.toMatchObject({
+      usageUnknown: undefined,
+    });
     expect(sandbox.log.bill()).toMatchObject({ credits: '0' });
     await parts.client.close();
     await sandbox.close();
@@ -164,7 +169,7 @@ describe('usage statistics', () => {
     await client.close();
     await server.close();
     const left = ['people/bulk_match', 'people/match', 'webhook_result'].map(
-      async (scope) => (await freePlaces(warehouse.database, { service: 'test', scope }, [])).places,
+      async (scope) => (await freeSlots(warehouse.database, { service: 'test', scope }, [])).places,
     );
     expect(await Promise.all(left)).toEqual([400, 10, 7]);
   });

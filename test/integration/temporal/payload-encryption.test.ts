@@ -36,7 +36,7 @@ async function start(codec: EncryptingCodec): Promise<string> {
     file: 'secret-customers.csv',
     maxCredits: '500',
     approved: true,
-    lanes: 2,
+    batchConcurrency: 2,
     priority: 'ad-hoc',
     searchable: false,
     checksService: false,

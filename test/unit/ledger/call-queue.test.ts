@@ -9,7 +9,7 @@ afterEach(() => queue?.close());
 function open(options: Partial<CallQueueOptions>): CallQueue {
   queue = new CallQueue({
     concurrency: 2,
-    freePlaces: () => Promise.resolve({ places: Number.POSITIVE_INFINITY, wait: undefined }),
+    freeSlots: () => Promise.resolve({ places: Number.POSITIVE_INFINITY, wait: undefined }),
     patienceMilliseconds: 1_000,
     ...options,
   });
@@ -65,7 +65,7 @@ describe('the call queue', () => {
   it('asks the database for places again whenever its own copy has run dry', async () => {
     let places = 0;
     const calls = open({
-      freePlaces: () => {
+      freeSlots: () => {
         places += 1;
         return Promise.resolve(
           places % 2 === 0
@@ -84,7 +84,7 @@ describe('the call queue', () => {
   it('hands a wait that is longer than its patience back instead of sitting it out', async () => {
     let ran = false;
     const wait = { milliseconds: 60_000, reason: 'the rate window of 600/hour is full' };
-    const calls = open({ freePlaces: () => Promise.resolve({ places: 0, wait }) });
+    const calls = open({ freeSlots: () => Promise.resolve({ places: 0, wait }) });
     const result = await calls.run('nightly', async () => (ran = true), never());
     expect(result).toEqual({ kind: 'wait', ...wait });
     expect(ran).toBe(false);
@@ -93,7 +93,7 @@ describe('the call queue', () => {
   it('goes on after the database was away', async () => {
     let away = true;
     const calls = open({
-      freePlaces: () => {
+      freeSlots: () => {
         if (!away) return Promise.resolve({ places: 1, wait: undefined });
         away = false;
         return Promise.reject(new Error('the database is away'));

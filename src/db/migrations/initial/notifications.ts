@@ -1,11 +1,5 @@
-import { sql, type Kysely } from 'kysely';
-
-/** What somebody is to be told of runs and budgets; `tables.ts` explains the columns. */
-export async function up(database: Kysely<never>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(database);
-}
-
-const statements = [
+/** What a person is notified of: runs and budgets; `schema.ts` explains the columns. */
+export const notificationTables = [
   `create table enrichment.notifications (
     notification_id bigint generated always as identity primary key,
     event text not null check (event in ('finished', 'paused', 'failed', 'budget')),
@@ -43,8 +37,4 @@ const statements = [
   $$`,
   `create trigger budget_alarms_notify after insert on enrichment.budget_alarms for each row
     execute function enrichment.notify_of_budget()`,
-
-  // For the metrics: deliveries without effect are few, and the table is large.
-  `create index webhook_deliveries_set_aside on enrichment.webhook_deliveries (status)
-    where status in ('orphaned', 'quarantined')`,
 ];

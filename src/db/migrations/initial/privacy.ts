@@ -1,11 +1,5 @@
-import { sql, type Kysely } from 'kysely';
-
-/** Who is not to be asked for, and what was erased; `tables.ts` explains the columns. */
-export async function up(database: Kysely<never>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(database);
-}
-
-const statements = [
+/** The suppression list, erasures and the roles of analysts; `schema.ts` explains the columns. */
+export const privacyTables = [
   `create table enrichment.suppression_entries (
     entry_id bytea primary key,
     kind text not null check (kind in ('email', 'profile', 'person', 'hash', 'name', 'domain')),
@@ -42,4 +36,6 @@ const statements = [
     reason text,
     removed jsonb not null
   )`,
+
+  `create table enrichment.analyst_roles (role_name text primary key)`,
 ];

@@ -1,11 +1,66 @@
-import { sql, type Kysely } from 'kysely';
+/** Enriched contacts and the history of lookups; `schema.ts` explains the columns. */
+export const peopleTables = [
+  // The service is part of the key: what one service answered says nothing of what another one knows.
+  `create table enrichment.lookup_history (
+    identity_key text not null,
+    field_group text not null,
+    outcome text not null,
+    asked_at timestamptz not null,
+    run_id text not null,
+    service text not null default '',
+    primary key (identity_key, field_group)
+  )`,
 
-/** What contacts and phones were before each run, so that a run can be taken back; `tables.ts` explains the columns. */
-export async function up(database: Kysely<never>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(database);
-}
+  `create table enrichment.enriched_contacts (
+    source text not null,
+    contact_id text not null,
+    person_id text,
+    first_name text,
+    last_name text,
+    email text,
+    email_status text,
+    title text,
+    headline text,
+    seniority text,
+    departments text[],
+    city text,
+    state text,
+    country text,
+    organization_id text,
+    organization_name text,
+    organization_domain text,
+    organization_industry text,
+    organization_employees integer,
+    phone text,
+    linkedin_url text,
+    enriched_at timestamptz not null,
+    run_id text not null,
+    attempt_id text not null,
+    row_number integer not null,
+    primary key (source, contact_id)
+  )`,
+  `create index enriched_contacts_by_person on enrichment.enriched_contacts (person_id)`,
 
-const statements = [
+  `create table enrichment.contact_phones (
+    source text not null,
+    contact_id text not null,
+    person_id text not null,
+    number text not null,
+    e164 text,
+    raw_number text,
+    type text,
+    status text,
+    dnc_status text,
+    confidence text,
+    position integer not null,
+    origin text not null check (origin in ('reveal', 'waterfall')),
+    attempt_id text not null,
+    run_id text not null,
+    delivery_id text not null,
+    asked_at timestamptz not null,
+    primary key (source, contact_id, number)
+  )`,
+
   `create table enrichment.contact_journal (
     entry_id bigint generated always as identity primary key,
     run_id text not null,
@@ -19,14 +74,6 @@ const statements = [
   `create index contact_journal_by_run on enrichment.contact_journal (run_id, source, contact_id)`,
   // Written in the order of time: that is an index of some pages for millions of rows.
   `create index contact_journal_by_age on enrichment.contact_journal using brin (written_at)`,
-
-  // Runs that are there already may have written contacts of which nothing is known any more; those that begin from now on have not.
-  `alter table enrichment.runs
-    add column journal text not null default 'none' check (journal in ('none', 'kept', 'pruned')),
-    add column undone_at timestamptz,
-    add column undone_by text,
-    add column undone_reason text`,
-  `alter table enrichment.runs alter column journal set default 'kept'`,
 
   // Of one run what a row was before its first write is kept once, until another run writes the contact. By two maxima, each of which is
   // looked up in the index, whatever PostgreSQL knows of the table.

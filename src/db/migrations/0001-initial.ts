@@ -1,0 +1,20 @@
+import { sql, type Kysely } from 'kysely';
+import { lateResultTables } from './initial/late-results.ts';
+import { ledgerTables } from './initial/ledger.ts';
+import { notificationTables } from './initial/notifications.ts';
+import { peopleTables } from './initial/people.ts';
+import { privacyTables } from './initial/privacy.ts';
+import { runTables } from './initial/runs.ts';
+
+/** All tables of version 0.1.0, a file for each feature. Until that release, tables are changed in place. */
+export async function up(database: Kysely<never>): Promise<void> {
+  const statements = [
+    ...runTables,
+    ...ledgerTables,
+    ...lateResultTables,
+    ...peopleTables,
+    ...privacyTables,
+    ...notificationTables,
+  ];
+  for (const statement of statements) await sql.raw(statement).execute(database);
+}

@@ -1,0 +1,34 @@
+/** The inbox of webhook deliveries and polls; `schema.ts` explains the columns. */
+export const lateResultTables = [
+  `create table enrichment.webhook_deliveries (
+    delivery_id text primary key,
+    attempt_id text,
+    run_id text,
+    origin text not null default 'webhook' check (origin in ('webhook', 'poll')),
+    content_encoding text,
+    body bytea,
+    body_sha256 bytea not null,
+    received_at timestamptz not null default clock_timestamp(),
+    status text not null default 'received'
+      constraint webhook_deliveries_status
+        check (status in ('received', 'applied', 'duplicate', 'orphaned', 'quarantined')),
+    reason text,
+    applied_at timestamptz,
+    late boolean not null default false,
+    subject text,
+    person_ids text[] not null default '{}',
+    credits numeric(20, 6) check (credits >= 0)
+  )`,
+  // Compressing small bodies costs the receiver more than the disk is worth.
+  `alter table enrichment.webhook_deliveries alter column body set storage external`,
+  `create index webhook_deliveries_by_attempt on enrichment.webhook_deliveries (attempt_id)`,
+  `create index webhook_deliveries_waiting on enrichment.webhook_deliveries (run_id, received_at)
+    where status = 'received'`,
+  `create index webhook_deliveries_by_run on enrichment.webhook_deliveries (run_id, status)`,
+  // For the metrics: deliveries without effect are few, and the table is large.
+  `create index webhook_deliveries_without_effect on enrichment.webhook_deliveries (status)
+    where status in ('orphaned', 'quarantined')`,
+  // Deliveries enter this index when they have taken effect, so storing a delivery does not write to it.
+  `create index webhook_deliveries_to_prune on enrichment.webhook_deliveries (received_at)
+    where status in ('applied', 'duplicate') and body is not null`,
+];

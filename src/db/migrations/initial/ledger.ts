@@ -1,0 +1,131 @@
+/** Attempts, budgets and rate windows; `schema.ts` explains the columns. */
+export const ledgerTables = [
+  `create table enrichment.attempts (
+    attempt_id text primary key,
+    run_id text not null references enrichment.runs,
+    batch integer not null,
+    status text not null check (status in ('admitted', 'awaiting', 'unknown', 'settled', 'refused', 'released')),
+    reason text,
+    people integer not null check (people > 0),
+    request_id text,
+    credits_reserved numeric(20, 6) not null check (credits_reserved >= 0),
+    credits_settled numeric(20, 6) check (credits_settled >= 0),
+    credits_answered numeric(20, 6) check (credits_answered >= 0),
+    budget_ids text[] not null,
+    token_hash bytea,
+    http_status integer,
+    awaits text[] not null default '{}',
+    found_ids text[] not null default '{}',
+    found_people integer not null default 0,
+    awaited_until timestamptz,
+    next_poll_at timestamptz,
+    polls integer not null default 0,
+    phones_with_earlier boolean not null default false,
+    admitted_at timestamptz not null default clock_timestamp(),
+    answered_at timestamptz,
+    closed_at timestamptz,
+    constraint attempts_settled_once_known
+      check ((credits_settled is null) = (status in ('admitted', 'awaiting', 'unknown')))
+  )`,
+  `create index attempts_by_batch on enrichment.attempts (run_id, batch)`,
+  `create index attempts_open on enrichment.attempts (status) where status in ('admitted', 'awaiting', 'unknown')`,
+  `create unique index attempts_by_token on enrichment.attempts (token_hash) where token_hash is not null`,
+  `create index attempts_to_poll on enrichment.attempts (run_id, next_poll_at) where status = 'awaiting'`,
+  `create index attempts_by_request on enrichment.attempts (request_id) where request_id is not null`,
+  `create index attempts_by_answer on enrichment.attempts (run_id, answered_at desc) where answered_at is not null`,
+
+  `create table enrichment.attempt_people (
+    attempt_id text not null references enrichment.attempts on delete cascade,
+    detail_index integer not null,
+    run_id text not null,
+    row_number integer not null,
+    outcome text,
+    person_id text,
+    evidence text,
+    primary key (attempt_id, detail_index)
+  )`,
+  `create index attempt_people_by_row on enrichment.attempt_people (run_id, row_number)`,
+  `create index attempt_people_by_person on enrichment.attempt_people (person_id) where person_id is not null`,
+
+  `create table enrichment.raw_answers (
+    attempt_id text primary key references enrichment.attempts on delete cascade,
+    received_at timestamptz not null default clock_timestamp(),
+    content_type text,
+    body_gzip bytea not null
+  )`,
+  // Already compressed: compressing again costs the server time and gains no space.
+  `alter table enrichment.raw_answers alter column body_gzip set storage external`,
+  `create index raw_answers_by_age on enrichment.raw_answers (received_at)`,
+
+  `create table enrichment.quarantined_people (
+    attempt_id text not null references enrichment.attempts on delete cascade,
+    match_index integer not null,
+    reason text not null,
+    created_at timestamptz not null default now(),
+    primary key (attempt_id, match_index)
+  )`,
+
+  `create table enrichment.budgets (
+    budget_id text primary key,
+    credits_limit numeric(20, 6) check (credits_limit >= 0),
+    reserved numeric(20, 6) not null default 0 check (reserved >= 0),
+    settled numeric(20, 6) not null default 0 check (settled >= 0),
+    set_by_command boolean not null default false
+  )`,
+  `create table enrichment.default_budgets (
+    period text primary key check (period in ('day', 'month')),
+    credits_limit numeric(20, 6) check (credits_limit >= 0)
+  )`,
+  `create table enrichment.budget_changes (
+    change_id bigint generated always as identity primary key,
+    changed_at timestamptz not null default clock_timestamp(),
+    budget_id text not null,
+    old_limit numeric(20, 6),
+    new_limit numeric(20, 6),
+    changed_by text not null,
+    reason text
+  )`,
+  `create index budget_changes_by_budget on enrichment.budget_changes (budget_id, change_id)`,
+  `create table enrichment.budget_alarms (
+    budget_id text not null,
+    percent integer not null check (percent between 1 and 100),
+    credits_limit numeric(20, 6) not null,
+    used numeric(20, 6) not null,
+    crossed_at timestamptz not null default clock_timestamp(),
+    primary key (budget_id, percent, credits_limit)
+  )`,
+
+  `create table enrichment.rate_scopes (
+    scope text primary key,
+    paused_until timestamptz,
+    pause_reason text,
+    refusals integer not null default 0,
+    refused_at timestamptz
+  )`,
+  `create table enrichment.rate_calls (
+    call_id text primary key,
+    scope text not null,
+    started_at timestamptz not null default clock_timestamp(),
+    counted_until timestamptz not null
+  )`,
+  `create index rate_calls_by_end on enrichment.rate_calls (scope, counted_until)`,
+  `create table enrichment.rate_reports (
+    service text not null,
+    scope text not null,
+    seconds integer not null check (seconds > 0),
+    calls_limit integer not null check (calls_limit > 0),
+    calls_left integer not null check (calls_left >= 0),
+    said_at timestamptz not null,
+    believed_until timestamptz not null,
+    primary key (service, scope, seconds)
+  )`,
+
+  // Unlogged: registering costs no write to the disk, and after a crash of the server every batch registers again. Without a
+  // reference to `runs`, which would lock the row of the run for each batch.
+  `create unlogged table enrichment.waiting_batches (
+    run_id text not null,
+    batch integer not null,
+    waits_until timestamptz not null,
+    primary key (run_id, batch)
+  )`,
+];

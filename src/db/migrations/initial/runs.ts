@@ -1,0 +1,83 @@
+/** Runs, their rows, and what a run holds while it works; `schema.ts` explains the columns. */
+export const runTables = [
+  `create table enrichment.runs (
+    run_id text primary key,
+    run_key text not null,
+    workflow_id text not null,
+    status text not null check (status in ('ingesting', 'planning', 'awaiting_approval', 'running', 'cancelling',
+      'planned', 'paused', 'finished', 'cancelled', 'failed')),
+    stop jsonb,
+    source text,
+    file_path text not null,
+    file_name text not null,
+    file_sha256 text not null,
+    options jsonb not null,
+    header text[],
+    mapping jsonb,
+    warnings text[] not null default '{}',
+    rows_staged integer not null default 0,
+    rows_pruned integer not null default 0,
+    ingested_at timestamptz,
+    plan jsonb,
+    plan_hash text,
+    expected_plan_hash text,
+    as_of timestamptz not null default now(),
+    created_at timestamptz not null default now(),
+    approved_at timestamptz,
+    finished_at timestamptz,
+    pilot jsonb,
+    match_rate_since timestamptz,
+    journal text not null default 'kept' check (journal in ('none', 'kept', 'pruned')),
+    undone_at timestamptz,
+    undone_by text,
+    undone_reason text
+  )`,
+  `create unique index runs_one_unfinished on enrichment.runs (run_key)
+    where status not in ('planned', 'finished', 'cancelled', 'failed')`,
+  `create index runs_by_time on enrichment.runs (created_at desc)`,
+
+  `create table enrichment.run_rows (
+    run_id text not null,
+    row_number integer not null,
+    contact_id text not null,
+    outcome text,
+    reason text,
+    raw text not null,
+    person_id text,
+    email text,
+    other_emails text[],
+    hashed_email text,
+    profile_url text,
+    first_name text,
+    last_name text,
+    name text,
+    organization_name text,
+    domain text,
+    opted_out boolean not null default false,
+    keys text[] not null,
+    primary key (run_id, row_number)
+  )`,
+
+  `create table enrichment.run_people (
+    run_id text not null,
+    position integer not null,
+    row_number integer not null,
+    primary key (run_id, position)
+  )`,
+
+  `create table enrichment.claims (
+    identity_key text primary key,
+    run_id text not null,
+    row_number integer not null,
+    claimed_at timestamptz not null default now()
+  )`,
+  `create index claims_by_run on enrichment.claims (run_id, row_number)`,
+
+  // Which content an address had in which version: an export that is known already is not fetched again.
+  `create table enrichment.fetched_exports (
+    address text primary key,
+    etag text not null,
+    sha256 text not null,
+    fetched_at timestamptz not null default clock_timestamp()
+  )`,
+];
