@@ -188,7 +188,7 @@ describe('late results', () => {
         await expect.poll(() => activities.looks, { timeout: 20_000 }).toBeGreaterThan(0);
         expect(activities.ending).toBe('');
         activities.look = () => ({ ...nothingAwaited, arrived: 2 });
-        await handle.signal('mail');
+        await handle.signal('deliveryReceived');
         await handle.result();
       },
       { lateResults },
@@ -208,12 +208,12 @@ describe('late results', () => {
       activities,
       async (handle) => {
         await expect.poll(() => activities.looks, { timeout: 20_000 }).toBe(1);
-        await Promise.all(Array.from({ length: 50 }, () => handle.signal('mail')));
+        await Promise.all(Array.from({ length: 50 }, () => handle.signal('deliveryReceived')));
         letGo();
         await expect.poll(() => activities.looks, { timeout: 20_000 }).toBe(2);
-        await handle.signal('mail');
+        await handle.signal('deliveryReceived');
         await handle.result();
-        await expect(handle.signal('mail')).rejects.toThrow();
+        await expect(handle.signal('deliveryReceived')).rejects.toThrow();
       },
       { lateResults },
     );
@@ -261,11 +261,11 @@ describe('late results', () => {
         async (handle) => {
           await expect.poll(() => activities.batches.length, { timeout: 20_000 }).toBe(2);
           // Enough for the server to suggest it: 4 MB of history.
-          for (let sent = 0; sent < 6; sent += 1) await handle.signal('mail', '.'.repeat(900_000));
+          for (let sent = 0; sent < 6; sent += 1) await handle.signal('deliveryReceived', '.'.repeat(900_000));
           for (let sent = 0; sent < 400; sent += 100)
-            await Promise.all(Array.from({ length: 100 }, () => handle.signal('mail')));
+            await Promise.all(Array.from({ length: 100 }, () => handle.signal('deliveryReceived')));
           letGo();
-          await handle.signal('mail');
+          await handle.signal('deliveryReceived');
           await handle.result();
           const runs = stage.temporal.client.workflow.list({ query: `WorkflowId = "${handle.workflowId}"` });
           for await (const _ of runs) executions += 1;

@@ -192,7 +192,7 @@ describe('a pause', () => {
     await stage.play(activities, async (handle) => {
       await expect.poll(() => activities.batches.length, { timeout: 20_000 }).toBe(2);
       // Enough for the server to suggest it: 4 MB of history.
-      for (let sent = 0; sent < 6; sent += 1) await handle.signal('mail', '.'.repeat(900_000));
+      for (let sent = 0; sent < 6; sent += 1) await handle.signal('deliveryReceived', '.'.repeat(900_000));
       await handle.executeUpdate('pause', { args: ['not before Monday'] });
       letGo();
       await expect.poll(() => isPageTwoAsked, { timeout: 20_000 }).toBe(true);
@@ -300,7 +300,7 @@ describe('a pilot', () => {
         await untilPhase(handle, 'awaiting late results');
         await handle.executeUpdate('pause', { args: ['not before Monday'] });
         activities.look = () => nothingAwaited;
-        await handle.signal('mail');
+        await handle.signal('deliveryReceived');
         await untilPhase(handle, 'paused');
         expect(activities.batches).toHaveLength(3);
         await handle.executeUpdate('resume');

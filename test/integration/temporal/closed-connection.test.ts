@@ -33,7 +33,7 @@ it('ends a call that would be tried again when its connection is closed, and not
     payloadCodec(undefined),
   );
   const refused = once(server, 'refused');
-  const call = client.workflow.getHandle('run-1').signal('mail');
+  const call = client.workflow.getHandle('run-1').signal('deliveryReceived');
   await refused;
 
   await client.connection.close();
