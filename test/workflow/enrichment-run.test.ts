@@ -261,7 +261,8 @@ describe('late results', () => {
         async (handle) => {
           await expect.poll(() => activities.batches.length, { timeout: 20_000 }).toBe(2);
           // Enough for the server to suggest it: 4 MB of history.
-          for (let sent = 0; sent < 6; sent += 1) await handle.signal('deliveryReceived', '.'.repeat(900_000));
+          for (let sent = 0; sent < 6; sent += 1)
+            await handle.signal('deliveryReceived', '.'.repeat(900_000));
           for (let sent = 0; sent < 400; sent += 100)
             await Promise.all(Array.from({ length: 100 }, () => handle.signal('deliveryReceived')));
           letGo();
