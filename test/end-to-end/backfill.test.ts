@@ -2,35 +2,35 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { TestHouse } from '../helpers/command-line.ts';
+import { TestSystem } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 const concurrency = 2;
-let house: TestHouse;
+let system: TestSystem;
 
 beforeAll(async () => {
-  house = await TestHouse.open({ latency: 300 });
+  system = await TestSystem.open({ latency: 300 });
 });
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
 function write(name: string, people: number, seed: number): string {
-  const file = join(house.directory, name);
+  const file = join(system.directory, name);
   writeFileSync(file, [...sampleExport({ people, seed })].join(''));
   return file;
 }
 
 it('a backfill goes on beside other runs, and their calls go first', async () => {
-  const shared = { CALL_CONCURRENCY: String(concurrency), ...house.sharedTemporal() };
-  const worker = house.begin(['worker'], shared);
-  const backfill = house.enrich(['backfill', write('everybody.csv', 800, 1), '--yes', '--json'], shared);
-  await expect.poll(() => house.sandbox.log.bill().calls, { timeout: 60_000 }).toBeGreaterThan(5);
-  const run = (await house.enrich(['run', write('few.csv', 60, 2), '--yes', '--json'], shared)).facts();
+  const shared = { CALL_CONCURRENCY: String(concurrency), ...system.sharedTemporal() };
+  const worker = system.begin(['worker'], shared);
+  const backfill = system.enrich(['backfill', write('everybody.csv', 800, 1), '--yes', '--json'], shared);
+  await expect.poll(() => system.sandbox.log.bill().calls, { timeout: 60_000 }).toBeGreaterThan(5);
+  const run = (await system.enrich(['run', write('few.csv', 60, 2), '--yes', '--json'], shared)).facts();
   const filled = (await backfill).facts();
   worker.kill('SIGTERM');
   await worker.ended;
 
-  const { rows } = await house.warehouse.pool.query<{ run_id: string }>(
+  const { rows } = await system.warehouse.pool.query<{ run_id: string }>(
     'select run_id from enrichment.attempts order by admitted_at',
   );
   const order = rows.map((row) => row.run_id);
@@ -39,5 +39,5 @@ it('a backfill goes on beside other runs, and their calls go first', async () =>
   expect(between.filter((runId) => runId === filled.run_id).length).toBeLessThanOrEqual(concurrency);
   expect(order.at(-1)).toBe(filled.run_id);
   expect([run.status, filled.status]).toEqual(['finished', 'finished']);
-  await expectPromisesKept(house);
+  await expectPromisesKept(system);
 }, 120_000);

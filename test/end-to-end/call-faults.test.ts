@@ -1,23 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { TestHouse } from '../helpers/command-line.ts';
+import { TestSystem } from '../helpers/test-system.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
-let house: TestHouse;
+let system: TestSystem;
 
 beforeAll(async () => {
-  house = await TestHouse.open({ latency: 20 });
+  system = await TestSystem.open({ latency: 20 });
 });
 
-beforeEach(() => house.sandbox.faults.set({}));
+beforeEach(() => system.sandbox.faults.set({}));
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
 /** Attempts of a run by status. */
 async function attemptsOf(runId: string): Promise<Record<string, number>> {
-  const { rows } = await house.warehouse.pool.query<{ status: string; count: number }>(
+  const { rows } = await system.warehouse.pool.query<{ status: string; count: number }>(
     'select status, count(*)::int as count from enrichment.attempts where run_id = $1 group by 1',
     [runId],
   );
@@ -30,23 +30,23 @@ function sum(counts: Readonly<Record<string, number>>): number {
 
 describe('a call that was sent', () => {
   it('and not answered in time is unknown, its credits are held, and it is not made again', async () => {
-    house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, delay: 6_000 }] });
-    const ended = await house.enrich(['run', house.sample(60), '--yes', '--json'], { CALL_TIMEOUT: '3s' });
+    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, delay: 6_000 }] });
+    const ended = await system.enrich(['run', system.sample(60), '--yes', '--json'], { CALL_TIMEOUT: '3s' });
     expect((await attemptsOf(ended.facts().run_id))['unknown']).toBe(1);
     expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
-    expect(house.sandbox.log.bill().billedAgain).toEqual({});
-    await expectPromisesKept(house);
+    expect(system.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(system);
   });
 
   it.each([{ answer: 'empty' }, { matches: 'not-a-list' }] as const)(
     'and answered with %o is unknown, and nobody gets data',
     async (fault) => {
-      house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, ...fault }] });
-      const facts = (await house.enrich(['run', house.sample(60), '--yes', '--json'])).facts();
+      system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, ...fault }] });
+      const facts = (await system.enrich(['run', system.sample(60), '--yes', '--json'])).facts();
       expect((await attemptsOf(facts.run_id))['unknown']).toBe(1);
       expect(sum(facts.outcomes)).toBe(60);
-      expect(house.sandbox.log.bill().billedAgain).toEqual({});
-      await expectPromisesKept(house);
+      expect(system.sandbox.log.bill().billedAgain).toEqual({});
+      await expectPromisesKept(system);
     },
   );
 });
@@ -58,43 +58,45 @@ describe('a call that was certainly not sent', () => {
       const addresses: Record<string, string> = {
         'refused connection': `http://127.0.0.1:${await freePort()}/api/v1`,
         'unknown name': 'http://service.invalid/api/v1',
-        'failed TLS': house.sandbox.baseUrl.replace('http:', 'https:'),
+        'failed TLS': system.sandbox.baseUrl.replace('http:', 'https:'),
       };
-      const shared = house.sharedTemporal();
-      const lost = house.begin(['worker'], { ...shared, ENRICHMENT_BASE_URL: addresses[cause]! });
-      const calls = house.sandbox.log.bill().calls;
-      const paused = (await house.enrich(['run', house.sample(40), '--yes', '--json'], shared)).facts();
+      const shared = system.sharedTemporal();
+      const lost = system.begin(['worker'], { ...shared, ENRICHMENT_BASE_URL: addresses[cause]! });
+      const calls = system.sandbox.log.bill().calls;
+      const paused = (await system.enrich(['run', system.sample(40), '--yes', '--json'], shared)).facts();
       lost.kill('SIGTERM');
       await lost.ended;
       expect(paused).toMatchObject({ status: 'paused', reason: expect.any(String) });
       expect(paused.credits).toEqual({ settled: '0', reserved: '0', unknown: '0' });
       expect((await attemptsOf(paused.run_id))['released']).toBeGreaterThan(1);
-      expect(house.sandbox.log.bill().calls).toBe(calls);
+      expect(system.sandbox.log.bill().calls).toBe(calls);
 
-      const worker = house.begin(['worker'], shared);
-      const resumed = (await house.enrich(['resume', paused.run_id, '--json'], shared)).facts();
+      const worker = system.begin(['worker'], shared);
+      const resumed = (await system.enrich(['resume', paused.run_id, '--json'], shared)).facts();
       worker.kill('SIGTERM');
       await worker.ended;
       expect(resumed).toMatchObject({ status: 'finished' });
       expect(sum(resumed.outcomes)).toBe(40);
-      await expectPromisesKept(house);
+      await expectPromisesKept(system);
     },
     120_000,
   );
 });
 
 it('a worker that Temporal has given up while its call was in the air sends nobody twice when it comes back', async () => {
-  house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 4_000 }] });
-  const before = house.sandbox.log.bill().calls;
-  const settings = { ...house.sharedTemporal(), CALL_CONCURRENCY: '1' };
-  const workers = [house.begin(['worker'], settings), house.begin(['worker'], settings)];
-  const run = house.enrich(['run', house.sample(120), '--yes', '--json'], settings);
+  system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 4_000 }] });
+  const before = system.sandbox.log.bill().calls;
+  const settings = { ...system.sharedTemporal(), CALL_CONCURRENCY: '1' };
+  const workers = [system.begin(['worker'], settings), system.begin(['worker'], settings)];
+  const run = system.enrich(['run', system.sample(120), '--yes', '--json'], settings);
   // One call at a time each: of the first two calls one is the first worker's.
-  await expect.poll(() => house.sandbox.log.bill().calls - before, { timeout: 60_000, interval: 50 }).toBe(2);
+  await expect
+    .poll(() => system.sandbox.log.bill().calls - before, { timeout: 60_000, interval: 50 })
+    .toBe(2);
   workers[0]!.kill('SIGSTOP');
   const unknown = 'select count(*)::int as n from enrichment.attempts where reason like $1';
   await expect
-    .poll(async () => (await house.warehouse.pool.query(unknown, ['the worker that made%'])).rows[0], {
+    .poll(async () => (await system.warehouse.pool.query(unknown, ['the worker that made%'])).rows[0], {
       timeout: 60_000,
     })
     .toEqual({ n: 1 });
@@ -103,26 +105,26 @@ it('a worker that Temporal has given up while its call was in the air sends nobo
   for (const worker of workers) worker.kill('SIGTERM');
   await Promise.all(workers.map((worker) => worker.ended));
   expect(sum(facts.outcomes)).toBe(120);
-  expect(house.sandbox.log.bill().billedAgain).toEqual({});
-  await expectPromisesKept(house);
+  expect(system.sandbox.log.bill().billedAgain).toEqual({});
+  await expectPromisesKept(system);
 }, 180_000);
 
 describe('workers that ask another service than a run was ordered for', () => {
   const elsewhere = (): Record<string, string> => ({
-    ENRICHMENT_BASE_URL: house.sandbox.baseUrl.replace('127.0.0.1', 'localhost'),
+    ENRICHMENT_BASE_URL: system.sandbox.baseUrl.replace('127.0.0.1', 'localhost'),
   });
 
   it('make it theirs, so that whoever they ask is not asked and paid for again', async () => {
-    const server = house.sharedTemporal();
-    const worker = house.begin(['worker'], { ...server, ...elsewhere() });
+    const server = system.sharedTemporal();
+    const worker = system.begin(['worker'], { ...server, ...elsewhere() });
     // Nobody whom another test has asked the first service for.
-    const file = join(house.directory, 'unseen.csv');
+    const file = join(system.directory, 'unseen.csv');
     writeFileSync(
       file,
       ['Email', ...Array.from({ length: 12 }, (_, n) => `nova${n}@unseen.example`)].join('\n'),
     );
-    const first = await house.enrich(['run', file, '--yes', '--json'], server);
-    const again = await house.enrich(['run', file, '--yes', '--json'], { ...server, ...elsewhere() });
+    const first = await system.enrich(['run', file, '--yes', '--json'], server);
+    const again = await system.enrich(['run', file, '--yes', '--json'], { ...server, ...elsewhere() });
     worker.kill('SIGTERM');
     await worker.ended;
     expect(first.facts()).toMatchObject({ status: 'finished', calls: 2 });
@@ -130,17 +132,17 @@ describe('workers that ask another service than a run was ordered for', () => {
   });
 
   it('send nothing of it once it has answers of the other one', async () => {
-    house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, status: 401 }] });
-    const paused = (await house.enrich(['run', house.sample(60), '--yes', '--json'])).facts();
-    house.sandbox.faults.set({});
-    const before = house.sandbox.log.bill().calls;
-    const resumed = (await house.enrich(['resume', paused.run_id, '--json'], elsewhere())).facts();
+    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, status: 401 }] });
+    const paused = (await system.enrich(['run', system.sample(60), '--yes', '--json'])).facts();
+    system.sandbox.faults.set({});
+    const before = system.sandbox.log.bill().calls;
+    const resumed = (await system.enrich(['resume', paused.run_id, '--json'], elsewhere())).facts();
     expect(resumed).toMatchObject({
       status: 'paused',
       reason: expect.stringContaining('has answered for this run'),
     });
-    expect(house.sandbox.log.bill().calls).toBe(before);
-    expect((await house.enrich(['resume', paused.run_id, '--json'])).facts()).toMatchObject({
+    expect(system.sandbox.log.bill().calls).toBe(before);
+    expect((await system.enrich(['resume', paused.run_id, '--json'])).facts()).toMatchObject({
       status: 'finished',
     });
   });
@@ -150,38 +152,38 @@ describe('an account without credits', () => {
   it.each([200, 402, 403] as const)(
     'that says so with %d pauses the run, fails no row, and goes on when credits are there',
     async (status) => {
-      house.sandbox.faults.set({ credits_left: 25, out_of_credits: status });
-      const paused = await house.enrich(['run', house.sample(80), '--yes', '--json']);
+      system.sandbox.faults.set({ credits_left: 25, out_of_credits: status });
+      const paused = await system.enrich(['run', system.sample(80), '--yes', '--json']);
       expect(paused.code).toBe(3);
       expect(paused.facts()).toMatchObject({ status: 'paused', reason: expect.any(String) });
       expect(paused.facts().outcomes['rejected']).toBeUndefined();
-      house.sandbox.faults.set({});
-      const resumed = (await house.enrich(['resume', paused.facts().run_id, '--json'])).facts();
+      system.sandbox.faults.set({});
+      const resumed = (await system.enrich(['resume', paused.facts().run_id, '--json'])).facts();
       expect(resumed.status).toBe('finished');
       expect(sum(resumed.outcomes)).toBe(80);
-      expect(house.sandbox.log.bill().billedAgain).toEqual({});
-      await expectPromisesKept(house);
+      expect(system.sandbox.log.bill().billedAgain).toEqual({});
+      await expectPromisesKept(system);
     },
   );
 });
 
 describe('a price that the service did not announce', () => {
   it('of fractions of a credit is settled exactly', async () => {
-    house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', price: 0.07 }] });
-    const before = Number(house.sandbox.log.bill().credits);
-    const { credits } = (await house.enrich(['run', house.sample(40), '--yes', '--json'])).facts();
+    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', price: 0.07 }] });
+    const before = Number(system.sandbox.log.bill().credits);
+    const { credits } = (await system.enrich(['run', system.sample(40), '--yes', '--json'])).facts();
     expect(credits).toEqual({
       settled: expect.stringContaining('.'),
       reserved: '0',
       unknown: '0',
     });
-    expect(Number(credits.settled)).toBeCloseTo(Number(house.sandbox.log.bill().credits) - before, 6);
-    await expectPromisesKept(house);
+    expect(Number(credits.settled)).toBeCloseTo(Number(system.sandbox.log.bill().credits) - before, 6);
+    await expectPromisesKept(system);
   });
 
   it('above what was reserved is recorded and shown, and no further call is made until somebody has looked', async () => {
-    house.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, price: 30 }] });
-    const paused = await house.enrich(['run', house.sample(200), '--yes', '--json'], {
+    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, price: 30 }] });
+    const paused = await system.enrich(['run', system.sample(200), '--yes', '--json'], {
       CALL_CONCURRENCY: '1',
     });
     expect(paused.code).toBe(3);
@@ -190,10 +192,10 @@ describe('a price that the service did not announce', () => {
       calls: 2,
       reason: expect.stringContaining('billed more'),
     });
-    await expectPromisesKept(house);
-    const resumed = (await house.enrich(['resume', paused.facts().run_id, '--json'])).facts();
+    await expectPromisesKept(system);
+    const resumed = (await system.enrich(['resume', paused.facts().run_id, '--json'])).facts();
     expect(resumed).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
     expect(sum(resumed.outcomes)).toBe(200);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });

@@ -1,25 +1,25 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { TestHouse } from '../helpers/command-line.ts';
+import { TestSystem } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 /** By the sandbox's clock; tests move it to either side of the cut-over. */
 let clock = Date.now();
-let house: TestHouse;
+let system: TestSystem;
 
 beforeAll(async () => {
-  house = await TestHouse.open({ latency: 20, issuedTokens: { calls: 7 }, now: () => clock });
+  system = await TestSystem.open({ latency: 20, issuedTokens: { calls: 7 }, now: () => clock });
 });
 
-beforeEach(() => house.sandbox.faults.set({ rules: [] }));
+beforeEach(() => system.sandbox.faults.set({ rules: [] }));
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
 /** Settings under which the token comes from a command that gets a new one from the sandbox. */
 function tokenFromCommand(): Record<string, string> {
-  const script = join(house.directory, 'token.mjs');
-  const address = JSON.stringify(`${house.sandbox.controlUrl}/token`);
+  const script = join(system.directory, 'token.mjs');
+  const address = JSON.stringify(`${system.sandbox.controlUrl}/token`);
   writeFileSync(
     script,
     `process.stdout.write(await (await fetch(${address}, { method: 'POST' })).text());\n`,
@@ -30,7 +30,7 @@ function tokenFromCommand(): Record<string, string> {
   };
 }
 
-const refusedTokens = (): number => house.sandbox.log.bill().otherCalls['401 /people/bulk_match'] ?? 0;
+const refusedTokens = (): number => system.sandbox.log.bill().otherCalls['401 /people/bulk_match'] ?? 0;
 
 describe.each([
   ['before 16 February 2027', Date.UTC(2026, 10, 21)],
@@ -42,41 +42,41 @@ describe.each([
 
   it('a run goes on over access tokens that expire, and writes none of them anywhere', async () => {
     const refusedBefore = refusedTokens();
-    const ended = await house.enrich(['run', house.sample(200), '--yes', '--json'], tokenFromCommand());
+    const ended = await system.enrich(['run', system.sample(200), '--yes', '--json'], tokenFromCommand());
     expect([ended.code, ended.facts().status]).toEqual([0, 'finished']);
     expect(refusedTokens() - refusedBefore).toBeGreaterThan(1);
-    expect(house.sandbox.log.bill().billedAgain).toEqual({});
+    expect(system.sandbox.log.bill().billedAgain).toEqual({});
     const header = Buffer.from('{"alg":"HS256","typ":"JWT"}').toString('base64url');
-    for (const text of [ended.stdout, ended.stderr, ...house.temporalFiles()])
+    for (const text of [ended.stdout, ended.stderr, ...system.temporalFiles()])
       expect(text).not.toContain(header);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 
   it('somebody whom the service refuses is rejected alone, and a refusal for the rate is sat out', async () => {
-    const file = join(house.directory, `poison-${time}.csv`);
+    const file = join(system.directory, `poison-${time}.csv`);
     const people = Array.from(
       { length: 40 },
       (__, index) => `Cara,Poison${index}x,cara${index}@works${time}.example`,
     );
     writeFileSync(file, `first_name,last_name,email\n${people.join('\n')}\n`);
-    house.sandbox.faults.set({
+    system.sandbox.faults.set({
       rules: [
         { containing: 'Poison14x', status: 422 },
         { path: '/people/bulk_match', from: 2, to: 3, status: 429, retry_after: '1' },
       ],
     });
-    const ended = await house.enrich(['run', file, '--yes', '--json']);
+    const ended = await system.enrich(['run', file, '--yes', '--json']);
     expect(ended.facts()).toMatchObject({ status: 'finished', outcomes: { rejected: 1 } });
     expect(Object.values(ended.facts().outcomes).reduce((total, count) => total + count, 0)).toBe(40);
-    expect(house.sandbox.log.bill().billedAgain).toEqual({});
-    await expectPromisesKept(house);
+    expect(system.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(system);
   });
 
   it('a refused credential ends the command before a run is begun', async () => {
-    const callsBefore = house.sandbox.log.bill().calls;
-    const ended = await house.enrich(['run', house.sample(20), '--yes'], { ENRICHMENT_API_KEY: 'wrong' });
+    const callsBefore = system.sandbox.log.bill().calls;
+    const ended = await system.enrich(['run', system.sample(20), '--yes'], { ENRICHMENT_API_KEY: 'wrong' });
     expect([ended.code, ended.stdout]).toEqual([2, '']);
     expect(ended.stderr).toContain('the service does not accept the credential');
-    expect(house.sandbox.log.bill().calls).toBe(callsBefore);
+    expect(system.sandbox.log.bill().calls).toBe(callsBefore);
   });
 });

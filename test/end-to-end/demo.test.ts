@@ -4,20 +4,20 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { embeddedDirectories } from '../../src/dev/stack.ts';
 import { CallLog, type LoggedDelivery } from '../../src/sandbox/account/call-log.ts';
 import { LateStore } from '../../src/sandbox/late-results/late-store.ts';
-import { TestHouse } from '../helpers/command-line.ts';
+import { TestSystem } from '../helpers/test-system.ts';
 import { expectPromisesKept, type Witness } from '../helpers/promises.ts';
 
-let house: TestHouse;
+let system: TestSystem;
 
 beforeAll(async () => {
-  house = await TestHouse.open();
+  system = await TestSystem.open();
 });
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
-/** The sandbox that the demo has started itself: it runs on, because the house uses the same folder. */
+/** The sandbox that the demo has started itself: it runs on, because the system uses the same folder. */
 async function demoSandbox(): Promise<Witness & { readonly root: string }> {
-  const { sandbox: directory } = embeddedDirectories(join(house.directory, 'state'));
+  const { sandbox: directory } = embeddedDirectories(join(system.directory, 'state'));
   const { port } = JSON.parse(readFileSync(join(directory, 'server.json'), 'utf8')) as { port: number };
   const root = `http://127.0.0.1:${port}`;
   const deliveries = (await (await fetch(`${root}/sandbox/deliveries`)).json()) as LoggedDelivery[];
@@ -36,7 +36,7 @@ async function demoSandbox(): Promise<Witness & { readonly root: string }> {
 }
 
 it('the whole demo runs after the cut-over, with error_details alone, and with OAuth instead of a key', async () => {
-  const ended = await house.enrich(['demo', '--people', '250', '--json'], {
+  const ended = await system.enrich(['demo', '--people', '250', '--json'], {
     SANDBOX_CLOCK: '2027-03-01T00:00:00Z',
     SANDBOX_CREDENTIAL: 'token',
   });
@@ -52,7 +52,7 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
   const { calls, credits, billedAgain } = sandbox.log.bill();
   expect(facts.credits.settled).toBe(credits);
   expect([facts.calls, billedAgain]).toEqual([calls, {}]);
-  await expectPromisesKept({ warehouse: house.warehouse, sandbox });
+  await expectPromisesKept({ warehouse: system.warehouse, sandbox });
 
   // The user who granted the token is no admin: whom a key acts as is somebody else.
   const token = await (await fetch(`${sandbox.root}/sandbox/token`, { method: 'POST' })).text();

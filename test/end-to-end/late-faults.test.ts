@@ -2,19 +2,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
-import { TestHouse, type Begun } from '../helpers/command-line.ts';
+import { TestSystem, type Begun } from '../helpers/test-system.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 /** A server as it is deployed: receiver, workers and commands are processes of their own. */
-let house: TestHouse;
+let system: TestSystem;
 let server: Record<string, string>;
 
 beforeAll(async () => {
-  house = await TestHouse.open({ latency: 20, lateDelay: 1_000 });
+  system = await TestSystem.open({ latency: 20, lateDelay: 1_000 });
   const port = await freePort();
   server = {
-    ...house.sharedTemporal(),
+    ...system.sharedTemporal(),
     WEBHOOK_LISTEN: `127.0.0.1:${port}`,
     WEBHOOK_PUBLIC_URL: `http://127.0.0.1:${port}`,
     LATE_RESULTS_POLL_AFTER: '60s',
@@ -22,7 +22,7 @@ beforeAll(async () => {
   };
 });
 
-beforeEach(() => house.sandbox.faults.set({}));
+beforeEach(() => system.sandbox.faults.set({}));
 
 // A test that failed must leave nobody who receives or works in the place of the next one's processes.
 afterEach(async () => {
@@ -30,14 +30,14 @@ afterEach(async () => {
   await endAll();
 });
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
 const begun: Begun[] = [];
 /** Whether a receiver that ended is begun again. */
 let isKept = false;
 
 function begin(parameters: readonly string[], more: Record<string, string> = {}): Begun {
-  const process = house.begin(parameters, { ...server, ...more });
+  const process = system.begin(parameters, { ...server, ...more });
   begun.push(process);
   return process;
 }
@@ -50,7 +50,7 @@ async function endAll(): Promise<void> {
 }
 
 async function reveal(file: string): Promise<RunFacts> {
-  return (await house.enrich(['run', file, '--yes', '--json', '--reveal', 'phone'], server)).facts();
+  return (await system.enrich(['run', file, '--yes', '--json', '--reveal', 'phone'], server)).facts();
 }
 
 /** Begins a receiver again each time that it ends, as a server's supervisor does. */
@@ -61,7 +61,7 @@ async function keepReceiving(more: Record<string, string>): Promise<void> {
 
 /** Whether every row of the newest run has its outcome. */
 async function hasAskedForAll(): Promise<boolean> {
-  const { rows } = await house.warehouse.pool.query<{ open: number; rows: number }>(
+  const { rows } = await system.warehouse.pool.query<{ open: number; rows: number }>(
     `select count(*) filter (where outcome is null)::int as open, count(*)::int as rows from enrichment.run_rows
      where run_id = (select run_id from enrichment.runs order by created_at desc limit 1)`,
   );
@@ -74,7 +74,7 @@ describe('a receiver that is killed', () => {
     async (point) => {
       begin(['worker']);
       const receiving = keepReceiving({ ENRICH_KILL_AT: `${point}:3` });
-      const facts = await reveal(house.sample(50));
+      const facts = await reveal(system.sample(50));
       isKept = false;
       await endAll();
       await receiving;
@@ -83,7 +83,7 @@ describe('a receiver that is killed', () => {
         credits: { reserved: '0', unknown: '0' },
         late_results: { awaited: 0, expired: 0 },
       });
-      await expectPromisesKept(house);
+      await expectPromisesKept(system);
     },
   );
 });
@@ -91,7 +91,7 @@ describe('a receiver that is killed', () => {
 describe('a worker that is killed', () => {
   it('between two deliveries that it applies leaves each of them applied once', async () => {
     const worker = begin(['worker'], { ENRICH_KILL_AT: 'delivery-applied:2' });
-    const running = reveal(house.sample(60));
+    const running = reveal(system.sample(60));
     // Only then do deliveries come in: a call in the air would be unknown by the kill, which is not what is looked at here.
     await expect.poll(hasAskedForAll, { timeout: 120_000 }).toBe(true);
     begin(['receiver']);
@@ -99,24 +99,24 @@ describe('a worker that is killed', () => {
     begin(['worker']);
     expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
     await endAll();
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });
 
 describe('SIGTERM under load', () => {
   it('drains receiver and worker: nothing accepted is lost, and no paid call is cut off', async () => {
-    house.sandbox.faults.set({ deliveries: [{ copies: 3 }] });
+    system.sandbox.faults.set({ deliveries: [{ copies: 3 }] });
     const begunAt = new Date();
     begin(['receiver']);
     const worker = begin(['worker']);
-    const earlier = house.sandbox.log.deliveries().length;
-    const running = reveal(house.sample(150));
-    await until(() => house.sandbox.log.deliveries().length > earlier + 10);
+    const earlier = system.sandbox.log.deliveries().length;
+    const running = reveal(system.sample(150));
+    await until(() => system.sandbox.log.deliveries().length > earlier + 10);
     const receiver = begun[0]!;
     receiver.kill('SIGTERM');
     worker.kill('SIGTERM');
     await Promise.all([receiver.ended, worker.ended]);
-    const cutOff = await house.warehouse.pool.query(
+    const cutOff = await system.warehouse.pool.query(
       `select 1 from enrichment.attempts where status in ('unknown', 'admitted') and admitted_at > $1`,
       [begunAt],
     );
@@ -125,7 +125,7 @@ describe('SIGTERM under load', () => {
     begin(['worker']);
     expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
     await endAll();
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });
 
@@ -133,18 +133,18 @@ describe('Temporal away', () => {
   it('for a while: deliveries are accepted, and the run goes on afterwards', async () => {
     begin(['receiver']);
     begin(['worker']);
-    const earlier = house.sandbox.log.deliveries().length;
-    const running = reveal(house.sample(100));
-    await until(() => house.sandbox.log.deliveries().length > earlier);
-    house.signalTemporal('SIGSTOP');
-    const before = house.sandbox.log.deliveries().length;
-    await until(() => house.sandbox.log.deliveries().length > before + 2);
-    const during = house.sandbox.log.deliveries().slice(before);
-    house.signalTemporal('SIGCONT');
+    const earlier = system.sandbox.log.deliveries().length;
+    const running = reveal(system.sample(100));
+    await until(() => system.sandbox.log.deliveries().length > earlier);
+    system.signalTemporal('SIGSTOP');
+    const before = system.sandbox.log.deliveries().length;
+    await until(() => system.sandbox.log.deliveries().length > before + 2);
+    const during = system.sandbox.log.deliveries().slice(before);
+    system.signalTemporal('SIGCONT');
     expect(during.every(({ status }) => status === 200)).toBe(true);
     expect(await running).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
     await endAll();
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });
 
@@ -158,7 +158,7 @@ describe('what is secret', () => {
       `Canarywerk${number} Betriebe`,
       `https://www.linkedin.com/in/quirinalda-${number}q`,
     ]);
-    const file = join(house.directory, 'canaries.csv');
+    const file = join(system.directory, 'canaries.csv');
     const header = 'First Name,Last Name,Email,Company Name,LinkedIn URL';
     writeFileSync(file, [header, ...people.map((cells) => cells.join(','))].join('\n'));
     return { file, texts: people.flat() };
@@ -167,7 +167,7 @@ describe('what is secret', () => {
   it('is in no log, no error, no metric and nowhere in Temporal: key, tokens, addresses, names, phones', async () => {
     const { file, texts } = canaries();
     // Whatever goes wrong has more to say than what goes well.
-    house.sandbox.faults.set({
+    system.sandbox.faults.set({
       rules: [
         { containing: 'Zwetschgenbaum7z', status: 422 },
         { path: '/people/bulk_match', from: 3, to: 3, answer: 'html' },
@@ -180,22 +180,22 @@ describe('what is secret', () => {
       begin([name], { ...loud, METRICS_LISTEN: `127.0.0.1:${ports[index]}` }),
     );
     const parameters = ['run', file, '--yes', '--json', '--reveal', 'phone'];
-    const ended = await house.enrich(parameters, { ...server, ...loud });
+    const ended = await system.enrich(parameters, { ...server, ...loud });
     const metrics = await Promise.all(
       ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()),
     );
     await endAll();
-    const contacts = await house.warehouse.pool.query<Record<string, string | null>>(
+    const contacts = await system.warehouse.pool.query<Record<string, string | null>>(
       'select email, phone, person_id from enrichment.enriched_contacts where run_id = $1',
       [ended.facts().run_id],
     );
-    const { rows: phones } = await house.warehouse.pool.query<{ number: string }>(
+    const { rows: phones } = await system.warehouse.pool.query<{ number: string }>(
       'select number from enrichment.contact_phones',
     );
     const secrets = [
       'sandbox-key',
       ...texts,
-      ...house.sandbox.lateResults().map(({ url }) => url.split('/').at(-1)!),
+      ...system.sandbox.lateResults().map(({ url }) => url.split('/').at(-1)!),
       ...contacts.rows
         .flatMap(({ email, phone }) => [email, phone])
         .filter((text) => typeof text === 'string'),
@@ -204,9 +204,9 @@ describe('what is secret', () => {
     expect(phones.length).toBeGreaterThan(5);
     expect(metrics.join('')).toContain('enrich_');
     const logs = [receiver!, worker!].map((process) => process.output());
-    const written = [ended.stdout, ended.stderr, ...logs, ...metrics, ...house.temporalFiles()].join('\n');
+    const written = [ended.stdout, ended.stderr, ...logs, ...metrics, ...system.temporalFiles()].join('\n');
     expect(secrets.filter((secret) => written.includes(secret))).toEqual([]);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });
 

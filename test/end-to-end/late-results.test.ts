@@ -1,31 +1,31 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
 import type { DeliveryRule } from '../../src/sandbox/faults/scenario.ts';
-import { TestHouse } from '../helpers/command-line.ts';
+import { TestSystem } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
-let house: TestHouse;
+let system: TestSystem;
 const quick = { LATE_RESULTS_POLL_AFTER: '2s', LATE_RESULTS_DEADLINE: '20s' };
 
 beforeAll(async () => {
-  house = await TestHouse.open({ latency: 20, lateDelay: 600 });
+  system = await TestSystem.open({ latency: 20, lateDelay: 600 });
 });
 
-beforeEach(() => house.sandbox.faults.set({}));
+beforeEach(() => system.sandbox.faults.set({}));
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
 async function reveal(
   file: string,
   options: readonly string[] = ['--reveal', 'phone'],
   settings: Record<string, string> = {},
 ): Promise<RunFacts> {
-  const ended = await house.enrich(['run', file, '--yes', '--json', ...options], { ...quick, ...settings });
+  const ended = await system.enrich(['run', file, '--yes', '--json', ...options], { ...quick, ...settings });
   return ended.facts();
 }
 
 async function rows<Row>(statement: string, ...values: unknown[]): Promise<Row[]> {
-  return (await house.warehouse.pool.query(statement, values)).rows as Row[];
+  return (await system.warehouse.pool.query(statement, values)).rows as Row[];
 }
 
 async function phonesOf(runId: string): Promise<number> {
@@ -48,7 +48,7 @@ async function inbox(runId: string): Promise<Record<string, number>> {
 describe('phones', () => {
   it('come by webhook, are applied, and their credits are settled', async () => {
     // Not so quick that a poll comes first where the machine is busy.
-    const facts = await reveal(house.sample(80), ['--reveal', 'phone'], {
+    const facts = await reveal(system.sample(80), ['--reveal', 'phone'], {
       LATE_RESULTS_POLL_AFTER: '30s',
       LATE_RESULTS_DEADLINE: '60s',
     });
@@ -60,16 +60,16 @@ describe('phones', () => {
     expect(facts.late_results.arrived).toBe(facts.calls);
     expect(await phonesOf(facts.run_id)).toBeGreaterThan(15);
     expect(await inbox(facts.run_id)).toEqual({ applied: facts.calls });
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 
   it('are polled where no webhook comes, by the exact id of the request', async () => {
-    house.sandbox.faults.set({ deliveries: [{ never: true }] });
-    const facts = await reveal(house.sample(40));
+    system.sandbox.faults.set({ deliveries: [{ never: true }] });
+    const facts = await reveal(system.sample(40));
     expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
     expect(await phonesOf(facts.run_id)).toBeGreaterThan(5);
     const polled = new Set(
-      house.sandbox.log
+      system.sandbox.log
         .calls()
         .filter(({ path }) => path === '/webhook_result')
         .map(({ requestId }) => requestId),
@@ -81,13 +81,13 @@ describe('phones', () => {
     );
     expect(asked.every(({ request_id: id }) => polled.has(id))).toBe(true);
     expect(asked.some(({ request_id: id }) => !Number.isSafeInteger(Number(id)))).toBe(true);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 
   it('are asked for again of somebody whose profile alone is fresh, and not once they are fresh themselves', async () => {
-    const file = house.sample(20);
+    const file = system.sample(20);
     await reveal(file, []);
-    const plan = JSON.parse((await house.enrich(['plan', file, '--json', '--reveal', 'phone'])).stdout) as {
+    const plan = JSON.parse((await system.enrich(['plan', file, '--json', '--reveal', 'phone'])).stdout) as {
       people: number;
     };
     expect(plan.people).toBeGreaterThan(10);
@@ -97,9 +97,9 @@ describe('phones', () => {
 
     // Nor once all that could be removed of it is.
     const retention = 'answers=0s,deliveries=0s,staging=0s';
-    const pruned = await house.enrich(['prune', '--retention', retention, '--yes', '--json']);
+    const pruned = await system.enrich(['prune', '--retention', retention, '--yes', '--json']);
     expect(JSON.parse(pruned.stdout)).toMatchObject({ removed: true, kept: { answers: 0, runs: 0 } });
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
     expect((await reveal(file)).calls).toBe(0);
   });
 
@@ -113,8 +113,8 @@ describe('phones', () => {
     ['with half a surrogate pair', { body: 'surrogate' }, {}],
     ['with a number beyond every float', { body: 'huge-number' }, {}],
   ])('delivered %s have one effect', async (_, rule, late) => {
-    house.sandbox.faults.set({ deliveries: [rule] });
-    const facts = await reveal(house.sample(40));
+    system.sandbox.faults.set({ deliveries: [rule] });
+    const facts = await reveal(system.sample(40));
     expect(facts).toMatchObject({
       status: 'finished',
       credits: { reserved: '0', unknown: '0' },
@@ -122,60 +122,60 @@ describe('phones', () => {
     });
     expect(await phonesOf(facts.run_id)).toBeGreaterThan(5);
     expect((await inbox(facts.run_id))['quarantined']).toBeUndefined();
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 
   it.each(['not-json', 'cut', 'empty'] as const)(
     'delivered as something that is %s are kept, quarantined, and fetched by a poll or held',
     async (body) => {
-      house.sandbox.faults.set({ deliveries: [{ body }] });
-      const facts = await reveal(house.sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '5s' });
+      system.sandbox.faults.set({ deliveries: [{ body }] });
+      const facts = await reveal(system.sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '5s' });
       expect(facts.status).toBe('finished');
       expect((await inbox(facts.run_id))['quarantined']).toBeGreaterThan(0);
-      await expectPromisesKept(house);
+      await expectPromisesKept(system);
     },
   );
 
   it('of somebody whom nobody asked for are given to nobody', async () => {
-    house.sandbox.faults.set({ deliveries: [{ people: 'foreign' }] });
-    const facts = await reveal(house.sample(20));
+    system.sandbox.faults.set({ deliveries: [{ people: 'foreign' }] });
+    const facts = await reveal(system.sample(20));
     expect(await phonesOf(facts.run_id)).toBe(0);
     expect(facts.late_results.orphaned).toBeGreaterThan(0);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 
   it.each(['missing', 'negative', 'text'] as const)(
     'whose price is %s leave their credits held as unknown',
     async (credits) => {
-      house.sandbox.faults.set({ deliveries: [{ credits }] });
-      const ended = await house.enrich(
-        ['run', house.sample(20), '--yes', '--json', '--reveal', 'phone'],
+      system.sandbox.faults.set({ deliveries: [{ credits }] });
+      const ended = await system.enrich(
+        ['run', system.sample(20), '--yes', '--json', '--reveal', 'phone'],
         quick,
       );
       expect(ended.code).toBe(3);
       expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
       expect(await phonesOf(ended.facts().run_id)).toBeGreaterThan(2);
-      await expectPromisesKept(house);
+      await expectPromisesKept(system);
     },
   );
 
   it('that are skipped or fail are not waited for', async () => {
-    house.sandbox.faults.set({ rules: [{ phone_enrichment: 'failed' }] });
-    const facts = await reveal(house.sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '10m' });
+    system.sandbox.faults.set({ rules: [{ phone_enrichment: 'failed' }] });
+    const facts = await reveal(system.sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '10m' });
     expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });
 
 describe('a waterfall', () => {
   it('needs to know what one person may cost', async () => {
-    const refused = await house.enrich(['run', house.sample(5), '--yes', '--waterfall', 'phone']);
+    const refused = await system.enrich(['run', system.sample(5), '--yes', '--waterfall', 'phone']);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('--max-credits-per-person');
   });
 
   it('and phones of one request are two bodies: both are kept and both take effect', async () => {
-    const facts = await reveal(house.sample(30), [
+    const facts = await reveal(system.sample(30), [
       '--reveal',
       'phone',
       '--waterfall',
@@ -190,14 +190,18 @@ describe('a waterfall', () => {
       facts.run_id,
     );
     expect(origins.length).toBeGreaterThan(0);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 
   it('that the service does not accept is not waited for', async () => {
-    house.sandbox.faults.set({ rules: [{ waterfall: 'failed' }] });
-    const facts = await reveal(house.sample(20), ['--waterfall', 'phone', '--max-credits-per-person', '20'], {
-      LATE_RESULTS_DEADLINE: '10m',
-    });
+    system.sandbox.faults.set({ rules: [{ waterfall: 'failed' }] });
+    const facts = await reveal(
+      system.sample(20),
+      ['--waterfall', 'phone', '--max-credits-per-person', '20'],
+      {
+        LATE_RESULTS_DEADLINE: '10m',
+      },
+    );
     expect(facts.status).toBe('finished');
     expect(facts.late_results.awaited).toBe(0);
   });
@@ -205,8 +209,8 @@ describe('a waterfall', () => {
 
 describe('after its run', () => {
   it('a result is applied by the sweep, marked late', async () => {
-    house.sandbox.faults.set({ deliveries: [{ never: true, delay: 4_000 }] });
-    const facts = await reveal(house.sample(20), ['--reveal', 'phone'], {
+    system.sandbox.faults.set({ deliveries: [{ never: true, delay: 4_000 }] });
+    const facts = await reveal(system.sample(20), ['--reveal', 'phone'], {
       LATE_RESULTS_POLL_AFTER: '10m',
       LATE_RESULTS_DEADLINE: '1s',
     });
@@ -214,31 +218,31 @@ describe('after its run', () => {
     expect(facts.late_results.expired).toBeGreaterThan(0);
     expect(Number(facts.credits.reserved)).toBeGreaterThan(0);
     await waitUntil(allAreReady);
-    expect((await house.enrich(['inbox', 'sweep'])).stdout).toMatch(/applied \d+ deliveries/);
-    const after = JSON.parse((await house.enrich(['status', facts.run_id, '--json'])).stdout) as RunFacts;
+    expect((await system.enrich(['inbox', 'sweep'])).stdout).toMatch(/applied \d+ deliveries/);
+    const after = JSON.parse((await system.enrich(['status', facts.run_id, '--json'])).stdout) as RunFacts;
     expect(after).toMatchObject({ credits: { reserved: '0', unknown: '0' }, late_results: { expired: 0 } });
     expect(after.late_results.late).toBe(after.late_results.arrived);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });
 
 /** Last: here the service misstates its prices, and its bill and ours differ for good. */
 describe('a delivery', () => {
   it('that bills more than was reserved is recorded and shown, and stops further calls', async () => {
-    house.sandbox.faults.set({ deliveries: [{ credits: 'double', from: 1, to: 1 }] });
-    const ended = await house.enrich(
-      ['run', house.sample(200), '--yes', '--json', '--reveal', 'phone', '--rate-limits', '2/1s'],
+    system.sandbox.faults.set({ deliveries: [{ credits: 'double', from: 1, to: 1 }] });
+    const ended = await system.enrich(
+      ['run', system.sample(200), '--yes', '--json', '--reveal', 'phone', '--rate-limits', '2/1s'],
       quick,
     );
     expect(ended.code).toBe(3);
     expect(ended.facts()).toMatchObject({ status: 'paused', reason: expect.stringContaining('billed more') });
-    house.sandbox.faults.set({});
-    await house.enrich(['cancel', ended.facts().run_id]);
+    system.sandbox.faults.set({});
+    await system.enrich(['cancel', ended.facts().run_id]);
   });
 });
 
 function allAreReady(): boolean {
-  return house.sandbox.lateResults().every((result) => result.counted);
+  return system.sandbox.lateResults().every((result) => result.counted);
 }
 
 async function waitUntil(isSo: () => boolean): Promise<void> {

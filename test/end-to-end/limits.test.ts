@@ -2,28 +2,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FaultsToProduce } from '../../src/sandbox/faults/scenario.ts';
 import { defaultApiKey, type SandboxOptions } from '../../src/sandbox/server/server.ts';
-import { TestHouse, type Begun } from '../helpers/command-line.ts';
+import { TestSystem, type Begun } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
-let house: TestHouse;
+let system: TestSystem;
 
-afterEach(() => house.close());
+afterEach(() => system.close());
 
 async function open(options: SandboxOptions, scenario: FaultsToProduce = {}): Promise<void> {
-  house = await TestHouse.open({ latency: 100, ...options });
-  house.sandbox.faults.set(scenario);
+  system = await TestSystem.open({ latency: 100, ...options });
+  system.sandbox.faults.set(scenario);
 }
 
 /** Calls that the service let through, and those that it refused for their rate. */
 function callsSeen(): { accepted: number; refused: number } {
-  const { calls, refused } = house.sandbox.log.bill();
+  const { calls, refused } = system.sandbox.log.bill();
   return { accepted: calls - refused, refused };
 }
 
 /** Ends a run that would wait for an hour. */
 async function cancel(run: Begun, settings: Record<string, string> = {}): Promise<void> {
-  const { rows } = await house.warehouse.pool.query<{ run_id: string }>('select run_id from enrichment.runs');
-  const cancelled = await house.enrich(['cancel', rows[0]!.run_id], settings);
+  const { rows } = await system.warehouse.pool.query<{ run_id: string }>(
+    'select run_id from enrichment.runs',
+  );
+  const cancelled = await system.enrich(['cancel', rows[0]!.run_id], settings);
   expect(cancelled).toMatchObject({ code: 0 });
   await run.ended;
 }
@@ -35,11 +37,11 @@ describe('a quota that other programs use as well', () => {
 
   it('is used up to its last call, and no call is refused: the worker asks what is left before it begins', async () => {
     await open({ rateLimits: '600/hour' }, others(594));
-    const run = house.begin(['run', house.sample(150), '--yes', '--json']);
+    const run = system.begin(['run', system.sample(150), '--yes', '--json']);
     await expect.poll(run.output, { timeout: 60_000 }).toContain('no calls left in its window of 1h');
     expect(callsSeen()).toEqual({ accepted: 6, refused: 0 });
     await cancel(run);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   }, 120_000);
 
   it('is held by two workers whose key may not read usage statistics', async () => {
@@ -50,15 +52,15 @@ describe('a quota that other programs use as well', () => {
       },
       others(560),
     );
-    const shared = house.sharedTemporal();
-    const workers = [house.begin(['worker'], shared), house.begin(['worker'], shared)];
-    const run = house.begin(['run', house.sample(800), '--yes', '--json'], shared);
+    const shared = system.sharedTemporal();
+    const workers = [system.begin(['worker'], shared), system.begin(['worker'], shared)];
+    const run = system.begin(['run', system.sample(800), '--yes', '--json'], shared);
     await expect.poll(run.output, { timeout: 120_000 }).toContain('no calls left in its window of 1h');
     expect(callsSeen()).toEqual({ accepted: 40, refused: 0 });
     await cancel(run, shared);
     for (const worker of workers) worker.kill('SIGTERM');
     await Promise.all(workers.map((worker) => worker.ended));
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   }, 180_000);
 });
 
@@ -69,7 +71,7 @@ describe('a refusal for rate (429)', () => {
 
   /** Refusals that came while the calls of one worker were in the air together count as one. */
   function waves(): { refusals: number; secondsAfter: number }[] {
-    const times = house.sandbox.log
+    const times = system.sandbox.log
       .calls()
       .filter((call) => call.refused)
       .map((call) => call.at);
@@ -88,22 +90,22 @@ describe('a refusal for rate (429)', () => {
     'with retry-after %o pauses every worker, and one call at a time asks again',
     async (retryAfter) => {
       await open({ rateLimits: 'unlimited' }, refusing(retryAfter));
-      const ended = await house.enrich(['run', house.sample(120), '--yes', '--json']);
+      const ended = await system.enrich(['run', system.sample(120), '--yes', '--json']);
       expect(ended.facts()).toMatchObject({ status: 'finished' });
       const [first, ...later] = waves();
       expect(first!.refusals).toBeLessThanOrEqual(4);
       expect(callsSeen().refused).toBe(3);
       for (const wave of later) expect(wave.refusals).toBe(1);
       for (const wave of later) expect(wave.secondsAfter).toBeGreaterThanOrEqual(1);
-      expect(house.sandbox.log.bill().billedAgain).toEqual({});
-      await expectPromisesKept(house);
+      expect(system.sandbox.log.bill().billedAgain).toEqual({});
+      await expectPromisesKept(system);
     },
     120_000,
   );
 
   it('with a retry-after of years waits for an hour at most, and sends nothing meanwhile', async () => {
     await open({ rateLimits: 'unlimited' }, refusing('99999999'));
-    const run = house.begin(['run', house.sample(120), '--yes', '--json']);
+    const run = system.begin(['run', system.sample(120), '--yes', '--json']);
     await expect
       .poll(run.output, { timeout: 60_000 })
       .toMatch(/waiting (?:1h 0m|59m \d+s): the service refused/);
@@ -113,6 +115,6 @@ describe('a refusal for rate (429)', () => {
     await sleep(3_000);
     expect(callsSeen().refused).toBe(refused);
     await cancel(run);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   }, 120_000);
 });

@@ -2,16 +2,16 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestHouse, type Ended } from '../helpers/command-line.ts';
+import { TestSystem, type Ended } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
-let house: TestHouse;
+let system: TestSystem;
 
 beforeAll(async () => {
-  house = await TestHouse.open({ latency: 20 });
+  system = await TestSystem.open({ latency: 20 });
 });
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
 type Row = Record<string, string>;
 
@@ -21,14 +21,14 @@ function readRows(file: string): Row[] {
 
 /** The same people in an export of another day. */
 function again(rows: readonly Row[], name: string): string {
-  const file = join(house.directory, name);
+  const file = join(system.directory, name);
   writeFileSync(file, Papa.unparse(rows.map((row) => ({ ...row, 'Contact owner': name }))));
   return file;
 }
 
 /** The email of somebody who was enriched. */
 async function enrichedEmail(runId: string): Promise<string> {
-  const { rows } = await house.warehouse.pool.query<{ email: string }>(
+  const { rows } = await system.warehouse.pool.query<{ email: string }>(
     `select r.email from run_rows r join enriched_contacts c on c.run_id = r.run_id and c.row_number = r.row_number
      where r.run_id = $1 and r.email is not null order by r.row_number limit 1`,
     [runId],
@@ -38,25 +38,25 @@ async function enrichedEmail(runId: string): Promise<string> {
 
 describe('enrich erase', () => {
   it('shows what there is, removes it after a yes, and the person comes back by no export', async () => {
-    const file = house.sample(40);
-    const first = (await house.enrich(['run', file, '--yes', '--json'])).facts();
+    const file = system.sample(40);
+    const first = (await system.enrich(['run', file, '--yes', '--json'])).facts();
     const email = await enrichedEmail(first.run_id);
 
-    const shown = await house.enrich(['erase', email, '--json']);
+    const shown = await system.enrich(['erase', email, '--json']);
     expect(JSON.parse(shown.stdout)).toMatchObject({ erased: false, contacts: 1, rows: 1, answers: 1 });
-    const erased = await house.enrich(['erase', email, '--yes', '--json', '--reason', 'ticket 17']);
+    const erased = await system.enrich(['erase', email, '--yes', '--json', '--reason', 'ticket 17']);
     expect(JSON.parse(erased.stdout)).toMatchObject({ erased: true, contacts: 1, rows: 1, answers: 1 });
 
     const theirs = readRows(file).filter((row) => row['Email']!.toLowerCase() === email);
-    const later = await house.enrich(['run', again(theirs, 'later.csv'), '--yes', '--json']);
+    const later = await system.enrich(['run', again(theirs, 'later.csv'), '--yes', '--json']);
     expect(later.facts()).toMatchObject({
       status: 'finished',
       calls: 0,
       outcomes: { suppressed: theirs.length },
     });
-    const report = await house.enrich(['report', first.run_id, '--format', 'json']);
+    const report = await system.enrich(['report', first.run_id, '--format', 'json']);
     expect(report.code).toBe(0);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 
   it.each([
@@ -64,24 +64,24 @@ describe('enrich erase', () => {
     ['@orbit.example', 'a domain is not one person'],
     ['Ada Novak', 'this names nobody'],
   ])('refuses %s', async (who, why) => {
-    const ended = await house.enrich(['erase', who, '--yes']);
+    const ended = await system.enrich(['erase', who, '--yes']);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
   });
 
   it('repeats in no error whom it was given', async () => {
-    expect((await house.enrich(['erase', 'Ada Novak', '--yes'])).stderr).not.toContain('Novak');
+    expect((await system.enrich(['erase', 'Ada Novak', '--yes'])).stderr).not.toContain('Novak');
   });
 });
 
 describe('enrich export', () => {
   it('writes the contacts of a run as CSV, for this user’s eyes only', async () => {
-    const run = (await house.enrich(['run', house.sample(30), '--yes', '--json'])).facts();
-    const output = join(house.directory, 'contacts-out.csv');
-    const ended = await house.enrich(['export', '--run', run.run_id, '--output', output]);
+    const run = (await system.enrich(['run', system.sample(30), '--yes', '--json'])).facts();
+    const output = join(system.directory, 'contacts-out.csv');
+    const ended = await system.enrich(['export', '--run', run.run_id, '--output', output]);
     expect(ended).toMatchObject({ code: 0, stdout: '' });
     expect(readRows(output)).toHaveLength(run.outcomes.enriched!);
     expect(statSync(output).mode & 0o777).toBe(0o600);
-    const printed = await house.enrich(['export', '--run', run.run_id]);
+    const printed = await system.enrich(['export', '--run', run.run_id]);
     expect(printed.stdout).toBe(readFileSync(output, 'utf8'));
   });
 
@@ -90,37 +90,37 @@ describe('enrich export', () => {
     ['--since', 'yesterday', '"yesterday" is no time'],
     ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no time'],
   ])('refuses %s %s', async (flag, value, why) => {
-    const ended = await house.enrich(['export', flag, value]);
+    const ended = await system.enrich(['export', flag, value]);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
   });
 });
 
 describe('enrich suppress', () => {
-  const check = (who: string): Promise<Ended> => house.enrich(['suppress', 'check', who]);
+  const check = (who: string): Promise<Ended> => system.enrich(['suppress', 'check', who]);
 
   it('keeps people from being asked for until they are taken off the list', async () => {
     expect((await check('ada@orbit.example')).code).toBe(0);
-    expect((await house.enrich(['suppress', 'add', 'Ada@Orbit.example', '@acme.example'])).stdout).toContain(
+    expect((await system.enrich(['suppress', 'add', 'Ada@Orbit.example', '@acme.example'])).stdout).toContain(
       '2 put on the list',
     );
     expect((await check('ada@orbit.example')).code).toBe(3);
     expect((await check('bo@eu.acme.example')).code).toBe(3);
-    const file = join(house.directory, 'listed.csv');
+    const file = join(system.directory, 'listed.csv');
     writeFileSync(file, 'Email\nada@orbit.example\nbo@acme.example\n');
-    expect((await house.enrich(['run', file, '--yes', '--json'])).facts()).toMatchObject({
+    expect((await system.enrich(['run', file, '--yes', '--json'])).facts()).toMatchObject({
       calls: 0,
       outcomes: { suppressed: 2 },
     });
-    const matched = await house.enrich(['match', '--email', 'ada@orbit.example', '--yes']);
+    const matched = await system.enrich(['match', '--email', 'ada@orbit.example', '--yes']);
     expect(matched).toMatchObject({ code: 1, stderr: expect.stringContaining('on the suppression list') });
-    await house.enrich(['suppress', 'remove', 'ada@orbit.example', '@acme.example']);
+    await system.enrich(['suppress', 'remove', 'ada@orbit.example', '@acme.example']);
     expect((await check('ada@orbit.example')).code).toBe(0);
   });
 
   it('takes everybody in an export, and lists them without a name', async () => {
-    const file = join(house.directory, 'opt-outs.csv');
+    const file = join(system.directory, 'opt-outs.csv');
     writeFileSync(file, 'Email\ncy@orbit.example\ndee@orbit.example\n');
-    const imported = await house.enrich([
+    const imported = await system.enrich([
       'suppress',
       'import',
       file,
@@ -131,7 +131,7 @@ describe('enrich suppress', () => {
     ]);
     expect(imported.stdout).toContain('2 put on the list');
     expect((await check('dee@orbit.example')).code).toBe(3);
-    const list = await house.enrich(['suppress', 'list', '--json']);
+    const list = await system.enrich(['suppress', 'list', '--json']);
     const { entries } = JSON.parse(list.stdout) as { entries: { kind: string; reason: string | null }[] };
     const imports = entries.filter(({ reason }) => reason === 'newsletter');
     expect(imports.map(({ kind }) => kind)).toEqual(['email', 'email']);

@@ -3,24 +3,24 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
-import { TestHouse } from '../helpers/command-line.ts';
+import { TestSystem } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
-let house: TestHouse;
+let system: TestSystem;
 
 beforeAll(async () => {
-  house = await TestHouse.open({ latency: 20 });
+  system = await TestSystem.open({ latency: 20 });
 });
 
-beforeEach(() => house.sandbox.faults.set({ rules: [] }));
+beforeEach(() => system.sandbox.faults.set({ rules: [] }));
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
 /** What the sandbox has seen and billed since. */
 function sinceNow(): () => { calls: number; credits: number } {
-  const before = house.sandbox.log.bill();
+  const before = system.sandbox.log.bill();
   return () => {
-    const { calls, credits } = house.sandbox.log.bill();
+    const { calls, credits } = system.sandbox.log.bill();
     return { calls: calls - before.calls, credits: Number(credits) - Number(before.credits) };
   };
 }
@@ -32,22 +32,22 @@ function sum(counts: Readonly<Record<string, number>>): number {
 /** The report of a run in every form, written and printed. */
 async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<void> {
   const [json, markdown, page] = await Promise.all([
-    house.enrich(['report', runId, '--format', 'json']),
-    house.enrich(['report', runId, '--format', 'markdown']),
-    house.enrich(['report', runId, '--output', 'report.html']),
+    system.enrich(['report', runId, '--format', 'json']),
+    system.enrich(['report', runId, '--format', 'markdown']),
+    system.enrich(['report', runId, '--output', 'report.html']),
   ]);
   expect([json.code, markdown.code, page.code]).toEqual([0, 0, 0]);
   expect(JSON.parse(json.stdout)).toMatchObject({ run: { run_id: runId }, outcomes });
   expect(markdown.stdout).toMatch(new RegExp(`^\\| enriched \\| ${outcomes['enriched']} \\|`, 'm'));
   expect(page.stdout).toBe('');
-  expect(readFileSync(join(house.directory, 'report.html'), 'utf8')).toContain(runId);
+  expect(readFileSync(join(system.directory, 'report.html'), 'utf8')).toContain(runId);
 }
 
 describe('enrich run', () => {
   it('enriches an export; every row, call and credit adds up; again it asks for nobody', async () => {
-    const file = house.sample(200);
+    const file = system.sample(200);
     const bill = sinceNow();
-    const first = await house.enrich(['run', file, '--yes', '--json']);
+    const first = await system.enrich(['run', file, '--yes', '--json']);
     const facts = first.facts();
     expect(first.code).toBe(0);
     expect(facts).toMatchObject({
@@ -58,37 +58,37 @@ describe('enrich run', () => {
     });
     expect(sum(facts.outcomes)).toBe(200);
     expect(facts.credits).toEqual({ settled: String(bill().credits), reserved: '0', unknown: '0' });
-    expect(house.sandbox.log.bill().billedAgain).toEqual({});
-    await expectPromisesKept(house);
+    expect(system.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(system);
 
-    const again = (await house.enrich(['run', file, '--yes', '--json'])).facts();
+    const again = (await system.enrich(['run', file, '--yes', '--json'])).facts();
     expect(again).toMatchObject({ status: 'finished', calls: 0, credits: { settled: '0' } });
     expect(again.outcomes['enriched']).toBeUndefined();
     expect(sum(again.outcomes)).toBe(200);
-    expect(JSON.parse((await house.enrich(['status', again.run_id, '--json'])).stdout)).toEqual(again);
+    expect(JSON.parse((await system.enrich(['status', again.run_id, '--json'])).stdout)).toEqual(again);
 
     await expectReports(facts);
   });
 
   it('never spends more than --max-credits; the rest is over budget, and a later run takes it', async () => {
-    const file = house.sample(120);
+    const file = system.sample(120);
     const bill = sinceNow();
-    const short = await house.enrich(['run', file, '--yes', '--json', '--max-credits', '25']);
+    const short = await system.enrich(['run', file, '--yes', '--json', '--max-credits', '25']);
     expect(short.code).toBe(3);
     expect(bill().credits).toBe(25);
     expect(short.facts().outcomes['over_budget']).toBeGreaterThan(50);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
 
-    const later = await house.enrich(['run', file, '--yes', '--json']);
+    const later = await system.enrich(['run', file, '--yes', '--json']);
     expect(later.code).toBe(0);
     expect(later.facts().outcomes['over_budget']).toBeUndefined();
-    expect(house.sandbox.log.bill().billedAgain).toEqual({});
-    await expectPromisesKept(house);
+    expect(system.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(system);
   });
 
   it('spends nothing without a terminal and without --yes', async () => {
     const bill = sinceNow();
-    const planned = await house.enrich(['run', house.sample(50), '--json']);
+    const planned = await system.enrich(['run', system.sample(50), '--json']);
     expect(planned.code).toBe(3);
     expect(JSON.parse(planned.stdout)).toMatchObject({
       rows: 50,
@@ -100,69 +100,69 @@ describe('enrich run', () => {
   it.each(['planning', 'paused'])(
     'asks on a terminal before it spends, where the run was left %s with its plan and without its workflow',
     async (status) => {
-      const file = house.sample(30);
+      const file = system.sample(30);
       const bill = sinceNow();
-      const left = await house.answerPrompts(['run', file], '\u0003');
+      const left = await system.answerPrompts(['run', file], '\u0003');
       const runId = /run (run-\S+)/.exec(left.shown)![1]!;
-      await house.terminateWorkflow(runId);
+      await system.terminateWorkflow(runId);
       const stop = { type: 'run.paused', reason: 'a test', next: 'none' };
-      await house.warehouse.pool.query(`update runs set status = $2, stop = $3 where run_id = $1`, [
+      await system.warehouse.pool.query(`update runs set status = $2, stop = $3 where run_id = $1`, [
         runId,
         status,
         status === 'paused' ? stop : null,
       ]);
-      const again = await house.answerPrompts(['run', file], 'n\n');
+      const again = await system.answerPrompts(['run', file], 'n\n');
       expect(again.shown).toContain(`going on with ${runId}`);
       expect(again.shown).toContain('[y/N]');
       expect(bill().calls).toBe(0);
-      const [run] = JSON.parse((await house.enrich(['status', '--json'])).stdout) as RunFacts[];
+      const [run] = JSON.parse((await system.enrich(['status', '--json'])).stdout) as RunFacts[];
       expect(run).toMatchObject({ run_id: runId, status: 'cancelled' });
     },
   );
 
   it('runs exactly the plan that was looked at, or nothing', async () => {
-    const file = house.sample(50);
-    const plan = JSON.parse((await house.enrich(['plan', file, '--json'])).stdout) as { plan_hash: string };
-    const other = await house.enrich(['run', file, '--yes', '--json', '--plan', '0000000000000000']);
+    const file = system.sample(50);
+    const plan = JSON.parse((await system.enrich(['plan', file, '--json'])).stdout) as { plan_hash: string };
+    const other = await system.enrich(['run', file, '--yes', '--json', '--plan', '0000000000000000']);
     expect(other.code).toBe(1);
     expect(other.facts()).toMatchObject({ status: 'failed', calls: 0 });
-    const same = await house.enrich(['run', file, '--yes', '--json', '--plan', plan.plan_hash]);
+    const same = await system.enrich(['run', file, '--yes', '--json', '--plan', plan.plan_hash]);
     expect(same.facts()).toMatchObject({ status: 'finished', plan_hash: plan.plan_hash });
   });
 
   it('goes on with no unfinished run that has another plan than the one that was looked at', async () => {
-    const file = house.sample(40);
-    house.sandbox.faults.set({ rules: [{ status: 401, from: 2 }] });
-    const paused = (await house.enrich(['run', file, '--yes', '--json'])).facts();
+    const file = system.sample(40);
+    system.sandbox.faults.set({ rules: [{ status: 401, from: 2 }] });
+    const paused = (await system.enrich(['run', file, '--yes', '--json'])).facts();
     expect(paused.status).toBe('paused');
-    house.sandbox.faults.set({ rules: [] });
+    system.sandbox.faults.set({ rules: [] });
     const bill = sinceNow();
-    const other = await house.enrich(['run', file, '--yes', '--json', '--plan', '0000000000000000']);
+    const other = await system.enrich(['run', file, '--yes', '--json', '--plan', '0000000000000000']);
     expect(other).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(`enrich resume ${paused.run_id}`),
     });
     expect(bill().calls).toBe(0);
-    const same = await house.enrich(['run', file, '--yes', '--json', '--plan', paused.plan_hash!]);
+    const same = await system.enrich(['run', file, '--yes', '--json', '--plan', paused.plan_hash!]);
     expect(same.facts()).toMatchObject({ run_id: paused.run_id, status: 'finished' });
   });
 });
 
 describe('enrich plan', () => {
   it('neither finds nor disturbs an unfinished run of the same file', async () => {
-    const file = house.sample(60);
-    house.sandbox.faults.set({ rules: [{ status: 401, from: 3 }] });
-    const paused = await house.enrich(['run', file, '--yes', '--json']);
+    const file = system.sample(60);
+    system.sandbox.faults.set({ rules: [{ status: 401, from: 3 }] });
+    const paused = await system.enrich(['run', file, '--yes', '--json']);
     expect(paused.facts().status).toBe('paused');
-    const planned = await house.enrich(['plan', file, '--json']);
+    const planned = await system.enrich(['plan', file, '--json']);
     expect(JSON.parse(planned.stdout)).toMatchObject({ rows: 60, calls: expect.any(Number) });
-    expect(JSON.parse((await house.enrich(['status', paused.facts().run_id, '--json'])).stdout)).toEqual(
+    expect(JSON.parse((await system.enrich(['status', paused.facts().run_id, '--json'])).stdout)).toEqual(
       paused.facts(),
     );
-    house.sandbox.faults.set({ rules: [] });
-    const resumed = (await house.enrich(['run', file, '--yes', '--json'])).facts();
+    system.sandbox.faults.set({ rules: [] });
+    const resumed = (await system.enrich(['run', file, '--yes', '--json'])).facts();
     expect(resumed).toMatchObject({ run_id: paused.facts().run_id, status: 'finished' });
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });
 
@@ -170,32 +170,32 @@ describe('what comes back in another shape', () => {
   it.each(['null', 'drop', 'reverse', 'rotate', 'stub', 'foreign', 'short', 'duplicate'] as const)(
     '%s: nobody gets the data of another person',
     async (matches) => {
-      house.sandbox.faults.set({ rules: [{ matches }] });
-      const facts = (await house.enrich(['run', house.sample(60), '--yes', '--json'])).facts();
+      system.sandbox.faults.set({ rules: [{ matches }] });
+      const facts = (await system.enrich(['run', system.sample(60), '--yes', '--json'])).facts();
       expect(facts.status).toBe('finished');
       expect(sum(facts.outcomes)).toBe(60);
       if (matches === 'foreign') expect(facts.outcomes['enriched'] ?? 0).toBe(0);
       if (matches === 'reverse' || matches === 'rotate')
         expect(facts.outcomes['identity_mismatch'] ?? 0).toBe(0);
-      await expectPromisesKept(house);
+      await expectPromisesKept(system);
     },
   );
 });
 
 describe('what the service does wrong', () => {
   it('one person whom it refuses is rejected, and the other nine are enriched and paid for once', async () => {
-    const file = join(house.directory, 'poison.csv');
+    const file = join(system.directory, 'poison.csv');
     const people = Array.from(
       { length: 10 },
       (_, index) => `Cara,Poison${index},cara.poison${index}@works${index}.example`,
     );
     writeFileSync(file, `first_name,last_name,email\n${people.join('\n')}\n`);
-    house.sandbox.faults.set({ rules: [{ containing: 'Poison4', status: 422 }] });
-    const facts = (await house.enrich(['run', file, '--yes', '--json'])).facts();
+    system.sandbox.faults.set({ rules: [{ containing: 'Poison4', status: 422 }] });
+    const facts = (await system.enrich(['run', file, '--yes', '--json'])).facts();
     expect(facts.outcomes['rejected']).toBe(1);
     expect(sum(facts.outcomes)).toBe(10);
-    expect(house.sandbox.log.bill().billedAgain).toEqual({});
-    await expectPromisesKept(house);
+    expect(system.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(system);
   });
 
   it.each([
@@ -203,21 +203,21 @@ describe('what the service does wrong', () => {
     ['a plan without the endpoint', { status: 403 }],
     ['no credits left', { status: 402 }],
   ])('%s pauses the run and loses nothing; resume goes on', async (_, fault) => {
-    house.sandbox.faults.set({ rules: [{ from: 4, ...fault }] });
-    const paused = await house.enrich(['run', house.sample(80), '--yes', '--json']);
+    system.sandbox.faults.set({ rules: [{ from: 4, ...fault }] });
+    const paused = await system.enrich(['run', system.sample(80), '--yes', '--json']);
     expect(paused.code).toBe(3);
     expect(paused.facts()).toMatchObject({
       status: 'paused',
       reason: expect.any(String),
       next: expect.any(String),
     });
-    house.sandbox.faults.set({ rules: [] });
-    const resumed = await house.enrich(['resume', paused.facts().run_id, '--json']);
+    system.sandbox.faults.set({ rules: [] });
+    const resumed = await system.enrich(['resume', paused.facts().run_id, '--json']);
     expect(resumed.code).toBe(0);
     expect(resumed.facts().status).toBe('finished');
     expect(sum(resumed.facts().outcomes)).toBe(80);
-    expect(house.sandbox.log.bill().billedAgain).toEqual({});
-    await expectPromisesKept(house);
+    expect(system.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(system);
   });
 
   it.each([
@@ -229,33 +229,33 @@ describe('what the service does wrong', () => {
     ['a negative number of credits', { credits: 'negative' }],
     ['credits in words', { credits: 'text' }],
   ] as const)('%s: the call is unknown, its credits are held, and it is not made again', async (_, fault) => {
-    house.sandbox.faults.set({ rules: [{ from: 2, to: 2, ...fault }] });
-    const ended = await house.enrich(['run', house.sample(60), '--yes', '--json']);
+    system.sandbox.faults.set({ rules: [{ from: 2, to: 2, ...fault }] });
+    const ended = await system.enrich(['run', system.sample(60), '--yes', '--json']);
     expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
-    expect(house.sandbox.log.bill().billedAgain).toEqual({});
-    await expectPromisesKept(house);
+    expect(system.sandbox.log.bill().billedAgain).toEqual({});
+    await expectPromisesKept(system);
   });
 });
 
 describe('payloads that are encrypted', () => {
   it('take a run to its end, and are read by commands that have the key', async () => {
     const settings = { TEMPORAL_CODEC_KEYS: `2026-11:${randomBytes(32).toString('base64')}` };
-    const ended = await house.enrich(['run', house.sample(30), '--yes', '--json'], settings);
+    const ended = await system.enrich(['run', system.sample(30), '--yes', '--json'], settings);
     expect(ended.code).toBe(0);
     const { run_id: runId, calls } = ended.facts();
     expect(calls).toBeGreaterThan(0);
-    const stored = await house.storedPayloads(runId);
+    const stored = await system.storedPayloads(runId);
     expect(stored.length).toBeGreaterThan(5);
     expect(new Set(stored)).toEqual(new Set(['binary/encrypted']));
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 
   it('hide why a run failed from Temporal, and not from who gives the command', async () => {
     const settings = { TEMPORAL_CODEC_KEYS: `2026-11:${randomBytes(32).toString('base64')}` };
-    const command = ['run', house.sample(30), '--yes', '--json', '--plan', '0123456789abcdef'];
-    const failed = (await house.enrich(command, settings)).facts();
+    const command = ['run', system.sample(30), '--yes', '--json', '--plan', '0123456789abcdef'];
+    const failed = (await system.enrich(command, settings)).facts();
     expect(failed).toMatchObject({ status: 'failed', reason: expect.stringContaining('no longer 01234567') });
-    const history = await house.storedHistory(failed.run_id);
+    const history = await system.storedHistory(failed.run_id);
     expect(history).toContain('Encoded failure');
     expect(history).not.toContain('no longer');
   });

@@ -2,33 +2,33 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { TestHouse, type Begun, type Ended } from '../helpers/command-line.ts';
+import { TestSystem, type Begun, type Ended } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
-let house: TestHouse;
+let system: TestSystem;
 let worker: Begun;
 
 beforeAll(async () => {
-  house = await TestHouse.open();
-  mkdirSync(join(house.directory, 'exports'));
-  worker = house.begin(['worker'], house.sharedTemporal());
+  system = await TestSystem.open();
+  mkdirSync(join(system.directory, 'exports'));
+  worker = system.begin(['worker'], system.sharedTemporal());
 });
 
 afterAll(async () => {
   worker.kill('SIGTERM');
   await worker.ended;
-  await house.close();
+  await system.close();
 });
 
 /** An export of other invented people for each seed, younger the higher the seed. */
 function write(name: string, people: number, seed: number): void {
-  const file = join(house.directory, 'exports', name);
+  const file = join(system.directory, 'exports', name);
   writeFileSync(file, [...sampleExport({ people, seed })].join(''));
   utimesSync(file, 1_000 * seed, 1_000 * seed);
 }
 
 function schedule(...parameters: readonly string[]): Promise<Ended> {
-  return house.enrich(['schedule', ...parameters], house.sharedTemporal());
+  return system.enrich(['schedule', ...parameters], system.sharedTemporal());
 }
 
 /** Flags without blanks in them. */
@@ -73,18 +73,18 @@ describe('enrich schedule', () => {
 
     const first = await fire('nightly', 1);
     expect(first.recent[0]).toMatchObject({ status: 'completed', summary: 'crm-2.csv finished' });
-    expect(house.sandbox.log.bill().calls).toBeGreaterThan(0);
-    const { rows } = await house.warehouse.pool.query(
+    expect(system.sandbox.log.bill().calls).toBeGreaterThan(0);
+    const { rows } = await system.warehouse.pool.query(
       `select rows_staged, options ->> 'priority' as priority, approved_at is not null as approved
        from enrichment.runs where status = 'finished'`,
     );
     expect(rows).toEqual([{ rows_staged: 60, priority: 'nightly', approved: true }]);
 
-    const { calls } = house.sandbox.log.bill();
+    const { calls } = system.sandbox.log.bill();
     const again = await fire('nightly', 2);
     expect(again.recent[1]).toMatchObject({ status: 'completed', summary: 'crm-2.csv finished' });
-    expect(house.sandbox.log.bill().calls).toBe(calls);
-    await expectPromisesKept(house);
+    expect(system.sandbox.log.bill().calls).toBe(calls);
+    await expectPromisesKept(system);
   }, 180_000);
 
   it('enriches every new file once', async () => {
@@ -95,7 +95,7 @@ describe('enrich schedule', () => {
     // The night before has enriched the other one.
     expect((await fire('inbox', 1)).recent[0]?.summary).toBe('crm-1.csv finished');
     expect((await fire('inbox', 2)).recent[1]?.summary).toMatch(/^no new file at .*: nothing was asked for$/);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   }, 180_000);
 
   it('is shown as paused while a run of it waits for a person, whom "latest" takes to it', async () => {
@@ -107,13 +107,13 @@ describe('enrich schedule', () => {
     const recent = async () => (await show('poor')).recent[0];
     await expect.poll(recent, { timeout: 60_000, interval: 500 }).toMatchObject({ status: 'paused' });
     expect((await recent())?.summary).toMatch(/^poor-1\.csv: .*; next: enrich budget set run:\S+/);
-    const cancelled = await house.enrich(['cancel', 'latest'], house.sharedTemporal());
+    const cancelled = await system.enrich(['cancel', 'latest'], system.sharedTemporal());
     expect(cancelled.stderr).toMatch(/latest is run-\S+ \(poor-1\.csv\): paused/);
     await expect
       .poll(recent, { timeout: 60_000, interval: 500 })
       .toMatchObject({ status: 'completed', summary: 'poor-1.csv cancelled' });
     expect((await schedule('delete', 'poor')).code).toBe(0);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   }, 180_000);
 
   it('says why it failed', async () => {
@@ -149,7 +149,7 @@ describe('enrich schedule', () => {
         interval: 500,
       })
       .toEqual([`day-${from}.csv finished`, `day-${to}.csv finished`]);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   }, 120_000);
 
   it.each([
@@ -166,7 +166,7 @@ describe('enrich schedule', () => {
 
 describe('enrich schedule apply', () => {
   it('shows the difference, changes nothing without a yes, and converges', async () => {
-    const file = join(house.directory, 'crm.yaml');
+    const file = join(system.directory, 'crm.yaml');
     const entry = (name: string, hour: number): string =>
       `  ${name}: { cron: 0 ${hour} * * *, file: exports/crm-1.csv, max-credits: 5 }\n`;
     writeFileSync(file, `schedules:\n${entry('one', 1)}${entry('two', 2)}`);

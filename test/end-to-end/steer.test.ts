@@ -2,26 +2,26 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
 import { announce, withdraw } from '../../src/dev/presence.ts';
-import { TestHouse } from '../helpers/command-line.ts';
+import { TestSystem } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
-let house: TestHouse;
+let system: TestSystem;
 
 beforeAll(async () => {
-  house = await TestHouse.open({ latency: 30 });
+  system = await TestSystem.open({ latency: 30 });
 });
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
 /** A run that was killed in the middle of its calls. */
 async function killedRun(): Promise<string> {
-  await house.enrich(['run', house.sample(150), '--yes', '--json'], { ENRICH_KILL_AT: 'answered:4' });
-  const runs = JSON.parse((await house.enrich(['status', '--json'])).stdout) as { run_id: string }[];
+  await system.enrich(['run', system.sample(150), '--yes', '--json'], { ENRICH_KILL_AT: 'answered:4' });
+  const runs = JSON.parse((await system.enrich(['status', '--json'])).stdout) as { run_id: string }[];
   return runs[0]!.run_id;
 }
 
 async function statusOf(runId: string): Promise<{ status: string; outcomes: Record<string, number> }> {
-  return JSON.parse((await house.enrich(['status', runId, '--json'])).stdout) as {
+  return JSON.parse((await system.enrich(['status', runId, '--json'])).stdout) as {
     status: string;
     outcomes: Record<string, number>;
   };
@@ -30,102 +30,102 @@ async function statusOf(runId: string): Promise<{ status: string; outcomes: Reco
 describe('cancelling', () => {
   it('a run that was killed ends it without another call, and every row has its outcome', async () => {
     const runId = await killedRun();
-    const calls = house.sandbox.log.bill().calls;
-    const cancelled = await house.enrich(['cancel', runId]);
+    const calls = system.sandbox.log.bill().calls;
+    const cancelled = await system.enrich(['cancel', runId]);
     expect(cancelled.code).toBe(0);
-    expect(house.sandbox.log.bill().calls).toBe(calls);
+    expect(system.sandbox.log.bill().calls).toBe(calls);
     const { status, outcomes } = await statusOf(runId);
     expect(status).toBe('cancelled');
     expect(outcomes['open']).toBeUndefined();
     expect(outcomes['cancelled']).toBeGreaterThan(0);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 
   it('a run whose workflow is gone ends it as well', async () => {
     const runId = await killedRun();
-    await house.terminateWorkflow(runId);
-    const calls = house.sandbox.log.bill().calls;
-    expect((await house.enrich(['cancel', runId])).code).toBe(0);
-    expect(house.sandbox.log.bill().calls).toBe(calls);
+    await system.terminateWorkflow(runId);
+    const calls = system.sandbox.log.bill().calls;
+    expect((await system.enrich(['cancel', runId])).code).toBe(0);
+    expect(system.sandbox.log.bill().calls).toBe(calls);
     expect(await statusOf(runId)).toMatchObject({ status: 'cancelled' });
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });
 
 describe('pausing', () => {
   it('a run that was killed makes no further call; resuming goes on', async () => {
     const runId = await killedRun();
-    const calls = house.sandbox.log.bill().calls;
-    expect((await house.enrich(['status', runId])).stdout).toContain(
+    const calls = system.sandbox.log.bill().calls;
+    expect((await system.enrich(['status', runId])).stdout).toContain(
       `nobody works at ${runId}: no command of this machine carries it out (any more)\n  next: enrich resume ${runId}`,
     );
-    const listed = await house.enrich(['status', '--json']);
+    const listed = await system.enrich(['status', '--json']);
     expect(listed.stderr).toContain(`nobody works at ${runId}`);
-    const workers = join(house.directory, 'state', 'workers');
+    const workers = join(system.directory, 'state', 'workers');
     const mark = announce(workers);
-    expect((await house.enrich(['status', runId])).stdout).not.toContain('nobody works');
+    expect((await system.enrich(['status', runId])).stdout).not.toContain('nobody works');
     withdraw(workers, mark);
-    expect(await house.enrich(['pause', runId])).toMatchObject({ code: 0 });
-    expect(house.sandbox.log.bill().calls).toBe(calls);
+    expect(await system.enrich(['pause', runId])).toMatchObject({ code: 0 });
+    expect(system.sandbox.log.bill().calls).toBe(calls);
     expect(await statusOf(runId)).toMatchObject({ status: 'paused' });
-    const resumed = await house.enrich(['resume', runId, '--json']);
+    const resumed = await system.enrich(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });
 
 describe('a day without credits', () => {
   it('pauses a run until its budget is raised by command', async () => {
-    const calls = house.sandbox.log.bill().calls;
-    expect((await house.enrich(['budget', 'set', 'day', 'used'])).code).toBe(0);
-    const paused = await house.enrich(['run', house.sample(30), '--yes', '--json']);
+    const calls = system.sandbox.log.bill().calls;
+    expect((await system.enrich(['budget', 'set', 'day', 'used'])).code).toBe(0);
+    const paused = await system.enrich(['run', system.sample(30), '--yes', '--json']);
     expect(paused.code).toBe(3);
     expect(paused.facts()).toMatchObject({
       status: 'paused',
       next: expect.stringContaining('enrich budget set day:'),
     });
-    expect(house.sandbox.log.bill().calls).toBe(calls);
+    expect(system.sandbox.log.bill().calls).toBe(calls);
     const runId = paused.facts().run_id;
-    const raised = await house.enrich(['budget', 'set', 'day', 'none', '--reason', 'trade fair']);
+    const raised = await system.enrich(['budget', 'set', 'day', 'none', '--reason', 'trade fair']);
     expect(raised.stdout).toContain(`enrich resume ${runId}`);
-    const status = await house.enrich(['status', runId]);
+    const status = await system.enrich(['status', runId]);
     expect(status.stdout).toContain(
       `paused: a budget was empty, and has credits again: the run has not gone on yet\n  next: enrich resume ${runId}`,
     );
     expect(status.stdout).not.toContain('nobody works');
-    const resumed = await house.enrich(['resume', runId, '--json']);
+    const resumed = await system.enrich(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });
 
 describe('skipping a page', () => {
   it('gives its people their outcome without another call', async () => {
     const runId = await killedRun();
-    await house.enrich(['pause', runId]);
-    const calls = house.sandbox.log.bill().calls;
-    const skipped = await house.enrich(['skip', runId, '--page', '1', '--reason', 'wrong region']);
+    await system.enrich(['pause', runId]);
+    const calls = system.sandbox.log.bill().calls;
+    const skipped = await system.enrich(['skip', runId, '--page', '1', '--reason', 'wrong region']);
     expect(skipped.stdout).toMatch(/page 1 of .*: \d+ people will not be asked for/);
-    const resumed = await house.enrich(['resume', runId, '--json']);
+    const resumed = await system.enrich(['resume', runId, '--json']);
     expect(resumed.facts().outcomes['cancelled']).toBeGreaterThan(0);
-    expect(house.sandbox.log.bill().calls).toBe(calls);
-    await expectPromisesKept(house);
+    expect(system.sandbox.log.bill().calls).toBe(calls);
+    await expectPromisesKept(system);
   });
 });
 
 describe('a pilot', () => {
   it('is asked for first, and the rest when a person resumes the run, not when the command is repeated', async () => {
-    const command = ['run', house.sample(100), '--yes', '--json', '--pilot', '20'];
-    const calls = house.sandbox.log.bill().calls;
-    const piloted = await house.enrich(command);
+    const command = ['run', system.sample(100), '--yes', '--json', '--pilot', '20'];
+    const calls = system.sandbox.log.bill().calls;
+    const piloted = await system.enrich(command);
     expect(piloted.code).toBe(3);
     expect(piloted.facts()).toMatchObject({ status: 'paused', calls: 2 });
     expect(piloted.facts().reason).toMatch(/^pilot of 20 people; \d+ of 20 found: /);
-    expect((await house.enrich(command)).facts()).toMatchObject({ status: 'paused', calls: 2 });
-    expect(house.sandbox.log.bill().calls).toBe(calls + 2);
-    const resumed = await house.enrich(['resume', piloted.facts().run_id, '--json']);
+    expect((await system.enrich(command)).facts()).toMatchObject({ status: 'paused', calls: 2 });
+    expect(system.sandbox.log.bill().calls).toBe(calls + 2);
+    const resumed = await system.enrich(['resume', piloted.facts().run_id, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });
 
@@ -135,9 +135,9 @@ describe('a pilot on a terminal', () => {
 
   /** Says yes to the plan, and then answers what is asked after the pilot. */
   async function pilot(answer: string) {
-    const file = house.sample(100);
-    const { code, shown } = await house.answerPrompts(['run', file, '--pilot', '20'], yes, answer);
-    const [run] = JSON.parse((await house.enrich(['status', '--json'])).stdout) as RunFacts[];
+    const file = system.sample(100);
+    const { code, shown } = await system.answerPrompts(['run', file, '--pilot', '20'], yes, answer);
+    const [run] = JSON.parse((await system.enrich(['status', '--json'])).stdout) as RunFacts[];
     expect(shown).toMatch(/pilot of 20 people; \d+ of 20 found: /);
     expect(shown.split(question)).toHaveLength(2);
     return { code, run: run! };
@@ -147,7 +147,7 @@ describe('a pilot on a terminal', () => {
     const { run } = await pilot(yes);
     expect(run).toMatchObject({ status: 'finished' });
     expect(run.calls).toBeGreaterThan(2);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 
   it.each([
@@ -157,31 +157,31 @@ describe('a pilot on a terminal', () => {
     const { code, run } = await pilot(answer);
     expect(code).toBe(3);
     expect(run).toMatchObject({ status: 'paused', calls: 2, next: expect.stringContaining('enrich resume') });
-    const resumed = await house.enrich(['resume', run.run_id, '--json']);
+    const resumed = await system.enrich(['resume', run.run_id, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });
 
 describe('a run whose owner pays twice', () => {
   it('asks once more for people of a call whose answer was lost', async () => {
-    const command = ['run', house.sample(100), '--yes', '--json', '--on-unknown', 'retry'];
-    await house.enrich(command, { ENRICH_KILL_AT: 'answered:4' });
-    const again = await house.enrich(command);
+    const command = ['run', system.sample(100), '--yes', '--json', '--on-unknown', 'retry'];
+    await system.enrich(command, { ENRICH_KILL_AT: 'answered:4' });
+    const again = await system.enrich(command);
     expect(again.facts().outcomes['unknown']).toBeUndefined();
     expect(Number(again.facts().credits.unknown)).toBeGreaterThan(0);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 });
 
 describe('approving', () => {
   it('a plan whose workflow is gone starts it again with the yes', async () => {
-    const file = house.sample(40);
-    await house.answerPrompts(['run', file]);
-    const [run] = JSON.parse((await house.enrich(['status', '--json'])).stdout) as { run_id: string }[];
+    const file = system.sample(40);
+    await system.answerPrompts(['run', file]);
+    const [run] = JSON.parse((await system.enrich(['status', '--json'])).stdout) as { run_id: string }[];
     expect(await statusOf(run!.run_id)).toMatchObject({ status: 'awaiting_approval' });
-    await house.terminateWorkflow(run!.run_id);
-    const approved = await house.enrich(['run', file, '--yes', '--json']);
+    await system.terminateWorkflow(run!.run_id);
+    const approved = await system.enrich(['run', file, '--yes', '--json']);
     expect(approved.facts()).toMatchObject({ run_id: run!.run_id, status: 'finished' });
   });
 });

@@ -2,34 +2,34 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { TestHouse } from '../helpers/command-line.ts';
-import { metricNames } from '../helpers/metrics.ts';
+import { TestSystem } from '../helpers/test-system.ts';
+import { metricNames } from '../helpers/metrics-fixture.ts';
 import { metricsOf, readPanels, readRules } from '../helpers/promql.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 const limit = { calls: 20, seconds: 10 };
-let house: TestHouse;
+let system: TestSystem;
 
 beforeAll(async () => {
-  house = await TestHouse.open({ latency: 50, rateLimits: `${limit.calls}/${limit.seconds}s` });
+  system = await TestSystem.open({ latency: 50, rateLimits: `${limit.calls}/${limit.seconds}s` });
 });
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
 it('two workers, one of them killed and replaced inside a window, hold one rate limit and use it up', async () => {
-  const file = join(house.directory, 'contacts.csv');
+  const file = join(system.directory, 'contacts.csv');
   writeFileSync(file, [...sampleExport({ people: 1_300, seed: 5 })].join(''));
-  const shared = { RATE_LIMITS: `${limit.calls}/${limit.seconds}s`, ...house.sharedTemporal() };
-  const watched = house.begin(['worker'], { ...shared, METRICS_LISTEN: '127.0.0.1:0' });
-  const workers = [house.begin(['worker'], shared), watched];
-  const run = house.enrich(['run', file, '--yes', '--json'], shared);
+  const shared = { RATE_LIMITS: `${limit.calls}/${limit.seconds}s`, ...system.sharedTemporal() };
+  const watched = system.begin(['worker'], { ...shared, METRICS_LISTEN: '127.0.0.1:0' });
+  const workers = [system.begin(['worker'], shared), watched];
+  const run = system.enrich(['run', file, '--yes', '--json'], shared);
 
   await expect
-    .poll(() => house.sandbox.log.bill().calls, { timeout: 60_000, interval: 100 })
+    .poll(() => system.sandbox.log.bill().calls, { timeout: 60_000, interval: 100 })
     .toBeGreaterThan(30);
   workers[0]!.kill('SIGKILL');
   const scrape = await (await fetch(/metrics on (\S+)/.exec(watched.output())![1]!)).text();
-  workers.push(house.begin(['worker'], shared));
+  workers.push(system.begin(['worker'], shared));
   const facts = (await run).facts();
   for (const worker of workers) worker.kill('SIGTERM');
   await Promise.all(workers.map((worker) => worker.ended));
@@ -42,11 +42,11 @@ it('two workers, one of them killed and replaced inside a window, hold one rate 
   expect(asked.filter((name) => name !== 'up' && !served.has(name))).toEqual([]);
   // EnrichNoWorker knows a worker by it.
   expect(scrape).toMatch(/^temporal_worker_task_slots_available\{.*worker_type="ActivityWorker".*\} \d/m);
-  expect(house.sandbox.log.busiest(limit.seconds, '/people/bulk_match')).toBeLessThanOrEqual(limit.calls);
-  expect(house.sandbox.log.bill().refused).toBe(0);
-  expect(usedShare(house.sandbox.log.calls().map((call) => call.at))).toBeGreaterThanOrEqual(0.95);
-  expect(house.sandbox.log.bill().billedAgain).toEqual({});
-  await expectPromisesKept(house);
+  expect(system.sandbox.log.busiest(limit.seconds, '/people/bulk_match')).toBeLessThanOrEqual(limit.calls);
+  expect(system.sandbox.log.bill().refused).toBe(0);
+  expect(usedShare(system.sandbox.log.calls().map((call) => call.at))).toBeGreaterThanOrEqual(0.95);
+  expect(system.sandbox.log.bill().billedAgain).toEqual({});
+  await expectPromisesKept(system);
 }, 240_000);
 
 /** How much of what the limit allowed was used while work remained: the last window is still being filled. */
@@ -68,18 +68,18 @@ setTimeout(() => (ahead = -3_600_000), 10_000).unref();
 `;
 
 it('a clock that steps while a window is full gives no place back early', async () => {
-  const preload = join(house.directory, 'stepping-clock.cjs');
+  const preload = join(system.directory, 'stepping-clock.cjs');
   writeFileSync(preload, steppingClock);
-  const file = join(house.directory, 'steps.csv');
+  const file = join(system.directory, 'steps.csv');
   writeFileSync(file, [...sampleExport({ people: 300, seed: 6 })].join(''));
-  const before = house.sandbox.log.bill().calls;
-  const ended = await house.enrich(['run', file, '--yes', '--json'], {
+  const before = system.sandbox.log.bill().calls;
+  const ended = await system.enrich(['run', file, '--yes', '--json'], {
     RATE_LIMITS: `${limit.calls}/${limit.seconds}s`,
     NODE_OPTIONS: `--require ${preload}`,
   });
   expect(ended.facts()).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
-  expect(house.sandbox.log.bill().calls - before).toBeGreaterThan(limit.calls);
-  expect(house.sandbox.log.busiest(limit.seconds, '/people/bulk_match')).toBeLessThanOrEqual(limit.calls);
-  expect(house.sandbox.log.bill()).toMatchObject({ refused: 0, billedAgain: {} });
-  await expectPromisesKept(house);
+  expect(system.sandbox.log.bill().calls - before).toBeGreaterThan(limit.calls);
+  expect(system.sandbox.log.busiest(limit.seconds, '/people/bulk_match')).toBeLessThanOrEqual(limit.calls);
+  expect(system.sandbox.log.bill()).toMatchObject({ refused: 0, billedAgain: {} });
+  await expectPromisesKept(system);
 }, 240_000);

@@ -2,20 +2,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
-import { TestHouse, type Ended } from '../helpers/command-line.ts';
+import { TestSystem, type Ended } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
-let house: TestHouse;
+let system: TestSystem;
 
 beforeAll(async () => {
-  house = await TestHouse.open({ latency: 20 });
+  system = await TestSystem.open({ latency: 20 });
 });
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
 /** Contacts and phones as they are, in every column. */
 async function contents(): Promise<string> {
-  const { rows } = await house.warehouse.pool.query<{ content: string }>(
+  const { rows } = await system.warehouse.pool.query<{ content: string }>(
     `select (select coalesce(string_agg(c::text, E'\\n' order by c::text), '') from enriched_contacts c)
        || (select coalesce(string_agg(p::text, E'\\n' order by p::text), '') from contact_phones p) as content`,
   );
@@ -23,11 +23,11 @@ async function contents(): Promise<string> {
 }
 
 async function enriched(file: string, ...flags: readonly string[]): Promise<RunFacts> {
-  return (await house.enrich(['run', file, '--yes', '--json', ...flags])).facts();
+  return (await system.enrich(['run', file, '--yes', '--json', ...flags])).facts();
 }
 
 async function undo(runId: string, ...flags: readonly string[]): Promise<{ ended: Ended; said: Said }> {
-  const ended = await house.enrich(['undo', runId, '--json', ...flags]);
+  const ended = await system.enrich(['undo', runId, '--json', ...flags]);
   return { ended, said: JSON.parse(ended.stdout) as Said };
 }
 
@@ -41,9 +41,9 @@ interface Said {
 
 describe('enrich undo', () => {
   it('shows what it would do, asks, and leaves the contacts as they were before the run', async () => {
-    await enriched(house.sample(20));
+    await enriched(system.sample(20));
     const before = await contents();
-    const run = await enriched(house.sample(30), '--reveal', 'phone');
+    const run = await enriched(system.sample(30), '--reveal', 'phone');
     const after = await contents();
     expect(after).not.toBe(before);
 
@@ -51,24 +51,27 @@ describe('enrich undo', () => {
     expect(shown.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing was changed') });
     expect(shown.said.undone).toBe(false);
     expect(shown.said.removed + shown.said.restored).toBe(run.outcomes['enriched']);
-    expect(await house.answerPrompts(['undo', run.run_id], 'n\n')).toMatchObject({ code: 0 });
+    expect(await system.answerPrompts(['undo', run.run_id], 'n\n')).toMatchObject({ code: 0 });
     expect(await contents()).toBe(after);
 
-    const { code, shown: said } = await house.answerPrompts(['undo', run.run_id, '--reason', 'wrong'], 'y\n');
+    const { code, shown: said } = await system.answerPrompts(
+      ['undo', run.run_id, '--reason', 'wrong'],
+      'y\n',
+    );
     expect(code).toBe(0);
     expect(said).toMatch(new RegExp(`created by it: removed +${shown.said.removed}\\s`));
     expect(said).toContain(`${run.credits.settled} credits that it settled are not given back`);
     expect(await contents()).toBe(before);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
 
-    const again = await house.enrich(['undo', run.run_id, '--yes']);
+    const again = await system.enrich(['undo', run.run_id, '--yes']);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('it is undone already') });
-    expect((await house.enrich(['status', run.run_id])).stdout).toMatch(/undone on .+ by .+ \(wrong\)/);
-    expect((await house.enrich(['report', run.run_id])).stdout).toContain('finished, undone');
+    expect((await system.enrich(['status', run.run_id])).stdout).toMatch(/undone on .+ by .+ \(wrong\)/);
+    expect((await system.enrich(['report', run.run_id])).stdout).toContain('finished, undone');
   });
 
   it('leaves contacts alone that a later run has written, until that one is undone', async () => {
-    const file = house.sample(20);
+    const file = system.sample(20);
     const before = await contents();
     const first = await enriched(file);
     const second = await enriched(file, '--freshness', '0s');
@@ -91,16 +94,16 @@ describe('enrich undo', () => {
   });
 
   it('keeps the same people from being paid for again, until it is told to forget that they were asked', async () => {
-    const file = house.sample(20);
+    const file = system.sample(20);
     const first = await enriched(file);
     await undo(first.run_id, '--yes');
-    const again = join(house.directory, 'again.csv');
+    const again = join(system.directory, 'again.csv');
     writeFileSync(again, `${readFileSync(file, 'utf8')}\n`);
     expect(await enriched(again)).toMatchObject({ calls: 0, outcomes: { fresh: expect.any(Number) } });
     const { ended } = await undo(first.run_id, '--forget', '--yes');
     expect(ended.code).toBe(0);
     expect((await enriched(again)).outcomes).toEqual(first.outcomes);
-    await expectPromisesKept(house);
+    await expectPromisesKept(system);
   });
 
   it.each([
@@ -108,14 +111,14 @@ describe('enrich undo', () => {
     [`journal = 'none'`, 1, 'was not kept: it began under an older release', 'nothing was changed'],
     [`journal = 'pruned'`, 1, 'is not kept any more', 'RETENTION'],
   ])('refuses a run with %s, and says what to do', async (state, code, why, next) => {
-    const run = await enriched(house.sample(5));
-    await house.warehouse.pool.query(`update runs set ${state} where run_id = $1`, [run.run_id]);
+    const run = await enriched(system.sample(5));
+    await system.warehouse.pool.query(`update runs set ${state} where run_id = $1`, [run.run_id]);
     const before = await contents();
-    const ended = await house.enrich(['undo', run.run_id, '--yes']);
+    const ended = await system.enrich(['undo', run.run_id, '--yes']);
     expect(ended).toMatchObject({ code, stderr: expect.stringContaining(why) });
     expect(ended.stderr).toContain(next);
     expect(await contents()).toBe(before);
-    await house.warehouse.pool.query(
+    await system.warehouse.pool.query(
       `update runs set status = 'finished', finished_at = now() where run_id = $1`,
       [run.run_id],
     );

@@ -5,26 +5,26 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { TestHouse } from '../helpers/command-line.ts';
+import { TestSystem } from '../helpers/test-system.ts';
 import { httpAnswer, startScriptedServer } from '../helpers/scripted-server.ts';
 
-let house: TestHouse;
+let system: TestSystem;
 
 beforeAll(async () => {
-  house = await TestHouse.open();
+  system = await TestSystem.open();
   write('good.csv', [...sampleExport({ people: 30, seed: 7 })].join(''));
 });
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
 function write(name: string, content: string | Buffer): string {
-  const file = join(house.directory, name);
+  const file = join(system.directory, name);
   writeFileSync(file, content);
   return file;
 }
 
 async function runs(): Promise<RunFacts[]> {
-  return JSON.parse((await house.enrich(['status', '--json'])).stdout) as RunFacts[];
+  return JSON.parse((await system.enrich(['status', '--json'])).stdout) as RunFacts[];
 }
 
 describe('a wrong file or mapping', () => {
@@ -39,7 +39,7 @@ describe('a wrong file or mapping', () => {
   ];
 
   it.each(files)('is usage: %s', async (name, content) => {
-    const ended = await house.enrich(['run', write(name, content), '--yes']);
+    const ended = await system.enrich(['run', write(name, content), '--yes']);
     expect(ended.stderr).toMatch(/^error: .+\n {2}where: .+\n {2}next: {2}.+/m);
     expect(ended.code).toBe(2);
   });
@@ -47,19 +47,19 @@ describe('a wrong file or mapping', () => {
   it.each(['columns: {emale: Email}', 'columns: {email: No such column}', 'columns: ['])(
     'is usage: mapping %s',
     async (mapping) => {
-      const ended = await house.enrich(['run', 'good.csv', '--yes', '--mapping', write('m.yaml', mapping)]);
+      const ended = await system.enrich(['run', 'good.csv', '--yes', '--mapping', write('m.yaml', mapping)]);
       expect(ended.stderr).toMatch(/^error: .+\n {2}where: .+\n {2}next: {2}.+/m);
       expect(ended.code).toBe(2);
     },
   );
 
   it('begins no run', async () => {
-    expect((await house.enrich(['run', write('wrong.csv', 'red,green\n1,2\n'), '--yes'])).code).toBe(2);
+    expect((await system.enrich(['run', write('wrong.csv', 'red,green\n1,2\n'), '--yes'])).code).toBe(2);
     expect(await runs()).toEqual([]);
   });
 
   it('is told from a file without rows, which is a plan of nobody', async () => {
-    const ended = await house.enrich(['plan', write('header.csv', 'email,first_name\n')]);
+    const ended = await system.enrich(['plan', write('header.csv', 'email,first_name\n')]);
     expect(ended.stdout).toContain('the file has a header and no rows');
     expect(ended.code).toBe(0);
   });
@@ -82,7 +82,7 @@ describe.concurrent('a flag that cannot be read', () => {
     ['FILE', ['run']],
     ['FILE', ['plan', 'good.csv', '--from-table', 'crm.contacts']],
   ])('is usage, and named: %s of %j', async (flag, parameters) => {
-    const ended = await house.enrich(parameters);
+    const ended = await system.enrich(parameters);
     const [what = '', where = ''] = ended.stderr.slice(ended.stderr.indexOf('error:')).split('\n');
     expect(what + where).toContain(flag);
     expect(ended.stderr).toContain('  next:');
@@ -90,7 +90,7 @@ describe.concurrent('a flag that cannot be read', () => {
   });
 
   it('is named once, as the variable where it was one', async () => {
-    const ended = await house.enrich(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: 'hello' });
+    const ended = await system.enrich(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: 'hello' });
     expect(ended.stderr).toContain('  where: ENRICHMENT_BASE_URL\n');
     expect(ended.code).toBe(2);
   });
@@ -99,7 +99,7 @@ describe.concurrent('a flag that cannot be read', () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
-    const ended = await house.enrich(['sandbox', '--port', String(port)]);
+    const ended = await system.enrich(['sandbox', '--port', String(port)]);
     holder.close();
     expect(ended.stderr).toMatch(new RegExp(`port ${port} is taken[^]*--port`));
     expect(ended.code).toBe(2);
@@ -107,7 +107,7 @@ describe.concurrent('a flag that cannot be read', () => {
 });
 
 it('refuses the demo where workers of a Temporal server would ask their own service, and be billed for it', async () => {
-  const ended = await house.enrich(['demo'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+  const ended = await system.enrich(['demo'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
   expect(ended.stderr).toContain('  where: TEMPORAL_ADDRESS\n');
   expect(ended.code).toBe(2);
 });
@@ -116,35 +116,35 @@ describe('a command that only holds others', () => {
   it.each([[], ['attempts'], ['budget'], ['inbox']].map((words) => [words]))(
     'explains itself: enrich %j',
     async (words) => {
-      const ended = await house.enrich(words);
+      const ended = await system.enrich(words);
       expect(ended.stdout).toContain('Commands:');
       expect(ended).toMatchObject({ code: 0, stderr: '' });
     },
   );
 
   it('tells its version', async () => {
-    expect((await house.enrich(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await system.enrich(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
 
 describe('enrich plan', () => {
   it('is no run: not in the list, not the latest, not in the budgets', async () => {
-    const planned = await house.enrich(['plan', 'good.csv', '--json']);
+    const planned = await system.enrich(['plan', 'good.csv', '--json']);
     expect(planned.code).toBe(0);
     expect(await runs()).toEqual([]);
-    expect((await house.enrich(['status', 'latest'])).code).toBe(2);
-    expect((await house.enrich(['budget', 'show'])).stdout).not.toContain('run:');
+    expect((await system.enrich(['status', 'latest'])).code).toBe(2);
+    expect((await system.enrich(['budget', 'show'])).stdout).not.toContain('run:');
   });
 
   it('says that the people are invented where no service is set', async () => {
-    const ended = await house.enrich(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: '' });
+    const ended = await system.enrich(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: '' });
     expect(ended.stderr).toContain('the sandbox on this machine (invented people, no cost)');
   });
 });
 
 describe('enrich run --plan', () => {
   it('refuses another plan in a sentence, without a log', async () => {
-    const ended = await house.enrich(['run', 'good.csv', '--yes', '--plan', '0123456789abcdef']);
+    const ended = await system.enrich(['run', 'good.csv', '--yes', '--plan', '0123456789abcdef']);
     expect(ended.stdout).toMatch(/failed: the plan is no longer 0123456789abcdef but [0-9a-f]{16}/);
     expect(ended.stderr).not.toContain('"level"');
     expect(ended.code).toBe(1);
@@ -157,7 +157,7 @@ describe('enrich usage', () => {
     [403, 'may not read usage statistics'],
   ])('says what a service that answers %i does not offer', async (status, what) => {
     const service = await startScriptedServer((socket) => socket.end(httpAnswer(status, '{}')));
-    const ended = await house.enrich(['usage'], { ENRICHMENT_BASE_URL: service.baseUrl });
+    const ended = await system.enrich(['usage'], { ENRICHMENT_BASE_URL: service.baseUrl });
     await service.close();
     expect(ended.stderr).toContain(what);
     expect(ended.stderr).not.toContain('ENRICHMENT_BASE_URL');
@@ -167,7 +167,7 @@ describe('enrich usage', () => {
 
 describe('enrich doctor', () => {
   it('goes on where a setting is wrong', async () => {
-    const ended = await house.enrich(['doctor'], { ENRICHMENT_BASE_URL: 'hello', RATE_LIMITS: 'many' });
+    const ended = await system.enrich(['doctor'], { ENRICHMENT_BASE_URL: 'hello', RATE_LIMITS: 'many' });
     expect(ended.stdout).toMatch(/BROKEN {2}service +ENRICHMENT_BASE_URL must be an address/);
     expect(ended.stdout).toMatch(/BROKEN {2}rate limits +RATE_LIMITS is wrong/);
     expect(ended.stdout).toMatch(/ok +database/);
@@ -177,7 +177,7 @@ describe('enrich doctor', () => {
   it('says why a service does not answer', async () => {
     const gone = await startScriptedServer(() => {});
     await gone.close();
-    const ended = await house.enrich(['doctor'], { ENRICHMENT_BASE_URL: gone.baseUrl });
+    const ended = await system.enrich(['doctor'], { ENRICHMENT_BASE_URL: gone.baseUrl });
     expect(ended.stdout).toContain('nothing listens at the address of the service (ECONNREFUSED)');
   });
 });

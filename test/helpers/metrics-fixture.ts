@@ -7,17 +7,17 @@ import { failureKinds } from '../../src/service/failures/failure-kinds.ts';
 import { openWarehouse } from '../../src/db/database.ts';
 
 /** The metrics of a process, served as a command serves them. */
-export interface MetricsHouse {
+export interface MetricsFixture {
   readonly process: ProcessMetrics;
   scrape(): Promise<string>;
   close(): Promise<void>;
 }
 
 /** @param temporal address of what stands in for the SDK's own exporter */
-export async function openMetricsHouse(
+export async function openMetricsFixture(
   databaseUrl: string,
   options: { limits?: Partial<OwnLimits>; temporal?: string } = {},
-): Promise<MetricsHouse> {
+): Promise<MetricsFixture> {
   const warehouse = openWarehouse(databaseUrl, {
     connections: 1,
     connectMilliseconds: 2_000,

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { parseRateLimits } from '../../src/domain/rates/rate-limit.ts';
 import type { CallLog } from '../../src/sandbox/account/call-log.ts';
 import type { RunningSandbox } from '../../src/sandbox/server/server.ts';
-import type { TestHouse } from './command-line.ts';
+import type { TestSystem } from './test-system.ts';
 
 /** What a service knows of a pipeline that called it. */
 export interface Witness extends Pick<RunningSandbox, 'lateResults'> {
@@ -18,7 +18,7 @@ const countedPaths = ['/people/bulk_match', '/webhook_result'];
  * @param rateLimits the RATE_LIMITS that every command of the test had: the default where it set none
  */
 export async function expectPromisesKept(
-  { warehouse, sandbox }: Pick<TestHouse, 'warehouse'> & { readonly sandbox: Witness },
+  { warehouse, sandbox }: Pick<TestSystem, 'warehouse'> & { readonly sandbox: Witness },
   rateLimits = '600/hour',
 ): Promise<void> {
   const rowsOf = async <Row>(statement: string): Promise<Row[]> =>

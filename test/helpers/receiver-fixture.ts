@@ -12,7 +12,7 @@ import { createTestDatabase } from './database.ts';
 import { runningRun } from './rows.ts';
 
 /** A database with one attempt that awaits deliveries. */
-export interface ReceiverHouse {
+export interface ReceiverFixture {
   readonly databaseUrl: string;
   readonly warehouse: Warehouse;
   readonly attempt: AwaitingAttempt;
@@ -72,7 +72,7 @@ export interface RawConnection {
   readonly closed: Promise<string>;
 }
 
-export async function openReceiverHouse(): Promise<ReceiverHouse> {
+export async function openReceiverFixture(): Promise<ReceiverFixture> {
   const database = await createTestDatabase();
   const warehouse = openWarehouse(database.databaseUrl, { connections: 16, connectMilliseconds: 2_000 });
   const attempt = await admitAttempt(warehouse);

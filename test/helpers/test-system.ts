@@ -38,9 +38,9 @@ export interface Begun {
   readonly output: () => string;
 }
 
-/** A house of its own for a test: sandbox, database, embedded Temporal; and the binary as a user runs it. */
-export class TestHouse {
-  readonly directory = mkdtempSync(join(tmpdir(), 'enrich-house-'));
+/** Sandbox, database and embedded Temporal of one test file, and the binary as a user runs it. */
+export class TestSystem {
+  readonly directory = mkdtempSync(join(tmpdir(), 'enrich-system-'));
   readonly sandbox: RunningSandbox;
   readonly warehouse: Warehouse;
   readonly #database: TestDatabase;
@@ -65,14 +65,14 @@ export class TestHouse {
   }
 
   /** Temporal is kept running between the commands of a test, as by `enrich dev`: each would start and stop it anew. */
-  static async open(options: SandboxOptions = {}): Promise<TestHouse> {
+  static async open(options: SandboxOptions = {}): Promise<TestSystem> {
     const sandbox = await startSandbox({ rateLimits: 'unlimited', ...options });
-    const house = new TestHouse(sandbox, await createTestDatabase());
-    house.#stack = await acquireStack(readConfig(house.#environment), { temporal: true }, () => {});
-    return house;
+    const system = new TestSystem(sandbox, await createTestDatabase());
+    system.#stack = await acquireStack(readConfig(system.#environment), { temporal: true }, () => {});
+    return system;
   }
 
-  /** Writes an export of other invented people each time, since the tests of a file share a house. @returns its path */
+  /** Writes an export of other invented people each time, since the tests of a file share a system. @returns its path */
   sample(people: number): string {
     this.#samples += 1;
     const file = join(this.directory, `contacts-${this.#samples}.csv`);
@@ -129,7 +129,7 @@ export class TestHouse {
     return { kill: (signal) => child.kill(signal), ended, output: () => output };
   }
 
-  /** Stops, continues or kills the Temporal server of this house. @returns its process id */
+  /** Stops, continues or kills the Temporal server of this system. @returns its process id */
   signalTemporal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): number {
     const record = readFileSync(join(this.directory, 'state', 'temporal', 'server.json'), 'utf8');
     const { pid } = JSON.parse(record) as { pid: number };
@@ -137,7 +137,7 @@ export class TestHouse {
     return pid;
   }
 
-  /** Kills the Temporal server of this house and starts it again, with its data and its address. */
+  /** Kills the Temporal server of this system and starts it again, with its data and its address. */
   async restartTemporal(): Promise<void> {
     const pid = this.signalTemporal('SIGKILL');
     while (identityOf(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -222,7 +222,7 @@ export class TestHouse {
     return new Promise((resolve) => child.on('close', (code) => resolve({ code, shown })));
   }
 
-  /** Settings with which commands take the Temporal of this house for a server: its workers are processes of their own. */
+  /** Settings with which commands take the Temporal of this system for a server: its workers are processes of their own. */
   sharedTemporal(): Record<string, string> {
     return { TEMPORAL_ADDRESS: this.#stack!.temporal.address };
   }

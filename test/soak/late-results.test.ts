@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { TestHouse } from '../helpers/command-line.ts';
+import { TestSystem } from '../helpers/test-system.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
@@ -15,10 +15,10 @@ import { expectPromisesKept } from '../helpers/promises.ts';
  */
 const people = 2_000;
 const standstillSeconds = 60;
-let house: TestHouse;
+let system: TestSystem;
 
 beforeAll(async () => {
-  house = await TestHouse.open({
+  system = await TestSystem.open({
     latency: 150,
     scenario: {
       deliveries: [
@@ -30,37 +30,37 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
 it('loses nothing, applies everything once, and the bill reconciles', { timeout: 15 * 60_000 }, async () => {
   const port = await freePort();
   const server = {
-    ...house.sharedTemporal(),
+    ...system.sharedTemporal(),
     WEBHOOK_LISTEN: `127.0.0.1:${port}`,
     WEBHOOK_PUBLIC_URL: `http://127.0.0.1:${port}`,
     LATE_RESULTS_POLL_AFTER: '90s',
     LATE_RESULTS_DEADLINE: '10m',
     RATE_LIMITS: 'unlimited',
   };
-  const file = join(house.directory, 'contacts.csv');
+  const file = join(system.directory, 'contacts.csv');
   writeFileSync(file, [...sampleExport({ people, seed: 9 })].join(''));
-  const worker = house.begin(['worker'], server);
+  const worker = system.begin(['worker'], server);
   let over = false;
   let kills = 0;
   const receiving = (async () => {
     while (!over) {
-      const receiver = house.begin(['receiver'], server);
+      const receiver = system.begin(['receiver'], server);
       await sleep(4_000);
       receiver.kill(over ? 'SIGTERM' : 'SIGKILL');
       kills += 1;
       await receiver.ended;
     }
   })();
-  const running = house.enrich(['run', file, '--yes', '--json', '--reveal', 'phone'], server);
+  const running = system.enrich(['run', file, '--yes', '--json', '--reveal', 'phone'], server);
   await sleep(15_000);
-  house.signalTemporal('SIGSTOP');
+  system.signalTemporal('SIGSTOP');
   await sleep(standstillSeconds * 1_000);
-  house.signalTemporal('SIGCONT');
+  system.signalTemporal('SIGCONT');
   const facts = (await running).facts();
   over = true;
   await receiving;
@@ -72,20 +72,20 @@ it('loses nothing, applies everything once, and the bill reconciles', { timeout:
     credits: { reserved: '0', unknown: '0' },
     late_results: { awaited: 0, expired: 0 },
   });
-  await expectPromisesKept(house, server.RATE_LIMITS);
-  const deliveries = house.sandbox.log.deliveries();
+  await expectPromisesKept(system, server.RATE_LIMITS);
+  const deliveries = system.sandbox.log.deliveries();
   const accepted = deliveries.filter(({ status }) => status === 200).length;
-  const effects = await house.warehouse.pool.query<{ status: string; origin: string; count: number }>(
+  const effects = await system.warehouse.pool.query<{ status: string; origin: string; count: number }>(
     'select status, origin, count(*)::int as count from enrichment.webhook_deliveries group by 1, 2 order by 1, 2',
   );
-  const bill = house.sandbox.log.bill();
+  const bill = system.sandbox.log.bill();
   console.log(
     [
       `people ${people}, calls ${facts.calls}, receiver killed ${kills} times, Temporal still for ${standstillSeconds} s`,
       `deliveries tried ${deliveries.length}, accepted ${accepted}`,
       ...effects.rows.map(({ status, origin, count }) => `  ${origin} ${status}: ${count}`),
       `bill ${bill.credits} (late ${bill.lateCredits}), settled ${facts.credits.settled}`,
-      `Temporal actions: ${await house.countActions(facts.run_id)}`,
+      `Temporal actions: ${await system.countActions(facts.run_id)}`,
     ].join('\n'),
   );
 });

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { TestHouse, type Begun } from '../helpers/command-line.ts';
+import { TestSystem, type Begun } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 /** Over a minute long, because the window is one: `npm run soak:limits`. */
@@ -10,19 +10,19 @@ it(
   'a plan smaller than RATE_LIMITS is held, and its next window is used as soon as it opens',
   { timeout: 150_000 },
   async () => {
-    const house = await TestHouse.open({ latency: 100, rateLimits: '20/minute' });
-    const file = join(house.directory, 'contacts.csv');
+    const system = await TestSystem.open({ latency: 100, rateLimits: '20/minute' });
+    const file = join(system.directory, 'contacts.csv');
     writeFileSync(file, [...sampleExport({ people: 400, seed: 903 })].join(''));
     const started = Date.now();
-    const ended = await house.enrich(['run', file, '--yes', '--json'], { RATE_LIMITS: 'unlimited' });
-    const { calls, refused } = house.sandbox.log.bill();
+    const ended = await system.enrich(['run', file, '--yes', '--json'], { RATE_LIMITS: 'unlimited' });
+    const { calls, refused } = system.sandbox.log.bill();
     expect(ended.facts()).toMatchObject({ status: 'finished' });
     expect(calls).toBeGreaterThan(20);
     // The service counts fixed windows and refuses what is above: none refused is all that its headers can give.
     expect(refused).toBe(0);
     expect(Date.now() - started).toBeLessThan(90_000);
-    await expectPromisesKept(house, 'unlimited');
-    await house.close();
+    await expectPromisesKept(system, 'unlimited');
+    await system.close();
   },
 );
 
@@ -40,14 +40,14 @@ it(
     const windows = 6;
     const perWindow = 20;
     const windowSeconds = 10;
-    const house = await TestHouse.open({ latency: 50, rateLimits: `${perWindow}/${windowSeconds}s` });
-    const file = join(house.directory, 'contacts.csv');
+    const system = await TestSystem.open({ latency: 50, rateLimits: `${perWindow}/${windowSeconds}s` });
+    const file = join(system.directory, 'contacts.csv');
     writeFileSync(file, [...sampleExport({ people: 1_400, seed: 904 })].join(''));
-    const shared = { ...house.sharedTemporal(), RATE_LIMITS: `${perWindow}/${windowSeconds}s` };
-    const begin = (): Begun => house.begin(['worker'], shared);
+    const shared = { ...system.sharedTemporal(), RATE_LIMITS: `${perWindow}/${windowSeconds}s` };
+    const begin = (): Begun => system.begin(['worker'], shared);
     const workers = [begin(), begin(), begin()];
-    const run = house.begin(['run', file, '--yes', '--json'], shared);
-    const calls = (): number[] => house.sandbox.log.calls().map(({ at }) => at);
+    const run = system.begin(['run', file, '--yes', '--json'], shared);
+    const calls = (): number[] => system.sandbox.log.calls().map(({ at }) => at);
     await expect.poll(() => calls().length, { timeout: 120_000 }).toBeGreaterThan(2 * perWindow);
     workers[0]!.kill('SIGKILL');
     workers.push(begin());
@@ -55,7 +55,7 @@ it(
     const times = calls();
     const seconds = (times[windows * perWindow]! - times[0]!) / 1_000;
     const used = (windows * windowSeconds) / seconds;
-    const { refused } = house.sandbox.log.bill();
+    const { refused } = system.sandbox.log.bill();
     process.stdout.write(
       `${windows} windows of ${perWindow} calls in ${windowSeconds} s: ${seconds.toFixed(2)} s, ` +
         `${(used * 100).toFixed(1)} % of the allowed calls used, ${refused} refused\n`,
@@ -65,7 +65,7 @@ it(
     await Promise.all(workers.map((worker) => worker.ended));
     expect(refused).toBe(0);
     expect(used).toBeGreaterThanOrEqual(0.98);
-    await expectPromisesKept(house, shared.RATE_LIMITS);
-    await house.close();
+    await expectPromisesKept(system, shared.RATE_LIMITS);
+    await system.close();
   },
 );

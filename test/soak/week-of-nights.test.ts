@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { TestHouse, type Begun } from '../helpers/command-line.ts';
+import { TestSystem, type Begun } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 /**
@@ -18,16 +18,16 @@ const firstNight = 600;
 const newEachNight = 90;
 const overrunningNight = 4;
 const limit = { calls: 60, seconds: 2 };
-let house: TestHouse;
+let system: TestSystem;
 let exports: string;
 
 beforeAll(async () => {
-  house = await TestHouse.open({ latency: 60, rateLimits: `${limit.calls}/${limit.seconds}s` });
-  exports = join(house.directory, 'exports');
+  system = await TestSystem.open({ latency: 60, rateLimits: `${limit.calls}/${limit.seconds}s` });
+  exports = join(system.directory, 'exports');
   mkdirSync(exports);
 });
 
-afterAll(() => house.close());
+afterAll(() => system.close());
 
 /** People of the nights before, some of them changed, and new ones; in another order each night. */
 function writeNight(night: number): void {
@@ -49,7 +49,7 @@ interface RunLine {
 }
 
 async function nightlyRuns(): Promise<RunLine[]> {
-  const { rows } = await house.warehouse.pool.query<RunLine>(
+  const { rows } = await system.warehouse.pool.query<RunLine>(
     `select run_id, status, file_name as file from enrichment.runs where file_name like 'hubspot-%' order by run_id`,
   );
   return rows;
@@ -73,24 +73,24 @@ it(
   { timeout: 20 * 60_000 },
   async () => {
     const shared = {
-      ...house.sharedTemporal(),
+      ...system.sharedTemporal(),
       RATE_LIMITS: `${limit.calls}/${limit.seconds}s`,
       CALL_CONCURRENCY: String(concurrency),
     };
     const enrich = async (command: string): Promise<RunFacts> => {
-      const ended = await house.enrich(command.split(' '), shared);
+      const ended = await system.enrich(command.split(' '), shared);
       if (ended.code === 1 || ended.code === 2) throw new Error(`${command}: ${ended.stderr}`);
       return ended.stdout.includes('{') ? ended.facts() : ({} as RunFacts);
     };
     const startedAt = performance.now();
-    const workers: Begun[] = Array.from({ length: workerCount }, () => house.begin(['worker'], shared));
-    const everybody = join(house.directory, 'everybody.csv');
+    const workers: Begun[] = Array.from({ length: workerCount }, () => system.begin(['worker'], shared));
+    const everybody = join(system.directory, 'everybody.csv');
     writeFileSync(everybody, [...sampleExport({ people: backfillPeople, seed: 71 })].join(''));
     const backfill = enrich(`backfill ${everybody} --yes --json --max-credits 8000 --on-budget pause`);
     await enrich(
       `schedule set nightly --cron @daily --newest ${exports}/hubspot-*.csv --newest-by name --max-credits 5000`,
     );
-    await expect.poll(() => house.sandbox.log.bill().calls, { timeout: 120_000 }).toBeGreaterThan(50);
+    await expect.poll(() => system.sandbox.log.bill().calls, { timeout: 120_000 }).toBeGreaterThan(50);
 
     const nights: number[] = [];
     for (let night = 0; night < 7; night += 1) {
@@ -99,11 +99,11 @@ it(
       await enrich('schedule trigger nightly');
       if (night === 2) {
         workers.shift()!.kill('SIGKILL');
-        workers.push(house.begin(['worker'], shared));
+        workers.push(system.begin(['worker'], shared));
       }
       if (night === 5) {
         workers.shift()!.kill('SIGTERM');
-        workers.push(house.begin(['worker'], shared));
+        workers.push(system.begin(['worker'], shared));
       }
       // The next one is due while this one is going on: it is left out, and the one after it finds the newest file.
       if (night === overrunningNight) continue;
@@ -125,8 +125,8 @@ it(
     const runs = await nightlyRuns();
     const waits: number[] = [];
     for (const { run_id } of runs) waits.push(...(await waitsOf(run_id, filled.run_id)));
-    const bill = house.sandbox.log.bill();
-    const unknown = await house.warehouse.pool.query<{ attempts: number; credits: string }>(
+    const bill = system.sandbox.log.bill();
+    const unknown = await system.warehouse.pool.query<{ attempts: number; credits: string }>(
       `select count(*)::int as attempts, coalesce(sum(credits_reserved), 0)::text as credits
        from enrichment.attempts where status = 'unknown'`,
     );
@@ -145,14 +145,14 @@ it(
     expect(bill).toMatchObject({ refused: 0, billedAgain: {} });
     // One call's time: every call that can be in the air was one of the backfill's when the batch became ready.
     expect(Math.max(...waits)).toBeLessThanOrEqual(concurrency * workerCount);
-    await expectPromisesKept(house, shared.RATE_LIMITS);
+    await expectPromisesKept(system, shared.RATE_LIMITS);
   },
 );
 
 /** For each call of a night: how many calls of the backfill were admitted while it was ready and was not. */
 async function waitsOf(night: string, backfill: string): Promise<number[]> {
-  const ready = await house.batchesReadyAt(night);
-  const { rows } = await house.warehouse.pool.query<{ run_id: string; batch: number; at: number }>(
+  const ready = await system.batchesReadyAt(night);
+  const { rows } = await system.warehouse.pool.query<{ run_id: string; batch: number; at: number }>(
     `select run_id, batch, extract(epoch from admitted_at)::float8 * 1000 as at from enrichment.attempts
      where run_id in ($1, $2) order by admitted_at`,
     [night, backfill],

@@ -1,28 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetch } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openReceiverHouse, type RawConnection, type ReceiverHouse } from '../../helpers/receiver-house.ts';
+import {
+  openReceiverFixture,
+  type RawConnection,
+  type ReceiverFixture,
+} from '../../helpers/receiver-fixture.ts';
 
-let house: ReceiverHouse;
+let fixture: ReceiverFixture;
 
 beforeAll(async () => {
-  house = await openReceiverHouse();
+  fixture = await openReceiverFixture();
 });
 
-afterEach(() => house.tidy());
+afterEach(() => fixture.tidy());
 
-afterAll(() => house.close());
+afterAll(() => fixture.close());
 
 describe('a body that is not taken in', () => {
   it('is refused unread where it says itself that it is too large', async () => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     const { closed } = receiver.open(receiver.head({ 'content-length': '999999999' }));
     expect(await closed).toMatch(/^HTTP\/1\.1 413 /);
-    expect(await house.inbox()).toEqual([]);
+    expect(await fixture.inbox()).toEqual([]);
   });
 
   it('is cut off where it goes on without end, in memory that does not grow', async () => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, 'x'), Buffer.from('\r\n')]);
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
@@ -38,11 +42,11 @@ describe('a body that is not taken in', () => {
     });
     for (const answer of await Promise.all(endless)) expect(answer).toMatch(/^(HTTP\/1\.1 413 |$)/);
     expect(most).toBeLessThan(200 * 1_048_576);
-    expect(await house.inbox()).toEqual([]);
+    expect(await fixture.inbox()).toEqual([]);
   });
 
   it('makes room for honest ones where a hundred hold memory and send nothing more', async () => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     const part = Buffer.concat([
       Buffer.from(receiver.head({ 'content-length': '2000000' })),
       Buffer.alloc(1_900_000, 'x'),
@@ -59,28 +63,28 @@ describe('a body that is not taken in', () => {
     );
     // 64 MiB hold some 35 of them.
     expect(cutOff.filter(Boolean).length).toBeGreaterThan(60);
-    expect(await house.inbox()).toHaveLength(1);
+    expect(await fixture.inbox()).toHaveLength(1);
     for (const { socket } of hoarders) socket.destroy();
   });
 
   it('stores nothing where less comes than was said', async () => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     const { socket, closed } = receiver.open(`${receiver.head({ 'content-length': '100' })}{"half":`);
     socket.end();
     await closed;
     expect((await receiver.deliver('{"whole":true}')).status).toBe(200);
-    expect(await house.inbox()).toHaveLength(1);
+    expect(await fixture.inbox()).toHaveLength(1);
     expect(receiver.logged()).toBe('');
   });
 
   it('closes the connection where more comes than was said', async () => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     const { closed } = receiver.open(`${receiver.head({ 'content-length': '2' })}{}and more\r\n\r\n`);
     expect(await closed).toMatch(/^HTTP\/1\.1 400 /);
   });
 
   it('costs nothing afterwards where it was sent to a path that takes none', async () => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     const large = Buffer.alloc(2_000_000);
     for (let request = 0; request < 50; request += 1) {
       const answer = await fetch(`http://127.0.0.1:${receiver.port}/elsewhere`, {
@@ -98,7 +102,7 @@ describe('slow connections', () => {
     'are cut off, all 300 of them, and honest deliveries are answered meanwhile',
     { timeout: 40_000 },
     async () => {
-      const receiver = await house.receive();
+      const receiver = await fixture.receive();
       const started = performance.now();
       const timeOf = async ({ closed }: RawConnection) => {
         await closed;
@@ -128,7 +132,7 @@ describe('slow connections', () => {
       expect(new Set(answers)).toEqual(new Set([200]));
       expect(Math.max(...times.slice(0, 150))).toBeLessThan(8_000);
       expect(Math.max(...times.slice(150))).toBeLessThan(13_000);
-      expect(await house.inbox()).toHaveLength(answers.length);
+      expect(await fixture.inbox()).toHaveLength(answers.length);
     },
   );
 });

@@ -5,17 +5,21 @@ import { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
 import { openDatabaseLine, type DatabaseLine } from '../../helpers/database-line.ts';
-import { openReceiverHouse, type ReceiverHouse, type TestReceiver } from '../../helpers/receiver-house.ts';
+import {
+  openReceiverFixture,
+  type ReceiverFixture,
+  type TestReceiver,
+} from '../../helpers/receiver-fixture.ts';
 
-let house: ReceiverHouse;
+let fixture: ReceiverFixture;
 
 beforeAll(async () => {
-  house = await openReceiverHouse();
+  fixture = await openReceiverFixture();
 });
 
-afterEach(() => house.tidy());
+afterEach(() => fixture.tidy());
 
-afterAll(() => house.close());
+afterAll(() => fixture.close());
 
 function sha256(body: Buffer): Buffer {
   return createHash('sha256').update(body).digest();
@@ -23,26 +27,26 @@ function sha256(body: Buffer): Buffer {
 
 describe('a delivery', () => {
   it('is stored as it came before it is answered with 2xx, and its run is told', async () => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     const body = Buffer.from('{"status":"success","people":[]}');
     expect(await receiver.deliver(body)).toMatchObject({ status: 200, text: '{"received":true}' });
-    const [stored] = await house.inbox();
+    const [stored] = await fixture.inbox();
     expect(stored).toMatchObject({
-      attempt_id: house.attempt.attemptId,
-      run_id: house.attempt.runId,
+      attempt_id: fixture.attempt.attemptId,
+      run_id: fixture.attempt.runId,
       status: 'received',
       body,
       body_sha256: sha256(body),
       content_encoding: null,
     });
-    expect(receiver.told).toEqual([house.attempt.runId]);
+    expect(receiver.told).toEqual([fixture.attempt.runId]);
   });
 
   it('is a row and a 2xx each time that 200 identical ones come at once', async () => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     const answers = await Promise.all(Array.from({ length: 200 }, () => receiver.deliver('{"same":true}')));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 200 }, () => 200));
-    expect(await house.inbox()).toHaveLength(200);
+    expect(await fixture.inbox()).toHaveLength(200);
   });
 
   it.each([
@@ -55,9 +59,9 @@ describe('a delivery', () => {
     ['nothing', Buffer.alloc(0)],
     ['random bytes', randomBytes(1_000_000)],
   ])('is kept byte for byte where it holds %s', async (_, body) => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     expect((await receiver.deliver(body)).status).toBe(200);
-    const [stored] = await house.inbox();
+    const [stored] = await fixture.inbox();
     expect(stored!.body.equals(body)).toBe(true);
     expect(stored!.body_sha256.equals(sha256(body))).toBe(true);
   });
@@ -65,19 +69,19 @@ describe('a delivery', () => {
   it.each(['text/plain', 'application/json; charset=utf-16', 'nonsense;;=', '/', 'multipart/form-data'])(
     'is kept whatever type it says it has: %s',
     async (type) => {
-      const receiver = await house.receive();
+      const receiver = await fixture.receive();
       expect((await receiver.deliver('{}', { headers: { 'content-type': type } })).status).toBe(200);
-      expect(await house.inbox()).toHaveLength(1);
+      expect(await fixture.inbox()).toHaveLength(1);
     },
   );
 
   it('is kept compressed where it comes compressed, however much it would grow', async () => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     const bomb = gzipSync(Buffer.alloc(100 * 1_048_576));
     const before = process.memoryUsage().rss;
     expect((await receiver.deliver(bomb, { headers: { 'content-encoding': 'gzip' } })).status).toBe(200);
     expect(process.memoryUsage().rss - before).toBeLessThan(50 * 1_048_576);
-    const [stored] = await house.inbox();
+    const [stored] = await fixture.inbox();
     expect(stored).toMatchObject({ content_encoding: 'gzip' });
     expect(stored!.body.equals(bomb)).toBe(true);
   });
@@ -95,8 +99,8 @@ describe('a token', () => {
   };
 
   it('gets the same answer, byte for byte, whatever is wrong with it', async () => {
-    const receiver = await house.receive();
-    const { token } = house.attempt;
+    const receiver = await fixture.receive();
+    const { token } = fixture.attempt;
     const other = token.startsWith('A') ? 'B' : 'A';
     const unknown = await answerTo(receiver, { token: randomBytes(32).toString('base64url') });
     expect(unknown).toMatch(/^HTTP\/1\.1 404 [^]*\{"error":"not found"\}$/);
@@ -121,18 +125,18 @@ describe('a token', () => {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY', 'TRACE']) {
       expect(await answerTo(receiver, { method })).toBe(unknown);
     }
-    expect(await house.inbox()).toEqual([]);
+    expect(await fixture.inbox()).toEqual([]);
     expect(receiver.told).toEqual([]);
   });
 
   it('is in the database as a hash only, and in no log, nor is a body', async () => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     const secret = '+4917012345678 mira@nordlys.example';
-    await house.warehouse.pool.query(
+    await fixture.warehouse.pool.query(
       `alter table enrichment.webhook_deliveries add constraint refusing check (octet_length(body) <> ${secret.length}) not valid`,
     );
-    house.afterwards(() =>
-      house.warehouse.pool.query('alter table enrichment.webhook_deliveries drop constraint refusing'),
+    fixture.afterwards(() =>
+      fixture.warehouse.pool.query('alter table enrichment.webhook_deliveries drop constraint refusing'),
     );
     expect(await receiver.deliver(secret)).toMatchObject({ status: 503, retryAfter: '10' });
     await receiver.deliver('{}', { token: 'wrong-wrong-wrong-wrong' });
@@ -140,7 +144,7 @@ describe('a token', () => {
     const logged = receiver.logged();
     expect(logged).toContain('a delivery could not be stored');
     for (const hidden of [
-      house.attempt.token,
+      fixture.attempt.token,
       'wrong-wrong',
       secret,
       'nordlys',
@@ -148,21 +152,21 @@ describe('a token', () => {
     ]) {
       expect(logged).not.toContain(hidden);
     }
-    const { rows } = await house.warehouse.pool.query<{ row: string }>(
+    const { rows } = await fixture.warehouse.pool.query<{ row: string }>(
       'select a::text as row from enrichment.attempts a',
     );
-    expect(JSON.stringify(rows)).not.toContain(house.attempt.token);
+    expect(JSON.stringify(rows)).not.toContain(fixture.attempt.token);
   });
 });
 
 describe('while the database is away', () => {
   const throughLine = async (): Promise<{ line: DatabaseLine; warehouse: Warehouse }> => {
-    const line = await openDatabaseLine(house.databaseUrl);
+    const line = await openDatabaseLine(fixture.databaseUrl);
     const url = new URL(line.databaseUrl);
     // How long the driver waits for the answer to a statement.
     url.searchParams.set('query_timeout', '2000');
     const warehouse = openWarehouse(url.href, { connections: 4, connectMilliseconds: 2_000 });
-    house.afterwards(async () => {
+    fixture.afterwards(async () => {
       await warehouse.close();
       await line.cut();
     });
@@ -171,7 +175,7 @@ describe('while the database is away', () => {
 
   it('deliveries are sent back quickly and not kept, and taken in again once it is there', async () => {
     const { line, warehouse } = await throughLine();
-    const receiver = await house.receive(warehouse);
+    const receiver = await fixture.receive(warehouse);
     expect((await receiver.deliver('{"before":1}')).status).toBe(200);
     await line.cut();
     const answers = await Promise.all(Array.from({ length: 50 }, () => receiver.deliver('{"lost":1}')));
@@ -182,13 +186,16 @@ describe('while the database is away', () => {
     await line.mend();
     expect((await receiver.deliver('{"after":1}')).status).toBe(200);
     expect(await receiver.get('/readyz')).toBe(200);
-    expect((await house.inbox()).map(({ body }) => body.toString())).toEqual(['{"before":1}', '{"after":1}']);
+    expect((await fixture.inbox()).map(({ body }) => body.toString())).toEqual([
+      '{"before":1}',
+      '{"after":1}',
+    ]);
     expect(receiver.told).toHaveLength(2);
   });
 
   it('deliveries are sent back quickly where it is reached and never answers', async () => {
     const { line, warehouse } = await throughLine();
-    const receiver = await house.receive(warehouse);
+    const receiver = await fixture.receive(warehouse);
     expect((await receiver.deliver('{"before":1}')).status).toBe(200);
     line.freeze();
     const answers = await Promise.all(Array.from({ length: 50 }, () => receiver.deliver('{"lost":1}')));
@@ -202,7 +209,7 @@ describe('while the database is away', () => {
 
 describe('closing', () => {
   it('loses nothing under load: who saw a 2xx has a row, and nobody is left without an end', async () => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     const agents = Array.from({ length: 4 }, () => new Agent({ connections: 5 }));
     const accepted: string[] = [];
     let number = 0;
@@ -221,12 +228,12 @@ describe('closing', () => {
     over = true;
     await Promise.all(senders);
     await Promise.all(agents.map((agent) => agent.close()));
-    const stored = new Set((await house.inbox()).map(({ body }) => body.toString()));
+    const stored = new Set((await fixture.inbox()).map(({ body }) => body.toString()));
     expect(accepted.filter((body) => !stored.has(body))).toEqual([]);
   });
 
   it('answers a delivery that is still arriving', async () => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     const { socket, closed } = receiver.open(`${receiver.head({ 'content-length': '10' })}{"a":`);
     await sleep(100);
     const started = performance.now();
@@ -236,11 +243,11 @@ describe('closing', () => {
     expect(await closed).toMatch(/^HTTP\/1\.1 200 /);
     await ended;
     expect(performance.now() - started).toBeLessThan(2_000);
-    expect((await house.inbox()).map(({ body }) => body.toString())).toEqual(['{"a":1234}']);
+    expect((await fixture.inbox()).map(({ body }) => body.toString())).toEqual(['{"a":1234}']);
   });
 
   it('waits for nobody who sends without end, or nothing', async () => {
-    const receiver = await house.receive();
+    const receiver = await fixture.receive();
     const silent = receiver.open('');
     const endless = receiver.open(`${receiver.head({ 'content-length': '1000000' })}{`);
     const dribble = setInterval(() => endless.socket.destroyed || endless.socket.write(' '), 200);

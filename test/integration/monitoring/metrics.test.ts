@@ -19,7 +19,7 @@ import {
 } from '../../helpers/database.ts';
 import { freePort } from '../../helpers/free-port.ts';
 import { callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts';
-import { openMetricsHouse, valueOf } from '../../helpers/metrics.ts';
+import { openMetricsFixture, valueOf } from '../../helpers/metrics-fixture.ts';
 import { runningRun, stagedRun } from '../../helpers/rows.ts';
 
 const noBudgets = { perDay: undefined, perMonth: undefined };
@@ -63,11 +63,11 @@ describe('a scrape', () => {
       reason: 'the key is refused',
       next: 'set another',
     });
-    const house = await openMetricsHouse(database.databaseUrl, {
+    const fixture = await openMetricsFixture(database.databaseUrl, {
       limits: { rateLimits, budgets: { perDay: parseCredits('40'), perMonth: undefined } },
     });
-    scrape = await house.scrape();
-    await house.close();
+    scrape = await fixture.scrape();
+    await fixture.close();
   });
 
   afterAll(async () => {
@@ -182,12 +182,12 @@ describe('the endpoint', () => {
   afterAll(() => new Promise((resolve) => temporal.close(resolve)));
 
   it('answers with what the process and the SDK say while the database is away', async () => {
-    const house = await openMetricsHouse(`postgres://nobody@127.0.0.1:${await freePort()}/none`, {
+    const fixture = await openMetricsFixture(`postgres://nobody@127.0.0.1:${await freePort()}/none`, {
       temporal: `http://127.0.0.1:${(temporal.address() as AddressInfo).port}/metrics`,
     });
-    house.process.rowsIngested(12);
-    const scrape = await house.scrape();
-    await house.close();
+    fixture.process.rowsIngested(12);
+    const scrape = await fixture.scrape();
+    await fixture.close();
     expect(valueOf(scrape, 'enrich_database_up')).toBe(0);
     expect(valueOf(scrape, 'enrich_ingested_rows_total')).toBe(12);
     expect(valueOf(scrape, 'enrich_build_info{version="1.2.3"}')).toBe(1);
@@ -195,22 +195,22 @@ describe('the endpoint', () => {
   });
 
   it('has every type of failure of the paid call from the start, so that the first shows as an increase', async () => {
-    const house = await openMetricsHouse(`postgres://nobody@127.0.0.1:${await freePort()}/none`);
-    const scrape = await house.scrape();
-    await house.close();
+    const fixture = await openMetricsFixture(`postgres://nobody@127.0.0.1:${await freePort()}/none`);
+    const scrape = await fixture.scrape();
+    await fixture.close();
     const shown = (type: string) =>
       valueOf(scrape, `enrich_service_failures_total{endpoint="${endpoint.name}",type="${type}"}`);
     expect(Object.keys(failureKinds).filter((type) => shown(type) !== 0)).toEqual([]);
   });
 
   it('counts calls by how they ended, and failures by their type', async () => {
-    const house = await openMetricsHouse(`postgres://nobody@127.0.0.1:${await freePort()}/none`);
-    const observe = countCalls(house.process);
+    const fixture = await openMetricsFixture(`postgres://nobody@127.0.0.1:${await freePort()}/none`);
+    const observe = countCalls(fixture.process);
     await observe(endpoint, () => Promise.resolve('an answer'));
     const refusal = new ServiceFailure('rate-limited', { endpoint, httpStatus: 429 });
     await expect(observe(endpoint, () => Promise.reject(refusal))).rejects.toBe(refusal);
-    const scrape = await house.scrape();
-    await house.close();
+    const scrape = await fixture.scrape();
+    await fixture.close();
     const calls = 'enrich_service_calls_total{endpoint="POST /people/bulk_match"';
     expect(valueOf(scrape, `${calls},result="answered"}`)).toBe(1);
     expect(valueOf(scrape, `${calls},result="wait"}`)).toBe(1);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
 import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
-import { metricNames, openMetricsHouse } from '../../helpers/metrics.ts';
+import { metricNames, openMetricsFixture } from '../../helpers/metrics-fixture.ts';
 import { metricsOf, readAlertExpectations, readPanels, readRules } from '../../helpers/promql.ts';
 
 let database: TestDatabase;
@@ -12,9 +12,9 @@ let served: Set<string>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const house = await openMetricsHouse(database.databaseUrl);
-  served = metricNames(await house.scrape());
-  await house.close();
+  const fixture = await openMetricsFixture(database.databaseUrl);
+  served = metricNames(await fixture.scrape());
+  await fixture.close();
 });
 
 afterAll(() => database.drop());
