@@ -7,6 +7,7 @@ import {
   settleRunResults,
   type LateDependencies,
 } from '../src/late-results/drain-deliveries.ts';
+import { keepCreditStatement } from '../src/calls/keep-credit-statement.ts';
 import { finishRun } from '../src/runs/finish-run.ts';
 import { ingestRun, type IngestDependencies } from '../src/runs/ingest-run.ts';
 import { judgePilot } from '../src/runs/judge-pilot.ts';
@@ -42,7 +43,11 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
           () => ({ rows }),
         );
       }),
-    planRun: ({ runId }) => beating(log, () => planRun(dependencies, runId)),
+    planRun: ({ runId }) =>
+      beating(log, async () => {
+        await keepCreditStatement(dependencies, runId);
+        return planRun(dependencies, runId);
+      }),
     checkService: ({ runId }) => beating(log, () => checkRunService(dependencies, runId)),
     setRunStatus: ({ runId, status, stop }) =>
       beating(log, async () => {
@@ -77,6 +82,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
     finishRun: ({ runId, ending, budget }) =>
       beating(log, async () => {
         const facts = await finishRun(warehouse, runId, ending, budget);
+        await keepCreditStatement(dependencies, runId);
         const { status, rows, calls, credits } = facts;
         log.info({ runId, status, rows, calls, credits }, 'a run has ended');
         return facts;

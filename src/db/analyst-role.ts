@@ -80,6 +80,7 @@ export const analystColumns: {
   default_budgets: 'all',
   budget_changes: 'all',
   budget_alarms: 'all',
+  credit_statements: 'all',
   rate_scopes: 'all',
   rate_calls: 'all',
   rate_reports: 'all',

@@ -221,6 +221,19 @@ export interface BudgetAlarmsTable {
   crossed_at: GeneratedTimestamp;
 }
 
+/** What the service says that the team has consumed since its credit cycle began. */
+export interface CreditStatementsTable {
+  statement_id: Generated<string>;
+  service: string;
+  /** The run that began or ended; null for a statement that a command asked for. */
+  run_id: string | null;
+  consumed: Decimal;
+  /** As the service writes dates. */
+  cycle_start: string | null;
+  cycle_end: string | null;
+  read_at: GeneratedTimestamp;
+}
+
 export interface RateScopesTable {
   /** The endpoint whose calls are counted together, such as `people/bulk_match`: of every service, two addresses may be one. */
   scope: string;
@@ -451,6 +464,7 @@ export interface Tables {
   default_budgets: DefaultBudgetsTable;
   budget_changes: BudgetChangesTable;
   budget_alarms: BudgetAlarmsTable;
+  credit_statements: CreditStatementsTable;
   rate_scopes: RateScopesTable;
   rate_calls: RateCallsTable;
   rate_reports: RateReportsTable;

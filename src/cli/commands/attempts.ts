@@ -3,7 +3,10 @@ import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { decideAttempt, listAttempts } from '../../ledger/decide-attempt.ts';
 import { getRun } from '../../runs/runs.ts';
-import { print, table } from '../terminal/output.ts';
+import { serviceName } from '../../config/settings.ts';
+import { reconcileCredits } from '../../ledger/credit-statements.ts';
+import { describeReconciliation } from '../run/describe-reconciliation.ts';
+import { print, table, tell } from '../terminal/output.ts';
 import { withWarehouse, type Session } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
@@ -45,7 +48,8 @@ function listCommand(): Command {
     .option('--json', 'as a JSON array')
     .addHelpText('after', '\nExample:\n  enrich attempts list')
     .action(async (runId: string | undefined, options: { all?: boolean; json?: boolean }) => {
-      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+      const config = settingsOf(options);
+      await withWarehouse(config, async ({ warehouse }) => {
         const attempts = await listAttempts(warehouse, {
           runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
           status: options.all === true ? undefined : 'unknown',
@@ -67,6 +71,8 @@ function listCommand(): Command {
             ]),
           ]),
         );
+        const [cycle] = await reconcileCredits(warehouse.database, serviceName(config));
+        if (cycle) tell(describeReconciliation(cycle));
       });
     });
 }

@@ -3,21 +3,31 @@ import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { CreditUsage, OperationUsage } from '../../service/client.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
-import { print, table } from '../terminal/output.ts';
+import { print, table, tell } from '../terminal/output.ts';
+import { serviceName, type Config } from '../../config/settings.ts';
+import { reconciliationTable } from '../run/describe-reconciliation.ts';
+import { keepCreditStatement } from '../../calls/keep-credit-statement.ts';
+import { reconcileCredits } from '../../ledger/credit-statements.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { withService } from '../session/with-service.ts';
+import { withSession } from '../session/session.ts';
+import { withClient, withService } from '../session/with-service.ts';
 
 /** `enrich usage` */
 export function usageCommand(): Command {
   return withSettings(new Command('usage'))
     .description('say how much of the service’s rate windows and credits is used and left; costs nothing')
+    .option(
+      '--reconcile',
+      'the service’s statement by credit cycle beside the ledger: billed, settled, held, unexplained',
+    )
     .option('--json', 'as a JSON object')
     .addHelpText(
       'after',
-      '\nNeeds a master key, or a key with the scope for usage statistics.\n\nExample:\n  enrich usage',
+      '\nNeeds a master key, or a key with the scope for usage statistics.\n\nExample:\n  enrich usage\n  enrich usage --reconcile',
     )
-    .action(async (options: { json?: boolean }) => {
+    .action(async (options: { json?: boolean; reconcile?: boolean }) => {
       const config = settingsOf(options);
+      if (options.reconcile === true) return reconcile(config, options.json === true);
       await withService(config, async (client, service) => {
         const [operations, credits] = await Promise.all([client.apiUsage(), client.creditUsage()]).catch(
           (error: unknown) => {
@@ -45,6 +55,23 @@ export function usageCommand(): Command {
         if (endDate !== undefined) print(`\n  credit cycle ${startDate ?? ''} to ${endDate}`);
       });
     });
+}
+
+/** Asks for a statement now, so that the newest figures are compared, and prints all credit cycles. */
+async function reconcile(config: Config, asJson: boolean): Promise<void> {
+  await withSession(config, { temporal: false, service: true }, async ({ warehouse, stack, log }) => {
+    const service = serviceName(config);
+    await withClient({ ...config.service, ...stack.service }, (client) =>
+      keepCreditStatement({ warehouse, service, client, log }, undefined),
+    );
+    const cycles = await reconcileCredits(warehouse.database, service);
+    if (asJson) return print(JSON.stringify(cycles));
+    if (cycles.length > 0) return print(reconciliationTable(cycles));
+    print(
+      'The service has not stated its credit usage twice in one credit cycle: there is nothing to compare.',
+    );
+    tell('Runs ask before and after; a master key, or a key with the scope for usage statistics, is needed.');
+  });
 }
 
 function isNotOffered(error: unknown): error is ServiceFailure {

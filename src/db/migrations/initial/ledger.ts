@@ -95,6 +95,19 @@ export const ledgerTables = [
     primary key (budget_id, percent, credits_limit)
   )`,
 
+  // What the service says that the team has consumed, to be compared with the ledger.
+  `create table enrichment.credit_statements (
+    statement_id bigint generated always as identity primary key,
+    service text not null,
+    run_id text,
+    consumed numeric(20, 6) not null,
+    cycle_start text,
+    cycle_end text,
+    read_at timestamptz not null default clock_timestamp()
+  )`,
+  `create index credit_statements_by_cycle
+    on enrichment.credit_statements (service, cycle_start, statement_id)`,
+
   `create table enrichment.rate_scopes (
     scope text primary key,
     paused_until timestamptz,

@@ -1,0 +1,35 @@
+import { recordCreditStatement, statementOf } from '../ledger/credit-statements.ts';
+import type { Warehouse } from '../db/database.ts';
+import type { ServiceClient } from '../service/client.ts';
+import { ServiceFailure } from '../service/failures/failure.ts';
+import type { Logger } from '../telemetry/log.ts';
+
+export interface CreditStatementDependencies {
+  readonly warehouse: Warehouse;
+  /** As the runs name it. */
+  readonly service: string;
+  readonly client: Pick<ServiceClient, 'creditUsage'>;
+  readonly log: Logger;
+}
+
+/** A run neither waits for the statement nor fails without it. */
+const patienceMilliseconds = 10_000;
+
+/**
+ * Asks the service how many credits the team has consumed, and keeps its answer: before and after a run, so that an operator
+ * can decide on calls whose cost is unknown. Costs nothing. Many keys may not read usage; then nothing is kept.
+ *
+ * @param runId undefined outside of a run
+ */
+export async function keepCreditStatement(
+  { warehouse, service, client, log }: CreditStatementDependencies,
+  runId: string | undefined,
+): Promise<void> {
+  try {
+    const usage = await client.creditUsage(AbortSignal.timeout(patienceMilliseconds));
+    await recordCreditStatement(warehouse.database, { service, runId: runId ?? null }, statementOf(usage));
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error;
+    log.debug({ runId, type: error.type }, 'the service states no credit usage');
+  }
+}

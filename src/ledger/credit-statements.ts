@@ -1,0 +1,122 @@
+import { sql, type Kysely } from 'kysely';
+import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
+import type { Tables } from '../db/schema.ts';
+
+/** What the service says that the team has consumed, of all kinds of credits together. */
+export interface CreditStatement {
+  /** Undefined where the service states no figure that can be trusted. */
+  readonly consumed: Credits | undefined;
+  readonly cycle: { readonly startDate: string | undefined; readonly endDate: string | undefined };
+}
+
+/** The service's statement beside the ledger, from the first to the last statement of a credit cycle. Decimals as text. */
+export interface Reconciliation {
+  readonly cycle_start: string | null;
+  readonly cycle_end: string | null;
+  readonly from: Date;
+  readonly to: Date;
+  /** Consumed between the two statements, by the service's own count. */
+  readonly billed: string;
+  /** Settled by the ledger for calls that were recorded between the two statements. */
+  readonly settled: string;
+  /** Still held for calls that were admitted between the two statements and have no final cost. */
+  readonly held: string;
+  /** The part of `held` whose cost is unknown. */
+  readonly unknown: string;
+  /** Billed and neither settled nor held: another program of the team, or a call that the ledger lost. Negative: not billed yet. */
+  readonly unexplained: string;
+}
+
+/**
+ * Adds up what the service says of each kind of credits.
+ *
+ * @returns `consumed` undefined where a kind has no readable figure: a sum without it would explain too little
+ */
+export function statementOf(usage: {
+  readonly kinds: readonly { readonly consumed: Credits | undefined }[];
+  readonly cycle: CreditStatement['cycle'];
+}): CreditStatement {
+  const figures = usage.kinds.map(({ consumed }) => consumed);
+  const isComplete = figures.length > 0 && figures.every((figure) => figure !== undefined);
+  return {
+    consumed: isComplete ? figures.reduce<Credits>((sum, figure) => sum + (figure ?? 0n), 0n) : undefined,
+    cycle: usage.cycle,
+  };
+}
+
+/** Keeps a statement of the service. Nothing is kept where the statement has no figure. */
+export async function recordCreditStatement(
+  database: Kysely<Tables>,
+  { service, runId }: { readonly service: string; readonly runId: string | null },
+  { consumed, cycle }: CreditStatement,
+): Promise<void> {
+  if (consumed === undefined) return;
+  await database
+    .insertInto('credit_statements')
+    .values({
+      service,
+      run_id: runId,
+      consumed: formatCredits(consumed),
+      cycle_start: cycle.startDate ?? null,
+      cycle_end: cycle.endDate ?? null,
+    })
+    .execute();
+}
+
+/**
+ * Compares the service's statements with the ledger, for each credit cycle that has at least two statements.
+ *
+ * The service counts from the beginning of its cycle and for the whole team, so only the difference between two statements can be
+ * compared. `enrich match` keeps no attempts: its credits appear as unexplained.
+ *
+ * @returns the newest cycle first
+ */
+export async function reconcileCredits(
+  database: Kysely<Tables>,
+  service: string,
+): Promise<readonly Reconciliation[]> {
+  const { rows } = await sql<Omit<Reconciliation, 'unexplained'>>`
+    with cycles as (
+      select cycle_start, cycle_end,
+        min(read_at) as "from",
+        max(read_at) as "to",
+        (array_agg(consumed order by statement_id desc))[1] - (array_agg(consumed order by statement_id))[1] as billed
+      from credit_statements
+      where service = ${service}
+      group by cycle_start, cycle_end
+      having count(*) > 1
+    )
+    select c.cycle_start, c.cycle_end, c."from", c."to",
+      trim_scale(c.billed)::text as billed,
+      trim_scale(coalesce(l.settled, 0))::text as settled,
+      trim_scale(coalesce(l.held, 0))::text as held,
+      trim_scale(coalesce(l.unknown, 0))::text as unknown
+    from cycles c
+    cross join lateral (
+      select
+        sum(coalesce(a.credits_settled, a.credits_answered)) as settled,
+        sum(a.credits_reserved - coalesce(a.credits_answered, 0)) filter (where a.credits_settled is null) as held,
+        sum(a.credits_reserved) filter (where a.status = 'unknown') as unknown
+      from attempts a
+      join runs r using (run_id)
+      where r.options ->> 'service' = ${service}
+        and a.admitted_at > c."from"
+        and a.admitted_at <= c."to"
+    ) l
+    order by c."to" desc
+  `.execute(database);
+  return rows.map((row) => ({ ...row, unexplained: difference(row.billed, row.settled, row.held) }));
+}
+
+/** What of the bill is neither settled nor held; below zero only where even what is settled was not billed. */
+function difference(billed: string, settled: string, held: string): string {
+  const unsettled = parseSigned(billed) - (parseCredits(settled) ?? 0n);
+  const reserved = parseCredits(held) ?? 0n;
+  if (unsettled > reserved) return formatCredits(unsettled - reserved);
+  return unsettled < 0n ? `-${formatCredits(-unsettled)}` : '0';
+}
+
+/** The service may lower its count, such as after a refund. */
+function parseSigned(text: string): Credits {
+  return text.startsWith('-') ? -(parseCredits(text.slice(1)) ?? 0n) : (parseCredits(text) ?? 0n);
+}

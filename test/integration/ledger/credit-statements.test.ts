@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parseCredits, type Credits } from '../../../src/domain/money/decimal.ts';
+import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import {
+  reconcileCredits,
+  recordCreditStatement,
+  statementOf,
+} from '../../../src/ledger/credit-statements.ts';
+import { asked } from '../../helpers/rows.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { callWithPhones } from '../../helpers/late-calls.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+const cycle = { startDate: '2026-11-01', endDate: '2026-11-30' };
+const credits = (text: string): Credits => parseCredits(text)!;
+
+async function state(consumed: string, of = asked.service, during = cycle): Promise<void> {
+  await recordCreditStatement(
+    warehouse.database,
+    { service: of, runId: null },
+    { consumed: credits(consumed), cycle: during },
+  );
+}
+
+it('reconcileCredits() needs two statements of one cycle, because the service counts from the beginning of its cycle', async () => {
+  await state('100', 'https://one.example/api/v1');
+  await state('4', 'https://one.example/api/v1', { startDate: '2026-12-01', endDate: '2026-12-31' });
+  expect(await reconcileCredits(warehouse.database, 'https://one.example/api/v1')).toEqual([]);
+});
+
+it('reconcileCredits() explains what calls settled and hold, and shows the rest of the bill as unexplained', async () => {
+  await state('1000.5');
+  const { attemptId } = await callWithPhones(warehouse);
+  const { rows } = await warehouse.pool.query<{ reserved: string; answered: string }>(
+    `update attempts set credits_answered = 2 where attempt_id = $1
+      returning trim_scale(credits_reserved)::text as reserved, trim_scale(credits_answered)::text as answered`,
+    [attemptId],
+  );
+  await state('1005.5');
+  const held = credits(rows[0]!.reserved) - credits('2');
+  const [open] = await reconcileCredits(warehouse.database, asked.service);
+  expect(open).toMatchObject({ billed: '5', settled: '2', unknown: '0', unexplained: '0' });
+  expect(credits(open!.held)).toBe(held);
+
+  await markUnknown(warehouse, attemptId, 'by a test');
+  await warehouse.pool.query(
+    `update attempts set status = 'settled', credits_settled = 2, closed_at = now() where attempt_id = $1`,
+    [attemptId],
+  );
+  const [settled] = await reconcileCredits(warehouse.database, asked.service);
+  expect(settled).toMatchObject({ billed: '5', settled: '2', held: '0', unexplained: '3' });
+});
+
+it('reconcileCredits() shows a bill below what was settled as negative', async () => {
+  const service = 'https://lower.example/api/v1';
+  await state('10', service);
+  await state('7.5', service);
+  expect((await reconcileCredits(warehouse.database, service))[0]).toMatchObject({
+    billed: '-2.5',
+    unexplained: '-2.5',
+  });
+});
+
+it('statementOf() states nothing where the figure of one kind of credits cannot be read', () => {
+  const known = { consumed: credits('3') };
+  expect(statementOf({ kinds: [known, { consumed: credits('1.5') }], cycle }).consumed).toBe(credits('4.5'));
+  expect(statementOf({ kinds: [known, { consumed: undefined }], cycle }).consumed).toBeUndefined();
+  expect(statementOf({ kinds: [], cycle }).consumed).toBeUndefined();
+});
