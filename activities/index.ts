@@ -49,10 +49,13 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
         return planRun(dependencies, runId);
       }),
     checkService: ({ runId }) => beating(log, () => checkRunService(dependencies, runId)),
-    setRunStatus: ({ runId, status, stop }) =>
+    setRunStatus: ({ runId, status, pauseReason }) =>
       beating(log, async () => {
-        await setRunStatus(warehouse, runId, status, stop);
-        log.info({ runId, status, ...(stop && { type: stop.type }) }, 'a run changed its status');
+        await setRunStatus(warehouse, runId, status, pauseReason);
+        log.info(
+          { runId, status, ...(pauseReason && { type: pauseReason.type }) },
+          'a run changed its status',
+        );
       }),
     openPage: ({ runId, page }) =>
       beating(log, async () => {

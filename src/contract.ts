@@ -190,7 +190,7 @@ export interface PauseReason {
 /** Whether a run goes on after its pilot; the figures are in the summary, or in the reason of the stop. */
 export type PilotJudgement =
   | { readonly kind: 'go on'; readonly summary: string }
-  | { readonly kind: 'stop'; readonly stop: PauseReason };
+  | { readonly kind: 'pause'; readonly pauseReason: PauseReason };
 
 /** What a run does that met a limit. */
 export type BudgetMeeting =
@@ -199,7 +199,7 @@ export type BudgetMeeting =
   /** It ends; who was not asked for is over budget. */
   | { readonly kind: 'finish'; readonly budget: string }
   /** It waits for a person, or for the next day or month as well. */
-  | { readonly kind: 'wait'; readonly stop: PauseReason; readonly milliseconds: number | null };
+  | { readonly kind: 'wait'; readonly pauseReason: PauseReason; readonly milliseconds: number | null };
 
 /** A plan in figures; credits are decimals as text. */
 export interface PlanSummary {
@@ -228,16 +228,17 @@ export interface PlanSummary {
 }
 
 export type IngestOutcome =
-  ({ readonly kind: 'ingested' } & IngestResult) | { readonly kind: 'refused'; readonly stop: PauseReason };
+  | ({ readonly kind: 'ingested' } & IngestResult)
+  | { readonly kind: 'refused'; readonly pauseReason: PauseReason };
 
 export type PlanOutcome =
   | { readonly kind: 'planned'; readonly plan: PlanSummary; readonly firstOpenPage: number }
-  | { readonly kind: 'refused'; readonly stop: PauseReason };
+  | { readonly kind: 'refused'; readonly pauseReason: PauseReason };
 
 /** What the service says of the credential before the run spends anything, in words for a person. */
 export type ServiceCheck =
   | { readonly kind: 'ready'; readonly standing: string }
-  | { readonly kind: 'refused'; readonly stop: PauseReason };
+  | { readonly kind: 'refused'; readonly pauseReason: PauseReason };
 
 export interface OpenPage {
   /** Numbers of the batches that still hold people to ask for. */
@@ -266,7 +267,7 @@ export type BatchResult =
   /** No credits are left for even one person; what is left of the run is over budget. */
   | { readonly kind: 'over_budget'; readonly tally: BatchTally; readonly budget: string }
   /** Nothing may be sent now: the run was paused or cancelled, or the service refuses the key or has no credits left. */
-  | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly stop: PauseReason };
+  | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly pauseReason: PauseReason };
 
 /** How the results that come after their answers stand, in requests and deliveries. */
 export interface LateResultsStatus {
@@ -295,7 +296,7 @@ export type PageResult =
   /** Its history is long. Its open people are for the same page, begun anew. */
   | { readonly kind: 'history_limit'; readonly tally: BatchTally }
   | { readonly kind: 'over_budget'; readonly tally: BatchTally; readonly budget: string }
-  | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly stop: PauseReason };
+  | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly pauseReason: PauseReason };
 
 /** The object that `--json` prints last and `enrich status --json` prints: part of the public surface. */
 /** That a run was taken back: what it wrote to contacts is gone, what it paid is not. */
@@ -352,7 +353,7 @@ export interface ControlActivities {
   /** Asks whether the service takes the credential, whom it acts as, and what is left of its limits. */
   checkService(request: RunRequest): Promise<ServiceCheck>;
   setRunStatus(
-    request: RunRequest & { readonly status: RunStatus; readonly stop?: PauseReason },
+    request: RunRequest & { readonly status: RunStatus; readonly pauseReason?: PauseReason },
   ): Promise<void>;
   openPage(request: PageRequest): Promise<OpenPage>;
   /** Applies what lies in the run's inbox, polls what is due, and says how its late results stand. */

@@ -26,35 +26,38 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
     if (run.isCancelling) return undefined;
     // What it came to may be a pause that has been lifted since.
     if (run.resumes !== resumesBefore) continue;
-    if (run.stop !== null && run.stop !== paused) {
+    if (run.pauseReason !== null && run.pauseReason !== paused) {
       // Paused by a person meanwhile: that is not for a budget to end.
-      await run.untilResumed(run.stop);
+      await run.untilResumed(run.pauseReason);
       return undefined;
     }
-    if (paused && run.stop === null) return undefined;
+    if (paused && run.pauseReason === null) return undefined;
     if (meeting.kind !== 'wait') {
       if (paused) await goOn(run, paused);
       else if (meeting.kind === 'open' && callsMade === 0) await aMoment(run);
       return meeting.kind === 'finish' ? meeting.budget : undefined;
     }
-    if (paused?.reason !== meeting.stop.reason) {
-      paused = meeting.stop;
-      run.stop = paused;
+    if (paused?.reason !== meeting.pauseReason.reason) {
+      paused = meeting.pauseReason;
+      run.pauseReason = paused;
       await run.setStatus('paused', paused);
       run.enter('paused');
     }
     const isNews = (): boolean =>
-      run.stop !== paused || run.isCancelling || run.budgetChanged || run.late?.standing.arrived !== arrived;
+      run.pauseReason !== paused ||
+      run.isCancelling ||
+      run.budgetChanged ||
+      run.late?.standing.arrived !== arrived;
     if (meeting.milliseconds === null) await condition(isNews);
-    else await condition(isNews, meeting.milliseconds, { summary: meeting.stop.reason.slice(0, 180) });
+    else await condition(isNews, meeting.milliseconds, { summary: meeting.pauseReason.reason.slice(0, 180) });
   }
 }
 
 async function goOn(run: RunState, paused: PauseReason): Promise<void> {
   // A pause by hand that comes meanwhile is written after this, and holds.
   await run.setStatus('running');
-  if (run.stop === paused) run.stop = null;
-  else if (run.stop !== null) await run.untilResumed(run.stop);
+  if (run.pauseReason === paused) run.pauseReason = null;
+  else if (run.pauseReason !== null) await run.untilResumed(run.pauseReason);
 }
 
 async function aMoment(run: RunState): Promise<void> {

@@ -68,7 +68,7 @@ async function prepare(run: RunState, input: RunInput): Promise<PlanSummary> {
     { summary: 'read the export into the staging table' },
     [{ runId }],
   );
-  if (ingested.kind === 'refused') return fail(run, ingested.stop);
+  if (ingested.kind === 'refused') return fail(run, ingested.pauseReason);
 
   run.enter('planning');
   const planned = await long.planRun.executeWithOptions(
@@ -77,7 +77,7 @@ async function prepare(run: RunState, input: RunInput): Promise<PlanSummary> {
     },
     [{ runId }],
   );
-  if (planned.kind === 'refused') return fail(run, planned.stop);
+  if (planned.kind === 'refused') return fail(run, planned.pauseReason);
   run.plan = planned.plan;
 
   if (input.carried) {
@@ -104,8 +104,8 @@ async function untilServiceIsReady(run: RunState): Promise<void> {
       run.service = check.standing;
       return;
     }
-    await run.setStatus('paused', check.stop);
-    await run.untilResumed(check.stop);
+    await run.setStatus('paused', check.pauseReason);
+    await run.untilResumed(check.pauseReason);
   }
 }
 
@@ -130,7 +130,7 @@ async function passPilot(run: RunState, input: RunInput, plan: PlanSummary): Pro
     [{ runId: run.runId }],
   );
   // The tables say that it is paused before this is told so: it may have been resumed by now.
-  if (judged.kind === 'stop' && run.resumes === resumesBefore) await run.untilResumed(judged.stop);
+  if (judged.kind === 'pause' && run.resumes === resumesBefore) await run.untilResumed(judged.pauseReason);
   run.isPilotPassed = true;
   return undefined;
 }
@@ -164,7 +164,7 @@ async function enrichPages(run: RunState, input: RunInput, pages: number): Promi
     }
     // A page that was stopped may end after the run was resumed: then it is simply opened again.
     if (result.kind === 'stopped' && !run.isCancelling && run.resumes === resumesBefore) {
-      await run.untilResumed(run.stop ?? result.stop);
+      await run.untilResumed(run.pauseReason ?? result.pauseReason);
       continue;
     }
     if (result.kind === 'done') run.page += 1;
@@ -229,7 +229,7 @@ async function finish(run: RunState, end: Ending): Promise<RunFacts> {
 
 /** A failure is for what needs another file or other options: the run cannot go on. */
 async function fail(run: RunState, why: PauseReason): Promise<never> {
-  run.stop = why;
+  run.pauseReason = why;
   await run.setStatus('failed', why);
   run.enter('failed');
   throw ApplicationFailure.nonRetryable(`${why.reason}\n  next:  ${why.next}`, why.type);

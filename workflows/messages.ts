@@ -51,7 +51,7 @@ export interface RunProgress {
   readonly plan: PlanSummary | null;
   /** What the service says of the credential and of its limits; null where the command that began the run asked. */
   readonly service: string | null;
-  readonly stop: PauseReason | null;
+  readonly pauseReason: PauseReason | null;
   readonly tally: BatchTally;
   readonly priority: RunPriority;
   /** Null where everything comes with the answers. */

@@ -8,7 +8,7 @@ export function progressTable({
   pages,
   plan,
   service,
-  stop,
+  pauseReason,
   tally,
   late,
   priority,
@@ -41,6 +41,6 @@ export function progressTable({
     if (late.expired > 0) rows.push(['late results expired', `of ${counted(late.expired, 'call')}`]);
     if (late.orphaned > 0) rows.push(['deliveries for nobody', late.orphaned]);
   }
-  if (stop) rows.push(['**needs a person**', stop.reason], ['next', `\`${stop.next}\``]);
+  if (pauseReason) rows.push(['**needs a person**', pauseReason.reason], ['next', `\`${pauseReason.next}\``]);
   return ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');
 }

@@ -32,7 +32,7 @@ export class RunState {
   /** What the service says of the credential; null: the command that began the run asked. */
   service: string | null = null;
   /** Why it does not go on; null: it does. */
-  stop: PauseReason | null = null;
+  pauseReason: PauseReason | null = null;
   approved: boolean;
   cancelling: string | undefined;
   priority: RunPriority;
@@ -70,9 +70,9 @@ export class RunState {
 
   /** What the query `progress` tells. */
   get progress(): RunProgress {
-    const { phase, page, plan, service, stop, tally, priority } = this;
+    const { phase, page, plan, service, pauseReason, tally, priority } = this;
     const late = this.late?.standing ?? null;
-    return { phase, page, pages: plan?.pages ?? 0, plan, service, stop, tally, priority, late };
+    return { phase, page, pages: plan?.pages ?? 0, plan, service, pauseReason, tally, priority, late };
   }
 
   get isCancelling(): boolean {
@@ -81,7 +81,7 @@ export class RunState {
 
   /** A person, or what befell it, keeps it from going on. */
   get isHeld(): boolean {
-    return this.stop !== null || this.isCancelling;
+    return this.pauseReason !== null || this.isCancelling;
   }
 
   show(): void {
@@ -112,7 +112,7 @@ export class RunState {
     const { runId } = this;
     const change = (): Promise<void> =>
       quick.setRunStatus.executeWithOptions({ summary: `run is ${status}` }, [
-        { runId, status, ...(why && { stop: why }) },
+        { runId, status, ...(why && { pauseReason: why }) },
       ]);
     this.#changes = this.#changes.then(change, change);
     return this.#changes;
@@ -120,9 +120,9 @@ export class RunState {
 
   /** Is paused until a person's word, or the end of the run. */
   async untilResumed(why: PauseReason): Promise<void> {
-    this.stop = why;
+    this.pauseReason = why;
     this.enter('paused');
-    await condition(() => this.stop === null || this.isCancelling);
+    await condition(() => this.pauseReason === null || this.isCancelling);
   }
 
   /** Ends with the page; its workflow's id is there as long as it is open. */

@@ -44,9 +44,13 @@ export function installSteering(run: RunState): void {
     },
   });
   const pause = async (reason: string): Promise<void> => {
-    const stop = { type: 'run.paused', reason: reason || 'paused by hand', next: `enrich resume ${runId}` };
-    run.stop = stop;
-    await run.setStatus('paused', stop);
+    const pauseReason = {
+      type: 'run.paused',
+      reason: reason || 'paused by hand',
+      next: `enrich resume ${runId}`,
+    };
+    run.pauseReason = pauseReason;
+    await run.setStatus('paused', pauseReason);
     await run.wakePage();
   };
   setHandler(pauseUpdate, pause, {
@@ -61,10 +65,10 @@ export function installSteering(run: RunState): void {
   });
   const resume = async (): Promise<void> => {
     run.resumes += 1;
-    const before = run.stop;
+    const before = run.pauseReason;
     await run.setStatus('running');
     // A pause that was asked for meanwhile holds.
-    if (run.stop === before) run.stop = null;
+    if (run.pauseReason === before) run.pauseReason = null;
   };
   setHandler(resumeUpdate, resume, {
     description: 'Go on after a pause.',

@@ -63,14 +63,14 @@ export type AttemptResult =
       readonly notFound: number;
       readonly mismatched: number;
       readonly creditsSettled: Credits;
-      readonly stop: PauseReason | undefined;
+      readonly pauseReason: PauseReason | undefined;
     }
   /** May have been billed, and no answer was understood: the first `people` are unknown and their credits held. */
   | {
       readonly kind: 'unknown';
       readonly called: true;
       readonly people: number;
-      readonly stop: PauseReason | undefined;
+      readonly pauseReason: PauseReason | undefined;
     }
   /** The service refused the first `people` as they stand in the request; nobody was billed. */
   | { readonly kind: 'refused'; readonly called: true; readonly people: number; readonly reason: string }
@@ -81,7 +81,7 @@ export type AttemptResult =
   | { readonly kind: 'not_running' }
   /** The people are being asked for elsewhere, or were: nothing was sent. */
   | { readonly kind: 'taken' }
-  | { readonly kind: 'stopped'; readonly stop: PauseReason };
+  | { readonly kind: 'stopped'; readonly pauseReason: PauseReason };
 
 /** Between admission and the deadline that admission counted with, beside the call itself. */
 const slackSeconds = 5;
@@ -163,7 +163,7 @@ export async function attemptCall(
     notFound: tally.notFound,
     mismatched: tally.mismatched,
     creditsSettled: tally.creditsSettled,
-    stop: tally.overbilled ? overbilled(admission.attemptId) : undefined,
+    pauseReason: tally.overbilled ? overbilled(admission.attemptId) : undefined,
   };
 }
 
@@ -209,7 +209,7 @@ async function closeFailure(
   const { type, disposition, httpStatus } = failure;
   log.warn({ attemptId, people, type, disposition, httpStatus }, 'a call failed');
   const reason = failure.message;
-  const stop: PauseReason = {
+  const pauseReason: PauseReason = {
     type: `service.${failure.type}`,
     reason,
     next: withAdvice(failure.next, failure),
@@ -218,7 +218,7 @@ async function closeFailure(
     switch (failure.disposition) {
       case 'retry': {
         await release(dependencies, attemptId, reason);
-        return streak.tooLong() ? { kind: 'stopped', stop } : await again(streak);
+        return streak.tooLong() ? { kind: 'stopped', pauseReason } : await again(streak);
       }
       case 'wait': {
         // First: until the pause stands, every other worker would send the next call into the same refusal.
@@ -231,7 +231,7 @@ async function closeFailure(
         await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, failure);
         if (failure.mayHaveBeenBilled) await markUnknown(warehouse, attemptId, reason);
         else await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
-        return { kind: 'stopped', stop };
+        return { kind: 'stopped', pauseReason };
       }
       case 'reject': {
         await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, failure);
@@ -244,7 +244,12 @@ async function closeFailure(
           await giveCallUp(warehouse.database, attemptId, dependencies.callTimeoutSeconds);
         else await endCall(warehouse.database, bulkCalls(dependencies), attemptId, false, failure);
         await markUnknown(warehouse, attemptId, reason);
-        return { kind: 'unknown', called: true, people, stop: streak.tooLong() ? stop : undefined };
+        return {
+          kind: 'unknown',
+          called: true,
+          people,
+          pauseReason: streak.tooLong() ? pauseReason : undefined,
+        };
       }
     }
   });

@@ -30,6 +30,6 @@ export async function checkRunService(
   } catch (error) {
     if (!(error instanceof Problem) || !error.type.startsWith('service.')) throw error;
     const next = `${error.next}; then: enrich resume ${runId}`;
-    return { kind: 'refused', stop: { type: error.type, reason: error.message, next } };
+    return { kind: 'refused', pauseReason: { type: error.type, reason: error.message, next } };
   }
 }

@@ -32,7 +32,11 @@ export async function enrichBatch(
   const tally = new Tally();
   // Here as well as at admission: while a window is full, the queue hands every batch back before it gets that far.
   if (run.status !== 'running')
-    return { kind: 'stopped', tally: tally.read(), stop: await reasonOfStop(dependencies, request.runId) };
+    return {
+      kind: 'stopped',
+      tally: tally.read(),
+      pauseReason: await reasonOfStop(dependencies, request.runId),
+    };
   if (!isOurs)
     return stopped(dependencies, request.runId, tally, otherService(run, dependencies.limits.service));
   const groups: OpenPerson[][] = [people];
@@ -60,7 +64,7 @@ export async function enrichBatch(
       return { ...turn, tally: tally.read() };
     }
     const result = turn.result;
-    let stop: PauseReason | undefined;
+    let pauseReason: PauseReason | undefined;
     tally.add(result);
     if (result.kind !== 'wait') waitsSince = performance.now();
     switch (result.kind) {
@@ -68,8 +72,9 @@ export async function enrichBatch(
         killPoint('recorded');
         taken = true;
         await writeOff();
-        stop = result.stop ?? (await watchMatchRate(warehouse, request.runId, run.options.minMatchRate));
-        if (stop) return stopped(dependencies, request.runId, tally, stop);
+        pauseReason =
+          result.pauseReason ?? (await watchMatchRate(warehouse, request.runId, run.options.minMatchRate));
+        if (pauseReason) return stopped(dependencies, request.runId, tally, pauseReason);
         groups.unshift(group.slice(result.people));
         break;
       case 'unknown': {
@@ -77,7 +82,7 @@ export async function enrichBatch(
           run.options.onUnknown === 'retry'
             ? await reopenUnknown(warehouse, request.runId, numbersOf(group))
             : [];
-        if (result.stop) return stopped(dependencies, request.runId, tally, result.stop);
+        if (result.pauseReason) return stopped(dependencies, request.runId, tally, result.pauseReason);
         groups.unshift(
           group.slice(0, result.people).filter((person) => again.includes(person.rowNumber)),
           group.slice(result.people),
@@ -141,12 +146,12 @@ export async function enrichBatch(
         await deregisterWaitingBatch(warehouse.database, ready);
         return { kind: 'over_budget', budget: result.budget, tally: tally.read() };
       case 'stopped':
-        return stopped(dependencies, request.runId, tally, result.stop);
+        return stopped(dependencies, request.runId, tally, result.pauseReason);
       case 'not_running':
         return {
           kind: 'stopped',
           tally: tally.read(),
-          stop: await reasonOfStop(dependencies, request.runId),
+          pauseReason: await reasonOfStop(dependencies, request.runId),
         };
     }
     if (groups.some((left) => left.length > 0)) await registerWaitingBatch(warehouse.database, ready);
@@ -194,23 +199,23 @@ async function stopped(
   { warehouse, log }: AttemptDependencies,
   runId: string,
   tally: Tally,
-  stop: PauseReason,
+  pauseReason: PauseReason,
 ): Promise<BatchResult> {
   const resume = `enrich resume ${runId}`;
   // Most failures end their advice with the command; it is given with the run's own id.
-  const next = stop.next.includes('enrich resume RUN')
-    ? stop.next.replace('enrich resume RUN', resume)
-    : `${stop.next}; then: ${resume}`;
-  const paused = { ...stop, next };
+  const next = pauseReason.next.includes('enrich resume RUN')
+    ? pauseReason.next.replace('enrich resume RUN', resume)
+    : `${pauseReason.next}; then: ${resume}`;
+  const paused = { ...pauseReason, next };
   await setRunStatus(warehouse, runId, 'paused', paused);
-  log.warn({ type: stop.type }, 'a call paused its run');
-  return { kind: 'stopped', tally: tally.read(), stop: paused };
+  log.warn({ type: pauseReason.type }, 'a call paused its run');
+  return { kind: 'stopped', tally: tally.read(), pauseReason: paused };
 }
 
 async function reasonOfStop({ warehouse }: AttemptDependencies, runId: string): Promise<PauseReason> {
   const run = await getRun(warehouse, runId);
   return (
-    run.stop ?? {
+    run.pauseReason ?? {
       type: `run.${run.status}`,
       reason: `the run is ${run.status}`,
       next: `enrich resume ${runId}`,

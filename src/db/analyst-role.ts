@@ -17,7 +17,7 @@ export const analystColumns: {
     'run_id',
     'workflow_id',
     'status',
-    'stop',
+    'pause_reason',
     'source',
     'file_name',
     'file_sha256',

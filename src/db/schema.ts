@@ -16,7 +16,7 @@ export interface RunsTable {
   run_key: string;
   workflow_id: string;
   status: string;
-  stop: Json<PauseReason> | null;
+  pause_reason: Json<PauseReason> | null;
   source: string | null;
   file_path: string;
   file_name: string;

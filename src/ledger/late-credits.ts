@@ -111,7 +111,7 @@ async function stopOverbilled(
   attemptId: string,
   runId: string,
 ): Promise<void> {
-  const stop: PauseReason = {
+  const pauseReason: PauseReason = {
     type: 'service.overbilled',
     reason: `the service billed more for attempt ${attemptId} than was reserved for it`,
     next: `compare the attempt (enrich attempts show ${attemptId}) with the invoice of the service; then: enrich resume ${runId}`,
@@ -123,8 +123,8 @@ async function stopOverbilled(
   // Told once: resuming is the person's word that this attempt was looked at.
   if (!marked.numAffectedRows) return;
   await sql`
-    update runs set status = 'paused', stop = ${JSON.stringify(stop)}::jsonb
-    where run_id = ${runId} and (status = 'running' or (status = 'paused' and stop ->> 'type' = 'budget.empty'))
+    update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb
+    where run_id = ${runId} and (status = 'running' or (status = 'paused' and pause_reason ->> 'type' = 'budget.empty'))
   `.execute(transaction);
 }
 

@@ -98,13 +98,13 @@ export async function readNews(
 ): Promise<RunNews | BudgetNews> {
   const occurrence = { event, event_id: notificationId, occurred_at: occurredAt.toISOString() };
   if (runId === null) return { ...occurrence, ...(facts as unknown as Omit<BudgetNews, keyof Occurrence>) };
-  const stop = facts as unknown as PauseReason | null;
+  const pauseReason = facts as unknown as PauseReason | null;
   return {
     ...occurrence,
     figures_at: new Date().toISOString(),
     ...(await readRunFacts(warehouse, runId)),
     status: event,
-    reason: stop?.reason ?? null,
-    next: stop?.next ?? null,
+    reason: pauseReason?.reason ?? null,
+    next: pauseReason?.next ?? null,
   };
 }

@@ -61,7 +61,11 @@ export interface State {
   }[];
   readonly inbox: { readonly deliveries: number; readonly seconds: number };
   readonly deliveriesSetAside: readonly { readonly status: string; readonly deliveries: number }[];
-  readonly runs: readonly { readonly status: string; readonly stop: string | null; readonly runs: number }[];
+  readonly runs: readonly {
+    readonly status: string;
+    readonly pauseReason: string | null;
+    readonly runs: number;
+  }[];
   /** Of the last day: not taken by a channel, to be tried again or given up. */
   readonly notificationsNotTaken: number;
   /** Since the epoch; null where no run has finished yet. */
@@ -156,7 +160,7 @@ async function readDeliveries(
 
 async function readRuns(transaction: Transaction<Tables>): Promise<Pick<State, 'runs' | 'lastFinished'>> {
   const runs = await sql<State['runs'][number]>`
-    select status, stop->>'type' as stop, count(*)::int as runs from runs
+    select status, pause_reason->>'type' as "pauseReason", count(*)::int as runs from runs
     where ${maySpend} group by 1, 2
   `.execute(transaction);
   const last = await sql<{ seconds: number | null }>`

@@ -181,9 +181,9 @@ function renderRuns(state: State, gauge: MakeGauge): void {
   const runs = gauge('enrich_runs', 'Runs by status.', 'status');
   for (const status of runStatuses) runs.set({ status }, 0);
   const paused = gauge('enrich_runs_paused', 'Paused runs, by the type of what stopped them.', 'type');
-  for (const { status, stop, runs: count } of state.runs) {
+  for (const { status, pauseReason, runs: count } of state.runs) {
     runs.inc({ status }, count);
-    if (status === 'paused') paused.inc({ type: stop ?? 'run.paused' }, count);
+    if (status === 'paused') paused.inc({ type: pauseReason ?? 'run.paused' }, count);
   }
   const finished = gauge(
     'enrich_last_run_finished_timestamp_seconds',

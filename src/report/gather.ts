@@ -65,8 +65,8 @@ function describe(run: RunRecord, approvedAt: Date | null, now: Date): ReportedR
   return {
     run_id: run.runId,
     status: run.status,
-    reason: run.stop?.reason ?? null,
-    next: run.stop?.next ?? null,
+    reason: run.pauseReason?.reason ?? null,
+    next: run.pauseReason?.next ?? null,
     file: run.fileName,
     file_sha256: run.fileSha256,
     rows: run.rowsStaged,

@@ -77,7 +77,7 @@ export async function stageRun(
     // Another process may have staged it meanwhile, and removed what it had fetched.
     const now = await getRun(warehouse, runId);
     return now.ingestedAt === null
-      ? { kind: 'refused', stop: asPauseReason(error) }
+      ? { kind: 'refused', pauseReason: asPauseReason(error) }
       : ingested(warehouse, now);
   }
 }

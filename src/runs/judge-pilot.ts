@@ -18,8 +18,8 @@ export async function judgePilot(warehouse: Warehouse, runId: string): Promise<P
   const result = await readPilot(warehouse, runId, pages);
   const figures = figuresOf(people, result);
   const summary = describePilot(figures);
-  const stop = await keepPilot(warehouse, runId, figures, stopOf(run, result, summary));
-  return stop ? { kind: 'stop', stop } : { kind: 'go on', summary };
+  const pauseReason = await keepPilot(warehouse, runId, figures, pauseReasonOf(run, result, summary));
+  return pauseReason ? { kind: 'pause', pauseReason } : { kind: 'go on', summary };
 }
 
 function figuresOf(people: number, result: PilotResult): PilotFigures {
@@ -53,7 +53,7 @@ function describePilot({ people, answered, found, match_rate, credits, fields }:
   ].join('; ');
 }
 
-function stopOf(
+function pauseReasonOf(
   { runId, options }: RunRecord,
   result: PilotResult,
   summary: string,

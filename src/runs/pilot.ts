@@ -98,22 +98,22 @@ export async function keepPilot(
   warehouse: Warehouse,
   runId: string,
   figures: PilotFigures,
-  stop: PauseReason | undefined,
+  pauseReason: PauseReason | undefined,
 ): Promise<PauseReason | undefined> {
   return warehouse.database.transaction().execute(async (transaction) => {
-    const run = await sql<{ pilot: PilotFigures | null; status: string; stop: PauseReason | null }>`
-      select pilot, status, stop from runs where run_id = ${runId} for update
+    const run = await sql<{ pilot: PilotFigures | null; status: string; pause_reason: PauseReason | null }>`
+      select pilot, status, pause_reason from runs where run_id = ${runId} for update
     `.execute(transaction);
-    const { pilot, status, stop: present } = run.rows[0]!;
+    const { pilot, status, pause_reason: present } = run.rows[0]!;
     if (pilot) return status === 'paused' && present?.type.startsWith('pilot.') ? present : undefined;
     await sql`update runs set pilot = ${JSON.stringify(figures)}::jsonb where run_id = ${runId}`.execute(
       transaction,
     );
-    if (!stop) return undefined;
+    if (!pauseReason) return undefined;
     await sql`
-      update runs set status = 'paused', stop = ${JSON.stringify(stop)}::jsonb where run_id = ${runId} and status = 'running'
+      update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb where run_id = ${runId} and status = 'running'
     `.execute(transaction);
-    return stop;
+    return pauseReason;
   });
 }
 

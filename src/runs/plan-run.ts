@@ -89,7 +89,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
 async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<PlanOutcome> {
   const { expectedPlanHash } = await getRun(warehouse, runId);
   if (expectedPlanHash !== null && expectedPlanHash !== plan.planHash)
-    return { kind: 'refused', stop: planChanged(expectedPlanHash, plan.planHash) };
+    return { kind: 'refused', pauseReason: planChanged(expectedPlanHash, plan.planHash) };
   return { kind: 'planned', plan, firstOpenPage: (await firstOpenPage(warehouse, runId)) ?? plan.pages + 1 };
 }
 

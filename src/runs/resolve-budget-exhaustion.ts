@@ -30,10 +30,10 @@ export async function resolveBudgetExhaustion(
   runId: string,
 ): Promise<BudgetMeeting> {
   const { database } = warehouse;
-  const { options, status, stop } = await getRun(warehouse, runId);
+  const { options, status, pauseReason } = await getRun(warehouse, runId);
   // Another call of the page, a late result or a person has paused it meanwhile: that is not for a budget to end.
-  if (status === 'paused' && stop !== null && stop.type !== emptyBudget)
-    return { kind: 'wait', milliseconds: null, stop };
+  if (status === 'paused' && pauseReason !== null && pauseReason.type !== emptyBudget)
+    return { kind: 'wait', milliseconds: null, pauseReason };
   const perPerson = worstCaseCredits(askOf(options));
   const rests = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
   const empty = rests.filter(({ available }) => available < perPerson).map(({ budgetId }) => budgetId);
@@ -51,7 +51,7 @@ export async function resolveBudgetExhaustion(
   return {
     kind: 'wait',
     milliseconds: until === undefined ? null : Math.max(1_000, until.getTime() - now.rows[0]!.now.getTime()),
-    stop: {
+    pauseReason: {
       type: emptyBudget,
       reason: `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ${counted(formatCredits(perPerson), 'credit')} left, the price of one person: the run goes on when that is raised${byItself}`,
       next: `${empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; ')}; then: enrich resume ${runId}`,
@@ -68,9 +68,9 @@ export async function resolveBudgetExhaustion(
  */
 export async function hasCreditsAgain(
   { warehouse, budgets }: BudgetDependencies,
-  { runId, stop, options }: Pick<RunRecord, 'runId' | 'stop' | 'options'>,
+  { runId, pauseReason, options }: Pick<RunRecord, 'runId' | 'pauseReason' | 'options'>,
 ): Promise<boolean> {
-  if (stop?.type !== emptyBudget) return false;
+  if (pauseReason?.type !== emptyBudget) return false;
   const perPerson = worstCaseCredits(askOf(options));
   const own = await readBudgetRests(warehouse.database, [`run:${runId}`], budgets);
   const periods = (await readPeriodBudgets(warehouse.database, budgets)).map(restOf);

@@ -23,7 +23,7 @@ export interface RunRecord {
   readonly plan: PlanSummary | null;
   readonly planHash: string | null;
   readonly expectedPlanHash: string | null;
-  readonly stop: PauseReason | null;
+  readonly pauseReason: PauseReason | null;
   readonly createdAt: Date;
   /** Somebody has said yes to its plan, or its command did. */
   readonly isApproved: boolean;
@@ -74,7 +74,7 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     plan: row.plan as PlanSummary | null,
     planHash: row.plan_hash,
     expectedPlanHash: row.expected_plan_hash,
-    stop: row.stop,
+    pauseReason: row.pause_reason,
     isApproved: row.approved_at !== null,
     createdAt: row.created_at,
     finishedAt: row.finished_at,
@@ -104,10 +104,10 @@ export async function setRunStatus(
   warehouse: Warehouse,
   runId: string,
   status: RunStatus,
-  stop: PauseReason | undefined,
+  pauseReason: PauseReason | undefined,
 ): Promise<void> {
   await sql`
-    update runs set status = ${status}, stop = ${stop === undefined ? null : JSON.stringify(stop)}::jsonb,
+    update runs set status = ${status}, pause_reason = ${pauseReason === undefined ? null : JSON.stringify(pauseReason)}::jsonb,
       approved_at = case when ${status} = 'running' then coalesce(approved_at, clock_timestamp()) else approved_at end,
       finished_at = case when ${isFinal(status)} then clock_timestamp() end
     where run_id = ${runId} and ${isUnfinished}
@@ -160,7 +160,7 @@ export async function adoptService(warehouse: Warehouse, runId: string, service:
 export async function runsWaitingFor(warehouse: Warehouse, budgetId: string): Promise<string[]> {
   const waiting = await sql<{ run_id: string }>`
     select run_id from runs
-    where status = 'paused' and stop -> 'budgets' @> to_jsonb(${budgetId}::text) order by created_at
+    where status = 'paused' and pause_reason -> 'budgets' @> to_jsonb(${budgetId}::text) order by created_at
   `.execute(warehouse.database);
   return waiting.rows.map((row) => row.run_id);
 }
@@ -213,7 +213,7 @@ export async function endRun(
         select 1 from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number and r.outcome = 'unknown')
     `.execute(transaction);
     await sql`
-      update runs set status = ${status}, finished_at = coalesce(finished_at, clock_timestamp()), stop = null
+      update runs set status = ${status}, finished_at = coalesce(finished_at, clock_timestamp()), pause_reason = null
       where run_id = ${runId} and ${isUnfinished}
     `.execute(transaction);
   });

@@ -105,11 +105,11 @@ describe('enrich run', () => {
       const left = await system.answerPrompts(['run', file], '\u0003');
       const runId = /run (run-\S+)/.exec(left.shown)![1]!;
       await system.terminateWorkflow(runId);
-      const stop = { type: 'run.paused', reason: 'a test', next: 'none' };
-      await system.warehouse.pool.query(`update runs set status = $2, stop = $3 where run_id = $1`, [
+      const pauseReason = { type: 'run.paused', reason: 'a test', next: 'none' };
+      await system.warehouse.pool.query(`update runs set status = $2, pause_reason = $3 where run_id = $1`, [
         runId,
         status,
-        status === 'paused' ? stop : null,
+        status === 'paused' ? pauseReason : null,
       ]);
       const again = await system.answerPrompts(['run', file], 'n\n');
       expect(again.shown).toContain(`going on with ${runId}`);

@@ -5,7 +5,7 @@ import type { LateResultsStatus, RunFacts, PauseReason } from '../../src/contrac
 import { Stage, phaseOf } from '../helpers/play-run.ts';
 import { ScriptedActivities, nothingAwaited, plan, tally } from '../helpers/scripted-activities.ts';
 
-const stop: PauseReason = {
+const pauseReason: PauseReason = {
   type: 'service.unauthorized',
   reason: 'the key was refused',
   next: 'set another key',
@@ -51,7 +51,7 @@ describe('a run', () => {
   it('pauses when the service refuses the key, and asks for the rest when it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (_, execution) =>
-      execution === 2 ? { kind: 'stopped', tally, stop } : { kind: 'done', tally };
+      execution === 2 ? { kind: 'stopped', tally, pauseReason } : { kind: 'done', tally };
     await stage.play(activities, async (handle) => {
       await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('paused');
       expect(activities.batches.length).toBeLessThan(5);
@@ -64,7 +64,7 @@ describe('a run', () => {
   it('that nobody has asked the service for pauses before it spends anything, and asks again when it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.service = (check) =>
-      check === 1 ? { kind: 'refused', stop } : { kind: 'ready', standing: 'acting as user user-7' };
+      check === 1 ? { kind: 'refused', pauseReason } : { kind: 'ready', standing: 'acting as user user-7' };
     let shown = '';
     await stage.play(
       activities,
@@ -88,7 +88,7 @@ describe('a run', () => {
     activities.answer = async () => {
       await held;
       return activities.statuses.at(-1) === 'paused'
-        ? { kind: 'stopped', tally, stop }
+        ? { kind: 'stopped', tally, pauseReason }
         : { kind: 'done', tally };
     };
     await stage.play(activities, async (handle) => {
@@ -107,7 +107,7 @@ describe('a run', () => {
     const activities = new ScriptedActivities();
     activities.answer = async () => {
       await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
-      return { kind: 'stopped', tally, stop };
+      return { kind: 'stopped', tally, pauseReason };
     };
     await stage.play(activities, async (handle) => {
       await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('enriching');
@@ -124,7 +124,7 @@ describe('a run', () => {
     activities.answer = async () => {
       begun = true;
       await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
-      return { kind: 'stopped', tally, stop };
+      return { kind: 'stopped', tally, pauseReason };
     };
     await stage.play(activities, async (handle) => {
       await expect.poll(() => begun, { timeout: 20_000 }).toBe(true);
@@ -161,7 +161,7 @@ describe('a run', () => {
   it('fails with the reason and the next step when the file is refused', async () => {
     const activities = new ScriptedActivities();
     const refused = { type: 'export.unclosed-quote', reason: 'a quote is never closed', next: 'close it' };
-    activities.ingested = { kind: 'refused', stop: refused };
+    activities.ingested = { kind: 'refused', pauseReason: refused };
     await stage.play(activities, async (handle) => {
       await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'export.unclosed-quote' } });
     });

@@ -13,13 +13,13 @@ beforeAll(async () => {
 
 afterAll(() => stage.close());
 
-const stop: PauseReason = {
+const pauseReason: PauseReason = {
   type: 'budget.empty',
   reason: 'day:2026-11-21 has less than 1 credits left',
   next: 'enrich budget set day:2026-11-21 N',
   budgets: ['day:2026-11-21'],
 };
-const untilRaised: BudgetMeeting = { kind: 'wait', stop, milliseconds: null };
+const untilRaised: BudgetMeeting = { kind: 'wait', pauseReason, milliseconds: null };
 
 /** Activities whose budget holds the first batch. */
 function shortOfCredits(meetings: readonly BudgetMeeting[]): ScriptedActivities {
@@ -56,7 +56,7 @@ describe('a run whose budget is empty', () => {
       const { events } = await handle.fetchHistory();
       const timers = (events ?? []).filter((event) => event.timerStartedEventAttributes);
       expect(timers).toHaveLength(1);
-      expect(Buffer.from(timers[0]!.userMetadata!.summary!.data!).toString()).toContain(stop.reason);
+      expect(Buffer.from(timers[0]!.userMetadata!.summary!.data!).toString()).toContain(pauseReason.reason);
     });
     expect(activities.ending).toBe('finished');
   });
@@ -181,7 +181,8 @@ describe('a pause', () => {
     let isPageTwoAsked = false;
     activities.answer = async (batch) => {
       if (batch > 100) isPageTwoAsked = true;
-      if (batch > 100 && activities.statuses.at(-1) === 'paused') return { kind: 'stopped', tally, stop };
+      if (batch > 100 && activities.statuses.at(-1) === 'paused')
+        return { kind: 'stopped', tally, pauseReason };
       if (batch !== 3) return { kind: 'done', tally };
       const context = Context.current();
       const beat = setInterval(() => context.heartbeat(), 1_000);
@@ -260,7 +261,7 @@ describe('a pilot', () => {
   it('that stops its run lets nobody else be asked for before a person resumes it', async () => {
     const activities = new ScriptedActivities();
     activities.plan = { ...plan, pilot };
-    activities.judgement = { kind: 'stop', stop: { ...stop, type: 'pilot.below' } };
+    activities.judgement = { kind: 'pause', pauseReason: { ...pauseReason, type: 'pilot.below' } };
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'paused');
       expect(activities.batches.toSorted()).toEqual([1, 2, 3]);
@@ -278,7 +279,7 @@ describe('a pilot', () => {
       // The tables say that the run is paused as soon as the pilot is judged: whoever reads them may be quick.
       activities.judge = async () => {
         await handle.executeUpdate('resume');
-        return { kind: 'stop', stop: { ...stop, type: 'pilot.below' } };
+        return { kind: 'pause', pauseReason: { ...pauseReason, type: 'pilot.below' } };
       };
       await handle.result();
     });
@@ -292,7 +293,7 @@ describe('a pilot', () => {
     activities.look = () => ({ ...nothingAwaited, awaited: 1, nextLookMilliseconds: 3_600_000 });
     activities.answer = (batch) =>
       batch > 100 && activities.statuses.at(-1) === 'paused'
-        ? { kind: 'stopped', tally, stop }
+        ? { kind: 'stopped', tally, pauseReason }
         : { kind: 'done', tally };
     await stage.play(
       activities,

@@ -35,7 +35,7 @@ export async function planExport(session: Planning, order: SpecifiedRun): Promis
   };
   return withStagedExport(session, order, async (runId) => {
     const planned = await planRun(dependencies, runId);
-    if (planned.kind === 'refused') throw refusal(planned.stop);
+    if (planned.kind === 'refused') throw refusal(planned.pauseReason);
     return { run: await getRun(warehouse, runId), plan: planned.plan };
   });
 }
@@ -76,7 +76,7 @@ export async function ingestHere(
     onProgress: (rows) => process.stderr.isTTY && process.stderr.write(`\rread ${counted(rows, 'row')}`),
   });
   if (process.stderr.isTTY) process.stderr.write('\n');
-  if (ingested.kind === 'refused') throw refusal(ingested.stop);
+  if (ingested.kind === 'refused') throw refusal(ingested.pauseReason);
 }
 
 /** The plan, and the mapping that it rests on. */
@@ -133,6 +133,9 @@ function wirePlan(plan: PlanSummary): Record<string, unknown> {
 }
 
 /** Nothing has begun that could fail: what was given is at fault. */
-function refusal(stop: { type: string; reason: string; next: string }): Problem {
-  return new Problem(stop.type, stop.reason, { next: stop.next, exitCode: exitCodes.usage });
+function refusal(pauseReason: { type: string; reason: string; next: string }): Problem {
+  return new Problem(pauseReason.type, pauseReason.reason, {
+    next: pauseReason.next,
+    exitCode: exitCodes.usage,
+  });
 }

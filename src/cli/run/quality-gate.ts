@@ -6,9 +6,9 @@ import type { Session } from '../session/session.ts';
 import { resumeRun, waitForRun } from './steer-run.ts';
 
 /** Whether a run is paused because what it buys may not be worth it: only a person lets it go on. */
-export function isStoppedByQualityGate({ status, stop }: RunRecord): boolean {
-  if (status !== 'paused' || stop === null) return false;
-  return stop.type.startsWith('pilot.') || stop.type === 'match-rate.below';
+export function isStoppedByQualityGate({ status, pauseReason }: RunRecord): boolean {
+  if (status !== 'paused' || pauseReason === null) return false;
+  return pauseReason.type.startsWith('pilot.') || pauseReason.type === 'match-rate.below';
 }
 
 /**
@@ -23,7 +23,7 @@ export async function goOnIfWanted(session: Session, facts: RunFacts, asks: bool
   for (;;) {
     const run = await getRun(session.warehouse, latest.run_id);
     if (!isStoppedByQualityGate(run) || !asks) return latest;
-    tell(run.stop?.reason ?? '');
+    tell(run.pauseReason?.reason ?? '');
     if (!(await agrees('go on with everybody else?'))) return latest;
     latest = await waitForRun(session, run.runId, await resumeRun(session, run));
   }

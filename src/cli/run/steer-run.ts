@@ -162,8 +162,12 @@ export async function sendUpdate(
 export async function pauseRun(session: Session, run: RunRecord, reason: string): Promise<void> {
   requireUnfinished(run);
   const paused = run.status === 'running';
-  const stop = { type: 'run.paused', reason: reason || 'paused by hand', next: `enrich resume ${run.runId}` };
-  if (paused) await setRunStatus(session.warehouse, run.runId, 'paused', stop);
+  const pauseReason = {
+    type: 'run.paused',
+    reason: reason || 'paused by hand',
+    next: `enrich resume ${run.runId}`,
+  };
+  if (paused) await setRunStatus(session.warehouse, run.runId, 'paused', pauseReason);
   try {
     if (session.stack.temporal.embedded) await session.work();
     await sendUpdate(session, run.runId, 'pause', [reason]);

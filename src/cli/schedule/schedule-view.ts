@@ -122,8 +122,11 @@ async function howItGoes(
 ): Promise<Pick<PastTime, 'status' | 'summary'>> {
   for (const runId of runIds) {
     const run = await runIfKnown(warehouse, runId);
-    if (run?.status === 'paused' && run.stop)
-      return { status: 'paused', summary: `${run.fileName}: ${run.stop.reason}; next: ${run.stop.next}` };
+    if (run?.status === 'paused' && run.pauseReason)
+      return {
+        status: 'paused',
+        summary: `${run.fileName}: ${run.pauseReason.reason}; next: ${run.pauseReason.next}`,
+      };
   }
   return { status: 'running', summary: runIds.length > 0 ? 'enriching' : 'looking' };
 }

@@ -163,7 +163,7 @@ describe('a delivery', () => {
       await deliver(call, body(call.ids, 300));
       expect(await getRun(warehouse, call.runId)).toMatchObject({
         status: 'paused',
-        stop: { type: 'service.overbilled' },
+        pauseReason: { type: 'service.overbilled' },
       });
     },
   );

@@ -24,7 +24,7 @@ interface Posted {
   readonly headers: IncomingHttpHeaders;
 }
 
-const stop = { type: 'service.unauthorized', reason: 'the key is refused', next: 'enrich resume RUN' };
+const pauseReason = { type: 'service.unauthorized', reason: 'the key is refused', next: 'enrich resume RUN' };
 let warehouse: TestWarehouse;
 let server: Server;
 let status = 200;
@@ -71,19 +71,26 @@ const rows = async () =>
 describe('a change of status', () => {
   it('is told once, with the facts of the run and the reason of then', async () => {
     const runId = await runningRun(warehouse);
-    await setRunStatus(warehouse, runId, 'paused', stop);
-    await setRunStatus(warehouse, runId, 'paused', stop);
+    await setRunStatus(warehouse, runId, 'paused', pauseReason);
+    await setRunStatus(warehouse, runId, 'paused', pauseReason);
     await setRunStatus(warehouse, runId, 'running', undefined);
     await notifier([urlChannel(url(), undefined)]).tellDue();
     await notifier([urlChannel(url(), undefined)]).tellDue();
     expect(posts()).toMatchObject([
-      { event: 'paused', run_id: runId, status: 'paused', reason: stop.reason, next: stop.next, calls: 0 },
+      {
+        event: 'paused',
+        run_id: runId,
+        status: 'paused',
+        reason: pauseReason.reason,
+        next: pauseReason.next,
+        calls: 0,
+      },
     ]);
   });
 
   it('says of what moment its figures are: those of a run that has gone on meanwhile are newer', async () => {
     const runId = await runningRun(warehouse);
-    await setRunStatus(warehouse, runId, 'paused', stop);
+    await setRunStatus(warehouse, runId, 'paused', pauseReason);
     await warehouse.pool.query(`update notifications set occurred_at = now() - interval '1 hour'`);
     const before = Date.now();
     await notifier([urlChannel(url(), undefined)]).tellDue();
@@ -105,7 +112,7 @@ describe('a change of status', () => {
 
   it('is nobody’s news where it is not wanted, where a run only plans, and after a day', async () => {
     const failed = await stagedRun(warehouse, []);
-    await setRunStatus(warehouse, failed.runId, 'failed', stop);
+    await setRunStatus(warehouse, failed.runId, 'failed', pauseReason);
     const old = await stagedRun(warehouse, []);
     await endRun(warehouse, old.runId, 'finished', undefined);
     await warehouse.pool.query(
@@ -114,7 +121,7 @@ describe('a change of status', () => {
     );
     const plan = await stagedRun(warehouse, []);
     await warehouse.pool.query(`update runs set run_key = 'plan x' where run_id = $1`, [plan.runId]);
-    await setRunStatus(warehouse, plan.runId, 'failed', stop);
+    await setRunStatus(warehouse, plan.runId, 'failed', pauseReason);
     await notifier([urlChannel(url(), undefined)], ['finished', 'paused']).tellDue();
     expect(posts()).toEqual([]);
   });
@@ -159,7 +166,7 @@ describe('a budget that crosses a threshold', () => {
 
 describe('an address', () => {
   it('is posted to with a signature by which the sender can be known', async () => {
-    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', stop);
+    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     await notifier([urlChannel(url(), 'a secret')]).tellDue();
     const { body, headers } = posted[0]!;
     expect(headers['x-enrich-signature']).toBe(signatureOf(body, 'a secret'));
@@ -168,7 +175,7 @@ describe('an address', () => {
 
   it('that does not take it is tried again, ten times in all, and never without a pause', async () => {
     status = 500;
-    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', stop);
+    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     for (let tries = 0; tries < 12; tries += 1) {
       const teller = notifier([urlChannel(url('/hooks/s3cret'), undefined)]);
       await teller.tellDue();
@@ -181,7 +188,7 @@ describe('an address', () => {
 
   it('that redirects has not taken it', async () => {
     status = 302;
-    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', stop);
+    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     await notifier([urlChannel(url(), undefined)]).tellDue();
     expect(await rows()).toMatchObject([{ failure: 'url: HTTP 302', closed: false }]);
   });
@@ -197,14 +204,14 @@ describe('a command', () => {
   it('gets the same as JSON on its standard input', async () => {
     const file = join(directory, 'news.json');
     const runId = await runningRun(warehouse);
-    await setRunStatus(warehouse, runId, 'paused', stop);
+    await setRunStatus(warehouse, runId, 'paused', pauseReason);
     await notifier([commandChannel(`cat > '${file}'`)]).tellDue();
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ event: 'paused', run_id: runId });
     expect(await rows()).toMatchObject([{ failure: null, closed: true, told: ['command'] }]);
   });
 
   it('that fails is tried again; the address that has taken it is not', async () => {
-    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', stop);
+    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     const channels = [urlChannel(url(), undefined), commandChannel('exit 3')];
     await notifier(channels).tellDue();
     expect(await rows()).toMatchObject([{ failure: 'command: exit code 3', closed: false, told: ['url'] }]);
@@ -214,7 +221,7 @@ describe('a command', () => {
   });
 
   it('that hangs is ended with the process that told it, and told again later', async () => {
-    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', stop);
+    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     const abort = new AbortController();
     const told = commandChannel('sleep 1000').tell('{}', abort.signal);
     abort.abort();

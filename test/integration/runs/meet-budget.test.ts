@@ -47,13 +47,13 @@ describe('a run that met a limit', () => {
     expect(meeting).toMatchObject({
       kind: 'wait',
       milliseconds: null,
-      stop: {
+      pauseReason: {
         type: 'budget.empty',
         next: `enrich budget set run:${runId} N; then: enrich resume ${runId}`,
         budgets: [`run:${runId}`],
       },
     });
-    if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.stop);
+    if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.pauseReason);
     expect(await runsWaitingFor(warehouse, `run:${runId}`)).toEqual([runId]);
     await changeRunBudget({ warehouse, budgets }, { runId, limit: '5', reason: 'more' });
     expect(await resolveBudgetExhaustion({ warehouse, budgets }, runId)).toEqual({ kind: 'open' });
@@ -65,7 +65,7 @@ describe('a run that met a limit', () => {
     const could = async () => hasCreditsAgain({ warehouse, budgets }, await getRun(warehouse, runId));
     expect(await could()).toBe(false);
     const meeting = await resolveBudgetExhaustion({ warehouse, budgets }, runId);
-    if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.stop);
+    if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.pauseReason);
     expect(await could()).toBe(false);
     await setBudget(warehouse.database, `run:${runId}`, wholeCredits(5), undefined, note);
     expect(await could()).toBe(true);
@@ -81,7 +81,7 @@ describe('a run that met a limit', () => {
     await setBudget(warehouse.database, day, 'used', undefined, note);
     const meeting = await resolveBudgetExhaustion({ warehouse, budgets }, runId);
     if (meeting.kind !== 'wait') throw new Error(meeting.kind);
-    expect(meeting.stop.reason).toMatch(/^day:.* by itself at \d{4}-\d{2}-\d{2}T00:00:00.000Z$/);
+    expect(meeting.pauseReason.reason).toMatch(/^day:.* by itself at \d{4}-\d{2}-\d{2}T00:00:00.000Z$/);
     expect(meeting.milliseconds).toBeGreaterThan(0);
     expect(meeting.milliseconds).toBeLessThanOrEqual(86_400_000);
     await wishes(runId, 'finish');
@@ -93,14 +93,18 @@ describe('a run that met a limit', () => {
   });
 
   it('stays paused for what another call of its page has met, credits or none', async () => {
-    const stop = { type: 'match-rate.below', reason: 'the match rate has fallen below 40 %', next: 'look' };
+    const pauseReason = {
+      type: 'match-rate.below',
+      reason: 'the match rate has fallen below 40 %',
+      next: 'look',
+    };
     for (const limit of ['0', '5']) {
       const runId = await runningRun(warehouse, limit);
-      await setRunStatus(warehouse, runId, 'paused', stop);
+      await setRunStatus(warehouse, runId, 'paused', pauseReason);
       expect(await resolveBudgetExhaustion({ warehouse, budgets }, runId)).toEqual({
         kind: 'wait',
         milliseconds: null,
-        stop,
+        pauseReason,
       });
     }
   });

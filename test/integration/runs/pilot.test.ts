@@ -91,11 +91,11 @@ describe('a pilot', () => {
     const runId = await plannedRun({});
     await answer(runId, 6);
     const judged = await judgePilot(warehouse, runId);
-    expect(judged).toMatchObject({ kind: 'stop', stop: { type: 'pilot.done' } });
+    expect(judged).toMatchObject({ kind: 'pause', pauseReason: { type: 'pilot.done' } });
     expect(await judgePilot(warehouse, runId)).toEqual(judged);
-    const { status, stop } = await getRun(warehouse, runId);
+    const { status, pauseReason } = await getRun(warehouse, runId);
     expect(status).toBe('paused');
-    expect(stop?.reason).toBe(
+    expect(pauseReason?.reason).toBe(
       'pilot of 12 people; 6 of 12 found: 50 % (25.4 % to 74.6 %); 6 credits: 2 per email (3)',
     );
     await setRunStatus(warehouse, runId, 'running', undefined);
@@ -104,11 +104,11 @@ describe('a pilot', () => {
 
   it.each([
     ['is good enough', { minMatchRate: 0.5, maxCostPerEmail: '2' }, 'go on', undefined],
-    ['finds too few', { minMatchRate: 0.6 }, 'stop', 'the match rate is below 60 %: pilot'],
+    ['finds too few', { minMatchRate: 0.6 }, 'pause', 'the match rate is below 60 %: pilot'],
     [
       'costs too much',
       { maxCostPerEmail: '1.999999' },
-      'stop',
+      'pause',
       'an email costs more than 1.999999 credits: pilot',
     ],
   ])('that %s decides by its rules', async (_, options, kind, reason) => {
@@ -116,8 +116,8 @@ describe('a pilot', () => {
     await answer(runId, 6);
     const judged = await judgePilot(warehouse, runId);
     expect(judged.kind).toBe(kind);
-    if (judged.kind === 'stop') expect(judged.stop.reason).toContain(reason);
-    expect((await getRun(warehouse, runId)).status).toBe(kind === 'stop' ? 'paused' : 'running');
+    if (judged.kind === 'pause') expect(judged.pauseReason.reason).toContain(reason);
+    expect((await getRun(warehouse, runId)).status).toBe(kind === 'pause' ? 'paused' : 'running');
   });
 });
 

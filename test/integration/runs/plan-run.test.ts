@@ -5,7 +5,7 @@ import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts
 import { stagedRun, testOrder } from '../../helpers/rows.ts';
 
 let warehouse: TestWarehouse;
-const refused = { kind: 'refused', stop: { type: 'plan.changed' } };
+const refused = { kind: 'refused', pauseReason: { type: 'plan.changed' } };
 const budgets = { perDay: undefined, perMonth: undefined };
 const dependencies = () => ({ warehouse, service: 'test', rateLimits: [], budgets, callConcurrency: 1 });
 

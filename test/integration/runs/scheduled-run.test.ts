@@ -246,7 +246,7 @@ describe('an export that lies elsewhere', () => {
     });
     expect(ingested).toMatchObject({
       kind: 'refused',
-      stop: {
+      pauseReason: {
         type: 'export.unclosed-quote',
         reason: expect.stringContaining('s3://crm/out/a.csv') as string,
       },

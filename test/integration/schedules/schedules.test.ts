@@ -275,7 +275,7 @@ describe('a schedule that fires', () => {
       request.runId === wrong.runId
         ? {
             kind: 'refused',
-            stop: { type: 'export.empty', reason: 'the file is empty', next: 'export again' },
+            pauseReason: { type: 'export.empty', reason: 'the file is empty', next: 'export again' },
           }
         : { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
     const workflowId = await fire(activities);

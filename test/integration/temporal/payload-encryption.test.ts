@@ -132,7 +132,7 @@ describe('a run that fails where payloads are encrypted', () => {
     };
     activities.ingested = {
       kind: 'refused',
-      stop: { type: 'export.unreadable', reason: secret, next: 'export it again' },
+      pauseReason: { type: 'export.unreadable', reason: secret, next: 'export it again' },
     };
     runId = await start(codec);
     await carryOut(runId, codec, activities).catch(() => {});
@@ -158,7 +158,7 @@ it('what failed before payloads were encrypted replays with workers that encrypt
   const activities = new ScriptedActivities();
   activities.ingested = {
     kind: 'refused',
-    stop: { type: 'export.unreadable', reason: 'it has no header', next: 'export it again' },
+    pauseReason: { type: 'export.unreadable', reason: 'it has no header', next: 'export it again' },
   };
   const worker = await Worker.create({
     connection: temporal.workerConnection,

@@ -20,7 +20,7 @@ export const notificationTables = [
   // lost workflow, or a call that is refused. Runs that only plan are nobody's news.
   `create function enrichment.notify_of_run() returns trigger language plpgsql as $$
     begin
-      insert into enrichment.notifications (event, run_id, facts) values (new.status, new.run_id, new.stop);
+      insert into enrichment.notifications (event, run_id, facts) values (new.status, new.run_id, new.pause_reason);
       return null;
     end
   $$`,

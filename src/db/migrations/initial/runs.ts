@@ -6,7 +6,7 @@ export const runTables = [
     workflow_id text not null,
     status text not null check (status in ('ingesting', 'planning', 'awaiting_approval', 'running', 'cancelling',
       'planned', 'paused', 'finished', 'cancelled', 'failed')),
-    stop jsonb,
+    pause_reason jsonb,
     source text,
     file_path text not null,
     file_name text not null,
