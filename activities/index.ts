@@ -71,8 +71,8 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
       })),
     pruneWarehouse: () =>
       beating(log, async (signal) => {
-        const { answers, deliveries, set_aside, staging, kept } = await prune(warehouse, retention, signal);
-        const bodies = deliveries.count + set_aside.count;
+        const { answers, deliveries, quarantine, staging, kept } = await prune(warehouse, retention, signal);
+        const bodies = deliveries.count + quarantine.count;
         return { answers: answers.count, deliveries: bodies, rows: staging.rows, kept };
       }),
     beginScheduledRuns: (request) =>

@@ -237,7 +237,7 @@ export type PlanOutcome =
 
 /** What the service says of the credential before the run spends anything, in words for a person. */
 export type ServiceCheck =
-  | { readonly kind: 'ready'; readonly standing: string }
+  | { readonly kind: 'ready'; readonly status: string }
   | { readonly kind: 'refused'; readonly pauseReason: PauseReason };
 
 export interface OpenPage {
@@ -286,7 +286,7 @@ export interface LateResultsStatus {
   /** When the run stops waiting, as ISO 8601; null where nothing is awaited. */
   readonly until: string | null;
   /** When to look again at the latest, such as for the next poll. */
-  readonly nextLookMilliseconds: number | null;
+  readonly nextSyncMilliseconds: number | null;
 }
 
 export type PageResult =
@@ -341,7 +341,7 @@ export interface Pruned {
   readonly kept: {
     readonly answers: number;
     readonly deliveries: number;
-    readonly set_aside: number;
+    readonly quarantine: number;
     readonly runs: number;
   };
 }

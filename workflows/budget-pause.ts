@@ -17,7 +17,7 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
   let paused: PauseReason | undefined;
   for (;;) {
     run.budgetChanged = false;
-    const arrived = run.late?.standing.arrived;
+    const arrived = run.late?.status.arrived;
     const resumesBefore = run.resumes;
     const meeting = await quick.resolveBudgetExhaustion.executeWithOptions(
       { summary: 'what is left of the budgets' },
@@ -47,7 +47,7 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
       run.pauseReason !== paused ||
       run.isCancelling ||
       run.budgetChanged ||
-      run.late?.standing.arrived !== arrived;
+      run.late?.status.arrived !== arrived;
     if (meeting.milliseconds === null) await condition(isNews);
     else await condition(isNews, meeting.milliseconds, { summary: meeting.pauseReason.reason.slice(0, 180) });
   }

@@ -34,7 +34,7 @@ const { enrichBatch } = proxyActivities<CallActivities>({
 });
 
 /**
- * About a thousand people of a run: one activity per bulk call, several batchConcurrency side by side. Ends early where nothing may be
+ * About a thousand people of a run: one activity per bulk call, `batchConcurrency` of them at a time. Ends early where nothing may be
  * sent any more, and where its history grows long: a backfill that lets others go first for a day would come to the end of what
  * Temporal keeps. Run again, it takes up what is still open.
  */
@@ -96,12 +96,12 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
 
   const isLong = (): boolean =>
     waiting.length > 0 && workflowInfo().continueAsNewSuggested && patched('a-long-page-ends');
-  let history_limit = false;
-  const lane = async (): Promise<void> => {
+  let historyLimitReached = false;
+  const runBatches = async (): Promise<void> => {
     for (;;) {
       if (gate) await gate;
-      history_limit ||= isLong();
-      const batch = ended || skipped || history_limit ? undefined : waiting.shift();
+      historyLimitReached ||= isLong();
+      const batch = ended || skipped || historyLimitReached ? undefined : waiting.shift();
       if (batch === undefined) return;
       const result = await enrichBatch.executeWithOptions(
         {
@@ -114,7 +114,7 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
       tally = add(tally, result.tally);
       if (result.kind === 'wait') {
         waiting.unshift(batch);
-        // One timer for all batchConcurrency: the first that meets the full window sets it.
+        // One timer for all batches: the first batch that meets the full window sets it.
         gate ??= wait(result.milliseconds, result.reason);
       } else if (result.kind !== 'done') {
         ended ??= { ...result, tally };
@@ -124,6 +124,9 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   };
 
   show();
-  await Promise.all(Array.from({ length: Math.min(input.batchConcurrency, total) }, lane));
-  return { ...(ended ?? { kind: skipped ? 'skipped' : history_limit ? 'history_limit' : 'done' }), tally };
+  await Promise.all(Array.from({ length: Math.min(input.batchConcurrency, total) }, runBatches));
+  return {
+    ...(ended ?? { kind: skipped ? 'skipped' : historyLimitReached ? 'history_limit' : 'done' }),
+    tally,
+  };
 }

@@ -52,11 +52,11 @@ async function carryOut(run: RunState, input: RunInput): Promise<RunFacts> {
   if (input.checksService && plan.calls > 0) await untilServiceIsReady(run);
   for (;;) {
     const end = (await passPilot(run, input, plan)) ?? (await enrichPages(run, input, plan.pages));
-    const arrived = run.late?.standing.arrived;
+    const arrived = run.late?.status.arrived;
     await awaitLateResults(run);
     if (run.isCancelling) return finish(run, { ending: 'cancelled' });
     // What results cost less than was reserved for them may pay for people who were over budget before.
-    if (end.ending === 'finished' || run.late?.standing.arrived === arrived) return finish(run, end);
+    if (end.ending === 'finished' || run.late?.status.arrived === arrived) return finish(run, end);
   }
 }
 
@@ -101,7 +101,7 @@ async function untilServiceIsReady(run: RunState): Promise<void> {
       [{ runId: run.runId }],
     );
     if (check.kind === 'ready') {
-      run.service = check.standing;
+      run.service = check.status;
       return;
     }
     await run.setStatus('paused', check.pauseReason);
@@ -210,8 +210,8 @@ async function awaitLateResults(run: RunState): Promise<void> {
   const { late } = run;
   if (!late || run.isCancelling) return;
   run.enter('awaiting late results');
-  await late.look();
-  await late.watch(() => late.standing.awaited === 0 || run.isCancelling, { moreToCome: false });
+  await late.sync();
+  await late.watch(() => late.status.awaited === 0 || run.isCancelling, { moreToCome: false });
 }
 
 /** Ends the run; people who were not asked for get the outcome that says why. */

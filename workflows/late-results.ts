@@ -8,7 +8,7 @@ import { counted } from '../src/domain/text/counted.ts';
  * One timer at a time, which is set anew only for an earlier moment: each timer is an action that is billed.
  */
 export class LateResults {
-  standing: LateResultsStatus = {
+  status: LateResultsStatus = {
     awaited: 0,
     expired: 0,
     arrived: 0,
@@ -16,40 +16,40 @@ export class LateResults {
     orphaned: 0,
     waiting: 0,
     until: null,
-    nextLookMilliseconds: null,
+    nextSyncMilliseconds: null,
   };
   readonly #take: (summary: string) => Promise<LateResultsStatus>;
-  readonly #onLook: () => void;
+  readonly #onSync: () => void;
   readonly #pollAfterMilliseconds: number;
-  #mail = false;
+  #delivered = false;
   #due = false;
   #timer: { readonly rings: number; readonly scope: CancellationScope } | undefined;
 
   /**
    * @param options.take takes one look; the summary is what Temporal's UI shows of it
-   * @param options.onLook told after each
+   * @param options.onSync told after each
    * @param options.pollAfterMilliseconds when to look next where nothing else is due
    */
   constructor(options: {
     readonly take: (summary: string) => Promise<LateResultsStatus>;
-    readonly onLook: () => void;
+    readonly onSync: () => void;
     readonly pollAfterMilliseconds: number;
   }) {
     this.#take = options.take;
-    this.#onLook = options.onLook;
+    this.#onSync = options.onSync;
     this.#pollAfterMilliseconds = options.pollAfterMilliseconds;
   }
 
   /** The receiver has stored a delivery. */
-  mail(): void {
-    this.#mail = true;
+  deliveryReceived(): void {
+    this.#delivered = true;
   }
 
-  async look(): Promise<void> {
-    this.#mail = false;
+  async sync(): Promise<void> {
+    this.#delivered = false;
     this.#due = false;
-    this.standing = await this.#take(`${this.#summary()}: empty the inbox, poll what is due`);
-    this.#onLook();
+    this.status = await this.#take(`${this.#summary()}: empty the inbox, poll what is due`);
+    this.#onSync();
   }
 
   /**
@@ -63,8 +63,8 @@ export class LateResults {
     while (!enough()) {
       // Also where no poll is due: a wake-up can be lost with its receiver, and the inbox is then full without a word.
       this.#setTimer(moreToCome ? this.#pollAfterMilliseconds : 4 * this.#pollAfterMilliseconds);
-      await condition(() => this.#mail || this.#due || enough());
-      if (!enough()) await this.look();
+      await condition(() => this.#delivered || this.#due || enough());
+      if (!enough()) await this.sync();
     }
   }
 
@@ -75,16 +75,16 @@ export class LateResults {
   }
 
   #summary(): string {
-    const { awaited, until } = this.standing;
+    const { awaited, until } = this.status;
     return until === null
       ? 'late results'
       : `late results of ${counted(awaited, 'call')} awaited until ${until}`;
   }
 
   #setTimer(longestPause: number): void {
-    const { nextLookMilliseconds } = this.standing;
+    const { nextSyncMilliseconds } = this.status;
     // A poll a moment later than due costs nothing, and several that are due within that moment are one look.
-    const next = Math.min(nextLookMilliseconds ?? this.#pollAfterMilliseconds, longestPause);
+    const next = Math.min(nextSyncMilliseconds ?? this.#pollAfterMilliseconds, longestPause);
     const pause = Math.max(next, shortestPauseMilliseconds);
     const rings = Date.now() + pause;
     // The same moment is told a little differently by each look.

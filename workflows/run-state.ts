@@ -63,7 +63,7 @@ export class RunState {
       input.lateResults &&
       new LateResults({
         take: (summary) => long.settleLateResults.executeWithOptions({ summary }, [{ runId }]),
-        onLook: () => this.show(),
+        onSync: () => this.show(),
         pollAfterMilliseconds: input.lateResults.pollAfterSeconds * 1_000,
       });
   }
@@ -71,7 +71,7 @@ export class RunState {
   /** What the query `progress` tells. */
   get progress(): RunProgress {
     const { phase, page, plan, service, pauseReason, tally, priority } = this;
-    const late = this.late?.standing ?? null;
+    const late = this.late?.status ?? null;
     return { phase, page, pages: plan?.pages ?? 0, plan, service, pauseReason, tally, priority, late };
   }
 

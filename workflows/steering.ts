@@ -22,7 +22,7 @@ export function installSteering(run: RunState): void {
   setHandler(progressQuery, () => run.progress, {
     description: 'How far the run is: phase, page, plan, calls, credits, late results.',
   });
-  setHandler(deliveryReceivedSignal, () => run.late?.mail(), {
+  setHandler(deliveryReceivedSignal, () => run.late?.deliveryReceived(), {
     description: 'A delivery lies in the inbox: sent by the receiver; sending it by hand does no harm.',
   });
   setHandler(budgetChangedSignal, () => void (run.budgetChanged = true), {

@@ -24,9 +24,9 @@ export async function checkRunService(
   const { options } = await getRun(dependencies.warehouse, runId);
   const polls = !dependencies.isDeliveredTo && lateKindsOf(options).length > 0;
   try {
-    const standing = describeServiceStatus(await readServiceStatus(dependencies, { polls })).join('; ');
-    dependencies.log.info({ runId }, standing);
-    return { kind: 'ready', standing };
+    const status = describeServiceStatus(await readServiceStatus(dependencies, { polls })).join('; ');
+    dependencies.log.info({ runId }, status);
+    return { kind: 'ready', status };
   } catch (error) {
     if (!(error instanceof Problem) || !error.type.startsWith('service.')) throw error;
     const next = `${error.next}; then: enrich resume ${runId}`;

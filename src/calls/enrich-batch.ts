@@ -128,7 +128,7 @@ export async function enrichBatch(
         const { reason, isPreempted } = result;
         const waited = performance.now() - waitsSince;
         const isSatOut = isPreempted
-          ? waited < outrankedPatience * patience
+          ? waited < preemptedPatience * patience
           : waited + result.milliseconds <= patience;
         // Outside the queue, whose slots are for those whose turn it is: batches that go first may come meanwhile.
         if (isSatOut) {
@@ -137,7 +137,7 @@ export async function enrichBatch(
           break;
         }
         const milliseconds = isPreempted
-          ? Math.max(result.milliseconds, outrankedMilliseconds)
+          ? Math.max(result.milliseconds, preemptedMilliseconds)
           : result.milliseconds;
         await registerWaitingBatch(warehouse.database, ready, milliseconds);
         return { kind: 'wait', milliseconds, reason, tally: tally.read() };
@@ -167,8 +167,8 @@ export async function enrichBatch(
  * calls come and go, so that it goes on at once after a short run; then it looks again each five minutes. Looking each time that a
  * place could be free would fill the history of its page, 150 events a look, within hours.
  */
-const outrankedPatience = 6;
-const outrankedMilliseconds = 5 * 60_000;
+const preemptedPatience = 6;
+const preemptedMilliseconds = 5 * 60_000;
 
 function numbersOf(people: readonly OpenPerson[]): number[] {
   return people.map((person) => person.rowNumber);

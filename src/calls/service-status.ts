@@ -24,7 +24,7 @@ export interface ServiceStatus {
 /** A service that is slow to say who somebody is may still enrich people. */
 const patienceMilliseconds = 10_000;
 /** No request has it. */
-const nobodysRequest = '0';
+const unknownRequestId = '0';
 
 /**
  * Asks, before anything is spent and by calls that are free, whether the service takes the credential, whom it acts as, and
@@ -88,7 +88,7 @@ function failureOf(
 /** Asks for what is nobody's: a key that may poll is told so, another is refused. */
 async function tryPolling(dependencies: PollDependencies): Promise<void> {
   try {
-    const poll = { callId: `poll:try:${randomUUID()}`, requestId: nobodysRequest };
+    const poll = { callId: `poll:try:${randomUUID()}`, requestId: unknownRequestId };
     await pollWithinLimits(dependencies, poll, AbortSignal.timeout(patienceMilliseconds));
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;

@@ -33,7 +33,7 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['whoami', async () => (await import('./commands/whoami.ts')).whoamiCommand()],
   ['doctor', async () => (await import('./commands/doctor.ts')).doctorCommand()],
   ['migrate', async () => (await import('./commands/migrate.ts')).migrateCommand()],
-  ['remember', async () => (await import('./commands/remember.ts')).rememberCommand()],
+  ['import-history', async () => (await import('./commands/import-history.ts')).importHistoryCommand()],
   ['prune', async () => (await import('./commands/prune.ts')).pruneCommand()],
   ['worker', async () => (await import('./commands/worker.ts')).workerCommand()],
   ['receiver', async () => (await import('./commands/receiver.ts')).receiverCommand()],

@@ -170,7 +170,7 @@ export interface Config {
   /** How exports are reached that are no files of this machine. */
   readonly exportAccess: {
     /** Absolute. */
-    readonly spoolFolder: string;
+    readonly stagingDirectory: string;
     readonly netrcFile: string;
     readonly s3: { readonly endpoint: string | undefined };
   };
@@ -289,7 +289,7 @@ export function readConfig(
       deadlineSeconds: values.LATE_RESULTS_DEADLINE,
     },
     exportAccess: {
-      spoolFolder: join(values.ENRICH_DATA_DIR, 'spool'),
+      stagingDirectory: join(values.ENRICH_DATA_DIR, 'staging'),
       netrcFile: values.NETRC,
       s3: { endpoint: values.AWS_ENDPOINT_URL_S3 ?? values.AWS_ENDPOINT_URL },
     },

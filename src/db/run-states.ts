@@ -15,7 +15,7 @@ export function isFinal(status: RunStatus): boolean {
 export const isUnfinished = sql<boolean>`status not in ('planned', 'finished', 'cancelled', 'failed')`;
 
 /** Begins the key of a run that only looks at an export: it plans, or reads who is in it, and never spends. */
-export const lookKeyPrefix = 'plan ';
+export const planKeyPrefix = 'plan ';
 
 /** In SQL, over `runs`: one that may spend. */
-export const maySpend = sql<boolean>`run_key not like ${sql.lit(`${lookKeyPrefix}%`)}`;
+export const maySpend = sql<boolean>`run_key not like ${sql.lit(`${planKeyPrefix}%`)}`;

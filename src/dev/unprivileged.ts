@@ -34,7 +34,8 @@ const readingCapabilities = [
  */
 export function serverAccount(owner?: { uid: number; gid: number }): ServerAccount | undefined {
   if (process.getuid?.() !== 0) return asOurselves;
-  const { uid, gid } = owner && owner.uid !== 0 ? owner : { uid: idOfNobody('-u'), gid: idOfNobody('-g') };
+  const { uid, gid } =
+    owner && owner.uid !== 0 ? owner : { uid: unprivilegedId('-u'), gid: unprivilegedId('-g') };
   const capability = heldReadingCapability();
   const candidates = [
     ...(capability === undefined
@@ -58,7 +59,7 @@ export function serverAccount(owner?: { uid: number; gid: number }): ServerAccou
   return undefined;
 }
 
-function idOfNobody(option: '-u' | '-g'): number {
+function unprivilegedId(option: '-u' | '-g'): number {
   const id = Number(spawnSync('id', [option, 'nobody'], { encoding: 'utf8' }).stdout);
   return Number.isInteger(id) && id > 0 ? id : 65_534;
 }

@@ -98,9 +98,9 @@ export async function applyLateResult(
     if (kind === 'waterfall') await writeLateEmails(transaction, given);
 
     const strangers = content.people.length - assigned.filter((contact) => contact.length > 0).length;
-    const nobodys = content.people.length > 0 && strangers === content.people.length;
+    const orphaned = content.people.length > 0 && strangers === content.people.length;
     await mark({
-      status: nobodys ? 'orphaned' : 'applied',
+      status: orphaned ? 'orphaned' : 'applied',
       reason: reasonOf(
         attempt,
         content,
@@ -123,7 +123,7 @@ export async function applyLateResult(
       where attempt_id = ${attempt.attemptId}
     `.execute(transaction);
     await settleLateCredits(transaction, attempt.attemptId);
-    return nobodys ? 'orphaned' : 'applied';
+    return orphaned ? 'orphaned' : 'applied';
   });
 }
 

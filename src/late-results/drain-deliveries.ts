@@ -89,7 +89,7 @@ export async function drainInbox(
     const waiting = await readWaitingDeliveries(warehouse, scope, deliveriesAtOnce);
     for (const delivery of waiting) {
       signal.throwIfAborted();
-      const effect = await applyOrPutAside(warehouse, delivery);
+      const effect = await applyOrQuarantine(warehouse, delivery);
       if (effect === 'applied') {
         applied += 1;
         killPoint('delivery-applied');
@@ -102,7 +102,7 @@ export async function drainInbox(
 }
 
 /** One delivery that the database refuses must not keep the others, and the other runs', from being applied. */
-async function applyOrPutAside(warehouse: Warehouse, delivery: WaitingDelivery): Promise<DeliveryEffect> {
+async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery): Promise<DeliveryEffect> {
   try {
     return await applyLateResult(warehouse, delivery, await contentOf(delivery));
   } catch (error) {

@@ -128,6 +128,6 @@ export async function readLateResultsStatus(warehouse: Warehouse, runId: string)
     expired,
     ...deliveries.rows[0]!,
     until: until?.toISOString() ?? null,
-    nextLookMilliseconds: next === null ? null : Math.max(0, Math.ceil(next)),
+    nextSyncMilliseconds: next === null ? null : Math.max(0, Math.ceil(next)),
   };
 }

@@ -137,10 +137,10 @@ async function resolve(
   if (wanted === 'none') return { limit: null, byCommand: true };
   if (wanted === 'used') return { limit: used, byCommand: true };
   if (wanted !== 'default') return { limit: formatCredits(wanted), byCommand: true };
-  const standing = await sql<{ limit: string | null }>`
+  const own = await sql<{ limit: string | null }>`
     select trim_scale(credits_limit)::text as "limit" from default_budgets where period = split_part(${budgetId}, ':', 1)
   `.execute(transaction);
-  if (standing.rows[0]) return { limit: standing.rows[0].limit, byCommand: true };
+  if (own.rows[0]) return { limit: own.rows[0].limit, byCommand: true };
   return { limit: ownDefault === undefined ? null : formatCredits(ownDefault), byCommand: false };
 }
 

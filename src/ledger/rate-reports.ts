@@ -29,7 +29,7 @@ const unlimited = 2_147_483_647;
 /** A day's window is asked about again every hour: its end is not known, and may be near. */
 const longestBeliefSeconds = 3_600;
 /** Calls in the air come back within about this time, and say what is left then. */
-const whileInTheAirMilliseconds = 250;
+const whileInFlightMilliseconds = 250;
 
 /**
  * Keeps what the service said of its windows: the fewest calls left since the window was first heard of, for as long as that
@@ -99,12 +99,12 @@ export async function readReports(
   { service, scope }: RateScope,
 ): Promise<readonly ServiceWindow[]> {
   const windows = await sql<ServiceWindow>`
-    select calls_limit as calls, seconds, greatest(0, left_now - in_the_air)::int as free,
-      case when left_now > 0 then ${whileInTheAirMilliseconds}
+    select calls_limit as calls, seconds, greatest(0, left_now - in_flight)::int as free,
+      case when left_now > 0 then ${whileInFlightMilliseconds}
         else extract(epoch from believed_until - clock_timestamp()) * 1000 end::float8 as milliseconds
     from (
       select *, case when believed_until > clock_timestamp() then calls_left else calls_limit end as left_now,
-        (select count(*) from rate_calls c where c.scope = r.scope and c.counted_until > clock_timestamp()) as in_the_air
+        (select count(*) from rate_calls c where c.scope = r.scope and c.counted_until > clock_timestamp()) as in_flight
       from rate_reports r where service = ${service} and scope = ${scope}
     ) as known
     where left_now < ${unlimited}

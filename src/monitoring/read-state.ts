@@ -60,7 +60,7 @@ export interface State {
     readonly awaited: number;
   }[];
   readonly inbox: { readonly deliveries: number; readonly seconds: number };
-  readonly deliveriesSetAside: readonly { readonly status: string; readonly deliveries: number }[];
+  readonly quarantinedDeliveries: readonly { readonly status: string; readonly deliveries: number }[];
   readonly runs: readonly {
     readonly status: string;
     readonly pauseReason: string | null;
@@ -145,17 +145,17 @@ async function readOpenAttempts(transaction: Transaction<Tables>): Promise<State
 
 async function readDeliveries(
   transaction: Transaction<Tables>,
-): Promise<Pick<State, 'inbox' | 'deliveriesSetAside'>> {
+): Promise<Pick<State, 'inbox' | 'quarantinedDeliveries'>> {
   const inbox = await sql<State['inbox']>`
     select count(*)::int as deliveries,
       coalesce(extract(epoch from clock_timestamp() - min(received_at)), 0)::float8 as seconds
     from webhook_deliveries where status = 'received'
   `.execute(transaction);
-  const setAside = await sql<State['deliveriesSetAside'][number]>`
+  const quarantined = await sql<State['quarantinedDeliveries'][number]>`
     select status, count(*)::int as deliveries from webhook_deliveries
     where status in ('orphaned', 'quarantined') group by status
   `.execute(transaction);
-  return { inbox: inbox.rows[0]!, deliveriesSetAside: setAside.rows };
+  return { inbox: inbox.rows[0]!, quarantinedDeliveries: quarantined.rows };
 }
 
 async function readRuns(transaction: Transaction<Tables>): Promise<Pick<State, 'runs' | 'lastFinished'>> {

@@ -122,7 +122,7 @@ function renderMoney(state: State, gauge: MakeGauge): void {
 
 function renderLimits(state: State, gauge: MakeGauge): void {
   const places = gauge(
-    'enrich_rate_window_places',
+    'enrich_rate_window_slots',
     'Calls that a rate window holds, free and used, as we count or as the service last said.',
     'endpoint',
     'window',
@@ -145,14 +145,14 @@ function renderLimits(state: State, gauge: MakeGauge): void {
 function renderLateResults(state: State, gauge: MakeGauge): void {
   gauge('enrich_inbox_deliveries', 'Deliveries that wait to be applied.').set(state.inbox.deliveries);
   gauge('enrich_inbox_oldest_seconds', 'How long the oldest of them has waited.').set(state.inbox.seconds);
-  const setAside = gauge(
-    'enrich_deliveries_set_aside',
+  const quarantined = gauge(
+    'enrich_deliveries_quarantined',
     'Deliveries without effect: orphaned (for nobody) and quarantined (cannot be understood).',
     'status',
   );
   for (const status of ['orphaned', 'quarantined']) {
-    const found = state.deliveriesSetAside.find((deliveries) => deliveries.status === status);
-    setAside.set({ status }, found?.deliveries ?? 0);
+    const found = state.quarantinedDeliveries.find((deliveries) => deliveries.status === status);
+    quarantined.set({ status }, found?.deliveries ?? 0);
   }
   const sum = (key: 'awaited' | 'expired') =>
     state.openAttempts.reduce((total, attempts) => total + attempts[key], 0);
@@ -226,7 +226,7 @@ function renderRuns(state: State, gauge: MakeGauge): void {
     'status',
   );
   const preempted = gauge(
-    'enrich_run_outranked',
+    'enrich_run_preempted',
     '1 while batches of runs that go before an unfinished one wait for their calls.',
     'run',
   );

@@ -79,7 +79,7 @@ export async function writePhones(
     transaction,
     written.map(({ contact }) => contact),
   );
-  await rememberMissing(
+  await recordMissing(
     transaction,
     given.filter(({ person }) => person.phones.length === 0).map(({ contact }) => contact),
     delivery.origin === 'reveal' ? 'phone' : 'waterfall_phone',
@@ -126,7 +126,7 @@ export async function chooseBest(
 }
 
 /** No number came for these people: that is a miss, and misses have a clock of their own. */
-async function rememberMissing(
+async function recordMissing(
   transaction: Transaction<Tables>,
   contacts: readonly LateContact[],
   fieldGroup: string,

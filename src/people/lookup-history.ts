@@ -12,7 +12,7 @@ import { lockSuppressionsShared, keysOfRows, listedRows } from '../privacy/suppr
 import type { Tables } from '../db/schema.ts';
 
 /** A row that was asked for, with what came of it. */
-export interface RememberedRow {
+export interface LookedUpRow {
   readonly rowNumber: number;
   readonly outcome: AlignedRow['outcome'];
   /** Of the person given to the row. */
@@ -26,7 +26,7 @@ export interface RememberedRow {
 export async function remember(
   transaction: Transaction<Tables>,
   attempt: ClosedAttempt,
-  rows: readonly RememberedRow[],
+  rows: readonly LookedUpRow[],
   asked: AskedExtras & { readonly service: string },
 ): Promise<void> {
   const learned = rows.flatMap(({ rowNumber, fields }) =>
@@ -85,7 +85,7 @@ export async function rejectPerson(
  *
  * @returns rows that name somebody
  */
-export async function rememberAsked(
+export async function importLookups(
   warehouse: Warehouse,
   runId: string,
   askedAt: Date,
@@ -113,7 +113,7 @@ export async function rememberAsked(
 }
 
 /** Under how many names it is remembered that a run asked for people, and no later run has. */
-export async function countRemembered(database: Kysely<Tables>, runId: string): Promise<number> {
+export async function countLookups(database: Kysely<Tables>, runId: string): Promise<number> {
   const { rows } = await sql<{ names: number }>`
     select count(distinct identity_key)::int as names from lookup_history where run_id = ${runId}
   `.execute(database);

@@ -9,7 +9,7 @@ export interface PruneFigures {
   readonly answers: { readonly count: number; readonly bytes: number };
   readonly deliveries: { readonly count: number; readonly bytes: number };
   /** Deliveries without effect: orphaned or quarantined. */
-  readonly set_aside: { readonly count: number; readonly bytes: number };
+  readonly quarantine: { readonly count: number; readonly bytes: number };
   readonly staging: { readonly runs: number; readonly rows: number };
   /** Entries of the journal: what contacts and phones were before a run. */
   readonly undo: { readonly count: number };
@@ -17,7 +17,7 @@ export interface PruneFigures {
   readonly kept: {
     readonly answers: number;
     readonly deliveries: number;
-    readonly set_aside: number;
+    readonly quarantine: number;
     readonly runs: number;
   };
 }
@@ -39,7 +39,7 @@ const closedRun = sql`not exists (select 1 from attempts o where o.run_id = r.ru
   and not exists (select 1 from webhook_deliveries w where w.run_id = r.run_id and w.status = 'received')`;
 
 /** A delivery that had no effect is kept for `enrich inbox replay`, for a time of its own. */
-const setAside = sql`d.status in ('orphaned', 'quarantined')`;
+const quarantined = sql`d.status in ('orphaned', 'quarantined')`;
 
 /** A plan that was only looked at discards its rows by itself, unless it was killed: after a day it will not any more. */
 const abandonedPlan = sql`(r.finished_at is null and not ${maySpend} and r.created_at < clock_timestamp() - interval '1 day')`;
@@ -57,9 +57,9 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
     deliveries: number;
     deliveryBytes: number;
     keptDeliveries: number;
-    setAside: number;
-    setAsideBytes: number;
-    keptSetAside: number;
+    quarantined: number;
+    quarantinedBytes: number;
+    keptQuarantined: number;
     runs: number;
     rows: number;
     keptRuns: number;
@@ -70,10 +70,10 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
       from raw_answers b join attempts a using (attempt_id) join runs r using (run_id)
       where b.received_at < ${before(retention.answers)}
     ), deliveries as (
-      select octet_length(d.body) as bytes, ${closedCall} as closed, ${setAside} as set_aside
+      select octet_length(d.body) as bytes, ${closedCall} as closed, ${quarantined} as quarantine
       from webhook_deliveries d join attempts a using (attempt_id) join runs r on r.run_id = a.run_id
       where d.body is not null and d.received_at <
-        case when ${setAside} then ${before(retention.set_aside)} else ${before(retention.deliveries)} end
+        case when ${quarantined} then ${before(retention.quarantine)} else ${before(retention.deliveries)} end
     ), staged as (
       select r.rows_staged - r.rows_pruned as rows, ${closedRun} as closed
       from runs r where r.rows_pruned < r.rows_staged and r.status <> 'planned' and ${isOld(retention.staging)}
@@ -83,9 +83,9 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
       (select count(*) filter (where closed)::int as answers, coalesce(sum(bytes) filter (where closed), 0)::float8 as "answerBytes",
         count(*) filter (where not closed)::int as "keptAnswers" from answers) a,
       (select count(*) filter (where closed)::int as deliveries, coalesce(sum(bytes) filter (where closed), 0)::float8 as "deliveryBytes",
-        count(*) filter (where not closed)::int as "keptDeliveries" from deliveries where not set_aside) d,
-      (select count(*) filter (where closed)::int as "setAside", coalesce(sum(bytes) filter (where closed), 0)::float8 as "setAsideBytes",
-        count(*) filter (where not closed)::int as "keptSetAside" from deliveries where set_aside) i,
+        count(*) filter (where not closed)::int as "keptDeliveries" from deliveries where not quarantine) d,
+      (select count(*) filter (where closed)::int as "quarantined", coalesce(sum(bytes) filter (where closed), 0)::float8 as "quarantinedBytes",
+        count(*) filter (where not closed)::int as "keptQuarantined" from deliveries where quarantine) i,
       (select count(*) filter (where closed)::int as runs, coalesce(sum(rows) filter (where closed), 0)::float8 as rows,
         count(*) filter (where not closed)::int as "keptRuns" from staged) s
   `.execute(warehouse.database);
@@ -93,13 +93,13 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
   return {
     answers: { count: found.answers, bytes: found.answerBytes },
     deliveries: { count: found.deliveries, bytes: found.deliveryBytes },
-    set_aside: { count: found.setAside, bytes: found.setAsideBytes },
+    quarantine: { count: found.quarantined, bytes: found.quarantinedBytes },
     staging: { runs: found.runs, rows: found.rows },
     undo: { count: found.journal },
     kept: {
       answers: found.keptAnswers,
       deliveries: found.keptDeliveries,
-      set_aside: found.keptSetAside,
+      quarantine: found.keptQuarantined,
       runs: found.keptRuns,
     },
   };
@@ -125,13 +125,13 @@ export async function prune(
   const deliveries = await inBatches(signal, bodiesPerBatch, () =>
     pruneDeliveries(warehouse, sql`d.status in ('applied', 'duplicate')`, retention.deliveries),
   );
-  const set_aside = await inBatches(signal, bodiesPerBatch, () =>
-    pruneDeliveries(warehouse, setAside, retention.set_aside),
+  const quarantine = await inBatches(signal, bodiesPerBatch, () =>
+    pruneDeliveries(warehouse, quarantined, retention.quarantine),
   );
   const staging = await pruneStaging(warehouse, retention.staging, signal);
   const undo = await inBatches(signal, entriesPerBatch, () => pruneJournal(warehouse, retention.undo));
   const { kept } = await measurePrune(warehouse, retention);
-  return { answers, deliveries, set_aside, staging, undo: { count: undo.count }, kept };
+  return { answers, deliveries, quarantine, staging, undo: { count: undo.count }, kept };
 }
 
 interface Removed {

@@ -12,7 +12,7 @@ export function creditsSection({ credits: money, waste, costs }: RunReport): Sec
     ['waterfalls, billed with late results', settled.waterfall],
     ['accepted by your word, without a bill', settled.decided],
     ['settled', settled.total],
-    ['held for calls in the air', held.in_the_air],
+    ['held for calls in the air', held.in_flight],
     ['held for late results', held.awaiting],
     ['held, cost unknown', held.unknown],
   ];

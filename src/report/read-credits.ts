@@ -68,7 +68,7 @@ export async function readCredits(database: Kysely<Tables>, run: RunRecord): Pro
     },
     held: {
       total: sums.held,
-      in_the_air: sums.inFlight,
+      in_flight: sums.inFlight,
       awaiting: sums.awaiting,
       unknown: sums.unknown,
     },

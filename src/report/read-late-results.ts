@@ -13,7 +13,7 @@ interface Deliveries {
 
 /** How the late results of a run stand, and how long they took. */
 export async function readLateResults(warehouse: Warehouse, runId: string): Promise<LateResults> {
-  const standing = await readLateResultsStatus(warehouse, runId);
+  const status = await readLateResultsStatus(warehouse, runId);
   const counted = await sql<Deliveries>`
     select count(*) filter (where status = 'applied' and origin = 'poll')::int as polled,
       count(*) filter (where status = 'duplicate')::int as duplicate,
@@ -26,7 +26,7 @@ export async function readLateResults(warehouse: Warehouse, runId: string): Prom
     ) delivery
   `.execute(warehouse.database);
   const { polled, duplicate, quarantined, median, longest } = counted.rows[0]!;
-  const { awaited, expired, arrived, late, orphaned, waiting } = standing;
+  const { awaited, expired, arrived, late, orphaned, waiting } = status;
   return {
     awaited,
     expired,

@@ -73,7 +73,7 @@ export interface Credits {
   /** Kept back for calls in the air, for results that are to come, and for calls whose cost is unknown. */
   readonly held: {
     readonly total: string;
-    readonly in_the_air: string;
+    readonly in_flight: string;
     readonly awaiting: string;
     readonly unknown: string;
   };

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { getRun, type RunRecord } from './runs.ts';
-import { isUnfinished, lookKeyPrefix, maySpend } from '../db/run-states.ts';
+import { isUnfinished, planKeyPrefix, maySpend } from '../db/run-states.ts';
 import type { RunOptions } from '../db/schema.ts';
 
 export interface RunSpec {
@@ -26,31 +26,31 @@ export interface RunSpec {
  */
 export async function findOrBeginRun(
   warehouse: Warehouse,
-  order: RunSpec,
+  spec: RunSpec,
 ): Promise<{ run: RunRecord; found: boolean }> {
-  const runKey = order.planOnly ? `${lookKeyPrefix}${randomBytes(16).toString('hex')}` : keyOf(order);
+  const runKey = spec.planOnly ? `${planKeyPrefix}${randomBytes(16).toString('hex')}` : keyOf(spec);
   const runId = newRunId();
   const inserted = await sql<{ run_id: string }>`
     insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options,
       expected_plan_hash, as_of)
-    values (${runId}, ${runKey}, ${runId}, 'ingesting', ${order.filePath}, ${order.fileName}, ${order.fileSha256},
-      ${JSON.stringify(order.options)}::jsonb, ${order.expectedPlanHash}, coalesce(${order.asOf ?? null}::timestamptz, now()))
+    values (${runId}, ${runKey}, ${runId}, 'ingesting', ${spec.filePath}, ${spec.fileName}, ${spec.fileSha256},
+      ${JSON.stringify(spec.options)}::jsonb, ${spec.expectedPlanHash}, coalesce(${spec.asOf ?? null}::timestamptz, now()))
     on conflict (run_key) where ${isUnfinished} do nothing
     returning run_id
   `.execute(warehouse.database);
   if (inserted.rows.length > 0) return { run: await getRun(warehouse, runId), found: false };
   const existing = await sql<{ run_id: string }>`
-    update runs set file_path = ${order.filePath},
-      expected_plan_hash = case when plan_hash is null then coalesce(${order.expectedPlanHash}, expected_plan_hash)
+    update runs set file_path = ${spec.filePath},
+      expected_plan_hash = case when plan_hash is null then coalesce(${spec.expectedPlanHash}, expected_plan_hash)
         else expected_plan_hash end,
-      options = options || ${JSON.stringify(pick(order.options, optionsThatMayChange))}::jsonb
+      options = options || ${JSON.stringify(pick(spec.options, optionsThatMayChange))}::jsonb
     where run_key = ${runKey} and ${isUnfinished} returning run_id
   `.execute(warehouse.database);
   const found = existing.rows[0];
   // It ended between the two statements: begin again.
   return found
     ? { run: await getRun(warehouse, found.run_id), found: true }
-    : findOrBeginRun(warehouse, order);
+    : findOrBeginRun(warehouse, spec);
 }
 
 /**
@@ -60,11 +60,11 @@ export async function findOrBeginRun(
  * As text, in the order in which the options were put together: whoever changes that order lets the next release begin a second
  * run beside each that is unfinished.
  */
-function keyOf(order: RunSpec): string {
-  const { lateDeadlineSeconds: _, ...options } = order.options;
+function keyOf(spec: RunSpec): string {
+  const { lateDeadlineSeconds: _, ...options } = spec.options;
   const asked = omit(options, optionsOutsidePlan);
   return createHash('sha256')
-    .update(JSON.stringify([order.fileSha256, asked]))
+    .update(JSON.stringify([spec.fileSha256, asked]))
     .digest('hex');
 }
 

@@ -26,7 +26,7 @@ export async function recallEtag(warehouse: Warehouse, address: string): Promise
 }
 
 /** Remembers which content was fetched from an address in which version. */
-export async function rememberContent(
+export async function recordContent(
   warehouse: Warehouse,
   fetched: { readonly address: string; readonly etag: string; readonly sha256: string },
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { Problem } from '../domain/problem.ts';
 import { parseAddress, shownAddress } from '../ingest/sources/export-address.ts';
 import { findContent, isElsewhere, type ExportAccess } from '../ingest/sources/obtain-export.ts';
 import { namingExport } from '../ingest/reading/open-export.ts';
-import { Spool } from '../ingest/sources/staging-directory.ts';
+import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
 import { stageExport } from '../ingest/staging/stage.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import { withoutPersonalData } from '../telemetry/log.ts';
@@ -48,7 +48,8 @@ export async function stageRun(
 ): Promise<IngestOutcome> {
   const run = await getRun(warehouse, runId);
   if (run.ingestedAt !== null) {
-    if (options.fetched !== undefined) await new Spool(exportAccess.spoolFolder).remove(options.fetched);
+    if (options.fetched !== undefined)
+      await new StagingDirectory(exportAccess.stagingDirectory).remove(options.fetched);
     return ingested(warehouse, run);
   }
   let counted = run.rowsStaged;
@@ -94,10 +95,10 @@ export async function forgetContent(
 ): Promise<void> {
   const { filePath, fileSha256 } = await getRun(warehouse, runId);
   if (!isElsewhere(parseAddress(filePath, '/'))) return;
-  const spool = new Spool(exportAccess.spoolFolder);
-  await spool.remove(spool.pathOf(fileSha256, runId));
-  for (const { path, sha256 } of await spool.abandoned()) {
-    if (!(await isContentAwaited(warehouse, sha256))) await spool.remove(path);
+  const staging = new StagingDirectory(exportAccess.stagingDirectory);
+  await staging.remove(staging.pathOf(fileSha256, runId));
+  for (const { path, sha256 } of await staging.abandoned()) {
+    if (!(await isContentAwaited(warehouse, sha256))) await staging.remove(path);
   }
 }
 

@@ -12,7 +12,7 @@ import type { PilotFigures, Tables } from '../db/schema.ts';
  *
  * @param people how many the pilot should have
  */
-export async function placePilot(
+export async function positionPilot(
   transaction: Transaction<Tables>,
   runId: string,
   people: number,

@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Asked } from './pages.ts';
-import { placePilot } from './pilot.ts';
+import { positionPilot } from './pilot.ts';
 import { optionsOutsidePlan } from './begin-run.ts';
 import { hasSuppressions, listedRows, clearPersonalData } from '../privacy/suppressions.ts';
 import type { Tables } from '../db/schema.ts';
@@ -56,7 +56,7 @@ export async function planRows(
     await sql`set local work_mem = '192MB'`.execute(transaction);
     if (run.plan_hash === null) {
       await decide(transaction, runId, run.rows_staged, asked);
-      await placePeople(transaction, runId, pilot);
+      await assignPositions(transaction, runId, pilot);
       // A run that PostgreSQL has no statistics of is taken for a handful of rows: then finding the first open page of 70,000
       // people took minutes, and takes 0.1 s. A sample of fixed size is read, whatever the number of runs.
       if (run.rows_staged > rowsWorthAnalyzing)
@@ -182,12 +182,12 @@ async function dropSuppressed(transaction: Transaction<Tables>, runId: string): 
 }
 
 /** In the order of the file, behind those of a pilot. */
-async function placePeople(
+async function assignPositions(
   transaction: Transaction<Tables>,
   runId: string,
   pilot: number | null,
 ): Promise<void> {
-  if (pilot !== null) return placePilot(transaction, runId, pilot);
+  if (pilot !== null) return positionPilot(transaction, runId, pilot);
   await sql`
     insert into run_people (run_id, position, row_number)
     select ${runId}, row_number() over (order by row_number) - 1, row_number

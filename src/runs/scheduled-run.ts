@@ -4,9 +4,9 @@ import { addressName, addressText } from '../ingest/sources/export-address.ts';
 import { findExports, type FoundExport } from '../ingest/sources/find-export.ts';
 import { isStillAt } from '../ingest/sources/http-export.ts';
 import { isElsewhere, obtainExport, type ExportAccess } from '../ingest/sources/obtain-export.ts';
-import { Spool } from '../ingest/sources/staging-directory.ts';
+import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
 import type { Warehouse } from '../db/database.ts';
-import { recallContent, recallEtag, rememberContent } from './fetched-exports.ts';
+import { recallContent, recallEtag, recordContent } from './fetched-exports.ts';
 import { findOrBeginRun, wasRunBefore, type RunSpec } from './begin-run.ts';
 import type { RunOptions } from '../db/schema.ts';
 import { forgetContent, stageRun } from './ingest-run.ts';
@@ -60,8 +60,8 @@ export async function beginScheduledRuns(
       continue;
     }
     const { path, sha256, etag } = await obtainExport(address, exportAccess, signal);
-    if (etag !== undefined) await rememberContent(warehouse, { address: addressText(address), etag, sha256 });
-    const order: RunSpec = {
+    if (etag !== undefined) await recordContent(warehouse, { address: addressText(address), etag, sha256 });
+    const spec: RunSpec = {
       filePath: addressText(address),
       fileName: addressName(address),
       fileSha256: sha256,
@@ -69,15 +69,15 @@ export async function beginScheduledRuns(
       expectedPlanHash: null,
       asOf,
     };
-    if (onlyNew && (await wasRunBefore(warehouse, order))) {
-      if (isElsewhere(address)) await new Spool(exportAccess.spoolFolder).remove(path);
+    if (onlyNew && (await wasRunBefore(warehouse, spec))) {
+      if (isElsewhere(address)) await new StagingDirectory(exportAccess.stagingDirectory).remove(path);
       continue;
     }
     if (begun.size === mostRuns) {
       left += 1;
       continue;
     }
-    const { run } = await findOrBeginRun(warehouse, order);
+    const { run } = await findOrBeginRun(warehouse, spec);
     // Where it is refused, the run's own workflow finds the same, and is the one that fails.
     if (isElsewhere(address)) {
       const reading = { fetched: path, signal, onProgress: () => {} };

@@ -56,7 +56,7 @@ export class ProcessMetrics {
       registers,
     });
     this.#inFlight = new Gauge({
-      name: 'enrich_service_calls_in_the_air',
+      name: 'enrich_service_calls_in_flight',
       help: 'HTTP calls to the service that wait for their answer.',
       labelNames: ['endpoint'],
       registers,

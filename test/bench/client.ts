@@ -70,13 +70,13 @@ async function measure(call: () => Promise<unknown>, seconds: number): Promise<M
   const startedAt = performance.now();
   const cpuBefore = process.cpuUsage();
   let calls = 0;
-  const lane = async (): Promise<void> => {
+  const caller = async (): Promise<void> => {
     while (performance.now() - startedAt < seconds * 1_000) {
       await call();
       calls += 1;
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, lane));
+  await Promise.all(Array.from({ length: concurrency }, caller));
   const { user, system } = process.cpuUsage(cpuBefore);
   return {
     callsPerSecond: (calls * 1_000) / (performance.now() - startedAt),

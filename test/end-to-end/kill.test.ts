@@ -6,11 +6,11 @@ import { TestSystem } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 let system: TestSystem;
-let spool: string;
+let staging: string;
 
 beforeAll(async () => {
   system = await TestSystem.open({ latency: 30 });
-  spool = join(system.directory, 'state', 'spool');
+  staging = join(system.directory, 'state', 'staging');
 });
 
 afterAll(() => system.close());
@@ -51,14 +51,14 @@ describe('a command that is killed', () => {
     const run = (environment: Record<string, string>) =>
       system.enrich(['run', '-', '--yes', '--json'], environment, rows);
     expect((await run({ ENRICH_KILL_AT: 'chunk-staged' })).code).toBeNull();
-    expect(readdirSync(spool)).toHaveLength(1);
+    expect(readdirSync(staging)).toHaveLength(1);
     const again = (await run({})).facts();
     expect(again).toMatchObject({ status: 'finished', file: 'standard input', rows: 100 });
     const runs = await system.warehouse.pool.query(
       `select run_id from enrichment.runs where file_path = '-'`,
     );
     expect(runs.rows).toEqual([{ run_id: again.run_id }]);
-    expect(readdirSync(spool)).toEqual([]);
+    expect(readdirSync(staging)).toEqual([]);
     await expectPromisesKept(system);
   });
 });

@@ -34,7 +34,7 @@ export function reportWith(differing: Partial<RunReport> = {}): RunReport {
     },
     credits: {
       settled: { total: '1840.5', records: '1040', phones: '800', waterfall: '0', decided: '0.5' },
-      held: { total: '90', in_the_air: '0', awaiting: '0', unknown: '90' },
+      held: { total: '90', in_flight: '0', awaiting: '0', unknown: '90' },
       planned: { minimum: '0', expected: '1700.25', worst_case: '10800' },
       budgets: [{ budget: 'day:2026-11-21', limit: '5000', settled: '1840.5', reserved: '90' }],
     },

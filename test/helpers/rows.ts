@@ -26,7 +26,7 @@ export interface StagedRow {
 let files = 0;
 
 /** An order of a file of its own, without a file. */
-export function testOrder(): RunSpec {
+export function testSpec(): RunSpec {
   files += 1;
   return {
     filePath: `/nowhere/${files}.csv`,
@@ -57,9 +57,9 @@ export function testOrder(): RunSpec {
 export async function stagedRun(
   warehouse: Warehouse,
   rows: readonly StagedRow[],
-  order: RunSpec = testOrder(),
+  spec: RunSpec = testSpec(),
 ): Promise<RunRecord> {
-  const { run } = await findOrBeginRun(warehouse, order);
+  const { run } = await findOrBeginRun(warehouse, spec);
   for (const [index, row] of rows.entries()) {
     await warehouse.database
       .insertInto('run_rows')

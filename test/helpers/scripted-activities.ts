@@ -38,7 +38,7 @@ export const nothingAwaited: LateResultsStatus = {
   orphaned: 0,
   waiting: 0,
   until: null,
-  nextLookMilliseconds: null,
+  nextSyncMilliseconds: null,
 };
 
 /** Activities that play a script instead of calling: the workflows' own decisions are what is tested. */
@@ -65,7 +65,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   });
 
   /** What the service says of the credential, each time that it is asked. */
-  service: (check: number) => ServiceCheck = () => ({ kind: 'ready', standing: 'acting as user user-7' });
+  service: (check: number) => ServiceCheck = () => ({ kind: 'ready', status: 'acting as user user-7' });
   checks = 0;
 
   checkService: ControlActivities['checkService'] = async () => {
@@ -89,13 +89,13 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return result;
   };
 
-  /** What each look for late results tells; nothing awaited where nothing is said. */
-  look: (number: number) => LateResultsStatus | Promise<LateResultsStatus> = () => nothingAwaited;
-  looks = 0;
+  /** What each sync of late results tells; nothing awaited where nothing is said. */
+  sync: (number: number) => LateResultsStatus | Promise<LateResultsStatus> = () => nothingAwaited;
+  syncs = 0;
 
   settleLateResults: ControlActivities['settleLateResults'] = async () => {
-    this.looks += 1;
-    return this.look(this.looks);
+    this.syncs += 1;
+    return this.sync(this.syncs);
   };
 
   sweepLateResults: ControlActivities['sweepLateResults'] = async () => ({ applied: 0 });
@@ -104,7 +104,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     answers: 1,
     deliveries: 2,
     rows: 3,
-    kept: { answers: 0, deliveries: 0, set_aside: 0, runs: 0 },
+    kept: { answers: 0, deliveries: 0, quarantine: 0, runs: 0 },
   });
 
   /** The runs that a schedule finds to do; none where nothing is said. */

@@ -64,7 +64,7 @@ describe('a run', () => {
   it('that nobody has asked the service for pauses before it spends anything, and asks again when it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.service = (check) =>
-      check === 1 ? { kind: 'refused', pauseReason } : { kind: 'ready', standing: 'acting as user user-7' };
+      check === 1 ? { kind: 'refused', pauseReason } : { kind: 'ready', status: 'acting as user user-7' };
     let shown = '';
     await stage.play(
       activities,
@@ -175,19 +175,19 @@ describe('late results', () => {
     ...nothingAwaited,
     awaited: number,
     until: '2026-11-22T03:00:00.000Z',
-    nextLookMilliseconds: 3_600_000,
+    nextSyncMilliseconds: 3_600_000,
   });
 
   it('are looked for when there is mail, and the run waits until nothing is awaited', async () => {
     const activities = new ScriptedActivities();
-    activities.look = () => awaited(2);
+    activities.sync = () => awaited(2);
     await stage.play(
       activities,
       async (handle) => {
         await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('awaiting late results');
-        await expect.poll(() => activities.looks, { timeout: 20_000 }).toBeGreaterThan(0);
+        await expect.poll(() => activities.syncs, { timeout: 20_000 }).toBeGreaterThan(0);
         expect(activities.ending).toBe('');
-        activities.look = () => ({ ...nothingAwaited, arrived: 2 });
+        activities.sync = () => ({ ...nothingAwaited, arrived: 2 });
         await handle.signal('deliveryReceived');
         await handle.result();
       },
@@ -200,31 +200,31 @@ describe('late results', () => {
     const activities = new ScriptedActivities();
     let letGo = (): void => {};
     const held = new Promise<void>((resolve) => (letGo = resolve));
-    activities.look = async (number) => {
+    activities.sync = async (number) => {
       if (number === 1) await held;
       return number < 3 ? awaited(2) : nothingAwaited;
     };
     await stage.play(
       activities,
       async (handle) => {
-        await expect.poll(() => activities.looks, { timeout: 20_000 }).toBe(1);
+        await expect.poll(() => activities.syncs, { timeout: 20_000 }).toBe(1);
         await Promise.all(Array.from({ length: 50 }, () => handle.signal('deliveryReceived')));
         letGo();
-        await expect.poll(() => activities.looks, { timeout: 20_000 }).toBe(2);
+        await expect.poll(() => activities.syncs, { timeout: 20_000 }).toBe(2);
         await handle.signal('deliveryReceived');
         await handle.result();
         await expect(handle.signal('deliveryReceived')).rejects.toThrow();
       },
       { lateResults },
     );
-    expect(activities.looks).toBe(3);
+    expect(activities.syncs).toBe(3);
   });
 
   it('are looked for without any mail when the next poll is due', async () => {
     const activities = new ScriptedActivities();
-    activities.look = (number) => (number < 3 ? { ...awaited(2), nextLookMilliseconds: 10 } : nothingAwaited);
+    activities.sync = (number) => (number < 3 ? { ...awaited(2), nextSyncMilliseconds: 10 } : nothingAwaited);
     await stage.play(activities, (handle) => handle.result(), { lateResults });
-    expect(activities.looks).toBe(3);
+    expect(activities.syncs).toBe(3);
   });
 
   it('that free credits let people be asked for who were over budget', async () => {
@@ -233,7 +233,7 @@ describe('late results', () => {
       batch === 3 && execution < 5
         ? { kind: 'over_budget', tally, budget: 'run:x' }
         : { kind: 'done', tally };
-    activities.look = (number) => ({ ...nothingAwaited, arrived: number });
+    activities.sync = (number) => ({ ...nothingAwaited, arrived: number });
     await stage.play(activities, (handle) => handle.result(), { lateResults, batchConcurrency: 1 });
     expect(activities.batches).toContain(3);
     expect(activities.ending).toBe('finished');
@@ -254,7 +254,7 @@ describe('late results', () => {
         clearInterval(beat);
         return { kind: 'done', tally };
       };
-      activities.look = () => nothingAwaited;
+      activities.sync = () => nothingAwaited;
       let executions = 0;
       await stage.play(
         activities,
@@ -275,14 +275,14 @@ describe('late results', () => {
       );
       expect(executions).toBe(2);
       expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
-      expect(activities.looks).toBeLessThan(100);
+      expect(activities.syncs).toBeLessThan(100);
       expect(activities.ending).toBe('finished');
     },
   );
 
   it('do not keep a run from being cancelled', async () => {
     const activities = new ScriptedActivities();
-    activities.look = () => awaited(2);
+    activities.sync = () => awaited(2);
     await stage.play(
       activities,
       async (handle) => {

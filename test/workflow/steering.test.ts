@@ -290,7 +290,7 @@ describe('a pilot', () => {
   it('can be paused while its late results are awaited', async () => {
     const activities = new ScriptedActivities();
     activities.plan = { ...plan, pilot };
-    activities.look = () => ({ ...nothingAwaited, awaited: 1, nextLookMilliseconds: 3_600_000 });
+    activities.sync = () => ({ ...nothingAwaited, awaited: 1, nextSyncMilliseconds: 3_600_000 });
     activities.answer = (batch) =>
       batch > 100 && activities.statuses.at(-1) === 'paused'
         ? { kind: 'stopped', tally, pauseReason }
@@ -300,7 +300,7 @@ describe('a pilot', () => {
       async (handle) => {
         await untilPhase(handle, 'awaiting late results');
         await handle.executeUpdate('pause', { args: ['not before Monday'] });
-        activities.look = () => nothingAwaited;
+        activities.sync = () => nothingAwaited;
         await handle.signal('deliveryReceived');
         await untilPhase(handle, 'paused');
         expect(activities.batches).toHaveLength(3);

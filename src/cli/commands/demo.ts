@@ -39,12 +39,12 @@ export function demoCommand(): Command {
       refuseOtherWorkers(config);
       tell(describeService(config));
       const file = await writeSample(config, options.people, options.seed);
-      const order = await specifyRun({ kind: 'file', path: file }, { reveal: 'phone' }, config);
+      const spec = await specifyRun({ kind: 'file', path: file }, { reveal: 'phone' }, config);
       const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
-        const planned = await planExport(session, order);
+        const planned = await planExport(session, spec);
         tell(`\n${describeMapping(planned.run)}\n`);
         tell(`${describePlan(planned.plan)}\n`);
-        const ended = await enrichExport(session, order, { asks: false, showsPlan: false });
+        const ended = await enrichExport(session, spec, { asks: false, showsPlan: false });
         tell('');
         await showContacts(session, ended.run_id);
         return ended;

@@ -22,9 +22,9 @@ Examples:
     .action(async (file: string | undefined, options: RunFlags) => {
       const config = settingsOfRun(options);
       tell(describeService(config));
-      const order = await specifyRun(addressOf(file, options), options, config);
+      const spec = await specifyRun(addressOf(file, options), options, config);
       await withWarehouse(config, async (session) => {
-        printPlan(await planExport(session, order), options.json === true);
+        printPlan(await planExport(session, spec), options.json === true);
       });
     });
 }

@@ -21,7 +21,7 @@ export function pruneCommand(): Command {
     .addHelpText(
       'after',
       `
-answers: bodies of the service's answers. deliveries: bodies of webhooks and polls that took effect. set_aside: those of
+answers: bodies of the service's answers. deliveries: bodies of webhooks and polls that took effect. quarantine: those of
 deliveries that had none (orphaned, quarantined), and can be replayed until then; 30d at least. staging: what the rows of
 exports that have ended say of people. undo: what contacts were before a run, which can then be undone no more.
 Calls, credits, outcomes, contacts and the memory of who was asked are never removed, nor is what a call or delivery that is still
@@ -29,7 +29,7 @@ open may need. It runs beside workers, and can be stopped at any time.
 With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
 
 Example:
-  enrich prune --retention answers=90d,deliveries=90d,set_aside=365d,staging=30d,undo=90d --yes`,
+  enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,undo=90d --yes`,
     )
     .action(async (options: { retention?: string; yes?: boolean; json?: boolean }) => {
       const config = settingsOf(options, { RETENTION: options.retention });
@@ -37,7 +37,7 @@ Example:
       if (Object.keys(retention).length === 0) {
         throw new Problem('setting.missing', 'nothing says how long things are kept', {
           where: 'RETENTION or --retention',
-          next: 'write for example answers=90d,deliveries=90d,set_aside=365d,staging=30d; what is not named is kept for ever',
+          next: 'write for example answers=90d,deliveries=90d,quarantine=365d,staging=30d; what is not named is kept for ever',
           exitCode: exitCodes.usage,
         });
       }
@@ -49,7 +49,7 @@ Example:
       const kept = {
         answers: figures.kept.answers,
         deliveries: figures.kept.deliveries,
-        set_aside: figures.kept.set_aside,
+        quarantine: figures.kept.quarantine,
         staging: figures.kept.runs,
         undo: 0,
       };

@@ -57,12 +57,12 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
     .option('--yes', 'do not ask: spend what the plan says')
     .action(async (file: string | undefined, options: RunFlags & { readonly yes?: boolean }) => {
       const config = settingsOfRun(options);
-      const order = await specifyRun(addressOf(file, options), options, config, priority);
+      const spec = await specifyRun(addressOf(file, options), options, config, priority);
       tell(describeService(config));
       const asks = options.yes !== true;
       if (asks && !process.stdin.isTTY) {
         await withWarehouse(config, async (session) => {
-          const planned = await planExport(session, order);
+          const planned = await planExport(session, spec);
           printPlan(planned, options.json === true);
         });
         tell('nothing was spent: there is no terminal to ask; give the command with --yes to spend');
@@ -70,7 +70,7 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
         return;
       }
       const facts = await withSession(config, { temporal: true, service: true }, (session) =>
-        enrichExport(session, order, { asks, showsPlan: !asks }),
+        enrichExport(session, spec, { asks, showsPlan: !asks }),
       );
       reportRun(facts, options.json === true, config);
     });
@@ -84,19 +84,19 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
  */
 export async function enrichExport(
   session: Session,
-  order: SpecifiedRun,
+  spec: SpecifiedRun,
   { asks, showsPlan }: { asks: boolean; showsPlan: boolean },
 ): Promise<RunFacts> {
-  await checkService(session, order.options);
+  await checkService(session, spec.options);
   // Before there is a run: one that no workflow takes up would stand there as being read for ever.
   await session.temporal();
-  const { run, found } = await findOrBeginRun(session.warehouse, order);
-  if (found) requirePlan(run, order.expectedPlanHash);
+  const { run, found } = await findOrBeginRun(session.warehouse, spec);
+  if (found) requirePlan(run, spec.expectedPlanHash);
   tell(found ? `going on with ${run.runId}` : `run ${run.runId}`);
   // The same command again is no word that a loss is accepted: a program repeats it as well.
   if (found && isStoppedByQualityGate(run))
     return goOnIfWanted(session, await readRunFacts(session.warehouse, run.runId), asks);
-  if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, order.fetched);
+  if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
   // A run that was left before it was said yes to, whatever it was at, is asked for again.
   const approved = !asks || run.isApproved;
   const handle =

@@ -79,11 +79,9 @@ function importCommand(): Command {
     .addHelpText('after', '\nExample:\n  enrich suppress import opt-outs.csv --reason "newsletter"')
     .action(async (file: string, options: RunFlags & NoteFlags) => {
       const config = settingsOf(options);
-      const order = await specifyRun(addressOf(file, options), options, config);
+      const spec = await specifyRun(addressOf(file, options), options, config);
       const { added, namelessRows } = await withWarehouse(config, (session) =>
-        withStagedExport(session, order, (runId) =>
-          suppressStaged(session.warehouse, runId, noteOf(options)),
-        ),
+        withStagedExport(session, spec, (runId) => suppressStaged(session.warehouse, runId, noteOf(options))),
       );
       print(`${added} put on the list: addresses, profiles and ids of the people in the file`);
       if (namelessRows > 0)

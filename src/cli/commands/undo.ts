@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { counted, nounFor } from '../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import { countRemembered, forgetAsked } from '../../people/lookup-history.ts';
+import { countLookups, forgetAsked } from '../../people/lookup-history.ts';
 import { readRunFacts } from '../../runs/run-facts.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { measureUndo, undo, undoneRunsLeft, type UndoFigures } from '../../runs/undo-run.ts';
@@ -64,7 +64,7 @@ async function undoRun(session: Session, name: string, options: UndoFlags): Prom
   requireUndoable(run);
   const show = options.json === true ? () => {} : print;
   const facts = await readRunFacts(warehouse, run.runId);
-  const remembered = await countRemembered(warehouse.database, run.runId);
+  const remembered = await countLookups(warehouse.database, run.runId);
   // Of a run that was undone long ago, what was left alone is not kept any more: but its people can still be forgotten.
   const found = run.journal === 'kept' ? await measureUndo(warehouse, run.runId) : nothing;
   const answer = (undone: boolean, figures: UndoFigures, forgotten: number): void => {

@@ -21,7 +21,7 @@ export async function checkService(session: Session, asked: RunOptions): Promise
     stack.temporal.embedded &&
     lateKindsOf(asked).length > 0 &&
     webhookUrlOf(config, baseUrl, { port: 0 }) === undefined;
-  const standing = await withClient({ ...config.service, ...stack.service }, (client) => {
+  const status = await withClient({ ...config.service, ...stack.service }, (client) => {
     const { rateLimits, service } = config;
     const { callTimeoutSeconds } = service;
     return readServiceStatus(
@@ -29,5 +29,5 @@ export async function checkService(session: Session, asked: RunOptions): Promise
       { polls },
     );
   });
-  for (const line of describeServiceStatus(standing)) tell(line);
+  for (const line of describeServiceStatus(status)) tell(line);
 }

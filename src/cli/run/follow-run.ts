@@ -15,7 +15,7 @@ import { isWorkerThere, isWorkflowGone } from '../../temporal/connection.ts';
 
 const pollMilliseconds = 250;
 /** The database tells how a run is; its workflow is only looked at in case it has ended without a word. */
-const pollsPerLookAtWorkflow = 8;
+const pollsPerWorkflowCheck = 8;
 const longestWaitForCallsMilliseconds = 10_000;
 const patienceWithDatabaseMilliseconds = 120_000;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
@@ -65,7 +65,7 @@ export async function followRun(
     });
     if (run.status === 'paused') await untilCallsAreRecorded(session, runId, signal);
     if (ended || run.status === 'awaiting_approval' || signal.aborted) return run.status;
-    if (poll % pollsPerLookAtWorkflow !== 0) return undefined;
+    if (poll % pollsPerWorkflowCheck !== 0) return undefined;
     await notifyDelivery(session, runId, handle);
     const end = await endOfWorkflow(handle);
     return end === undefined ? undefined : settleEnded(session, runId, end);

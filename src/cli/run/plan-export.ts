@@ -23,7 +23,7 @@ export interface PlannedExport {
  * Plans an export without Temporal and without the service: what `enrich run` would do with it now. Spends nothing; what
  * was staged for it is not kept.
  */
-export async function planExport(session: Planning, order: SpecifiedRun): Promise<PlannedExport> {
+export async function planExport(session: Planning, spec: SpecifiedRun): Promise<PlannedExport> {
   const { warehouse, config } = session;
   const dependencies = {
     warehouse,
@@ -33,7 +33,7 @@ export async function planExport(session: Planning, order: SpecifiedRun): Promis
     callConcurrency: config.callConcurrency,
     exportAccess: { ...config.exportAccess, pool: warehouse.pool },
   };
-  return withStagedExport(session, order, async (runId) => {
+  return withStagedExport(session, spec, async (runId) => {
     const planned = await planRun(dependencies, runId);
     if (planned.kind === 'refused') throw refusal(planned.pauseReason);
     return { run: await getRun(warehouse, runId), plan: planned.plan };
@@ -43,14 +43,14 @@ export async function planExport(session: Planning, order: SpecifiedRun): Promis
 /** Stages an export only to look at who is in it. What was staged is not kept. */
 export async function withStagedExport<Result>(
   session: Planning,
-  order: SpecifiedRun,
+  spec: SpecifiedRun,
   use: (runId: string) => Promise<Result>,
 ): Promise<Result> {
   const { warehouse } = session;
   // A key of its own: looking at an export must neither find nor disturb an unfinished run of the same file.
-  const { run } = await findOrBeginRun(warehouse, { ...order, planOnly: true });
+  const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
   try {
-    await ingestHere(session, run.runId, order.fetched);
+    await ingestHere(session, run.runId, spec.fetched);
     return await use(run.runId);
   } finally {
     await discardStagedRows(warehouse, run.runId);

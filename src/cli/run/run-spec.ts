@@ -13,7 +13,7 @@ import {
 } from '../../ingest/sources/export-address.ts';
 import { isElsewhere, obtainExport, type ObtainedExport } from '../../ingest/sources/obtain-export.ts';
 import { namingExport, openExport } from '../../ingest/reading/open-export.ts';
-import { Spool } from '../../ingest/sources/staging-directory.ts';
+import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
 import type { RunOptions } from '../../db/schema.ts';
 import { tell } from '../terminal/output.ts';
@@ -85,13 +85,13 @@ export async function specifyRun(
   priority: RunPriority = 'ad-hoc',
 ): Promise<SpecifiedRun> {
   const expectedPlanHash = planHashOf(flags.plan);
-  const wish = await runSpecOptions(flags);
-  const reading = { mapping: wish.mapping ?? undefined, source: flags.source };
+  const chosen = await runSpecOptions(flags);
+  const reading = { mapping: chosen.mapping ?? undefined, source: flags.source };
   return {
     filePath: addressText(address),
     fileName: addressName(address),
     ...(await checkedContent(address, reading, config)),
-    options: { ...runDefaults(config), ...wish, ...pilotOf(flags), priority },
+    options: { ...runDefaults(config), ...chosen, ...pilotOf(flags), priority },
     expectedPlanHash,
   };
 }
@@ -112,7 +112,7 @@ async function checkedContent(
   try {
     await namingExport(path, shown, () => openExport(path, reading));
   } catch (error) {
-    await new Spool(config.exportAccess.spoolFolder).remove(path);
+    await new StagingDirectory(config.exportAccess.stagingDirectory).remove(path);
     throw error;
   }
   return { fileSha256: sha256, fetched: path };

@@ -87,7 +87,7 @@ export async function defineSchedule(
   if (!result.success) throw wrongField(result.error.issues[0]!);
   const fields = result.data;
   const { mapping, ...flags } = fields;
-  const wish = await runSpecOptions({
+  const options = await runSpecOptions({
     source: flags.source,
     mapping: mapping === undefined ? undefined : resolve(context.folder, mapping),
     reveal: flags.reveal,
@@ -118,7 +118,7 @@ export async function defineSchedule(
     work: {
       group: context.group,
       export: choiceOf(fields, context.folder),
-      ...wish,
+      ...options,
       maxCredits,
       noBudget,
       freshness: fields.freshness === undefined ? null : parseFreshness(fields.freshness),

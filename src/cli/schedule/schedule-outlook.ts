@@ -11,7 +11,7 @@ import {
 import { downloadLimits } from '../../ingest/sources/download.ts';
 import { findExports, type FoundExport } from '../../ingest/sources/find-export.ts';
 import { isElsewhere, obtainExport, type ExportAccess } from '../../ingest/sources/obtain-export.ts';
-import { Spool } from '../../ingest/sources/staging-directory.ts';
+import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import { wasRunBefore } from '../../runs/begin-run.ts';
 import { readableSeconds } from '../terminal/output.ts';
 import { planExport } from '../run/plan-export.ts';
@@ -46,9 +46,9 @@ export async function outlookOf(
     if (found.length === 0) return [`${name} would find now: no file`];
     const latest = await latestOf(session, definition, found, access);
     if (!latest) return [`${name} would find now: no new file`];
-    const { address, order, others } = latest;
+    const { address, spec, others } = latest;
     const more = others > 0 ? ` and ${others} more` : '';
-    const { plan } = await planExport(session, order);
+    const { plan } = await planExport(session, spec);
     const warning = overrunWarning(plan.etaSeconds, times);
     return [
       `${name} would find now: ${shownAddress(address)}${more}, with ${countedPeople(plan.people)} to ask for`,
@@ -64,7 +64,7 @@ export async function outlookOf(
 
 interface LatestExport {
   readonly address: ExportAddress;
-  readonly order: SpecifiedRun;
+  readonly spec: SpecifiedRun;
   /** How many more there are. */
   readonly others: number;
 }
@@ -86,7 +86,7 @@ async function latestOf(
     const { address } = latest;
     const { path, sha256 } = await obtainExport(address, access);
     const fetched = isElsewhere(address) ? path : undefined;
-    const order = {
+    const spec = {
       filePath: addressText(address),
       fileName: addressName(address),
       fileSha256: sha256,
@@ -95,9 +95,9 @@ async function latestOf(
       fetched,
     };
     // Of what lies elsewhere, this may be seen only now that it is fetched.
-    if (!onlyNew || !(await wasRunBefore(warehouse, order)))
-      return { address, order, others: candidates.length };
-    if (fetched !== undefined) await new Spool(access.spoolFolder).remove(fetched);
+    if (!onlyNew || !(await wasRunBefore(warehouse, spec)))
+      return { address, spec, others: candidates.length };
+    if (fetched !== undefined) await new StagingDirectory(access.stagingDirectory).remove(fetched);
   }
   return undefined;
 }

@@ -87,7 +87,7 @@ export async function runOwnReceiver(
   const listen = config.webhook.listen ?? (await usualAddress(config));
   try {
     const receiver = await runReceiver(listen, parts);
-    rememberPort(config, receiver.port);
+    recordPort(config, receiver.port);
     return receiver;
   } catch (error) {
     if (error instanceof Problem && error.type === 'port.taken' && (await receivesAt(listen)))
@@ -113,7 +113,7 @@ async function usualAddress(config: Config): Promise<ListenAddress> {
 export const defaultListen: ListenAddress = { host: '127.0.0.1', port: 8080 };
 
 /** Deliveries that come after this command are sent to the same port again: the next command should listen there. */
-function rememberPort(config: Config, port: number): void {
+function recordPort(config: Config, port: number): void {
   mkdirSync(config.embedded.dataDirectory, { recursive: true });
   writeFileSync(portFile(config), String(port));
 }

@@ -95,7 +95,9 @@ export function alignMatches(
       return gift ? { outcome: 'enriched', person: matches[gift.matchIndex]!, ...gift } : whyNot(row);
     }),
     quarantined: people.flatMap((person, matchIndex) =>
-      person === undefined || taken.has(matchIndex) ? [] : [{ matchIndex, reason: whyNobody(matchIndex) }],
+      person === undefined || taken.has(matchIndex)
+        ? []
+        : [{ matchIndex, reason: mismatchReason(matchIndex) }],
     ),
   };
 
@@ -130,7 +132,7 @@ export function alignMatches(
     return doubtful ? mismatch(doubtOf(doubtful)) : { outcome: 'not_found' };
   }
 
-  function whyNobody(match: number): string {
+  function mismatchReason(match: number): string {
     const doubts = fits.map((each) => each[match]);
     const doubtful = (inPlace ? doubts[match] : undefined) ?? doubts.find((fit) => fit && isNamesake(fit));
     return doubtful ? doubtOf(doubtful) : 'it fits nobody who was asked for';

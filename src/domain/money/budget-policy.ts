@@ -8,8 +8,8 @@ export type BudgetPolicy = 'finish' | 'pause';
  * the pace of all runs, and fills up again: the run waits for it.
  *
  * @param budgetId as in the table `budgets`
- * @param wish what the owner of the run said, for every budget
+ * @param policy what the owner of the run said, for every budget
  */
-export function policyOf(budgetId: string, wish: BudgetPolicy | null): BudgetPolicy {
-  return wish ?? (budgetId.startsWith('run:') ? 'finish' : 'pause');
+export function policyOf(budgetId: string, policy: BudgetPolicy | null): BudgetPolicy {
+  return policy ?? (budgetId.startsWith('run:') ? 'finish' : 'pause');
 }

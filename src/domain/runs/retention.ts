@@ -5,17 +5,17 @@ import { Problem, exitCodes } from '../problem.ts';
  * What is only kept for a time: bodies of answers, bodies of deliveries that took effect and of those that were set aside
  * without one, the rows of exports as they were staged, and what contacts were before each run.
  */
-export const retained = ['answers', 'deliveries', 'set_aside', 'staging', 'undo'] as const;
+export const retained = ['answers', 'deliveries', 'quarantine', 'staging', 'undo'] as const;
 export type Retained = (typeof retained)[number];
 
 /** So long the service can be asked again what it delivered: until then a delivery without effect is its only trace. */
-const shortestSetAsideSeconds = 30 * 86_400;
+const shortestQuarantineSeconds = 30 * 86_400;
 
 /** For how many seconds each is kept; what is not named is kept for ever. */
 export type Retention = { readonly [Kind in Retained]?: number };
 
 /**
- * Reads `RETENTION`, such as `answers=90d,deliveries=90d,set_aside=365d,staging=30d`. Empty: everything is kept.
+ * Reads `RETENTION`, such as `answers=90d,deliveries=90d,quarantine=365d,staging=30d`. Empty: everything is kept.
  *
  * @throws Problem `setting.invalid`
  */
@@ -27,15 +27,15 @@ export function parseRetention(setting: string): Retention {
     if (kind === undefined) {
       throw new Problem('setting.invalid', `RETENTION knows nothing named "${name}"`, {
         where: 'RETENTION',
-        next: `write for example answers=90d,deliveries=90d,set_aside=365d,staging=30d`,
+        next: `write for example answers=90d,deliveries=90d,quarantine=365d,staging=30d`,
         exitCode: exitCodes.usage,
       });
     }
     const seconds = parseDuration(value, 'RETENTION');
-    if (kind === 'set_aside' && seconds < shortestSetAsideSeconds) {
+    if (kind === 'quarantine' && seconds < shortestQuarantineSeconds) {
       throw new Problem('setting.invalid', `RETENTION keeps deliveries without effect for ${value} only`, {
         where: 'RETENTION',
-        next: 'write set_aside=30d or more, better a year: a later release may understand them',
+        next: 'write quarantine=30d or more, better a year: a later release may understand them',
         exitCode: exitCodes.usage,
       });
     }

@@ -8,12 +8,12 @@ import { hashExport } from './hash-export.ts';
 import { withHttpExport } from './http-export.ts';
 import { copyRows } from './query-rows.ts';
 import { withS3, type S3Settings } from './s3-objects.ts';
-import { Spool, type StagedContent, type StagingFile } from './staging-directory.ts';
+import { StagingDirectory, type StagedContent, type StagingFile } from './staging-directory.ts';
 import { changedExport } from '../reading/survey.ts';
 
 /** What it takes to reach exports that are no files of this machine. */
 export interface ExportAccess {
-  readonly spoolFolder: string;
+  readonly stagingDirectory: string;
   readonly s3: S3Settings;
   /** Logins for web addresses. */
   readonly netrcFile: string;
@@ -35,7 +35,7 @@ export function isElsewhere(address: ExportAddress): boolean {
 
 /**
  * Brings an export to this machine, with flat memory, and takes its hash: a file stays where it is, anything else is written
- * to the spool, for the caller alone, who gives it to a run or removes it.
+ * to the staging directory, for the caller alone, who gives it to a run or removes it.
  *
  * @throws Problem `export.*`
  */
@@ -48,7 +48,7 @@ export async function obtainExport(
     return { path: address.path, ...(await hashExport(address.path, signal)), etag: undefined };
   }
   let etag: string | undefined;
-  const content = await new Spool(access.spoolFolder).write(async (file) => {
+  const content = await new StagingDirectory(access.stagingDirectory).write(async (file) => {
     etag = await fetch(address, access, file, signal);
     if (file.bytes === 0) throw emptyFile(shownAddress(address));
   });
@@ -65,8 +65,8 @@ export interface ContentWanted {
 }
 
 /**
- * The export of a run on this machine: what was fetched for it, what is in the spool already, or fetched now and still the
- * same. In the spool it is the run's own from then on, until it is removed.
+ * The export of a run on this machine: what was fetched for it, what is in the staging directory already, or fetched now and still the
+ * same. In the staging directory it is the run's own from then on, until it is removed.
  *
  * @param options.fetched the path of what was fetched for the run
  * @throws Problem `export.*`
@@ -78,8 +78,8 @@ export async function findContent(
 ): Promise<string> {
   const parsed = parseAddress(filePath, '/');
   if (parsed.kind === 'file') return parsed.path;
-  const spool = new Spool(access.spoolFolder);
-  const here = await spool.claim(sha256, runId, options.fetched);
+  const staging = new StagingDirectory(access.stagingDirectory);
+  const here = await staging.claim(sha256, runId, options.fetched);
   if (here !== undefined) return here;
   if (!canBeFetchedAgain(parsed)) {
     throw new Problem('export.gone', 'the export cannot be fetched again from here', {
@@ -90,10 +90,10 @@ export async function findContent(
   }
   const obtained = await obtainExport(parsed, access, options.signal);
   if (obtained.sha256 !== sha256) {
-    await spool.remove(obtained.path);
+    await staging.remove(obtained.path);
     throw changedExport(shownAddress(parsed));
   }
-  return (await spool.claim(sha256, runId, obtained.path)) ?? obtained.path;
+  return (await staging.claim(sha256, runId, obtained.path)) ?? obtained.path;
 }
 
 /** @returns the version, where it has a name */

@@ -23,7 +23,7 @@ const partAbandonedAfterMilliseconds = 24 * 3_600_000;
  * content is found again after a kill, and whoever is done with a file takes it from nobody else. What is not whole yet ends
  * in `.part`.
  */
-export class Spool {
+export class StagingDirectory {
   readonly #folder: string;
 
   constructor(folder: string) {

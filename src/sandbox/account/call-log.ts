@@ -79,7 +79,7 @@ export class CallLog {
     mkdirSync(directory, { recursive: true });
     this.#file = join(directory, 'calls.ndjson');
     this.#lateFile = join(directory, 'late-bills.ndjson');
-    for (const late of readLines(this.#lateFile)) this.#rememberLate(late as LoggedLateResult);
+    for (const late of readLines(this.#lateFile)) this.#indexLate(late as LoggedLateResult);
     for (const call of readLines(this.#file)) this.#remember(call as LoggedCall);
   }
 
@@ -90,7 +90,7 @@ export class CallLog {
   }
 
   addLate(result: LoggedLateResult): void {
-    this.#rememberLate(result);
+    this.#indexLate(result);
     if (this.#lateFile !== undefined) appendFileSync(this.#lateFile, `${JSON.stringify(result)}\n`);
   }
 
@@ -168,7 +168,7 @@ export class CallLog {
     this.#millionths += inMillionths(call.credits);
   }
 
-  #rememberLate(result: LoggedLateResult): void {
+  #indexLate(result: LoggedLateResult): void {
     this.#late.add(result);
     this.#latePeople += result.billed.length;
     this.#lateMillionths += inMillionths(result.credits);

@@ -102,10 +102,10 @@ export function isRefusal(value: unknown): boolean {
   // What says that it was billed is an answer, whatever else it says.
   if (saysBilled(credits)) return false;
   const saysError = status === 'failed' || [error, code, details].some(Boolean);
-  const saysNobody = [matches, person].every(
+  const namesNoPerson = [matches, person].every(
     (data) => data === undefined || data === null || (Array.isArray(data) && data.length === 0),
   );
-  return saysError && saysNobody;
+  return saysError && namesNoPerson;
 }
 
 /** An unreadable number of credits is not the word that there were none. */

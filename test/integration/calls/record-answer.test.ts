@@ -58,7 +58,7 @@ interface Admitted {
 }
 
 /** A run whose people are planned, claimed and admitted: one call is in the air. */
-async function callInTheAir(rows: readonly StagedRow[]): Promise<Admitted> {
+async function callInFlight(rows: readonly StagedRow[]): Promise<Admitted> {
   const { runId } = await stagedRun(warehouse, rows);
   await planRows(warehouse, runId, asked);
   await setRunStatus(warehouse, runId, 'running', undefined);
@@ -154,7 +154,7 @@ async function budgetOf(runId: string) {
     .executeTakeFirst();
 }
 
-async function memoryOf(key: string) {
+async function lookupOf(key: string) {
   return warehouse.database
     .selectFrom('lookup_history')
     .selectAll()
@@ -166,7 +166,7 @@ describe('an answer', () => {
   it('gives every row its outcome and every person to their own contact', async () => {
     const [found, missed, wrong] = [somebody(), somebody(), somebody()];
     const stranger = { id: 'x', first_name: 'Xavier', last_name: 'Quill', email: 'x@elsewhere.example' };
-    const call = await callInTheAir([found.row, missed.row, wrong.row]);
+    const call = await callInFlight([found.row, missed.row, wrong.row]);
 
     const recorded = await record(call, answerWith([found.person, null, stranger]));
 
@@ -199,7 +199,7 @@ describe('an answer', () => {
 
   it('turns the reservation into what was billed, and gives the rest back', async () => {
     const [one, two] = [somebody(), somebody()];
-    const call = await callInTheAir([one.row, two.row]);
+    const call = await callInFlight([one.row, two.row]);
     expect(await moneyOf(call.runId)).toEqual([2, 0]);
 
     await record(call, answerWith([one.person, null], { creditsConsumed: 250_000n }));
@@ -214,19 +214,19 @@ describe('an answer', () => {
 
   it('gives up the claims and is remembered under the keys of the row and of the person', async () => {
     const { row, person } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     expect(await claimsOf(call.runId)).toBe(1);
 
     await record(call, answerWith([person]));
 
     expect(await claimsOf(call.runId)).toBe(0);
-    expect(await memoryOf(row.keys[0]!)).toMatchObject({ outcome: 'enriched', run_id: call.runId });
-    expect(await memoryOf(`person:${person.id}`)).toMatchObject({ outcome: 'enriched' });
+    expect(await lookupOf(row.keys[0]!)).toMatchObject({ outcome: 'enriched', run_id: call.runId });
+    expect(await lookupOf(`person:${person.id}`)).toMatchObject({ outcome: 'enriched' });
   });
 
   it('is kept as it came', async () => {
     const { row } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     await record(
       call,
       answerWith([null], { raw: Buffer.from('{"matches":[null],"x":"\\u0000"} \xff', 'latin1') }),
@@ -241,7 +241,7 @@ describe('an answer', () => {
 
   it('whose texts hold what PostgreSQL refuses is recorded without it', async () => {
     const { row, person } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     await record(
       call,
       answerWith([
@@ -263,7 +263,7 @@ describe('an answer', () => {
 
   it('with an element that is no person is no miss for the row in its place', async () => {
     const { row } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     await record(
       call,
       answerWith([null], { unreadableMatches: [{ index: 0, reason: 'the element is no object' }] }),
@@ -275,7 +275,7 @@ describe('an answer', () => {
 describe('credits that are not as expected', () => {
   it('missing: the people are recorded, the attempt is unknown and its reservation held', async () => {
     const { row, person } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     await record(call, answerWith([person], { creditsConsumed: undefined, creditsProblem: 'negative' }));
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
     expect(await moneyOf(call.runId)).toEqual([1, 0]);
@@ -288,7 +288,7 @@ describe('credits that are not as expected', () => {
 
   it('more than reserved: settled for what they are, and told every time', async () => {
     const { row, person } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     const answer = answerWith([person], { creditsConsumed: wholeCredits(9) });
     expect(await record(call, answer)).toMatchObject({ overbilled: true, recordedNow: true });
     expect(await moneyOf(call.runId)).toEqual([0, 9]);
@@ -299,7 +299,7 @@ describe('credits that are not as expected', () => {
 describe('recorded again', () => {
   it('changes nothing and tells the same, as after a lost reply to COMMIT', async () => {
     const { row, person } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     const first = await record(call, answerWith([person]));
     const again = await record(call, answerWith([person]));
     expect(again).toEqual({ ...first, recordedNow: false });
@@ -308,7 +308,7 @@ describe('recorded again', () => {
 
   it('by two workers at once it is recorded once', async () => {
     const { row, person } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     const recorded = await Promise.all([1, 2, 3, 4].map(() => record(call, answerWith([person]))));
     expect(recorded.filter(({ recordedNow }) => recordedNow)).toHaveLength(1);
     expect(await moneyOf(call.runId)).toEqual([0, 1]);
@@ -316,7 +316,7 @@ describe('recorded again', () => {
 
   it('an attempt that was given up as unknown takes its answer after all', async () => {
     const { row, person } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     await markUnknown(warehouse, call.attemptId, 'no answer within 30 s');
     await record(call, answerWith([person]));
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
@@ -328,7 +328,7 @@ describe('recorded again', () => {
 describe('people who are asked for once more after an unknown call', () => {
   it('stay claimed while one of the two calls is not decided', async () => {
     const { row } = somebody();
-    const first = await callInTheAir([row]);
+    const first = await callInFlight([row]);
     await markUnknown(warehouse, first.attemptId, 'no answer');
     await reopenUnknown(warehouse, first.runId, [1]);
     const second = await admitAgain(first.runId);
@@ -340,7 +340,7 @@ describe('people who are asked for once more after an unknown call', () => {
   });
 
   it('are left to the next run where the operator has decided about the first call', async () => {
-    const call = await callInTheAir([somebody().row]);
+    const call = await callInFlight([somebody().row]);
     await markUnknown(warehouse, call.attemptId, 'no answer');
     await decideAttempt(warehouse, call.attemptId, '0');
     expect(await reopenUnknown(warehouse, call.runId, [1])).toEqual([]);
@@ -350,7 +350,7 @@ describe('people who are asked for once more after an unknown call', () => {
 describe('an older answer', () => {
   it('that comes after the operator has decided is recorded, and settles what was billed beyond the decision', async () => {
     const { row, person } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     await markUnknown(warehouse, call.attemptId, 'no answer');
     await decideAttempt(warehouse, call.attemptId, '0');
     await record(call, answerWith([person]));
@@ -365,7 +365,7 @@ describe('an older answer', () => {
 
   it('to the first of two calls for the same people leaves nothing that contradicts the answer to the second', async () => {
     const { row, person } = somebody();
-    const first = await callInTheAir([row]);
+    const first = await callInFlight([row]);
     await markUnknown(warehouse, first.attemptId, 'no answer');
     await reopenUnknown(warehouse, first.runId, [1]);
     const second = await admitAgain(first.runId);
@@ -378,12 +378,12 @@ describe('an older answer', () => {
   it('about somebody else than the contact held before leaves nothing of the former person', async () => {
     const [former, present] = [somebody(), somebody()];
     const contactId = 'reused';
-    const before = await callInTheAir([{ ...former.row, contactId }]);
+    const before = await callInFlight([{ ...former.row, contactId }]);
     await record(before, answerWith([former.person]));
     await warehouse.pool.query(`update enriched_contacts set phone = '+15550100' where contact_id = $1`, [
       contactId,
     ]);
-    const after = await callInTheAir([{ ...present.row, contactId }]);
+    const after = await callInFlight([{ ...present.row, contactId }]);
     await record(after, answerWith([{ ...present.person, title: null, email_status: null }]));
     expect(await contact(contactId)).toMatchObject({
       person_id: present.person.id,
@@ -395,28 +395,28 @@ describe('an older answer', () => {
 
   it('that is recorded later replaces neither contact nor memory of the newer one', async () => {
     const { row, person } = somebody();
-    const older = await callInTheAir([row]);
+    const older = await callInFlight([row]);
     await markUnknown(warehouse, older.attemptId, 'no answer within 30 s');
     // The operator let it be asked for again.
     await warehouse.pool.query('delete from claims where run_id = $1', [older.runId]);
-    const newer = await callInTheAir([row]);
+    const newer = await callInFlight([row]);
     await record(newer, answerWith([{ ...person, title: 'Director' }]));
 
     await record(older, answerWith([person]));
 
     expect(await outcomesOf(warehouse, older.runId)).toEqual(['enriched']);
     expect(await contact(row.contactId!)).toMatchObject({ title: 'Director', run_id: newer.runId });
-    expect(await memoryOf(row.keys[0]!)).toMatchObject({ run_id: newer.runId });
+    expect(await lookupOf(row.keys[0]!)).toMatchObject({ run_id: newer.runId });
   });
 });
 
 describe('a newer answer', () => {
   it('erases nothing that it does not speak of, and replaces an address with its status', async () => {
     const { row, person } = somebody();
-    await record(await callInTheAir([row]), answerWith([person]));
+    await record(await callInFlight([row]), answerWith([person]));
     await warehouse.pool.query('delete from lookup_history');
     await record(
-      await callInTheAir([row]),
+      await callInFlight([row]),
       answerWith([
         {
           id: person.id,
@@ -441,7 +441,7 @@ describe('a newer answer', () => {
 describe('a call without an answer', () => {
   it('refused: releases the credits, leaves the people open, and they can be admitted again', async () => {
     const { row } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     await closeRefused(warehouse, call.attemptId, { reason: 'refused', httpStatus: 422 });
     expect(await moneyOf(call.runId)).toEqual([0, 0]);
     expect(await attemptOf(call)).toMatchObject({ status: 'refused', http_status: 422 });
@@ -451,7 +451,7 @@ describe('a call without an answer', () => {
 
   it('released: the same, once however often it is told', async () => {
     const { row } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     await closeReleased(warehouse, call.attemptId, 'connection refused');
     await closeReleased(warehouse, call.attemptId, 'connection refused');
     expect(await moneyOf(call.runId)).toEqual([0, 0]);
@@ -460,7 +460,7 @@ describe('a call without an answer', () => {
 
   it('unknown: holds the credits and the claims, and its rows say so', async () => {
     const { row } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     await markUnknown(warehouse, call.attemptId, 'reset after sending');
     expect(await moneyOf(call.runId)).toEqual([1, 0]);
     expect(await claimsOf(call.runId)).toBe(1);
@@ -470,7 +470,7 @@ describe('a call without an answer', () => {
 
   it('cannot be released or called unknown once it is settled', async () => {
     const { row, person } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     await record(call, answerWith([person]));
     await closeReleased(warehouse, call.attemptId, 'late');
     await markUnknown(warehouse, call.attemptId, 'late');
@@ -480,7 +480,7 @@ describe('a call without an answer', () => {
 
   it('a person whom the service refuses is rejected, free for other runs, and remembered', async () => {
     const { row } = somebody();
-    const call = await callInTheAir([row]);
+    const call = await callInFlight([row]);
     await closeRefused(warehouse, call.attemptId, { reason: 'refused', httpStatus: 422 });
     await rejectPerson(warehouse, {
       runId: call.runId,
@@ -490,7 +490,7 @@ describe('a call without an answer', () => {
     });
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['rejected']);
     expect(await claimsOf(call.runId)).toBe(0);
-    expect(await memoryOf(row.keys[0]!)).toMatchObject({ outcome: 'rejected' });
+    expect(await lookupOf(row.keys[0]!)).toMatchObject({ outcome: 'rejected' });
   });
 });
 
@@ -501,7 +501,7 @@ describe('many calls at once', () => {
     for (let run = 0; run < 8; run += 1) {
       // Each in another order; claims are taken away, as if operators had let all of them be asked again.
       const rows = crowd.map((_, index) => crowd[(index * 3 + run) % 10]!.row);
-      calls.push(await callInTheAir(rows));
+      calls.push(await callInFlight(rows));
       await warehouse.pool.query('delete from claims');
     }
     const people = crowd.map(({ person }) => person);

@@ -35,9 +35,9 @@ afterAll(async () => {
 
 beforeEach(async () => {
   store = await S3Store.open();
-  folder = mkdtempSync(join(tmpdir(), 'enrich-spool-'));
+  folder = mkdtempSync(join(tmpdir(), 'enrich-staging-'));
   access = {
-    spoolFolder: join(folder, 'spool'),
+    stagingDirectory: join(folder, 'staging'),
     netrcFile: join(folder, 'netrc'),
     s3: { endpoint: store.endpoint },
     pool: warehouse.pool,
@@ -63,13 +63,13 @@ describe.each([
   ['https', (path: string) => `${store.endpoint}/${path}`],
   ['s3', (path: string) => `s3://${path}`],
 ])('an export at an address of %s', (_kind, addressOf) => {
-  it('is fetched to the spool, for the eyes of this user only', async () => {
+  it('is fetched to the staging directory, for the eyes of this user only', async () => {
     store.put('crm/contacts.csv', large);
     const obtained = await obtain(addressOf('crm/contacts.csv'));
     expect(obtained).toMatchObject({ sha256: sha256(large), bytes: large.length, etag: expect.any(String) });
     expect(readFileSync(obtained.path).equals(large)).toBe(true);
     expect(statSync(obtained.path).mode & 0o777).toBe(0o600);
-    expect(statSync(access.spoolFolder).mode & 0o777).toBe(0o700);
+    expect(statSync(access.stagingDirectory).mode & 0o777).toBe(0o700);
   });
 
   it('goes on where the connection broke', async () => {
@@ -104,7 +104,7 @@ describe.each([
     };
     store.interference.statuses.push(...Array.from({ length: 20 }, () => 503));
     await expect(obtain(addressOf('crm/contacts.csv'))).rejects.toMatchObject(away);
-    expect(readdirSync(access.spoolFolder)).toEqual([]);
+    expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 
   it('that is not there, is forbidden, empty or too large is refused at once', async () => {
@@ -159,7 +159,7 @@ describe('an export behind a web address', () => {
 });
 
 describe('the content of a run', () => {
-  it('is what lies in the spool, or is fetched again and has to be the same', async () => {
+  it('is what lies in the staging directory, or is fetched again and has to be the same', async () => {
     store.put('crm/contacts.csv', large);
     const { path: fetched } = await obtain('s3://crm/contacts.csv');
     const find = (filePath: string) =>
@@ -174,7 +174,7 @@ describe('the content of a run', () => {
     rmSync(path);
     store.put('crm/contacts.csv', 'id\n');
     await expect(find('s3://crm/contacts.csv')).rejects.toMatchObject({ type: 'export.changed' });
-    expect(readdirSync(access.spoolFolder)).toEqual([]);
+    expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 });
 
@@ -204,7 +204,7 @@ describe('objects of S3 that fit a pattern', () => {
 });
 
 describe('standard input', () => {
-  it('is written to the spool under its hash', async () => {
+  it('is written to the staging directory under its hash', async () => {
     const obtained = await obtain('-', { standardInput: Readable.from([large]) });
     expect(obtained).toMatchObject({ sha256: sha256(large), bytes: large.length });
   });
@@ -258,7 +258,7 @@ describe('rows of the database', () => {
     await expect(obtain(`query:${sql}`)).rejects.toMatchObject({ type: 'export.query', exitCode: 2 });
     const { rows } = await warehouse.pool.query('select count(email)::int as people from crm.contacts');
     expect(rows).toEqual([{ people: 3 }]);
-    expect(readdirSync(access.spoolFolder)).toEqual([]);
+    expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 
   it('are refused for a table that is not there, by its name', async () =>

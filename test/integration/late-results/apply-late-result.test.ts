@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => warehouse.drop());
 
-const callInTheAir = (): Promise<Call> => callWithPhones(warehouse);
+const callInFlight = (): Promise<Call> => callWithPhones(warehouse);
 const answer = (call: Call, matches?: readonly (0 | 1)[], credits?: number): Promise<void> =>
   recordPhonesAnswer(warehouse, call, matches, credits);
 const deliver = (call: Call, content: Buffer): Promise<void> => deliverTo(warehouse, call, content);
@@ -53,7 +53,7 @@ async function deliveries(call: Call): Promise<string[]> {
 
 describe('the results of a request in several bodies', () => {
   it('are waited for until everybody who was found is named', async () => {
-    const call = await callInTheAir();
+    const call = await callInFlight();
     await answer(call);
     const [first, ...others] = call.ids;
     await deliver(call, body([first!], 8, { total_requested_enrichments: 3 }));
@@ -63,7 +63,7 @@ describe('the results of a request in several bodies', () => {
   });
 
   it('are not complete by what a poll returns of them', async () => {
-    const call = await callInTheAir();
+    const call = await callInFlight();
     await answer(call);
     await storePolled(warehouse, call.attemptId, body([call.ids[0]!], 8));
     await drain(call);
@@ -71,7 +71,7 @@ describe('the results of a request in several bodies', () => {
   });
 
   it('are billed once where a body repeats what was in another', async () => {
-    const call = await callInTheAir();
+    const call = await callInFlight();
     await answer(call);
     await deliver(call, body([call.ids[0]!], 8));
     await deliver(call, body(call.ids.slice(0, 2), 16));
@@ -81,7 +81,7 @@ describe('the results of a request in several bodies', () => {
   });
 
   it('are billed once where they come again in other words', async () => {
-    const call = await callInTheAir();
+    const call = await callInFlight();
     await answer(call);
     await deliver(call, body(call.ids, 24));
     await deliver(call, Buffer.from(` ${body(call.ids, 24).toString()}`));
@@ -90,7 +90,7 @@ describe('the results of a request in several bodies', () => {
   });
 
   it('are complete where the others are said to be missing', async () => {
-    const call = await callInTheAir();
+    const call = await callInFlight();
     await answer(call);
     await deliver(call, body([call.ids[0]!], 8, { missing_records: 2 }));
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 11 });
@@ -99,7 +99,7 @@ describe('the results of a request in several bodies', () => {
 
 describe('a body that names somebody without a phone, and counts them as missing as well', () => {
   it('does not stand for somebody else whose phone is still to come', async () => {
-    const call = await callInTheAir();
+    const call = await callInFlight();
     await answer(call);
     const [first, second, third] = call.ids;
     await deliver(call, body([first!], 8));
@@ -118,7 +118,7 @@ describe('a body that names somebody without a phone, and counts them as missing
 
 describe('an answer that lists fewer people than it billed', () => {
   it('awaits and holds the phones of all of them', async () => {
-    const call = await callInTheAir();
+    const call = await callInFlight();
     await answer(call, [0, 0, 0], 3);
     expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
   });
@@ -126,7 +126,7 @@ describe('an answer that lists fewer people than it billed', () => {
 
 describe('a delivery', () => {
   it('that came while the answer seemed lost is looked at again when it is recorded after all', async () => {
-    const call = await callInTheAir();
+    const call = await callInFlight();
     await markUnknown(warehouse, call.attemptId, 'no answer in time');
     await deliver(call, body(call.ids, 24));
     expect(await deliveries(call)).toEqual(['orphaned']);
@@ -137,11 +137,11 @@ describe('a delivery', () => {
   });
 
   it('with a price beyond all reason stands in nobody’s way, and leaves the credits held', async () => {
-    const call = await callInTheAir();
+    const call = await callInFlight();
     await answer(call);
     await deliver(call, body(call.ids, '99999999999999'));
     expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
-    const other = await callInTheAir();
+    const other = await callInFlight();
     await answer(other);
     await deliver(other, body(other.ids, 24));
     expect(await books(other)).toMatchObject({ status: 'settled', settled: 27 });
@@ -150,7 +150,7 @@ describe('a delivery', () => {
   it.each(['running', 'paused'] as const)(
     'that is billed more than was reserved stops its run, which is %s, until a person has looked at it',
     async (status) => {
-      const call = await callInTheAir();
+      const call = await callInFlight();
       await answer(call);
       await setRunStatus(
         warehouse,
@@ -169,7 +169,7 @@ describe('a delivery', () => {
   );
 
   it('after the operator has released its attempt is settled on top of what the answer cost', async () => {
-    const call = await callInTheAir();
+    const call = await callInFlight();
     await answer(call);
     await decideAttempt(warehouse, call.attemptId, '0');
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 3 });
@@ -179,7 +179,7 @@ describe('a delivery', () => {
 });
 
 it('deliveries of one request that are applied at once by several drains take effect once', async () => {
-  const call = await callInTheAir();
+  const call = await callInFlight();
   await answer(call);
   const stored = Array.from({ length: 20 }, (_, index) =>
     storeDelivery(warehouse, {

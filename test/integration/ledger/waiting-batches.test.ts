@@ -77,7 +77,7 @@ async function ask(
 }
 
 /** How many calls of the backfill are admitted before one has to wait. */
-async function placesForBackfill(rateLimits = fourAMinute): Promise<number> {
+async function slotsForBackfill(rateLimits = fourAMinute): Promise<number> {
   for (let calls = 0; ; calls += 1)
     if ((await ask(backfill, 'backfill', calls + 1, rateLimits)).kind !== 'admitted') return calls;
 }
@@ -85,7 +85,7 @@ async function placesForBackfill(rateLimits = fourAMinute): Promise<number> {
 describe('for batches of a night that wait at another worker', () => {
   it('a backfill leaves as many places free', async () => {
     await waiting(1, 2, 3);
-    expect(await placesForBackfill()).toBe(1);
+    expect(await slotsForBackfill()).toBe(1);
     const nightly = [await ask(night, 'nightly', 1), await ask(night, 'nightly', 2)];
     expect(nightly.map(({ kind }) => kind)).toEqual(['admitted', 'admitted']);
   });
@@ -230,25 +230,25 @@ describe('no place is kept', () => {
     await waiting(1, 2);
     await ask(night, 'nightly', 1);
     await deregisterWaitingBatch(warehouse.database, { runId: night, batch: 2, priority: 'nightly' });
-    expect(await placesForBackfill()).toBe(3);
+    expect(await slotsForBackfill()).toBe(3);
   });
 
   it('for a run that is paused', async () => {
     await waiting(1, 2);
     await setRunStatus(warehouse, night, 'paused', undefined);
-    expect(await placesForBackfill()).toBe(4);
+    expect(await slotsForBackfill()).toBe(4);
   });
 
   it('for a run that was made a backfill itself', async () => {
     await waiting(1, 2);
     await setRunPriority(warehouse, night, 'backfill');
-    expect(await placesForBackfill()).toBe(4);
+    expect(await slotsForBackfill()).toBe(4);
   });
 
   it('for a page that is skipped', async () => {
     await waiting(100, 101);
     await skipPage(warehouse, { runId: night, page: 1, reason: 'a test' });
-    expect(await placesForBackfill()).toBe(3);
+    expect(await slotsForBackfill()).toBe(3);
   });
 
   it('for a batch of which nothing was heard for longer than it can wait', async () => {
@@ -256,7 +256,7 @@ describe('no place is kept', () => {
     await warehouse.pool.query(
       `update waiting_batches set waits_until = waits_until - interval '30 minutes'`,
     );
-    expect(await placesForBackfill()).toBe(4);
+    expect(await slotsForBackfill()).toBe(4);
     await forgetOldBatches(warehouse.database);
     expect((await warehouse.pool.query('select 1 from waiting_batches')).rowCount).toBe(0);
   });

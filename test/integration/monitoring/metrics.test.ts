@@ -90,15 +90,15 @@ describe('a scrape', () => {
 
   it('tells of the places of each rate window', () => {
     const window = 'endpoint="people/bulk_match",window="1h",counted_by="us"';
-    expect(valueOf(scrape, `enrich_rate_window_places{${window},state="used"}`)).toBe(1);
-    expect(valueOf(scrape, `enrich_rate_window_places{${window},state="free"}`)).toBe(19);
+    expect(valueOf(scrape, `enrich_rate_window_slots{${window},state="used"}`)).toBe(1);
+    expect(valueOf(scrape, `enrich_rate_window_slots{${window},state="free"}`)).toBe(19);
   });
 
   it('tells of the inbox, and of what was put aside', () => {
     expect(valueOf(scrape, 'enrich_inbox_deliveries')).toBe(1);
     expect(valueOf(scrape, 'enrich_inbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
-    expect(valueOf(scrape, 'enrich_deliveries_set_aside{status="quarantined"}')).toBe(1);
-    expect(valueOf(scrape, 'enrich_deliveries_set_aside{status="orphaned"}')).toBe(0);
+    expect(valueOf(scrape, 'enrich_deliveries_quarantined{status="quarantined"}')).toBe(1);
+    expect(valueOf(scrape, 'enrich_deliveries_quarantined{status="orphaned"}')).toBe(0);
   });
 
   it('tells of runs, why they are paused, and how far those are that have not ended', () => {

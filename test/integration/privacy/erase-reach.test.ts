@@ -4,7 +4,7 @@ import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
 import { planRows } from '../../../src/runs/plan.ts';
-import { rememberAsked } from '../../../src/people/lookup-history.ts';
+import { importLookups } from '../../../src/people/lookup-history.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
@@ -156,7 +156,7 @@ describe('an erased person', () => {
       { keys: ['email:lost@orbit.example'] },
       { keys: ['email:other@orbit.example'] },
     ]);
-    await rememberAsked(warehouse, run.runId, new Date(), { reveal: [], waterfall: [], service: 'test' });
+    await importLookups(warehouse, run.runId, new Date(), { reveal: [], waterfall: [], service: 'test' });
     const { rows } = await warehouse.pool.query(
       `select identity_key from lookup_history where identity_key in ('email:lost@orbit.example', 'email:other@orbit.example')`,
     );

@@ -77,7 +77,7 @@ describe('what is older than its retention', () => {
       answers: { count: 1 },
       deliveries: { count: 1 },
       staging: { runs: 1, rows: 3 },
-      kept: { answers: 0, deliveries: 0, set_aside: 0, runs: 0 },
+      kept: { answers: 0, deliveries: 0, quarantine: 0, runs: 0 },
     });
     expect(await keptOf(call)).toEqual(whole);
     expect(await prune(warehouse, everything, noSignal)).toEqual(measured);
@@ -253,7 +253,7 @@ describe('what is still needed', () => {
   });
 
   it('is also what had no effect, where that has a retention of its own: its hash, status and credits stay', async () => {
-    await prune(warehouse, { set_aside: 0 }, noSignal);
+    await prune(warehouse, { quarantine: 0 }, noSignal);
     const call = await endedRun();
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
     await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
@@ -265,14 +265,14 @@ describe('what is still needed', () => {
           [call.attemptId],
         )
       ).rows;
-    const retention = { set_aside: 2 * month };
+    const retention = { quarantine: 2 * month };
     await age(month + 60);
-    expect(await prune(warehouse, retention, noSignal)).toMatchObject({ set_aside: { count: 0 } });
+    expect(await prune(warehouse, retention, noSignal)).toMatchObject({ quarantine: { count: 0 } });
     await age(month);
-    expect(await measurePrune(warehouse, retention)).toMatchObject({ set_aside: { count: 2 } });
+    expect(await measurePrune(warehouse, retention)).toMatchObject({ quarantine: { count: 2 } });
     expect(await prune(warehouse, retention, noSignal)).toMatchObject({
-      set_aside: { count: 2 },
-      kept: { set_aside: 0 },
+      quarantine: { count: 2 },
+      kept: { quarantine: 0 },
     });
     expect(await rows()).toMatchObject([
       { status: 'quarantined', pruned: true, credits: null },
@@ -282,16 +282,16 @@ describe('what is still needed', () => {
   });
 
   it('is kept of deliveries without effect whose call is not decided, for they may say what it cost', async () => {
-    await prune(warehouse, { set_aside: 0 }, noSignal);
+    await prune(warehouse, { quarantine: 0 }, noSignal);
     const call = await callWithPhones(warehouse);
     await markUnknown(warehouse, call.attemptId, 'no answer in time');
     await endRun(warehouse, call.runId, 'finished', undefined);
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
     await age(3 * month);
-    const { set_aside, kept } = await prune(warehouse, { set_aside: month }, noSignal);
-    expect([set_aside.count, kept.set_aside]).toEqual([0, 1]);
+    const { quarantine, kept } = await prune(warehouse, { quarantine: month }, noSignal);
+    expect([quarantine.count, kept.quarantine]).toEqual([0, 1]);
     await decideAttempt(warehouse, call.attemptId, '0');
-    expect((await prune(warehouse, { set_aside: month }, noSignal)).set_aside.count).toBe(1);
+    expect((await prune(warehouse, { quarantine: month }, noSignal)).quarantine.count).toBe(1);
   });
 
   it('is not what a plan left behind that was only looked at, and killed', async () => {

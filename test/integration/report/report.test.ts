@@ -201,7 +201,7 @@ describe('the report of a run', () => {
       waterfall: '0',
       decided: '2',
     });
-    expect(report.credits.held).toEqual({ total: '18', in_the_air: '0', awaiting: '0', unknown: '18' });
+    expect(report.credits.held).toEqual({ total: '18', in_flight: '0', awaiting: '0', unknown: '18' });
   });
 
   it('says where credits bought nothing', () => {

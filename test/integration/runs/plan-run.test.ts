@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { planRun } from '../../../src/runs/plan-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
-import { stagedRun, testOrder } from '../../helpers/rows.ts';
+import { stagedRun, testSpec } from '../../helpers/rows.ts';
 
 let warehouse: TestWarehouse;
 const refused = { kind: 'refused', pauseReason: { type: 'plan.changed' } };
@@ -25,18 +25,18 @@ it('a run that is bound to another plan is refused, also by the next try of an a
 });
 
 it('a run that was begun without a hash is bound by a command that names one before there is a plan', async () => {
-  const order = testOrder();
-  const run = await stagedRun(warehouse, [{ keys: ['email:bo@orbit.example'] }], order);
-  const { found } = await findOrBeginRun(warehouse, { ...order, expectedPlanHash: '0123456789abcdef' });
+  const spec = testSpec();
+  const run = await stagedRun(warehouse, [{ keys: ['email:bo@orbit.example'] }], spec);
+  const { found } = await findOrBeginRun(warehouse, { ...spec, expectedPlanHash: '0123456789abcdef' });
   expect(found).toBe(true);
   expect(await planRun(dependencies(), run.runId)).toMatchObject(refused);
 });
 
 it('a run that has its plan is bound to no other one afterwards: it may have spent', async () => {
-  const order = testOrder();
-  const run = await stagedRun(warehouse, [{ keys: ['email:cy@orbit.example'] }], order);
+  const spec = testSpec();
+  const run = await stagedRun(warehouse, [{ keys: ['email:cy@orbit.example'] }], spec);
   await planRun(dependencies(), run.runId);
-  const { found } = await findOrBeginRun(warehouse, { ...order, expectedPlanHash: '0123456789abcdef' });
+  const { found } = await findOrBeginRun(warehouse, { ...spec, expectedPlanHash: '0123456789abcdef' });
   expect(found).toBe(true);
   expect(await planRun(dependencies(), run.runId)).toMatchObject({ kind: 'planned' });
 });

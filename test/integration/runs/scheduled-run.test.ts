@@ -24,7 +24,7 @@ afterAll(() => warehouse.drop());
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'enrich-night-'));
   exportAccess = {
-    spoolFolder: join(folder, '.spool'),
+    stagingDirectory: join(folder, '.staging'),
     netrcFile: join(folder, '.netrc'),
     s3: { endpoint: undefined },
     pool: warehouse.pool,
@@ -199,7 +199,7 @@ describe('an export that lies elsewhere', () => {
     return rows[0] as unknown;
   };
 
-  it('is staged by whoever fetched it, and the spool is empty then', async () => {
+  it('is staged by whoever fetched it, and the staging directory is empty then', async () => {
     store.put('crm/out/2026-11-21.csv', csv('ada'));
     const [run] = await begin({ kind: 'file', from: 's3://crm/out/{date}.csv' });
     expect(await statusOf(run!.runId)).toEqual({
@@ -208,7 +208,7 @@ describe('an export that lies elsewhere', () => {
       rows_staged: 1,
       ingested: true,
     });
-    expect(readdirSync(exportAccess.spoolFolder)).toEqual([]);
+    expect(readdirSync(exportAccess.stagingDirectory)).toEqual([]);
   });
 
   it.each([
@@ -234,7 +234,7 @@ describe('an export that lies elsewhere', () => {
     await finish(await begin(choice));
     store.put('crm/out/b.csv', csv('ada'));
     expect(await begin(choice)).toEqual([]);
-    expect(readdirSync(exportAccess.spoolFolder)).toEqual([]);
+    expect(readdirSync(exportAccess.stagingDirectory)).toEqual([]);
   });
 
   it('that cannot be read is left to its run, which says why', async () => {
@@ -251,7 +251,7 @@ describe('an export that lies elsewhere', () => {
         reason: expect.stringContaining('s3://crm/out/a.csv') as string,
       },
     });
-    expect(readdirSync(exportAccess.spoolFolder)).toEqual([]);
+    expect(readdirSync(exportAccess.stagingDirectory)).toEqual([]);
   });
 
   it('may be rows of the warehouse as they are that night', async () => {

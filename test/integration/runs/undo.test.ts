@@ -5,7 +5,7 @@ import { upsertContacts } from '../../../src/people/contacts.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { planRows } from '../../../src/runs/plan.ts';
 import { prune } from '../../../src/privacy/prune.ts';
-import { countRemembered, forgetAsked } from '../../../src/people/lookup-history.ts';
+import { countLookups, forgetAsked } from '../../../src/people/lookup-history.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
@@ -398,7 +398,7 @@ describe('who was asked', () => {
 
   it('is forgotten on demand: they are asked for again', async () => {
     const call = await endedCall();
-    const names = await countRemembered(warehouse.database, call.runId);
+    const names = await countLookups(warehouse.database, call.runId);
     expect(names).toBeGreaterThan(0);
     expect(await forgetAsked(warehouse, call.runId)).toBe(names);
     expect(await again(call)).toEqual([null]);

@@ -265,28 +265,28 @@ describe('without an agreeing identifier', () => {
 });
 
 describe('a name alone', () => {
-  const nobodysEmployee: Identity = { firstName: 'Ada', lastName: 'Novak', email: 'ada77@gmail.com' };
+  const freelancer: Identity = { firstName: 'Ada', lastName: 'Novak', email: 'ada77@gmail.com' };
   const person: Person = { id: 'a', name: 'Ada Novak', organization: { name: 'Orbit' } };
 
   it('is accepted in no place, its own included', () => {
-    const alignment = alignMatches([nobodysEmployee, ben], [person, null]);
+    const alignment = alignMatches([freelancer, ben], [person, null]);
     expect(alignment.rows).toEqual([
       { outcome: 'identity_mismatch', reason: 'nothing but the name agrees' },
       { outcome: 'not_found' },
     ]);
     expect(alignment.quarantined).toEqual([{ matchIndex: 0, reason: 'nothing but the name agrees' }]);
-    expect(align([ben, nobodysEmployee], [person, null])).toEqual(['identity_mismatch', 'identity_mismatch']);
+    expect(align([ben, freelancer], [person, null])).toEqual(['identity_mismatch', 'identity_mismatch']);
   });
 
   it('is not accepted where the row states an employer that nothing confirms', () =>
-    expect(
-      align([{ ...nobodysEmployee, organizationName: 'Orbit' }], [{ id: 'a', name: 'Ada Novak' }]),
-    ).toEqual(['identity_mismatch']));
+    expect(align([{ ...freelancer, organizationName: 'Orbit' }], [{ id: 'a', name: 'Ada Novak' }])).toEqual([
+      'identity_mismatch',
+    ]));
 
   it('is accepted with a free-mail address that is among the personal ones of the person', () =>
-    expect(
-      align([nobodysEmployee], [{ ...person, personal_emails: ['x@gmail.com', 'Ada77@Gmail.com'] }]),
-    ).toEqual(['a by email']));
+    expect(align([freelancer], [{ ...person, personal_emails: ['x@gmail.com', 'Ada77@Gmail.com'] }])).toEqual(
+      ['a by email'],
+    ));
 
   it('is not accepted with a hash of an address that the person is not known by', () => {
     const hashes = (email: string) => [`hash of ${email}`];

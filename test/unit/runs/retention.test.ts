@@ -5,16 +5,16 @@ const day = 86_400;
 
 describe('RETENTION', () => {
   it('says how long each is kept that it names', () => {
-    expect(parseRetention('answers=90d, set_aside=365d')).toEqual({
+    expect(parseRetention('answers=90d, quarantine=365d')).toEqual({
       answers: 90 * day,
-      set_aside: 365 * day,
+      quarantine: 365 * day,
     });
     expect(parseRetention('')).toEqual({});
   });
 
   it('keeps deliveries without effect for as long as the service can be asked again', () => {
-    expect(parseRetention('set_aside=30d')).toEqual({ set_aside: 30 * day });
-    expect(() => parseRetention('set_aside=29d')).toThrow('keeps deliveries without effect for 29d only');
+    expect(parseRetention('quarantine=30d')).toEqual({ quarantine: 30 * day });
+    expect(() => parseRetention('quarantine=29d')).toThrow('keeps deliveries without effect for 29d only');
   });
 
   it('knows what can be named', () => {

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { counted, nounFor } from '../../domain/text/counted.ts';
 import { parseMoment } from '../../domain/text/moment.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import { rememberAsked } from '../../people/lookup-history.ts';
+import { importLookups } from '../../people/lookup-history.ts';
 import { describeService } from '../run/describe-service.ts';
 import { print, tell } from '../terminal/output.ts';
 import { withStagedExport } from '../run/plan-export.ts';
@@ -11,9 +11,9 @@ import { addressOf, specifyRun } from '../run/run-spec.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
-/** `enrich remember FILE --asked-at TIME` */
-export function rememberCommand(): Command {
-  return withSettings(new Command('remember'))
+/** `enrich import-history FILE --asked-at TIME` */
+export function importHistoryCommand(): Command {
+  return withSettings(new Command('import-history'))
     .description(
       'take the people of an export as asked for at a time, without asking: for calls that a restore has lost',
     )
@@ -31,16 +31,16 @@ Runs then leave them out as fresh, until FRESHNESS has passed since that time: t
 not found. Nothing is asked and nothing is paid. docs/production.md says when this is needed.
 
 Example:
-  enrich remember /exports/contacts-2026-11-20.csv --asked-at 2026-11-20T02:00:00Z`,
+  enrich import-history /exports/contacts-2026-11-20.csv --asked-at 2026-11-20T02:00:00Z`,
     )
     .action(async (file: string, options: RunFlags & { readonly askedAt: string }) => {
       const askedAt = timeOf(options.askedAt);
       const config = settingsOf(options);
       tell(describeService(config));
-      const order = await specifyRun(addressOf(file, options), options, config);
+      const spec = await specifyRun(addressOf(file, options), options, config);
       const rows = await withWarehouse(config, (session) =>
-        withStagedExport(session, order, (runId) =>
-          rememberAsked(session.warehouse, runId, askedAt, order.options),
+        withStagedExport(session, spec, (runId) =>
+          importLookups(session.warehouse, runId, askedAt, spec.options),
         ),
       );
       print(

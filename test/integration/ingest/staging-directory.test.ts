@@ -26,10 +26,10 @@ beforeAll(async () => {
 afterAll(() => warehouse.drop());
 
 beforeEach(() => {
-  const folder = mkdtempSync(join(tmpdir(), 'enrich-spool-'));
+  const folder = mkdtempSync(join(tmpdir(), 'enrich-staging-'));
   content = `id,email\n1,${randomUUID()}@orbit.example\n`;
   access = {
-    spoolFolder: join(folder, 'spool'),
+    stagingDirectory: join(folder, 'staging'),
     netrcFile: join(folder, 'netrc'),
     s3: { endpoint: undefined },
     pool: warehouse.pool,
@@ -78,14 +78,14 @@ function ingest(runId: string, from?: ObtainedExport): Promise<IngestOutcome> {
   });
 }
 
-describe('the spool, with the same content fetched by two commands at once', () => {
+describe('the staging directory, with the same content fetched by two commands at once', () => {
   it('keeps it for the run that has not begun when the plan is done with it', async () => {
     const forRun = await fetched();
     const forPlan = await fetched();
     await ingest(await begin(forPlan, { planOnly: true }), forPlan);
     const runId = await begin(forRun, { planOnly: false });
     expect(await ingest(runId, forRun)).toMatchObject({ kind: 'ingested', rows: 1 });
-    expect(readdirSync(access.spoolFolder)).toEqual([]);
+    expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 
   it('keeps it for the plan that has not begun when the run is staged', async () => {
@@ -94,7 +94,7 @@ describe('the spool, with the same content fetched by two commands at once', () 
     await ingest(await begin(forRun, { planOnly: false }), forRun);
     const planId = await begin(forPlan, { planOnly: true });
     expect(await ingest(planId, forPlan)).toMatchObject({ kind: 'ingested', rows: 1 });
-    expect(readdirSync(access.spoolFolder)).toEqual([]);
+    expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 
   it('keeps nothing of a command that goes on with a run that the other has staged', async () => {
@@ -104,16 +104,17 @@ describe('the spool, with the same content fetched by two commands at once', () 
     await ingest(runId, first);
     expect(await begin(second, { planOnly: false })).toBe(runId);
     expect(await ingest(runId, second)).toMatchObject({ kind: 'ingested', rows: 1 });
-    expect(readdirSync(access.spoolFolder)).toEqual([]);
+    expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 });
 
-describe('the spool, while a pipe is silent for two hours', () => {
+describe('the staging directory, while a pipe is silent for two hours', () => {
   it('keeps what came of it', async () => {
     const pipe = new PassThrough();
     const slow = obtainExport({ kind: 'standard-input' }, { ...access, standardInput: pipe });
     pipe.write(content);
-    const paths = () => readdirSync(access.spoolFolder).map((name) => join(access.spoolFolder, name));
+    const paths = () =>
+      readdirSync(access.stagingDirectory).map((name) => join(access.stagingDirectory, name));
     await expect.poll(() => paths().map((path) => statSync(path).size)).toEqual([content.length]);
     const before = Date.now() / 1_000 - 7_200;
     for (const path of paths()) utimesSync(path, before, before);
@@ -124,7 +125,7 @@ describe('the spool, while a pipe is silent for two hours', () => {
   });
 });
 
-describe('the spool, after a command was killed', () => {
+describe('the staging directory, after a command was killed', () => {
   it('has the content for whoever goes on with its run', async () => {
     const killed = await fetched();
     const runId = await begin(killed, { planOnly: false });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planRows } from '../../../src/runs/plan.ts';
-import { rememberAsked } from '../../../src/people/lookup-history.ts';
+import { importLookups } from '../../../src/people/lookup-history.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
 
@@ -17,7 +17,7 @@ afterAll(() => warehouse.drop());
 /** Takes rows as asked for so many seconds ago. */
 async function remember(rows: readonly StagedRow[], seconds: number, options = profile): Promise<number> {
   const { runId } = await stagedRun(warehouse, rows);
-  return rememberAsked(warehouse, runId, ago(seconds), options);
+  return importLookups(warehouse, runId, ago(seconds), options);
 }
 
 /** What a plan makes of rows, by freshness clocks of an hour for misses and a day for the others. */

@@ -72,7 +72,7 @@ async function learn(answers: Answers, needs = { polls: false }) {
   return { outcome, asked: server.requests.map((request) => request.split(' ')[1]) };
 }
 
-describe('the standing at the start of a run', () => {
+describe('the service status at the start of a run', () => {
   it('is whom the credential acts as, and what is left of the limits, by two calls', async () => {
     const { outcome, asked } = await learn({});
     expect(outcome).toEqual([
