@@ -69,8 +69,8 @@ export function alignMatches(
     people.map((person) => person && weigh(row, person, hashesOf)),
   );
   const isSamePerson = (one: number, other: number): boolean => {
-    const id = matches[one]?.id;
-    return one === other || (Boolean(id) && matches[other]?.id === id);
+    const id = people[one]?.personId;
+    return one === other || (id !== undefined && people[other]?.personId === id);
   };
 
   const given = new Map<number, Gift>();

@@ -1,9 +1,10 @@
+import { asciiHost } from './domain-name.ts';
 import { displayForm } from './normalise.ts';
 
 const asciiAddress =
   /^[a-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
 const unicodeAddress =
-  /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{M}]{2,63}$/u;
+  /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/u;
 
 /**
  * What forms and services write where they have no address (`email_not_unlocked@`, `none@none.com`), and addresses that
@@ -33,7 +34,7 @@ const longestText = 1_000;
  * Reads one address.
  *
  * @param text such as `Jane@Acme.example`, `mailto:jane@acme.example`, `Jane Doe <jane@acme.example>`
- * @returns the address in lower case; undefined where the text is no address, or one that stands for none. Lower case is
+ * @returns the address in lower case, an international domain in its ASCII form (`xn--`); undefined where the text is no address, or one that stands for none. Lower case is
  *   right for the local part as well: no provider in use tells people apart by it
  */
 export function parseEmail(text: string): string | undefined {
@@ -41,10 +42,17 @@ export function parseEmail(text: string): string | undefined {
   let address = text.toLowerCase();
   if (!asciiAddress.test(address)) {
     address = unwrap(displayForm(address));
+    address = withAsciiDomain(address);
     if (!asciiAddress.test(address) && !unicodeAddress.test(address)) return undefined;
   }
   if (address.length > 254 || address.endsWith('.invalid')) return undefined;
   return placeholder.test(address) ? undefined : address;
+}
+
+/** `ada@bücher.example` and `ada@xn--bcher-kva.example` are one address. */
+function withAsciiDomain(address: string): string {
+  const at = address.lastIndexOf('@') + 1;
+  return address.slice(0, at) + (asciiHost(address.slice(at)) ?? address.slice(at));
 }
 
 function unwrap(text: string): string {

@@ -7,6 +7,7 @@ import {
   employersOfPerson,
   type Employers,
 } from './organization-agreement.ts';
+import { displayForm } from './normalise.ts';
 import type { Person } from './person.ts';
 import { parseProfileUrl } from './profile-url.ts';
 
@@ -37,7 +38,8 @@ export interface ComparedIdentity {
 
 /** A person, made ready to be compared with many rows. */
 export interface ComparedPerson {
-  readonly person: Person;
+  /** Undefined where the service says none: two missing ids are never equal. */
+  readonly personId: string | undefined;
   readonly name: ComparedName | undefined;
   readonly employers: Employers;
   readonly emails: ReadonlySet<string>;
@@ -60,7 +62,7 @@ export function readyPerson(person: Person): ComparedPerson {
     ...(person.contact?.contact_emails ?? []).map((each) => each.email),
   ];
   return {
-    person,
+    personId: personIdOf(person),
     name: compareReady(person.first_name, person.last_name, person.name),
     employers: employersOfPerson(person),
     emails: new Set(
@@ -68,6 +70,11 @@ export function readyPerson(person: Person): ComparedPerson {
     ),
     profileUrl: person.proflink_url ? parseProfileUrl(person.proflink_url) : undefined,
   };
+}
+
+/** The id of a person as it is kept; undefined where the service says none. */
+function personIdOf({ id }: Person): string | undefined {
+  return displayForm(id ?? '') || undefined;
 }
 
 /**
@@ -82,25 +89,26 @@ export function isStub(person: Person): boolean {
 /**
  * Weighs a person against a row. Does not look at places: the same pair always weighs the same.
  *
- * The identity rule (docs/identity.md): an identifier that agrees accepts, unless first and last name both differ (a recycled
- * address, a wrong record); an address, which relatives and colleagues share, does not accept another first name either.
- * Another service id than the one asked for contradicts, unless an address or profile agrees (merged records). Without an
- * identifier, name and employer must both agree; another address at the same domain contradicts. A hash that is of none of
- * the person's addresses does not: nobody knows at which domain its address is.
+ * The identity rule (docs/identity.md): an identifier that agrees accepts. Where the first name contradicts, an address or a
+ * profile alone is too little: somebody may have typed the one of a relative or a colleague. The service's id, or an address
+ * and a profile together, accept another first name. Nothing accepts a name of which no part agrees. Another service id than
+ * the one asked for contradicts, unless an address or profile agrees (merged records). Without an identifier, name and
+ * employer must both agree; another address at the same domain contradicts. A hash that is of none of the person's addresses
+ * does not: its address can be at any domain.
  */
 export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf: EmailHashes): Fit {
   const { identity } = row;
   const names = compareNames(row.name, candidate.name);
   const against = (reason: string): Fit => ({ strength: 'none', reason, sameName: names === 'agree' });
 
-  const strong = strongEvidence(identity, candidate, hashesOf);
+  const [strong, ...others] = agreeingIdentifiers(identity, candidate, hashesOf);
   if (strong !== undefined) {
-    const isAddress = strong === 'email' || strong === 'hashed_email';
-    return names === 'differ' || (isAddress && names === 'other_first_name')
+    const isTyped = strong !== 'person_id' && others.length === 0;
+    return names === 'differ' || (isTyped && names === 'other_first_name')
       ? against(`the ${strong} agrees and the name does not`)
       : { strength: 'strong', evidence: strong };
   }
-  if (identity.personId !== undefined && candidate.person.id)
+  if (identity.personId !== undefined && candidate.personId !== undefined)
     return against('another person id than was asked for');
   if (identity.profileUrl !== undefined && candidate.profileUrl !== undefined)
     return against('another profile url');
@@ -127,22 +135,23 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf
   }
 }
 
-function strongEvidence(
+/** The kinds of identifiers that agree, the best first. A hash is an address in another form: the two are one kind. */
+function agreeingIdentifiers(
   identity: Identity,
   candidate: ComparedPerson,
   hashesOf: EmailHashes,
-): Evidence | undefined {
-  if (identity.personId !== undefined && identity.personId === candidate.person.id) return 'person_id';
-  if (identity.profileUrl !== undefined && identity.profileUrl === candidate.profileUrl) return 'profile_url';
-  if (personalAddresses(identity).some((email) => candidate.emails.has(email))) return 'email';
-  const { hashedEmail } = identity;
-  if (
+): Evidence[] {
+  const { personId, profileUrl, hashedEmail } = identity;
+  const kinds: Evidence[] = [];
+  if (personId !== undefined && personId === candidate.personId) kinds.push('person_id');
+  if (profileUrl !== undefined && profileUrl === candidate.profileUrl) kinds.push('profile_url');
+  if (personalAddresses(identity).some((email) => candidate.emails.has(email))) kinds.push('email');
+  else if (
     hashedEmail !== undefined &&
     [...candidate.emails].some((email) => !isRoleAddress(email) && hashesOf(email).includes(hashedEmail))
-  ) {
-    return 'hashed_email';
-  }
-  return undefined;
+  )
+    kinds.push('hashed_email');
+  return kinds;
 }
 
 /** The addresses of a row but those that several people read, which say nothing of which of them it is. */

@@ -12,9 +12,8 @@ export interface ComparedName {
  * - `agree`: the same name, allowing for initials, missing further names, double-barrelled names and swapped order.
  * - `partly`: nothing speaks against one person: the first name agrees or is a nickname and the last does not agree (a
  *   marriage), or one side is a single word that the other has.
- * - `other_first_name`: the last name agrees and the first does not (a relative), or one side is a single word that the
- *   other lacks.
- * - `differ`: neither agrees.
+ * - `other_first_name`: the last name agrees and the first does not (a relative).
+ * - `differ`: neither agrees, or one side is a single word that the other lacks.
  * - `unknown`: one side has no name, or they are written in two scripts.
  */
 export type NameVerdict = 'agree' | 'partly' | 'other_first_name' | 'differ' | 'unknown';
@@ -57,7 +56,7 @@ function isLatin(name: ComparedName): boolean {
 function compareLoneWord(word: string, name: ComparedName): NameVerdict {
   const inOneWord = [name.first.join('') + name.last.join(''), name.last.join('') + name.first.join('')];
   if (/\p{Lo}/u.test(word) && name.all.length > 1 && inOneWord.includes(word)) return 'agree';
-  return name.all.includes(word) || mayBeOneFirstName([word], name.first) ? 'partly' : 'other_first_name';
+  return name.all.includes(word) || mayBeOneFirstName([word], name.first) ? 'partly' : 'differ';
 }
 
 /** Only whole words count: `J Martin` is not `Martin J`. */
@@ -120,13 +119,15 @@ function words(text: string | null | undefined): string[] {
 }
 
 /**
- * Whether the local part of an address is made of a person's name: `jane.doe`, `jdoe`, `doe.jane`, `doej`, `jane_doe2`.
- * A first name alone is too common to name anybody, and so is one with an initial of the last name.
+ * Whether the local part of an address is made of a person's name: `jane.doe`, `jdoe`, `doe.jane`, `doej`.
+ * A number says that an employer has several people of that name (`jdoe2`), so that such an address names none of them. A
+ * first name alone is too common to name anybody, and so is one with an initial of the last name.
  */
 export function isMadeOfName(localPart: string, name: ComparedName): boolean {
   const first = name.first.join('');
   const last = name.last.join('');
   if (first === '' || last.length < 2) return false;
+  if (/\p{N}/u.test(localPart)) return false;
   const letters = comparisonForm(localPart.split('+')[0]!).replace(/[^\p{L}]/gu, '');
   return [first + last, last + first, first[0]! + last, last + first[0]!].includes(letters);
 }

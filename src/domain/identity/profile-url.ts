@@ -1,7 +1,9 @@
+import { displayForm } from './normalise.ts';
+
 /** `/in/jane-doe`, and the older `/pub/jane-doe/1a/2b/3c`; what follows is a language or a tab of the page. */
 const profilePath =
   /^(?:\/mwlite)?\/(in\/[\p{L}\p{N}\p{M}\p{S}%&'._~-]{1,200}|pub\/[\p{L}\p{N}\p{M}%'._~-]{1,200}(?:\/[0-9a-z]{1,9}){3})(?:\/|$)/u;
-const address = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]+\.)+[a-z]{2,})(?::\d+)?(\/[^?#]*)/;
+const address = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,63})(?::\d+)?(\/[^?#]*)/;
 
 /**
  * Reads the address of a person's page on the professional networking site.
@@ -13,19 +15,28 @@ const address = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]+\.)+[a-z]{2,})(?::\d+)?(\/[
  */
 export function parseProfileUrl(cell: string): string | undefined {
   if (cell.length > 2_000) return undefined;
-  const match = address.exec(cell.trim().toLowerCase());
+  const match = address.exec(displayForm(cell).toLowerCase());
   if (!match) return undefined;
   const path = profilePath.exec(decoded(match[2]!));
   if (!path) return undefined;
-  return `${match[1]!.replace(/^(?:www|m|mobile|[a-z]{2})\.(?=[^.]+\.)/, '')}/${path[1]!}`;
+  return `${match[1]!.replace(/^(?:(?:www|m|mobile|[a-z]{2})\.(?=[^.]+\.))+/, '')}/${path[1]!}`;
 }
 
-/** `jos%C3%A9` and `josé` are one page. */
+/** `jos%C3%A9`, `jos%25C3%25A9` and both spellings of `josé` are one page. A code that cannot be read stays as it is. */
 function decoded(path: string): string {
-  if (!path.includes('%')) return path;
+  let text = path;
+  for (let round = 0; round < mostEncodings && text.includes('%'); round += 1)
+    text = text.replace(/(?:%[0-9a-f]{2})+/gi, (codes) => decodeOr(codes));
+  return text.toLowerCase().normalize('NFC');
+}
+
+/** Links are encoded once more by each program that they pass. */
+const mostEncodings = 3;
+
+function decodeOr(codes: string): string {
   try {
-    return decodeURIComponent(path).toLowerCase().normalize('NFC');
+    return decodeURIComponent(codes);
   } catch {
-    return path;
+    return codes;
   }
 }

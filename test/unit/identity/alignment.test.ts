@@ -125,6 +125,17 @@ describe('identifiers', () => {
       ),
     ).toEqual(['i by email']));
 
+  it('two people whose ids are blank are two people', () =>
+    expect(
+      align(
+        [ada, ben],
+        [
+          { ...adaPerson, id: ' ' },
+          { ...benPerson, id: ' ' },
+        ],
+      ),
+    ).toEqual(['  by email', '  by name_and_organization']));
+
   it('two people who bear the identifiers of one row are given to neither, however well a third fits', () =>
     expect(
       align(
@@ -364,6 +375,26 @@ describe('somebody else of the family or the company', () => {
       { first_name: 'Jane', last_name: 'Smith', email: 'smiths@gmail.com' },
     ],
     [
+      'whose profile a row bears under another first name',
+      { firstName: 'Sasha', lastName: 'Smith', profileUrl: 'linkedin.com/in/s' },
+      { first_name: 'Ann', last_name: 'Smith', proflink_url: 'https://linkedin.com/in/s' },
+    ],
+    [
+      'whose profile a row bears under a single name that is not theirs',
+      { firstName: 'Neha', profileUrl: 'linkedin.com/in/olga-novak' },
+      { first_name: 'Olga', last_name: 'Novak', proflink_url: 'https://linkedin.com/in/olga-novak' },
+    ],
+    [
+      'whose address has a number behind the name, so that the employer has several of them',
+      { email: 'jsmith2@acme.example' },
+      { first_name: 'John', last_name: 'Smith', organization: acme },
+    ],
+    [
+      'whose address has a number within the name',
+      { email: '1smith.john@acme.example' },
+      { first_name: 'John', last_name: 'Smith', organization: acme },
+    ],
+    [
       'who shares an address, by nothing else',
       { firstName: 'Bob', email: 'smiths@gmail.com' },
       { first_name: 'Alice', last_name: 'Smith', email: 'smiths@gmail.com' },
@@ -401,10 +432,21 @@ describe('the same person under another name', () => {
       'email',
     ],
     [
-      'another first name with the same profile',
-      { firstName: 'Sasha', lastName: 'Smith', profileUrl: 'linkedin.com/in/s' },
-      { first_name: 'Ann', last_name: 'Smith', proflink_url: 'https://linkedin.com/in/s' },
+      'another first name with the same profile and the same address',
+      { firstName: 'Sasha', lastName: 'Smith', profileUrl: 'linkedin.com/in/s', email: 's@gmail.com' },
+      {
+        first_name: 'Ann',
+        last_name: 'Smith',
+        proflink_url: 'https://linkedin.com/in/s',
+        personal_emails: ['s@gmail.com'],
+      },
       'profile_url',
+    ],
+    [
+      "another first name with the service's id",
+      { firstName: 'Sasha', lastName: 'Smith', personId: 'same' },
+      { first_name: 'Ann', last_name: 'Smith' },
+      'person_id',
     ],
     [
       'first and last name swapped, at the same employer',

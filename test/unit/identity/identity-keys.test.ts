@@ -43,6 +43,16 @@ describe('identity keys', () => {
     ]);
   });
 
+  it('have a bounded size and still tell long names apart', () => {
+    const long = '가'.repeat(300);
+    const identity = { firstName: long, lastName: long, organizationName: long };
+    const [key] = identityKeys(identity);
+    const [shared] = identityKeys({ ...identity, email: 'info@orbit.example' });
+    for (const each of [key!, shared!, identityKeys({ personId: 'x'.repeat(9_000) })[0]!])
+      expect(Buffer.byteLength(each)).toBeLessThan(2_000);
+    expect(identityKeys({ ...identity, lastName: `${long.slice(1)}나` })).not.toEqual([key]);
+  });
+
   it.each([
     {},
     { name: 'Ada Novak' },

@@ -18,6 +18,17 @@ describe('a profile URL', () => {
     expect(parseProfileUrl('https://www.linkedin.com/in/jos%C3%A9')).toBe('linkedin.com/in/josé');
   });
 
+  it.each([
+    'https://www.linkedin.com/in/josé',
+    'https://www.linkedin.com/in/jose\u0301/',
+    'https://www.linkedin.com/in/JOS%C3%89?trk=x',
+    'https://www.linkedin.com/in/jos%25C3%25A9',
+    'https://www.linkedin.com/in/jos%c3%a9/es',
+    'https://www.de.linkedin.com/in/jos\u200b%C3%A9/details/experience/',
+  ])('has one form in each encoding and with each suffix: %j', (url) => {
+    expect(parseProfileUrl(url)).toBe('linkedin.com/in/josé');
+  });
+
   it('may be of the older kind', () => {
     expect(parseProfileUrl('https://uk.linkedin.com/pub/ada-novak/1a/2b/3c')).toBe(
       'linkedin.com/pub/ada-novak/1a/2b/3c',
@@ -45,6 +56,9 @@ describe('the domain of an employer', () => {
     ['uk.orbit.example', 'orbit.example'],
     ['orbit.github.io', 'orbit.github.io'],
     ['facebook.com', 'facebook.com'],
+    ['www.bücher.example', 'xn--bcher-kva.example'],
+    ['BÜCHER.example', 'xn--bcher-kva.example'],
+    ['https://XN--BCHER-KVA.example/über-uns', 'xn--bcher-kva.example'],
   ])('is read from %j', (cell, expected) => {
     expect(parseDomain(cell)).toBe(expected);
   });

@@ -10,6 +10,8 @@ describe('whom somebody means who is to be suppressed', () => {
     ['person:5b00f1', { kind: 'person', key: 'person:5b00f1' }],
     ['0'.repeat(31) + 'F', { kind: 'hash', key: `hash:${'0'.repeat(31)}f` }],
     ['@orbit.example', { kind: 'domain', key: 'domain:orbit.example' }],
+    ['ada@bücher.example', { kind: 'email', key: 'email:ada@xn--bcher-kva.example' }],
+    ['@bücher.example', { kind: 'domain', key: 'domain:xn--bcher-kva.example' }],
     ['@eu.orbit.example', { kind: 'domain', key: 'domain:orbit.example' }],
   ])('%s', (text, subject) => {
     expect(parseSuppressionSubject(text)).toEqual(subject);
