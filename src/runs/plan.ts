@@ -90,6 +90,7 @@ async function decide(
   `.execute(transaction);
   if (rows > rowsWorthAnalyzing) await sql`analyze plan_rows, plan_keys`.execute(transaction);
   await findSamePeople(transaction);
+  await findRepeatedRecords(transaction);
   await sql`
     create temporary table plan_outcomes (row_number integer primary key, outcome text not null, reason text not null)
     on commit drop
@@ -111,11 +112,7 @@ async function decide(
   // One contact of the CRM is one row of the warehouse, whoever the rows of the file say that it is.
   await sql`
     insert into plan_outcomes
-    select r.row_number, 'duplicate', 'the same record id as row ' || first.row_number
-    from (
-      select contact_id, min(row_number) as row_number from plan_rows group by contact_id having count(*) > 1
-    ) first
-    join plan_rows r on r.contact_id = first.contact_id and r.row_number <> first.row_number
+    select row_number, 'duplicate', 'the same record id as row ' || record_row from plan_repeated
     on conflict do nothing
   `.execute(transaction);
   await sql`
@@ -231,6 +228,30 @@ async function findSamePeople(transaction: Transaction<Tables>): Promise<void> {
       where f.row_number = p.first_row and f.first_row < p.first_row
     `.execute(transaction);
   }
+}
+
+/**
+ * Fills `plan_repeated` with the rows that repeat the record id of an earlier row. No call asks for such a row, so it
+ * cannot stand for its person: another row of the person does, where there is one.
+ */
+async function findRepeatedRecords(transaction: Transaction<Tables>): Promise<void> {
+  await sql`
+    create temporary table plan_repeated on commit drop as
+    select r.row_number, record.row_number as record_row
+    from (
+      select contact_id, min(row_number) as row_number from plan_rows group by contact_id having count(*) > 1
+    ) record
+    join plan_rows r on r.contact_id = record.contact_id and r.row_number <> record.row_number
+  `.execute(transaction);
+  await sql`
+    update plan_people p set first_row = stands.row_number
+    from (
+      select first_row, min(row_number) filter (where record_row is null) as row_number
+      from plan_people left join plan_repeated using (row_number)
+      group by first_row
+    ) stands
+    where stands.first_row = p.first_row and stands.row_number <> p.first_row
+  `.execute(transaction);
 }
 
 async function countRows(

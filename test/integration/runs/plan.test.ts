@@ -47,6 +47,17 @@ describe('duplicates', () => {
     expect(await planned(rows)).toEqual([null, 'duplicate', null]);
   });
 
+  it('leave a person to another row where the first row of the person repeats a record id', async () => {
+    const rows = [
+      { keys: ['email:t1'], contactId: 'twice' },
+      { keys: ['email:t2'], contactId: 'twice' },
+      { keys: ['email:t2', 'profile:t2'], contactId: 'third' },
+      { keys: ['profile:t2'], contactId: 'fourth' },
+      { keys: ['email:t3'], contactId: 'twice' },
+    ];
+    expect(await planned(rows)).toEqual([null, 'duplicate', null, 'duplicate', 'duplicate']);
+  });
+
   it('are one person also by way of a third row', async () => {
     const rows = [{ keys: ['email:a1'] }, { keys: ['profile:p1'] }, { keys: ['email:a1', 'profile:p1'] }];
     expect(await planned(rows)).toEqual([null, 'duplicate', 'duplicate']);
