@@ -374,6 +374,245 @@ export interface ContactPhonesTable {
   asked_at: Timestamp;
 }
 
+/** What one answer, delivery or poll said about one person. Entries are only appended, and removed by erasure and retention. */
+export interface ObservationsTable {
+  observation_id: Generated<string>;
+  /** Which service said it, as in `RunOptions`. */
+  service: string;
+  /** `personKey` of the domain: the service's id, or the row that a person without an id was accepted for. */
+  person_key: string;
+  /** The service's id. */
+  person_id: string | null;
+  /** `reused`: an earlier observation, appended for a run that did not have to pay for it again. */
+  kind: 'answer' | 'phones' | 'waterfall' | 'reused';
+  /** When the service was asked: the newest one speaks for the person. Of a reused one, when its origin was asked. */
+  asked_at: Timestamp;
+  /** When it took effect in the warehouse. */
+  recorded_at: GeneratedTimestamp;
+  run_id: string;
+  /** The call that said it; of a reused one, the call of its origin. */
+  attempt_id: string;
+  delivery_id: string | null;
+  origin_observation_id: string | null;
+  /** `id:…`, `domain:…` or `name:…`; null where nothing is said about an employer. */
+  organization_key: string | null;
+  /** The employer as the answer described it: `organization_facts`. */
+  organization_facts: Buffer | null;
+  /** Identity keys that the answer confirms for the person: id, profile, addresses of their own. */
+  identity_keys: string[];
+  /** By field group (`personFieldGroups`); then what else the interface document names, under its own names. */
+  facts: Json<Record<string, unknown>>;
+}
+
+/** What answers said about a company: no personal data. */
+export interface OrganizationFactsTable {
+  /** SHA-256 of `facts`. */
+  facts_hash: Buffer;
+  facts: Json<Record<string, unknown>>;
+}
+
+/** The cells of a CRM contact that decide who it is, of contacts that have a match: one entry for each run that changed them. */
+export interface ContactRecordsTable {
+  source: string;
+  contact_id: string;
+  run_id: string;
+  row_number: number;
+  recorded_at: GeneratedTimestamp;
+  person_id: string | null;
+  email: string | null;
+  other_emails: string[] | null;
+  hashed_email: string | null;
+  profile_url: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  name: string | null;
+  organization_name: string | null;
+  domain: string | null;
+  keys: string[];
+}
+
+/** Decisions which person a contact is; the newest of a run that is not undone holds. */
+export interface ContactMatchesTable {
+  match_id: Generated<string>;
+  source: string;
+  contact_id: string;
+  service: string;
+  /** Null: the contact's cells contradict the person whom it was. */
+  person_key: string | null;
+  /** Why: `Evidence` of the domain, or what contradicts. */
+  evidence: string;
+  /** False: the person was known already, and no call was made for the contact. */
+  asked: boolean;
+  run_id: string;
+  /** The call that found the person. */
+  attempt_id: string | null;
+  row_number: number;
+  /** Of an answer, when the service was asked: an older answer never replaces a newer decision. */
+  decided_at: Timestamp;
+  /** When it took effect in the warehouse. */
+  recorded_at: GeneratedTimestamp;
+}
+
+/** What is known about each person now: computed from the log by `enrichment.project`. */
+export interface PeopleTable {
+  service: string;
+  person_key: string;
+  person_id: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  email: string | null;
+  email_status: string | null;
+  title: string | null;
+  headline: string | null;
+  seniority: string | null;
+  departments: string[] | null;
+  city: string | null;
+  state: string | null;
+  country: string | null;
+  organization_name: string | null;
+  organization_id: string | null;
+  organization_domain: string | null;
+  organization_industry: string | null;
+  organization_employees: number | null;
+  phone: string | null;
+  linkedin_url: string | null;
+  name: string | null;
+  subdepartments: string[] | null;
+  functions: string[] | null;
+  photo_url: string | null;
+  microblog_url: string | null;
+  codehost_url: string | null;
+  socialnet_url: string | null;
+  organization_key: string | null;
+  /** Read by the view `person_emails`. */
+  emails: Json<readonly Record<string, unknown>[]>;
+  /** Read by the view `person_phones`, the best number first. */
+  phones: Json<readonly Record<string, unknown>[]>;
+  /** Read by the view `employment_history`. */
+  employment: Json<readonly Record<string, unknown>[]>;
+  /** Field group → `observation_id`, for each group that has a value. */
+  said_by: Json<Record<string, number>>;
+  /** When the newest answer was asked for, and by which run and call. */
+  enriched_at: Timestamp;
+  run_id: string;
+  attempt_id: string;
+}
+
+/** What is known about each company now, by the newest answer that described it. */
+export interface OrganizationsTable {
+  service: string;
+  /** `id:…` or `domain:…`. */
+  organization_key: string;
+  organization_id: string | null;
+  name: string | null;
+  domain: string | null;
+  website_url: string | null;
+  linkedin_url: string | null;
+  microblog_url: string | null;
+  socialnet_url: string | null;
+  logo_url: string | null;
+  industry: string | null;
+  industries: string[] | null;
+  secondary_industries: string[] | null;
+  keywords: string[] | null;
+  technologies: string[] | null;
+  employees: number | null;
+  founded_year: number | null;
+  annual_revenue: Decimal | null;
+  annual_revenue_printed: string | null;
+  total_funding: Decimal | null;
+  total_funding_printed: string | null;
+  latest_funding_stage: string | null;
+  latest_funding_round_date: string | null;
+  raw_address: string | null;
+  street_address: string | null;
+  city: string | null;
+  state: string | null;
+  postal_code: string | null;
+  country: string | null;
+  short_description: string | null;
+  seo_description: string | null;
+  phone: string | null;
+  observation_id: string;
+  observed_at: Timestamp;
+  run_id: string;
+}
+
+/** Which person a contact is now: computed from `contact_matches` by `enrichment.project`. */
+export interface ContactsTable {
+  source: string;
+  contact_id: string;
+  service: string;
+  person_key: string;
+  match_id: string;
+  evidence: string;
+  asked: boolean;
+  /** The row of the export by which it was matched. */
+  run_id: string;
+  row_number: number;
+}
+
+/** The feed of contacts that changed or went. Readers take transactions below `pg_snapshot_xmin(pg_current_snapshot())`. */
+export interface ChangesTable {
+  change_id: Generated<string>;
+  transaction_id: Generated<string>;
+  operation: 'upsert' | 'delete';
+  source: string;
+  contact_id: string;
+  /** Groups whose values changed; empty where the same values were said again. */
+  field_groups: string[];
+  changed_at: GeneratedTimestamp;
+}
+
+/** A view: the addresses of each person. */
+export interface PersonEmailsView {
+  service: string;
+  person_key: string;
+  person_id: string | null;
+  email: string;
+  email_status: string | null;
+  kind: string;
+  position: number | null;
+  observation_id: string;
+}
+
+/** A view: the numbers of each person, with the delivery that said each. */
+export interface PersonPhonesView {
+  service: string;
+  person_key: string;
+  person_id: string | null;
+  /** E.164 where it can be read, otherwise as it came. */
+  number: string;
+  e164: string | null;
+  raw_number: string | null;
+  type: string | null;
+  status: string | null;
+  dnc_status: string | null;
+  confidence: string | null;
+  position: number;
+  /** `reveal` or `waterfall`. */
+  origin: string;
+  asked_at: Timestamp;
+  run_id: string;
+  attempt_id: string;
+  delivery_id: string | null;
+  observation_id: string;
+}
+
+/** A view: the jobs of each person, in the order of the service. */
+export interface EmploymentHistoryView {
+  service: string;
+  person_key: string;
+  person_id: string | null;
+  position: number;
+  title: string | null;
+  organization_name: string | null;
+  organization_id: string | null;
+  started_on: Date | null;
+  ended_on: Date | null;
+  current: boolean | null;
+}
+
 /**
  * What a contact, or one number of it, was before a run wrote it: filled by triggers. The entries of a contact, in the order of
  * `entry_id`, are a stack: a run can be taken back where its entries are on top, for then nobody has written the contact since.
@@ -475,6 +714,19 @@ export interface Tables {
   webhook_deliveries: WebhookDeliveriesTable;
   contact_phones: ContactPhonesTable;
   contact_journal: ContactJournalTable;
+  observations: ObservationsTable;
+  organization_facts: OrganizationFactsTable;
+  contact_records: ContactRecordsTable;
+  contact_matches: ContactMatchesTable;
+  people: PeopleTable;
+  organizations: OrganizationsTable;
+  contacts: ContactsTable;
+  /** A view; it takes the name `enriched_contacts` once nothing else writes that table. */
+  contact_people: EnrichedContactsTable & { service: string; person_key: string };
+  changes: ChangesTable;
+  person_emails: PersonEmailsView;
+  person_phones: PersonPhonesView;
+  employment_history: EmploymentHistoryView;
   notifications: NotificationsTable;
   analyst_roles: AnalystRolesTable;
   fetched_exports: FetchedExportsTable;

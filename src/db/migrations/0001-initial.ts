@@ -3,7 +3,10 @@ import { lateResultTables } from './initial/late-results.ts';
 import { ledgerTables } from './initial/ledger.ts';
 import { notificationTables } from './initial/notifications.ts';
 import { peopleTables } from './initial/people.ts';
+import { peopleLog } from './initial/people-log.ts';
+import { peopleProjections } from './initial/people-projections.ts';
 import { privacyTables } from './initial/privacy.ts';
+import { projectionFunctions } from './initial/project-people.ts';
 import { runTables } from './initial/runs.ts';
 
 /** All tables of version 0.1.0, a file for each feature. Until that release, tables are changed in place. */
@@ -13,6 +16,9 @@ export async function up(database: Kysely<never>): Promise<void> {
     ...ledgerTables,
     ...lateResultTables,
     ...peopleTables,
+    ...peopleLog,
+    ...peopleProjections,
+    ...projectionFunctions,
     ...privacyTables,
     ...notificationTables,
   ];

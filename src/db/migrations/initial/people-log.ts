@@ -1,0 +1,83 @@
+/** The log of what was learned about people and contacts: entries are only ever appended. `schema.ts` explains the columns. */
+export const peopleLog = [
+  `create table enrichment.organization_facts (
+    facts_hash bytea primary key,
+    facts jsonb not null
+  )`,
+  `comment on table enrichment.organization_facts is
+    'What answers said about a company, stored once for all people of whom an answer said the same'`,
+
+  `create table enrichment.observations (
+    observation_id bigint generated always as identity primary key,
+    service text not null,
+    person_key text not null,
+    person_id text,
+    kind text not null check (kind in ('answer', 'phones', 'waterfall', 'reused')),
+    asked_at timestamptz not null,
+    recorded_at timestamptz not null default clock_timestamp(),
+    run_id text not null,
+    attempt_id text not null,
+    delivery_id text,
+    origin_observation_id bigint check ((kind = 'reused') = (origin_observation_id is not null)),
+    organization_key text,
+    organization_facts bytea,
+    identity_keys text[] not null default '{}',
+    facts jsonb not null
+  )`,
+  `create index observations_by_person on enrichment.observations (service, person_key, observation_id)`,
+  `create index observations_by_organization
+    on enrichment.observations (service, organization_key, asked_at desc, observation_id desc)
+    where organization_key is not null`,
+  `create index observations_by_run on enrichment.observations (run_id, observation_id)`,
+  // Without a pending list, which each lookup would read from its beginning.
+  `create index observations_by_key on enrichment.observations using gin (identity_keys) with (fastupdate = off)`,
+  `comment on table enrichment.observations is
+    'What one answer, delivery or poll said about one person'`,
+
+  `create table enrichment.contact_records (
+    source text not null,
+    contact_id text not null,
+    run_id text not null,
+    row_number integer not null,
+    recorded_at timestamptz not null default clock_timestamp(),
+    person_id text,
+    email text,
+    other_emails text[],
+    hashed_email text,
+    profile_url text,
+    first_name text,
+    last_name text,
+    name text,
+    organization_name text,
+    domain text,
+    keys text[] not null,
+    primary key (source, contact_id, run_id)
+  )`,
+  `create index contact_records_by_run on enrichment.contact_records (run_id)`,
+  `comment on table enrichment.contact_records is
+    'The cells of a CRM contact that decide who it is, as an export had them'`,
+
+  `create table enrichment.contact_matches (
+    match_id bigint generated always as identity primary key,
+    source text not null,
+    contact_id text not null,
+    service text not null,
+    person_key text,
+    evidence text not null,
+    asked boolean not null,
+    run_id text not null,
+    attempt_id text,
+    row_number integer not null,
+    decided_at timestamptz not null,
+    recorded_at timestamptz not null default clock_timestamp()
+  )`,
+  `create index contact_matches_by_contact on enrichment.contact_matches (source, contact_id, decided_at, match_id)`,
+  `create index contact_matches_by_person on enrichment.contact_matches (service, person_key)
+    where person_key is not null`,
+  `create index contact_matches_by_run on enrichment.contact_matches (run_id, match_id)`,
+  `comment on table enrichment.contact_matches is
+    'Decisions that a CRM contact is a person; without a person, that an earlier decision holds no longer'`,
+
+  // Undone runs are few, and every projection leaves their entries out.
+  `create index runs_undone on enrichment.runs (run_id) where undone_at is not null`,
+];

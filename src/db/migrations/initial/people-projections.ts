@@ -1,0 +1,135 @@
+import { personFieldGroups } from '../../../domain/identity/person-columns.ts';
+
+const columns = Object.values(personFieldGroups)
+  .flatMap((group) => Object.entries(group.columns))
+  .map(([name, type]) => `${name} ${type}`);
+
+const contactColumns = Object.values(personFieldGroups)
+  .filter((group) => group.inContacts)
+  .flatMap((group) => Object.keys(group.columns));
+
+/** What is computed from the log; only `enrichment.project` writes it. `schema.ts` explains the columns. */
+export const peopleProjections = [
+  `create table enrichment.people (
+    service text not null,
+    person_key text not null,
+    ${columns.join(',\n    ')},
+    organization_key text,
+    emails jsonb not null,
+    phones jsonb not null,
+    employment jsonb not null,
+    said_by jsonb not null,
+    enriched_at timestamptz not null,
+    run_id text not null,
+    attempt_id text not null,
+    primary key (service, person_key)
+  )`,
+  `create index people_by_organization on enrichment.people (organization_domain)
+    where organization_domain is not null`,
+  `create index people_by_id on enrichment.people (left(person_id, 200))`,
+  `comment on table enrichment.people is 'What is known about each person now'`,
+  `comment on column enrichment.people.said_by is
+    'For each group of fields that has a value, the observation that said it'`,
+
+  `create table enrichment.organizations (
+    service text not null,
+    organization_key text not null,
+    organization_id text,
+    name text,
+    domain text,
+    website_url text,
+    linkedin_url text,
+    microblog_url text,
+    socialnet_url text,
+    logo_url text,
+    industry text,
+    industries text[],
+    secondary_industries text[],
+    keywords text[],
+    technologies text[],
+    employees integer,
+    founded_year integer,
+    annual_revenue numeric,
+    annual_revenue_printed text,
+    total_funding numeric,
+    total_funding_printed text,
+    latest_funding_stage text,
+    latest_funding_round_date text,
+    raw_address text,
+    street_address text,
+    city text,
+    state text,
+    postal_code text,
+    country text,
+    short_description text,
+    seo_description text,
+    phone text,
+    observation_id bigint not null,
+    observed_at timestamptz not null,
+    run_id text not null,
+    primary key (service, organization_key)
+  )`,
+  `create index organizations_by_domain on enrichment.organizations (domain) where domain is not null`,
+  `comment on table enrichment.organizations is 'What is known about each company now'`,
+
+  `create table enrichment.contacts (
+    source text not null,
+    contact_id text not null,
+    service text not null,
+    person_key text not null,
+    match_id bigint not null,
+    evidence text not null,
+    asked boolean not null,
+    run_id text not null,
+    row_number integer not null,
+    primary key (source, contact_id)
+  )`,
+  `create index contacts_by_person on enrichment.contacts (service, person_key)`,
+  `create index contacts_by_run on enrichment.contacts (run_id)`,
+  `comment on table enrichment.contacts is 'Which person each CRM contact is now, by its newest valid match'`,
+
+  `create table enrichment.changes (
+    change_id bigint generated always as identity primary key,
+    transaction_id xid8 not null default pg_current_xact_id(),
+    operation text not null check (operation in ('upsert', 'delete')),
+    source text not null,
+    contact_id text not null,
+    field_groups text[] not null,
+    changed_at timestamptz not null default clock_timestamp()
+  )`,
+  `create index changes_by_transaction on enrichment.changes (transaction_id, change_id)`,
+  `create index changes_by_contact on enrichment.changes (source, contact_id)`,
+  `create index changes_by_age on enrichment.changes using brin (changed_at)`,
+  `comment on table enrichment.changes is
+    'Contacts that changed or went, in order; readers take transactions below pg_snapshot_xmin(pg_current_snapshot())'`,
+
+  `create view enrichment.contact_people as
+    select c.source, c.contact_id,
+      ${contactColumns.map((column) => `p.${column}`).join(', ')},
+      p.enriched_at, c.run_id, p.attempt_id, c.row_number,
+      p.service, p.person_key
+    from enrichment.contacts c
+    join enrichment.people p on p.service = c.service and p.person_key = c.person_key`,
+
+  `create view enrichment.person_emails as
+    select p.service, p.person_key, p.person_id, e.email, e.email_status, e.kind, e.position, e.observation_id
+    from enrichment.people p
+    cross join lateral jsonb_to_recordset(p.emails)
+      as e (email text, email_status text, kind text, position integer, observation_id bigint)`,
+  `create view enrichment.person_phones as
+    select p.service, p.person_key, p.person_id, n.number, n.e164, n.raw_number, n.type, n.status, n.dnc_status,
+      n.confidence, n.position, n.origin, n.asked_at, o.run_id, o.attempt_id, o.delivery_id, n.observation_id
+    from enrichment.people p
+    cross join lateral jsonb_to_recordset(p.phones)
+      as n (number text, e164 text, raw_number text, type text, status text, dnc_status text, confidence text,
+        position integer, origin text, asked_at timestamptz, observation_id bigint)
+    join enrichment.observations o on o.observation_id = n.observation_id`,
+  `create view enrichment.employment_history as
+    select p.service, p.person_key, p.person_id, e.position, e.title, e.organization_name, e.organization_id,
+      e.started_on, e.ended_on, e.current
+    from enrichment.people p
+    cross join lateral rows from (
+      jsonb_to_recordset(p.employment)
+        as (title text, organization_name text, organization_id text, started_on date, ended_on date, current boolean)
+    ) with ordinality as e (title, organization_name, organization_id, started_on, ended_on, current, position)`,
+];
