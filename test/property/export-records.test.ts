@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import Papa from 'papaparse';
 import { expect, it } from 'vitest';
 import { decodeText, encodeText, type ByteText } from '../../src/ingest/reading/byte-text.ts';
-import { RecordParser, type Dialect } from '../../src/ingest/reading/records.ts';
+import type { Dialect } from '../../src/ingest/reading/dialect.ts';
+import { RecordParser } from '../../src/ingest/reading/records.ts';
 
 const cell = fc.oneof(
   fc.string({

@@ -16,6 +16,8 @@ const mappingSchema = z.strictObject({
     .string()
     .regex(/^[^"\r\n\ufeff]$/, 'must be one character')
     .optional(),
+  /** Where quotes enclose no cells: `5" pipe` in a file that quotes nothing. */
+  quotes: z.literal('none').optional(),
   columns: z
     .strictObject({
       contact_id: columns,

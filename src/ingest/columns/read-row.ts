@@ -68,31 +68,28 @@ export function createRowReader(
 }
 
 /**
- * Tells why a record cannot be read. Only what cannot put one person's cell into another person's column is tolerated: surplus
- * cells that are empty, and missing cells of columns that have no name and end the header.
+ * Tells why a record cannot be read. A record with more or fewer cells than a row is not: nothing says where the delimiter
+ * stands that it has too many or lacks, and one person's cell could be put into another column.
  *
- * @param names the header as it stands in the file: a record that repeats it is no contact
+ * @param columns of the header
+ * @param width cells of a row
  * @returns a function that gives the reason, or undefined
  */
 export function createRecordCheck(
-  names: readonly string[],
-): (cells: readonly ByteText[], guessed: boolean) => string | undefined {
-  const header = names.map(encodeText);
-  const most = header.length;
-  const least = header.findLastIndex((name) => name.trim() !== '') + 1;
-  return (cells, guessed) => {
-    if (cells.length < least) return `too few cells: ${cells.length}, and the header has ${most}`;
-    if (cells.length > most && cells.some((cell, index) => index >= most && cell.trim() !== '')) {
-      return `too many cells: ${cells.length}, and the header has ${most}`;
+  columns: number,
+  width: number,
+): (cells: readonly ByteText[]) => string | undefined {
+  return (cells) => {
+    if (cells.length !== width) {
+      const few = cells.length < width ? 'few' : 'many';
+      const rows = width === columns ? `the header has ${width}` : `all other rows have ${width}`;
+      return `too ${few} cells: ${cells.length}, and ${rows}`;
     }
-    if (guessed && cells.some((cell) => /[\r\n]/.test(cell))) {
-      return 'a quote is opened and not closed in its line: following lines run into this record';
+    if (cells.some((cell, index) => index >= columns && cell.trim() !== '')) {
+      return `too many cells: ${cells.length}, and the header has ${columns}`;
     }
     if (cells.some((cell) => cell.length > longestCell))
       return `a cell of more than ${longestCell} characters`;
-    if (cells[0] === header[0] && header.every((name, index) => cells[index] === name)) {
-      return 'the header once more';
-    }
     return undefined;
   };
 }

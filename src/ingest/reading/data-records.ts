@@ -1,5 +1,6 @@
 import type { ByteText } from './byte-text.ts';
 import type { OpenedExport } from './open-export.ts';
+import { createRowReader } from '../columns/read-row.ts';
 import { isBlank } from './layout.ts';
 import { readRecords, type RecordBatch } from './records.ts';
 
@@ -13,61 +14,79 @@ const longestFooter = 20;
  * The records of an export that stand for contacts: without what is above the header, the header, blank lines, and the
  * footer of a report.
  *
- * A footer is told by its end, so lines with a single cell are held back until it is known what follows them.
+ * A footer is told by its end, so lines with a single cell are held back until it is known what follows them. A line that
+ * gives an identity is a contact wherever it stands.
  *
  * @param onFooter told how many lines were left out at the end
  * @throws Problem `export.*`
  */
 export async function* readDataRecords(
-  { survey, layout }: OpenedExport,
+  { survey, layout, columns, shape }: OpenedExport,
   onFooter: (lines: number) => void,
   signal?: AbortSignal,
 ): AsyncGenerator<RecordBatch> {
+  const readRow = createRowReader(columns);
+  const couldBeFooter = ({ record, fault }: HeldRecord): boolean =>
+    fault === undefined &&
+    isAlone(record, layout.header.length) &&
+    readRow(record, 0, undefined).keys.length === 0;
   let before = layout.recordsBefore + 1;
   let held: HeldRecord[] = [];
-  for await (const batch of readRecords(survey, layout.dialect, signal)) {
-    const records: ByteText[][] = [];
-    const guessed = new Set<number>();
-    const pass = (record: ByteText[], isGuessed: boolean): void => {
-      if (isGuessed) guessed.add(records.length);
-      records.push(record);
-    };
-    for (let index = 0; index < batch.records.length; index += 1) {
-      const record = batch.records[index]!;
-      const isGuessed = batch.guessed.has(index);
+  let isBehindBlank = false;
+  for await (const batch of readRecords(survey, layout, shape, signal)) {
+    const passed: HeldRecord[] = [];
+    for (const [index, record] of batch.records.entries()) {
       if (before > 0) {
         before -= 1;
-      } else if (isAlone(record, layout.header.length)) {
-        held.push({ record, isGuessed });
-        const first = held.length > longestFooter ? held.shift() : undefined;
-        if (first) pass(first.record, first.isGuessed);
-      } else if (!isBlank(record)) {
-        if (held.length > 0) {
-          for (const each of held) pass(each.record, each.isGuessed);
+      } else if (isBlank(record)) {
+        isBehindBlank = true;
+      } else {
+        const each: HeldRecord = { record, fault: batch.faults.get(index), isBehindBlank };
+        isBehindBlank = record.every((cell) => cell.trim() === '');
+        if (couldBeFooter(each)) {
+          held.push(each);
+          if (held.length > longestFooter) passed.push(held.shift()!);
+        } else {
+          passed.push(...held, each);
           held = [];
         }
-        pass(record, isGuessed);
       }
     }
-    if (records.length > 0) yield { records, guessed };
+    if (passed.length > 0) yield batchOf(passed);
   }
-  if (held.some(({ record }) => footerPhrase.test(record[0]!.trim()))) onFooter(held.length);
-  else if (held.length > 0) {
-    const guessed = new Set([...held.keys()].filter((index) => held[index]!.isGuessed));
-    yield { records: held.map(({ record }) => record), guessed };
-  }
+  const footerAt = footerStart(held);
+  if (footerAt > 0) yield batchOf(held.slice(0, footerAt));
+  if (footerAt < held.length) onFooter(held.length - footerAt);
 }
 
 /** A line with a single cell that nothing has followed yet. */
 interface HeldRecord {
   readonly record: ByteText[];
   /** As in `RecordBatch`. */
-  readonly isGuessed: boolean;
+  readonly fault: string | undefined;
+  /** A blank line, or one of nothing but delimiters, stands above it. */
+  readonly isBehindBlank: boolean;
+}
+
+function batchOf(held: readonly HeldRecord[]): RecordBatch {
+  const faults = held.flatMap(({ fault }, index) => (fault === undefined ? [] : [[index, fault] as const]));
+  return { records: held.map(({ record }) => record), faults: new Map(faults) };
+}
+
+/**
+ * Where the footer begins among the last lines: with its first phrase, or with the lines without any delimiter that stand
+ * below a blank line and above that phrase, such as the title of the report.
+ */
+function footerStart(held: readonly HeldRecord[]): number {
+  const phrase = held.findIndex(({ record }) => footerPhrase.test(record[0]!.trim()));
+  if (phrase === -1) return held.length;
+  const first = held.slice(0, phrase).findLastIndex(({ record }) => record.length > 1) + 1;
+  const behindBlank = held.slice(first, phrase + 1).findIndex((each) => each.isBehindBlank);
+  return behindBlank === -1 ? phrase : first + behindBlank;
 }
 
 /** One cell with text and nothing beside it, in a table of several columns. */
 function isAlone(record: readonly ByteText[], columns: number): boolean {
   if (columns === 1 || record[0] === '' || (record.length > 1 && record[1] !== '')) return false;
-  if (isBlank(record) || record[0]!.includes('@')) return false;
   return record.every((cell, index) => index === 0 || cell === '');
 }

@@ -3,9 +3,9 @@ import { counted, nounFor } from '../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { emptyFile } from './file-bytes.ts';
 import { headerKey } from '../columns/header-name.ts';
-import { commonNames, knownExports } from '../columns/known-exports.ts';
+import { isKnownName } from '../columns/known-names.ts';
 import type { ExportMapping } from '../columns/mapping-file.ts';
-import type { Dialect } from './records.ts';
+import type { Dialect } from './dialect.ts';
 
 /** Where the header stands in a file, and how its cells are told apart. */
 export interface Layout {
@@ -15,36 +15,21 @@ export interface Layout {
   readonly recognised: boolean;
   /** Records before the header: titles, notes, `sep=;`. */
   readonly recordsBefore: number;
+  /** The first rows, without blank lines and lines of a single cell. */
+  readonly rows: readonly (readonly string[])[];
   readonly warnings: readonly string[];
 }
 
 const delimiters = [',', ';', '\t', '|'];
 /** Title rows and instructions above a header: the longest that were seen had a dozen. */
 const recordsSearched = 40;
-const knownKeys: ReadonlySet<string> = new Set(
-  [commonNames, ...knownExports.map((known) => known.fields)]
-    .flatMap((fields) => Object.values(fields).flat())
-    .concat([
-      'title',
-      'job title',
-      'phone',
-      'mobile phone',
-      'phone number',
-      'city',
-      'country',
-      'state',
-      'owner',
-    ])
-    .map(headerKey),
-);
-
 /**
  * Finds delimiter, line ends and header in the beginning of a file. The delimiter is the one by which a line falls into
  * known column names: counting characters fails on addresses with commas in a file with semicolons.
  *
  * @param sample the beginning of the text
  * @param whole the sample is all there is
- * @throws Problem `export.no-header`, `export.ragged`, `export.empty`
+ * @throws Problem `export.no-header`, `export.unclosed-quote`, `export.empty`
  */
 export function findLayout(
   path: string,
@@ -56,21 +41,25 @@ export function findLayout(
   const lineEnds = lineEndsOf(sample, whole);
   const given = mapping?.delimiter ?? announced;
   const wanted = new Set(namesIn(mapping).map(headerKey));
+  const quotes = mapping?.quotes;
   const candidates = (given === undefined ? delimiters : [given]).map((delimiter) =>
-    readCandidate({ delimiter, lineEnds }, sample, whole, wanted),
+    readCandidate({ delimiter, lineEnds, quotes }, sample, whole, wanted),
   );
   const best = candidates.reduce((left, right) => (isBetter(right, left) ? right : left));
   const header = best.records[best.headerAt];
   if (header === undefined || isBlank(header)) throw emptyFile(path);
-  const rows = best.records.slice(best.headerAt + 1).filter((record) => !isBlank(record));
+  const rows = best.records
+    .slice(best.headerAt + 1)
+    .filter((record) => record.length > 1 || header.length === 1);
   if (best.score === 0 && looksLikeData(header)) throw noHeader(path);
-  refuseRagged(path, header, rows);
+  refuseSwallowedRows(path, header);
   return {
     dialect: best.dialect,
     // PostgreSQL's text cannot hold a NUL, and a column's name has no use for one.
     header: header.map((name) => name.replaceAll('\0', '')),
     recognised: best.score > 0,
     recordsBefore: best.headerAt,
+    rows: rows.filter((record) => !isBlank(record)),
     warnings: warningsOf(best, announced !== undefined, lineEnds),
   };
 }
@@ -99,6 +88,7 @@ function readCandidate(
     delimiter: dialect.delimiter,
     newline: dialect.lineEnds === 'CR' ? '\r' : '\n',
     preview: recordsSearched + 100,
+    fastMode: dialect.quotes === 'none' ? true : undefined,
   });
   let { data } = parser.parse(text, 0, !whole) as Papa.ParseResult<string[]>;
   // A header that is longer than the sample, or a quote that is never closed: the first reading of all records will tell.
@@ -106,13 +96,13 @@ function readCandidate(
   const records = data.map((record) => record.map((cell) => cell.replace(/\r$/, '')));
   const scores = records
     .slice(0, recordsSearched)
-    .map((record) => record.filter((cell) => isKnownName(cell, wanted)).length);
+    .map((record) => record.filter((cell) => isNamed(cell, wanted)).length);
   const score = Math.max(0, ...scores);
   return { dialect, records, headerAt: headerPosition(records, scores, score), score };
 }
 
 /**
- * The record with the most known names. Where another of that kind follows at once, it is that one: templates show labels
+ * The record with the most known names. Where another with as many follows at once, it is that one: templates show labels
  * above the names of the interface. Without any known name it is the first record of the usual width.
  */
 function headerPosition(records: readonly string[][], scores: readonly number[], score: number): number {
@@ -122,14 +112,14 @@ function headerPosition(records: readonly string[][], scores: readonly number[],
     return first === -1 ? 0 : first;
   }
   let at = scores.indexOf(score);
-  while ((scores[at + 1] ?? 0) >= Math.max(2, score / 2)) at += 1;
+  while (score > 1 && scores[at + 1] === score) at += 1;
   return at;
 }
 
-function isKnownName(cell: string, wanted: ReadonlySet<string>): boolean {
+function isNamed(cell: string, wanted: ReadonlySet<string>): boolean {
   if (cell.length > 200) return false;
   const key = headerKey(cell);
-  return knownKeys.has(key) || wanted.has(key);
+  return isKnownName(key) || wanted.has(key);
 }
 
 function isBetter(left: Candidate, right: Candidate): boolean {
@@ -138,7 +128,7 @@ function isBetter(left: Candidate, right: Candidate): boolean {
 }
 
 /** The number of cells that most records have. */
-function usualWidth(records: readonly string[][]): number {
+export function usualWidth(records: readonly (readonly string[])[]): number {
   const counts = new Map<number, number>();
   for (const record of records) {
     if (!isBlank(record)) counts.set(record.length, (counts.get(record.length) ?? 0) + 1);
@@ -181,20 +171,14 @@ function noHeader(path: string): Problem {
   });
 }
 
-/** No row that fits means that the header is not this table's. One that does not fit is only a malformed row. */
-function refuseRagged(path: string, header: readonly string[], rows: readonly string[][]): void {
-  const width = usualWidth(rows);
-  if (rows.length < 2 || width === header.length || width < 2) return;
-  if (rows.some((row) => row.length === header.length)) return;
-  throw new Problem(
-    'export.ragged',
-    `the header has ${counted(header.length, 'column')}, but the lines below it have ${width}`,
-    {
-      where: `${path}, header`,
-      next: 'export it again, or correct the header so that it has a name for each column',
-      exitCode: exitCodes.usage,
-    },
-  );
+/** A name may have line breaks in it, but no contacts: those are the rows that a stray quote in the header swallowed. */
+function refuseSwallowedRows(path: string, header: readonly string[]): void {
+  if (!header.some((name) => /[\r\n]/.test(name) && looksLikeData(name.split(/[\r\n,;|\t]+/)))) return;
+  throw new Problem('export.unclosed-quote', 'a quote is opened in the header and not closed there', {
+    where: `${path}, header`,
+    next: 'close the quote in that line, or export the file again; inside of quotes, a quote is written twice',
+    exitCode: exitCodes.usage,
+  });
 }
 
 /** A warning of lines that belong to no record. */

@@ -3,6 +3,7 @@ import { mapColumns, type ColumnMap } from '../columns/column-map.ts';
 import { findLayout, type Layout } from './layout.ts';
 import { checkedMapping } from '../columns/mapping-file.ts';
 import { readText } from './read-text.ts';
+import { findRowShape, type RowShape } from './row-shape.ts';
 import { surveyExport, type SurveyedExport } from './survey.ts';
 
 /** An export of which everything is known that can be known before its rows are read. */
@@ -10,6 +11,7 @@ export interface OpenedExport {
   readonly survey: SurveyedExport;
   readonly layout: Layout;
   readonly columns: ColumnMap;
+  readonly shape: RowShape;
   readonly warnings: readonly string[];
 }
 
@@ -35,7 +37,9 @@ export async function openExport(path: string, options: ReadingOptions): Promise
   const { sample, whole } = await readSample(survey, options.signal);
   const layout = findLayout(path, sample, whole, mapping);
   const columns = mapColumns(path, layout, { mapping, source: options.source });
-  return { survey, layout, columns, warnings: [...survey.warnings, ...layout.warnings, ...columns.warnings] };
+  const shape = findRowShape(path, layout, columns);
+  const warnings = [...survey.warnings, ...layout.warnings, ...columns.warnings];
+  return { survey, layout, columns, shape, warnings };
 }
 
 async function readSample(

@@ -1,26 +1,33 @@
 import Papa from 'papaparse';
+import { counted } from '../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { encodeText, type ByteText } from './byte-text.ts';
+import { DamageInspector, type Damage } from './damage.ts';
+import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
+import type { Layout } from './layout.ts';
 import { readByteText } from './read-text.ts';
+import type { RowShape } from './row-shape.ts';
 import type { SurveyedExport } from './survey.ts';
-
-/** How records and cells are told apart. */
-export interface Dialect {
-  readonly delimiter: string;
-  /** `mixed`: CR alone ends some lines and LF others. CRLF and LF may alternate in any case. */
-  readonly lineEnds: 'LF' | 'CRLF' | 'CR' | 'mixed';
-}
 
 export interface RecordBatch {
   readonly records: ByteText[][];
-  /** Positions of records in which a quote neither opens nor closes a cell: the parser guessed where the cell ends. */
-  readonly guessed: ReadonlySet<number>;
+  /** Why records cannot be read, by their positions. */
+  readonly faults: ReadonlyMap<number, string>;
+}
+
+/** What is known of the rows. */
+export interface RowExpectation {
+  readonly shape: RowShape;
+  /** Records above the first row, with the header: they have other shapes. */
+  readonly recordsBefore: number;
 }
 
 /** A record that is longer has lost its closing quote, or is no record. */
 const longestRecord = 4 * 1024 * 1024;
+/** Text that may be read again behind damaged quotes. Beyond it, quotes enclose no cells in this file. */
+const longestReread = 64 * 1024 * 1024;
 
-const nothingGuessed: ReadonlySet<number> = new Set();
+const noFaults: ReadonlyMap<number, string> = new Map();
 
 /**
  * Papaparse over text that arrives in pieces.
@@ -28,21 +35,31 @@ const nothingGuessed: ReadonlySet<number> = new Set();
  * This is its `Parser`, which all its streaming interfaces are built on. They would hide what is needed here: the duplex
  * stream drops parse errors, so that an unclosed quote swallows the rest of a file in silence; `chunk` does not say how
  * much text is still waiting for the end of its record.
+ *
+ * Where a quote has swallowed lines that look like rows, the line of the quote becomes a record with a fault, and reading
+ * continues with the next line.
  */
 export class RecordParser {
   readonly #parser: Papa.Parser;
   readonly #dialect: Dialect;
   readonly #path: string;
+  readonly #inspector: DamageInspector | undefined;
+  #recordsBefore: number;
   #rest = '';
   #line = 1;
+  #reread = 0;
 
-  constructor(path: string, dialect: Dialect) {
+  /** @param expected without it, records are taken as the quotes say */
+  constructor(path: string, dialect: Dialect, expected?: RowExpectation) {
     this.#path = path;
     this.#dialect = dialect;
+    this.#inspector = expected && new DamageInspector(dialect, expected.shape);
+    this.#recordsBefore = expected?.recordsBefore ?? 0;
     this.#parser = new Papa.Parser({
       delimiter: dialect.delimiter,
       // With LF the parser also ends lines at CRLF, but for the CR that is taken off below.
-      newline: dialect.lineEnds === 'CR' ? '\r' : '\n',
+      newline: lineBreakOf(dialect),
+      fastMode: dialect.quotes === 'none' ? true : undefined,
     });
   }
 
@@ -57,18 +74,61 @@ export class RecordParser {
    * @throws Problem `export.unclosed-quote`, `export.record-too-long`
    */
   parse(text: ByteText, last: boolean): RecordBatch {
-    const input = this.#withOneLineEnd(this.#rest + text, last);
-    const { data, errors, meta } = this.#parser.parse(input, 0, !last) as Papa.ParseResult<ByteText[]>;
-    let guessed: Set<number> | undefined;
-    for (const error of errors) {
-      if (error.code === 'MissingQuotes') throw this.#unclosedQuote(input, error.index ?? 0);
-      if (error.row !== undefined && error.row < data.length) (guessed ??= new Set()).add(error.row);
+    const records: ByteText[][] = [];
+    const faults = new Map<number, string>();
+    let input = this.#withOneLineEnd(this.#rest + text, last);
+    for (;;) {
+      const parsed = this.#parser.parse(input, 0, !last) as Papa.ParseResult<ByteText[]>;
+      const { data, errors, meta } = parsed;
+      if (this.#dialect.lineEnds !== 'CR' && input.includes('\r')) dropCarriageReturns(data);
+      const exempt = Math.min(this.#recordsBefore, data.length);
+      const damage = this.#inspector?.find(input, parsed, exempt, last);
+      if (damage === undefined) {
+        const unclosed = errors.find((error) => error.code === 'MissingQuotes');
+        if (unclosed) throw this.#unclosedQuote(input, unclosed.index ?? 0);
+        append(records, data);
+        this.#recordsBefore -= exempt;
+        this.#line += this.#breaks(input, meta.cursor);
+        input = input.slice(meta.cursor);
+        if (input.length <= longestRecord) break;
+        // Never two times the same: what is found here is shorter than the text that is left.
+        const overlong = this.#inspector?.findOpen(input);
+        if (overlong === undefined || this.#recordsBefore > 0) throw this.#tooLong(input);
+        input = this.#takeOut(input, overlong, records, faults);
+        continue;
+      }
+      append(records, data.slice(0, damage.index));
+      this.#recordsBefore -= exempt;
+      input = this.#takeOut(input, damage, records, faults);
     }
-    if (this.#dialect.lineEnds !== 'CR' && input.includes('\r')) dropCarriageReturns(data);
-    this.#rest = input.slice(meta.cursor);
-    this.#line += countBreaks(input, meta.cursor, this.#dialect);
-    if (this.#rest.length > longestRecord) throw this.#tooLong();
-    return { records: data, guessed: guessed ?? nothingGuessed };
+    this.#rest = input;
+    return { records, faults: faults.size === 0 ? noFaults : faults };
+  }
+
+  /** Puts the damaged lines in as what they are, and returns the text behind them. */
+  #takeOut(input: string, damage: Damage, records: ByteText[][], faults: Map<number, string>): string {
+    const line = this.#line + this.#breaks(input, damage.start);
+    if (damage.kind === 'swallowed') {
+      faults.set(
+        records.length,
+        `the quote in line ${line} is not closed: it would swallow ` +
+          `${counted(damage.linesSwallowed, 'line')} below, which are read on their own`,
+      );
+    }
+    append(records, damage.records);
+    this.#line += this.#breaks(input, damage.end);
+    const rest = input.slice(damage.end);
+    this.#reread += rest.length;
+    if (this.#reread <= longestReread) return rest;
+    throw new Problem('export.unclosed-quote', 'too many quotes are opened and never closed', {
+      where: `${this.#path}, line ${line}`,
+      next: 'export the file again with quotes written twice inside of cells; a mapping file can say "quotes": "none" where they enclose no cells',
+      exitCode: exitCodes.usage,
+    });
+  }
+
+  #breaks(text: string, end: number): number {
+    return countCharacter(text, lineBreakOf(this.#dialect), end);
   }
 
   /** Only where both kinds occur: a replaced line end inside a quoted cell is the lesser evil there. */
@@ -78,11 +138,11 @@ export class RecordParser {
     return text.replaceAll(last ? /\r\n?/g : /\r\n|\r(?!$)/g, '\n');
   }
 
-  #tooLong(): Problem {
+  #tooLong(input: string): Problem {
     const ended = new Papa.Parser({ delimiter: this.#dialect.delimiter, newline: '\n' });
-    const { errors } = ended.parse(this.#rest, 0, false) as Papa.ParseResult<string[]>;
+    const { errors } = ended.parse(input, 0, false) as Papa.ParseResult<string[]>;
     const open = errors.find((error) => error.code === 'MissingQuotes');
-    if (open) return this.#unclosedQuote(this.#rest, open.index ?? 0);
+    if (open) return this.#unclosedQuote(input, open.index ?? 0);
     return new Problem('export.record-too-long', `a record is longer than ${longestRecord} characters`, {
       where: `${this.#path}, line ${this.#line}`,
       next: 'check that this is the CSV file that was meant, and the line ends and quotes near that line',
@@ -91,7 +151,7 @@ export class RecordParser {
   }
 
   #unclosedQuote(input: string, index: number): Problem {
-    const line = this.#line + countBreaks(input, index, this.#dialect);
+    const line = this.#line + this.#breaks(input, index);
     return new Problem('export.unclosed-quote', 'a quote is opened and never closed', {
       where: `${this.#path}, line ${line}`,
       next: 'close the quote in that line, or export the file again; inside of quotes, a quote is written twice',
@@ -103,16 +163,26 @@ export class RecordParser {
 /**
  * The records of a surveyed file, batch by batch, with flat memory.
  *
+ * @param shape of the rows below the header
  * @throws Problem `export.unclosed-quote`, `export.record-too-long`, `export.encoding`, `export.unreadable`
  */
 export async function* readRecords(
   file: SurveyedExport,
-  dialect: Dialect,
+  { dialect, recordsBefore }: Pick<Layout, 'dialect' | 'recordsBefore'>,
+  shape: RowShape,
   signal?: AbortSignal,
 ): AsyncGenerator<RecordBatch> {
-  const parser = new RecordParser(file.path, { ...dialect, delimiter: encodeText(dialect.delimiter) });
+  const parser = new RecordParser(
+    file.path,
+    { ...dialect, delimiter: encodeText(dialect.delimiter) },
+    { shape, recordsBefore: recordsBefore + 1 },
+  );
   for await (const bytes of readByteText(file, () => parser.line, signal)) yield parser.parse(bytes, false);
   yield parser.parse('' as ByteText, true);
+}
+
+function append(records: ByteText[][], more: readonly ByteText[][]): void {
+  for (const record of more) records.push(record);
 }
 
 function dropCarriageReturns(records: ByteText[][]): void {
@@ -121,12 +191,4 @@ function dropCarriageReturns(records: ByteText[][]): void {
     const cell = record[last]!;
     if (cell.charCodeAt(cell.length - 1) === 13) record[last] = cell.slice(0, -1) as ByteText;
   }
-}
-
-function countBreaks(text: string, end: number, { lineEnds }: Dialect): number {
-  const lineBreak = lineEnds === 'CR' ? '\r' : '\n';
-  let breaks = 0;
-  for (let at = text.indexOf(lineBreak); at !== -1 && at < end; at = text.indexOf(lineBreak, at + 1))
-    breaks += 1;
-  return breaks;
 }

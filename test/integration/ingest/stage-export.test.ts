@@ -162,18 +162,93 @@ describe('every record has one row, and an outcome where it can go no further', 
   it('a record that cannot be read says why', async () => {
     const { staged, rows } = await stage(
       'id,email,company\n1,a@x.example\n2,b@x.example,Orbit,surplus\n3,c@x.example,Orbit,,\n' +
-        'id,email,company\n5,"e@x.example,\n6,"f@x.example",Orbit\n7,g@x.example,Orbit\n',
+        'ID,Email,Company\n5,"e@x.example,\n6,"f@x.example",Orbit\n7,g@x.example,Orbit\n',
     );
-    expect(staged.malformed).toBe(4);
+    expect(staged.malformed).toBe(5);
     expect(rows.map((row) => [row.outcome, row.reason])).toEqual([
       ['malformed', 'too few cells: 2, and the header has 3'],
       ['malformed', 'too many cells: 4, and the header has 3'],
-      [null, null],
+      ['malformed', 'too many cells: 5, and the header has 3'],
       ['malformed', 'the header once more'],
-      ['malformed', 'a quote is opened and not closed in its line: following lines run into this record'],
+      ['malformed', expect.stringContaining('the quote in line 6 is not closed')],
+      [null, null],
       [null, null],
     ]);
     expect(rows[0]).toMatchObject({ contact_id: 'row:1', keys: [], email: null });
+  });
+
+  it('a record with a surplus delimiter is malformed also where its last cell is empty', async () => {
+    const { rows } = await stage(
+      'first_name,last_name,company,email,Marketing status,notes\n' +
+        'Ann,Lee,Acme, Inc,ann@acme.example,Unsubscribed,\n' +
+        'Bob,Ray,Orbit,bob@orbit.example,Subscribed,\n',
+    );
+    expect(rows.map((row) => [row.outcome, row.email])).toEqual([
+      ['malformed', null],
+      [null, 'bob@orbit.example'],
+    ]);
+  });
+
+  it('a single record with a surplus delimiter is malformed where it may stand in front of a column that is used', async () => {
+    const { rows } = await stage(
+      'email,company,Marketing status,notes\nann@acme.example,Acme,Inc,Unsubscribed,\n',
+    );
+    expect(rows.map((row) => row.outcome)).toEqual(['malformed']);
+  });
+
+  it('records that all end in one delimiter too many are read', async () => {
+    const { rows } = await stage(
+      'id,name,email,company\n1,Ann Lee,ann@acme.example,Acme,\n2,Bob Ray,bob@orbit.example,Orbit,\n' +
+        '3,Cy Dahlcy@helio.example,Helio,\n4,Di Ek,di@orbit.example,Orbit,\n',
+    );
+    expect(rows.map((row) => [row.outcome, row.email, row.organization_name])).toEqual([
+      [null, 'ann@acme.example', 'Acme'],
+      [null, 'bob@orbit.example', 'Orbit'],
+      ['malformed', null, null],
+      [null, 'di@orbit.example', 'Orbit'],
+    ]);
+  });
+
+  it.each([
+    [
+      'an address stands beside its column',
+      'name,company,email,notes\nAnn,Acme,Inc,ann@acme.example,\nBob,Orbit,Ltd,b@x.example,\n',
+    ],
+    [
+      'a cell reads like the rest of another',
+      'email,company,title,notes\na@x.example,Acme, Inc,CTO,\nb@x.example,Orbit, Ltd,CEO,\n',
+    ],
+    [
+      'the header lacks a delimiter',
+      'email,first_namelast_name,company,notes\na@x.example,Ann,Lee,Acme,\nb@x.example,Bob,Ray,Orbit,\n',
+    ],
+  ])('a file is refused where all records have a surplus cell and %s', async (_, content) => {
+    await expect(stage(content)).rejects.toMatchObject({ type: 'export.ragged' });
+  });
+
+  it('a record that lacks a delimiter is malformed also where the header ends in a column without a name', async () => {
+    const { rows } = await stage(
+      'name,company,email,\nAnn,Acme,a@x.example,\nBobOrbit,b@x.example,\nCy,Helio,c@x.example,\n',
+    );
+    expect(rows.map((row) => row.outcome)).toEqual([null, 'malformed', null]);
+  });
+
+  it('a second header with other columns is refused with its row', async () => {
+    const problem = stage(
+      'email,first_name,last_name\na@x.example,Ann,Lee\nlast_name,first_name,email\nRay,Bob,b@x.example\n',
+    );
+    await expect(problem).rejects.toMatchObject({
+      type: 'export.second-header',
+      where: expect.stringMatching(/, row 2$/),
+    });
+  });
+
+  it('a first record of column words does not replace the header', async () => {
+    const { rows, runId } = await stage(
+      'first_name,last_name,company,email\nFirst,Last,Company,Email\nAnn,Lee,Acme,a@x.example\n',
+    );
+    expect(rows.map((row) => row.reason)).toEqual(['the header once more', null]);
+    expect(await runOf(runId)).toMatchObject({ header: ['first_name', 'last_name', 'company', 'email'] });
   });
 
   it('a cell beyond all measure makes its record malformed', async () => {

@@ -1,27 +1,128 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readDataRecords } from '../../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../../helpers/export-file.ts';
 
 const file = exportFiles();
 
-it('a line with one cell, held back because it could be a footer, is doubted as any other where a quote in it is', async () => {
-  const lines = [
-    'First Name,Last Name,Company,Email',
-    'Ada,Novak,Orbit,ada@orbit.example',
-    // The quote is closed three lines further down, so that two contacts are swallowed.
-    '"Orbit" and friends',
-    'Ben,Okoro,Acme,',
-    'Cy,Dahl,"Helio",,,',
-    'Di,Ek,Orbit,di@orbit.example',
-  ];
+async function recordsOf(
+  lines: readonly string[],
+): Promise<{ read: string[][]; faults: string[]; leftOut: number }> {
   const opened = await openExport(file(lines.join('\n')), {});
-  const doubted: string[] = [];
-  let records = 0;
-  for await (const batch of readDataRecords(opened, () => {})) {
-    records += batch.records.length;
-    for (const index of batch.guessed) doubted.push(batch.records[index]![0]!);
+  const read: string[][] = [];
+  const faults: string[] = [];
+  let leftOut = 0;
+  for await (const batch of readDataRecords(opened, (count) => (leftOut = count))) {
+    for (const [index, record] of batch.records.entries()) {
+      const fault = batch.faults.get(index);
+      if (fault === undefined) read.push(record);
+      else faults.push(fault);
+    }
   }
-  expect(records).toBe(3);
-  expect(doubted).toEqual([expect.stringContaining('Ben,Okoro')]);
+  return { read, faults, leftOut };
+}
+
+describe('a stray quote', () => {
+  it('that swallows rows makes its own line malformed and no other', async () => {
+    const { read, faults } = await recordsOf([
+      'First Name,Last Name,Company,Email',
+      'Ada,Novak,Orbit,ada@orbit.example',
+      // The quote is closed two lines further down, so that two contacts would be swallowed.
+      '"Orbit" and friends',
+      'Ben,Okoro,Acme,',
+      'Cy,Dahl,"Helio",',
+      'Di,Ek,Orbit,di@orbit.example',
+    ]);
+    expect(faults).toEqual([
+      'the quote in line 3 is not closed: it would swallow 2 lines below, which are read on their own',
+    ]);
+    expect(read.map(([name]) => name)).toEqual(['Ada', 'Ben', 'Cy', 'Di']);
+  });
+
+  it('that pairs with another far below swallows no row between them', async () => {
+    const rows = Array.from({ length: 6_000 }, (_, n) => `${n + 1},P${n},p${n}@acme.example,screen`);
+    rows[9] = '10,P9,p9@acme.example,"monitor size';
+    rows[4_999] = '5000,P4999,p4999@acme.example,"VIP, call first"';
+    const { read, faults } = await recordsOf(['id,name,email,notes', ...rows]);
+    expect(faults).toEqual([expect.stringContaining('line 11 ')]);
+    expect(read).toHaveLength(5_999);
+    expect(read[4_998]).toEqual(['5000', 'P4999', 'p4999@acme.example', 'VIP, call first']);
+  });
+
+  it('that pairs with an inch mark merges no two rows into one', async () => {
+    const { read, faults } = await recordsOf([
+      'id,name,size,email',
+      '1,Ann,"6,ann@acme.example',
+      '2,Bob,7",bob@acme.example',
+      '3,Cy,8,cy@acme.example',
+    ]);
+    expect(faults).toHaveLength(1);
+    expect(read.map(([id]) => id)).toEqual(['2', '3']);
+  });
+
+  it('that is never closed makes its own line malformed where rows follow', async () => {
+    const { read, faults } = await recordsOf([
+      'id,email',
+      '1,a@acme.example',
+      '"2,b@acme.example',
+      '3,c@acme.example',
+    ]);
+    expect(faults).toHaveLength(1);
+    expect(read.map(([id]) => id)).toEqual(['1', '3']);
+  });
+
+  it('is a character where the mapping says that quotes enclose nothing', async () => {
+    const path = file('id,email,size\n1,a@acme.example,"6\n2,b@acme.example,7"\n');
+    const opened = await openExport(path, { mapping: { quotes: 'none' } });
+    const read: string[][] = [];
+    for await (const { records } of readDataRecords(opened, () => {})) read.push(...records);
+    expect(read).toEqual([
+      ['1', 'a@acme.example', '"6'],
+      ['2', 'b@acme.example', '7"'],
+    ]);
+  });
+});
+
+it('a cell with line breaks in quotes is one cell, also where its lines hold delimiters', async () => {
+  const { read, faults } = await recordsOf([
+    'id,email,notes',
+    '1,a@acme.example,"Hello Ann, thanks, bye',
+    'and, as said, more"',
+    '2,b@acme.example,"line"',
+  ]);
+  expect(faults).toEqual([]);
+  expect(read.map((record) => record.length)).toEqual([3, 3]);
+});
+
+it('rows that another line end than the usual joins are rows of their own', async () => {
+  const rows = Array.from({ length: 20_000 }, (_, n) => `${n},P${n},p${n}@acme.example`);
+  rows[19_990] += '\r19990b,Joined,joined@acme.example';
+  const { read, faults } = await recordsOf(['id,name,email', ...rows]);
+  expect(faults).toEqual([]);
+  expect(read).toHaveLength(20_001);
+});
+
+describe('a footer', () => {
+  it('is left out, and the contacts above it that have one cell are not', async () => {
+    const urls = Array.from({ length: 20 }, (_, n) => `https://linkedin.com/in/p${n},,`);
+    const { read, leftOut } = await recordsOf([
+      'LinkedIn URL,Name,Company',
+      ...urls,
+      'Generated by: Max Muster',
+    ]);
+    expect(read).toHaveLength(20);
+    expect(leftOut).toBe(1);
+  });
+
+  it('takes no row with it that has a name alone', async () => {
+    const { read, leftOut } = await recordsOf([
+      'Name,Company,Email',
+      'Ada,Orbit,',
+      'Ben,,',
+      'Cy,,',
+      'Generated by: Max',
+    ]);
+    expect(read.map(([name]) => name)).toEqual(['Ada', 'Ben', 'Cy']);
+    expect(leftOut).toBe(1);
+  });
 });

@@ -1,0 +1,47 @@
+import { parseDomain } from '../../domain/identity/domain-name.ts';
+import { parseEmails, parseHashedEmail } from '../../domain/identity/email-address.ts';
+import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
+import { decodeText, type ByteText } from '../reading/byte-text.ts';
+import type { ColumnMap } from './column-map.ts';
+
+/** What people write where they have no value. */
+const noValue = /^(?:n\/?a|none|null|nil|unknown|undefined|no e-?mail|no|-+|\?+|\.)$/i;
+
+/**
+ * Compares the cells of a record with what their columns are for: addresses, profile URLs, hashes.
+ *
+ * @returns a function that gives the number of columns, from the left, that are certain to hold what they should; undefined
+ *   where a cell contradicts its column. Columns right of the last readable cell are neither certain nor contradicted.
+ */
+export function createRowFit(columns: ColumnMap): (cells: readonly ByteText[]) => number | undefined {
+  const parsers = new Map<number, (cell: string) => boolean>();
+  const add = (list: readonly number[], parse: (cell: string) => unknown): void => {
+    for (const column of list) parsers.set(column, (cell) => parse(cell) !== undefined);
+  };
+  add(columns.single.profile_url, parseProfileUrl);
+  add(columns.single.hashed_email, parseHashedEmail);
+  add(columns.single.domain, parseDomain);
+  add(columns.emails, (cell) => parseEmails(cell)[0]);
+  const domains = new Set(columns.single.domain);
+  return (cells) => {
+    let certain = 0;
+    for (const [column, isReadable] of parsers) {
+      const cell = decodeText(cells[column] ?? ('' as ByteText)).trim();
+      if (cell === '' || noValue.test(cell)) continue;
+      if (isReadable(cell)) certain = Math.max(certain, column + 1);
+      // A website that is none says little: the company's name is often put there.
+      else if (!domains.has(column)) return undefined;
+    }
+    return certain;
+  };
+}
+
+/** The last column, from the left, that something is taken from; 0 where there is none. */
+export function usedColumns(columns: ColumnMap): number {
+  const used = [
+    ...Object.values(columns.single).flat(),
+    ...columns.emails,
+    ...columns.optOuts.map(({ column }) => column),
+  ];
+  return Math.max(-1, ...used) + 1;
+}

@@ -1,0 +1,178 @@
+import Papa from 'papaparse';
+import type { ByteText } from './byte-text.ts';
+import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
+import { continuesCell, type RowShape } from './row-shape.ts';
+
+/** Records that the parser has read otherwise than they were written. */
+export interface Damage {
+  /**
+   * - `swallowed`: a stray quote made one cell of several rows; the line with the quote is what is damaged.
+   * - `joined`: rows stand in one line, because another character than the file's own ends them.
+   */
+  readonly kind: 'swallowed' | 'joined';
+  /** Position of the record among those of the parser. */
+  readonly index: number;
+  /** Where the damaged text begins and ends. */
+  readonly start: number;
+  readonly end: number;
+  /** What stands there. */
+  readonly records: ByteText[][];
+  /** Lines of the record below its first. */
+  readonly linesSwallowed: number;
+}
+
+/** As `Damage`, counted from the beginning of the damaged text. */
+type DamagedText = Omit<Damage, 'index' | 'start'>;
+
+/** Of a quote that is never closed, so many lines below it are looked at. */
+const linesSampled = 50;
+
+/**
+ * Tells records that are as they were written from those that a stray quote or a broken line end has made of several.
+ *
+ * A record in one line is never doubted here: whether it has the cells of a row is checked later. A record of several lines
+ * is doubted where the quotes in it are not as they should be, where it has other cells than a row, or where its lines are
+ * rows if they are read on their own.
+ */
+export class DamageInspector {
+  readonly #dialect: Dialect;
+  readonly #shape: RowShape;
+  readonly #lineBreak: '\r' | '\n';
+  readonly #quoted: Papa.Parser;
+  readonly #literal: Papa.Parser;
+
+  constructor(dialect: Dialect, shape: RowShape) {
+    this.#dialect = dialect;
+    this.#shape = shape;
+    this.#lineBreak = lineBreakOf(dialect);
+    const { delimiter } = dialect;
+    this.#quoted = new Papa.Parser({ delimiter, newline: this.#lineBreak });
+    this.#literal = new Papa.Parser({ delimiter, newline: this.#lineBreak, fastMode: true });
+  }
+
+  /**
+   * The first damaged record.
+   *
+   * @param input the text that was parsed
+   * @param exempt so many records at the beginning are no rows
+   * @param last the text ends with the file
+   */
+  find(
+    input: string,
+    { data, errors, meta }: Papa.ParseResult<ByteText[]>,
+    exempt: number,
+    last: boolean,
+  ): Damage | undefined {
+    const breaks = this.#breaksIn(input.slice(0, meta.cursor));
+    const isAnyTall = breaks + (last ? 1 : 0) > data.length;
+    if (!isAnyTall && errors.length === 0 && !data.some((record) => this.#mayBeJoined(record)))
+      return undefined;
+    const guessed = new Set(errors.map((error) => error.row));
+    const unclosed = errors.find((error) => error.code === 'MissingQuotes')?.row;
+    let start = 0;
+    for (const [index, record] of data.entries()) {
+      const height = isAnyTall ? 1 + record.reduce((sum, cell) => sum + this.#breaksIn(cell), 0) : 1;
+      const end = this.#endOfLines(input, start, height);
+      const isDoubtful = height > 1 || index === unclosed || this.#mayBeJoined(record);
+      if (index >= exempt && isDoubtful) {
+        const text = input.slice(start, end);
+        const damage =
+          height === 1 && index !== unclosed
+            ? this.#joined(text)
+            : this.#swallowed(
+                text,
+                index === unclosed
+                  ? this.#isOpen(text)
+                  : this.#hasSwallowed(text, record, guessed.has(index)),
+              );
+        if (damage) return { ...damage, index, start, end: start + damage.end };
+      }
+      start = end;
+    }
+    return undefined;
+  }
+
+  /** The damage of a text that is one record, too long to be one. */
+  findOpen(input: string): Damage | undefined {
+    const damage = this.#swallowed(input, this.#isOpen(input));
+    return damage && { ...damage, index: 0, start: 0 };
+  }
+
+  /** Rows in one line: as many cells as no row has, and a line end that is not this file's between them. */
+  #joined(text: string): DamagedText | undefined {
+    const newline = this.#lineBreak === '\n' ? '\r' : '\n';
+    const parser = new Papa.Parser({ delimiter: this.#dialect.delimiter, newline });
+    const line = text.replace(/[\r\n]+$/, '');
+    const { data, errors } = parser.parse(line, 0, false) as Papa.ParseResult<ByteText[]>;
+    if (errors.length > 0 || data.length < 2) return undefined;
+    if (data.some((cells) => cells.length !== this.#shape.width)) return undefined;
+    return { kind: 'joined', end: text.length, records: data, linesSwallowed: 0 };
+  }
+
+  #mayBeJoined(record: readonly ByteText[]): boolean {
+    if (record.length === this.#shape.width && record.length > 1) return false;
+    const sign = this.#lineBreak === '\n' ? '\r' : '\n';
+    return record.some((cell) => cell.includes(sign));
+  }
+
+  #swallowed(text: string, isDamaged: boolean): DamagedText | undefined {
+    if (!isDamaged) return undefined;
+    const end = this.#endOfLines(text, 0, 1);
+    const records = [this.#literalCells(text.slice(0, end))];
+    return { kind: 'swallowed', end, records, linesSwallowed: this.#linesOf(text.slice(end)).length };
+  }
+
+  #hasSwallowed(text: string, record: readonly ByteText[], isGuessed: boolean): boolean {
+    const [first, ...below] = this.#linesOf(text).map((line) => this.#cellsOf(line));
+    const { looksLikeRow, width } = this.#shape;
+    if (isGuessed) return below.some((cells) => cells.length === width && !continuesCell(cells));
+    if (record.length !== width) return below.some(looksLikeRow);
+    const between = below.slice(0, -1);
+    return (
+      (looksLikeRow(first!) && looksLikeRow(below.at(-1)!)) ||
+      (between.length > 1 && between.filter(looksLikeRow).length * 2 > between.length)
+    );
+  }
+
+  /** A quote that is never closed: a stray one stands in a whole row above other rows; otherwise the file was cut off. */
+  #isOpen(text: string): boolean {
+    const [first, ...below] = this.#linesOf(text.slice(0, 64 * 1024)).slice(0, linesSampled);
+    if (first === undefined || below.length === 0) return false;
+    return (
+      this.#literalCells(first).length === this.#shape.width &&
+      below.some((line) => this.#shape.looksLikeRow(this.#cellsOf(line)))
+    );
+  }
+
+  /** A line as if it stood alone; quotes that do not enclose cells in it are characters like others. */
+  #cellsOf(line: string): ByteText[] {
+    const { data, errors } = this.#quoted.parse(line, 0, false) as Papa.ParseResult<ByteText[]>;
+    return errors.length === 0 && data.length === 1 ? data[0]! : this.#literalCells(line);
+  }
+
+  #literalCells(line: string): ByteText[] {
+    const text = line.replace(/[\r\n]+$/, '');
+    const { data } = this.#literal.parse(text, 0, false) as Papa.ParseResult<ByteText[]>;
+    return data[0] ?? ['' as ByteText];
+  }
+
+  #linesOf(text: string): string[] {
+    const lines = text.split(this.#lineBreak);
+    if (lines.at(-1) === '') lines.pop();
+    return this.#lineBreak === '\n' ? lines.map((line) => line.replace(/\r$/, '')) : lines;
+  }
+
+  #breaksIn(text: string): number {
+    return countCharacter(text, this.#lineBreak);
+  }
+
+  #endOfLines(text: string, start: number, lines: number): number {
+    let end = start;
+    for (let line = 0; line < lines; line += 1) {
+      const at = text.indexOf(this.#lineBreak, end);
+      if (at === -1) return text.length;
+      end = at + 1;
+    }
+    return end;
+  }
+}

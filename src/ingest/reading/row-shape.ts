@@ -1,0 +1,89 @@
+import { counted } from '../../domain/text/counted.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import type { ColumnMap } from '../columns/column-map.ts';
+import { headerKey } from '../columns/header-name.ts';
+import { isKnownName } from '../columns/known-names.ts';
+import { createRowFit, usedColumns } from '../columns/row-fit.ts';
+import { encodeText, type ByteText } from './byte-text.ts';
+import { usualWidth, type Layout } from './layout.ts';
+
+/** What a row of one export looks like, so that a damaged record can be told from the rows it swallowed. */
+export interface RowShape {
+  /** Cells of every row: those of the header, unless all rows prove another number. */
+  readonly width: number;
+  /** Whether the cells of a line, read on its own, are those of a row. */
+  readonly looksLikeRow: (cells: readonly ByteText[]) => boolean;
+}
+
+/** A few damaged rows do not hide how the others are written. */
+const almostAll = 0.75;
+
+/**
+ * Finds how many cells a row has. Rows that all have one surplus cell at their end, or that all lack the columns without a
+ * name, are read if every row proves it; where fewer do, a surplus cell may as well come from a delimiter inside of a
+ * cell, and those rows are malformed.
+ *
+ * @throws Problem `export.ragged` where no row fits the header
+ */
+export function findRowShape(path: string, { header, rows }: Layout, columns: ColumnMap): RowShape {
+  const fit = createRowFit(columns);
+  const shape = (width: number): RowShape => ({
+    width,
+    looksLikeRow: (cells) =>
+      cells.length === width &&
+      cells.some((cell) => cell.trim() !== '') &&
+      !continuesCell(cells) &&
+      fit(cells) !== undefined,
+  });
+  const usual = usualWidth(rows);
+  const alike = rows.filter((row) => row.length === usual);
+  const isOther = rows.length > 0 && usual !== header.length && alike.length >= rows.length * almostAll;
+  if (isOther && isProven(header, alike, usual, fit, usedColumns(columns))) return shape(usual);
+  if (rows.length < 2 || rows.some((row) => row.length === header.length)) return shape(header.length);
+  throw new Problem(
+    'export.ragged',
+    alike.length === rows.length
+      ? `the header has ${counted(header.length, 'column')}, but the lines below it have ${usual}`
+      : `the header has ${counted(header.length, 'column')}, and no line below it has as many`,
+    {
+      where: `${path}, header`,
+      next: 'export it again, or correct the header so that it has a name for each column',
+      exitCode: exitCodes.usage,
+    },
+  );
+}
+
+/**
+ * Whether a cell reads like the rest of the cell before it: text with a delimiter in it, such as `Acme, Inc`, that stands
+ * without quotes. A file that writes a space behind every delimiter is no such case.
+ */
+export function continuesCell(cells: readonly string[]): boolean {
+  const behind = cells.slice(1).filter((cell) => cell.trim() !== '');
+  return behind.some((cell) => cell.startsWith(' ')) && !behind.every((cell) => cell.startsWith(' '));
+}
+
+/** Whether all rows have what the header does not have, or lack what it has, at their end and nowhere else. */
+function isProven(
+  header: readonly string[],
+  rows: Layout['rows'],
+  width: number,
+  fit: (cells: readonly ByteText[]) => number | undefined,
+  used: number,
+): boolean {
+  const surplus = rows.flatMap((row) => row.slice(header.length));
+  if (![...surplus, ...header.slice(width)].every((cell) => cell.trim() === '')) return false;
+  if (header.some(holdsTwoNames) || rows.some(continuesCell)) return false;
+  const certain = rows.map((row) => fit(row.map(encodeText)));
+  if (certain.includes(undefined)) return false;
+  // In a single row the delimiter may stand anywhere right of what is certain.
+  return rows.length > 1 || certain[0]! >= used;
+}
+
+/** A name that is two known names in one: the delimiter between them is missing, and not at the end. */
+function holdsTwoNames(name: string): boolean {
+  const key = headerKey(name);
+  if (isKnownName(key) || key.length > 60) return false;
+  return Array.from({ length: key.length - 1 }, (_, at) => at + 1).some(
+    (at) => isKnownName(key.slice(0, at)) && isKnownName(key.slice(at)),
+  );
+}
