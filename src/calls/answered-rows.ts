@@ -2,9 +2,9 @@ import { sql, type Transaction } from 'kysely';
 import type { AlignedRow, Alignment } from '../domain/identity/alignment.ts';
 import type { Credits } from '../domain/money/decimal.ts';
 import { contactFields, type ContactFields } from '../domain/identity/field-groups.ts';
+import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
 import type { Person } from '../domain/identity/person.ts';
 import type { OpenPerson } from './open-people.ts';
-import { learnedKeys } from '../people/lookup-history.ts';
 import { hasSuppressions, keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -32,6 +32,8 @@ export interface AnsweredRow {
   readonly outcome: AlignedRow['outcome'] | 'suppressed';
   readonly reason: string | null;
   readonly evidence: string | null;
+  /** Where the person given to the row stands in `matches`. */
+  readonly matchIndex: number | undefined;
   /** Of the person given to the row. */
   readonly fields: ContactFields | undefined;
 }
@@ -46,10 +48,22 @@ export function answeredRows(
   const unreadable = new Set(inPlace ? answer.unreadableMatches.map(({ index }) => index) : []);
   return people.map(({ rowNumber }, index) => {
     const row = alignment.rows[index]!;
-    const answered = { rowNumber, outcome: row.outcome, reason: null, evidence: null, fields: undefined };
+    const answered = {
+      rowNumber,
+      outcome: row.outcome,
+      reason: null,
+      evidence: null,
+      matchIndex: undefined,
+      fields: undefined,
+    };
     switch (row.outcome) {
       case 'enriched':
-        return { ...answered, evidence: row.evidence, fields: contactFields(row.person) };
+        return {
+          ...answered,
+          evidence: row.evidence,
+          matchIndex: row.matchIndex,
+          fields: contactFields(row.person),
+        };
       case 'identity_mismatch':
         return { ...answered, reason: row.reason };
       case 'not_found':
@@ -78,15 +92,10 @@ export async function withoutSuppressed(
   readonly personIds: readonly string[];
 }> {
   // A number below zero is that of no row, but of somebody who came back.
-  const people = [
-    ...rows.flatMap(({ rowNumber, fields }) => (fields ? [{ rowNumber, fields }] : [])),
-    ...matches.flatMap((match, index) =>
-      match ? [{ rowNumber: -1 - index, fields: contactFields(match) }] : [],
-    ),
-  ];
-  const rowNumbers = people.map(({ rowNumber }) => rowNumber);
-  const learned = people.flatMap(({ rowNumber, fields }) =>
-    learnedKeys(fields).map((key) => ({ rowNumber, key })),
+  const people = matches.flatMap((match, index) => (match ? [{ rowNumber: -1 - index, match }] : []));
+  const rowNumbers = rows.map(({ rowNumber }) => rowNumber);
+  const learned = people.flatMap(({ rowNumber, match }) =>
+    keysOfPerson(match).map((key) => ({ rowNumber, key })),
   );
   const keys = sql`
     ${keysOfRows(runId, sql`select unnest(${rowNumbers}::int[])`)} union all
@@ -97,14 +106,19 @@ export async function withoutSuppressed(
     ${(await hasSuppressions(transaction)) ? sql`${listedRows(keys)} union` : sql``}
     select row_number from run_rows where run_id = ${runId} and outcome = 'suppressed' and row_number = any(${rowNumbers}::int[])
   `.execute(transaction);
-  const suppressed = new Set(listed.rows.map((row) => row.row_number));
+  const numbers = new Set(listed.rows.map((row) => row.row_number));
+  const listedPeople = people.filter(({ rowNumber }) => numbers.has(rowNumber));
+  const listedIds = listedPeople.flatMap(({ match }) => contactFields(match).person_id ?? []);
+  const isListed = ({ rowNumber, matchIndex, fields }: AnsweredRow): boolean =>
+    numbers.has(rowNumber) ||
+    (matchIndex !== undefined && numbers.has(-1 - matchIndex)) ||
+    listedIds.includes(fields?.person_id ?? '');
+  const suppressed = rows.filter((row) => row.fields && isListed(row));
   return {
-    namesSuppressed: suppressed.size > 0,
-    personIds: people.flatMap(({ rowNumber, fields }) =>
-      suppressed.has(rowNumber) && fields.person_id !== null ? [fields.person_id] : [],
-    ),
+    namesSuppressed: suppressed.length + listedPeople.length > 0,
+    personIds: [...listedIds, ...suppressed.flatMap(({ fields }) => fields?.person_id ?? [])],
     rows: rows.map((row) =>
-      suppressed.has(row.rowNumber)
+      suppressed.includes(row)
         ? {
             ...row,
             outcome: 'suppressed',

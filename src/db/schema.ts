@@ -316,6 +316,8 @@ export interface EnrichedContactsTable {
   organization_employees: number | null;
   phone: string | null;
   linkedin_url: string | null;
+  /** The same in the form of identity keys: what the suppression list and erasures compare. */
+  profile_url: string | null;
   enriched_at: Timestamp;
   run_id: string;
   attempt_id: string;

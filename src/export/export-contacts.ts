@@ -94,13 +94,12 @@ function statementOf(choice: ContactChoice, columns: readonly ExportedColumn[]):
 }
 
 /**
- * Over `c`, a contact: its entries on the suppression list. What a contact is known by, as the list knows it: a profile URL in the
- * form of `parseProfileUrl`, and what its row of the export says of it, where that is still kept.
+ * Over `c`, a contact: its entries on the suppression list, by its columns and by what its row of the export says of it, where
+ * that is still kept.
  */
 export const isListedContact = `
   select 1 from unnest((select r.keys from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number)
-      || array['email:' || c.email, 'person:' || c.person_id, 'profile:' || regexp_replace(regexp_replace(
-      lower(c.linkedin_url), '^(https?:)?(//)?((www|m|mobile|[a-z]{2})[.])?', ''), '[/?#]*([?#].*)?$', '')]) as identity_key,
+      || array['email:' || c.email, 'person:' || c.person_id, 'profile:' || c.profile_url]) as identity_key,
     suppression_hashes(identity_key) as form (key_hash) join suppressed_keys s using (key_hash)
   union all
   select 1 from suppression_entries e, unnest(array[split_part(c.email, '@', 2), c.organization_domain]) as theirs (domain)

@@ -163,7 +163,10 @@ async function readContacts(
   const contacts = await sql<NamedContact>`
     select coalesce(runs.source, 'generic') as source, r.contact_id as "contactId", p.person_id as "personId", p.run_id as "runId",
       p.row_number as "rowNumber", p.attempt_id as "attemptId", a.admitted_at::text as "askedAt",
-      runs.undone_at is not null as undone, array_remove(array[r.email, c.email] || coalesce(r.other_emails, '{}'), null) as emails,
+      runs.undone_at is not null as undone,
+      -- Confirmed by an answer: what only the CRM has may be somebody else's by now.
+      array_remove(array[case when p.evidence = 'email' and r.other_emails is null then r.email end,
+        case when c.person_id = p.person_id then c.email end], null) as emails,
       r.keys || array_remove(array['email:' || c.email, 'domain:' || r.domain, 'domain:' || c.organization_domain], null) as keys
     from attempt_people p join attempts a using (attempt_id)
     join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number

@@ -6,17 +6,18 @@ const columns = fieldGroups.flat();
 
 /**
  * Each column takes the answer's value where the answer says anything of its group, and keeps its own otherwise: but only of
- * the same person. Where a record of the CRM has become somebody else, nothing of the former one stays.
+ * the same person. Where a record of the CRM has become somebody else, nothing of the former one stays. Two missing ids are
+ * not the same person.
  */
 const assignments: RawBuilder<unknown>[] = [
   ...fieldGroups.flatMap((group) =>
     group.map(
       (column) =>
-        sql`${sql.ref(column)} = case when excluded.${sql.ref(group[0])} is null and c.person_id is not distinct from excluded.person_id
+        sql`${sql.ref(column)} = case when excluded.${sql.ref(group[0])} is null and c.person_id = excluded.person_id
           then c.${sql.ref(column)} else excluded.${sql.ref(column)} end`,
     ),
   ),
-  sql`phone = case when c.person_id is not distinct from excluded.person_id then c.phone end`,
+  sql`phone = case when c.person_id = excluded.person_id then c.phone end`,
 ];
 
 /**

@@ -1,11 +1,9 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { AlignedRow } from '../domain/identity/alignment.ts';
 import type { Identity } from '../domain/identity/identity.ts';
-import { parseDomain } from '../domain/identity/domain-name.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 import { askedFieldGroups, type AskedExtras } from '../domain/late-results/awaited-results.ts';
 import type { ContactFields } from '../domain/identity/field-groups.ts';
-import { parseProfileUrl } from '../domain/identity/profile-url.ts';
 import type { ClosedAttempt } from '../ledger/close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
 import { lockSuppressionsShared, keysOfRows, listedRows } from '../privacy/suppressions.ts';
@@ -139,19 +137,12 @@ export async function forgetAsked({ database }: Warehouse, runId: string): Promi
   return rows[0]!.names;
 }
 
-/** The keys of a person who came back, with their employer's domain, by which the suppression list knows them. */
-export function learnedKeys(fields: ContactFields): string[] {
-  const domain = fields.organization_domain === null ? undefined : parseDomain(fields.organization_domain);
-  return [...identityKeys(identityOf(fields)), ...(domain === undefined ? [] : [`domain:${domain}`])];
-}
-
 /** Whom the contact's columns name: tidied, so that no key holds what a text column refuses. */
 function identityOf(fields: ContactFields): Identity {
-  const profileUrl = fields.linkedin_url === null ? undefined : parseProfileUrl(fields.linkedin_url);
   return {
     ...(fields.person_id !== null && { personId: fields.person_id }),
     ...(fields.email !== null && { email: fields.email }),
-    ...(profileUrl !== undefined && { profileUrl }),
+    ...(fields.profile_url !== null && { profileUrl: fields.profile_url }),
     ...(fields.first_name !== null && { firstName: fields.first_name }),
     ...(fields.last_name !== null && { lastName: fields.last_name }),
   };

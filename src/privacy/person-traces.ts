@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { isRoleAddress } from '../domain/identity/email-address.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
-import { parseProfileUrl } from '../domain/identity/profile-url.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** Where the warehouse holds anything of a person. */
@@ -28,11 +27,9 @@ interface FoundContact {
   readonly contactId: string;
   readonly personId: string | null;
   readonly email: string | null;
-  readonly linkedinUrl: string | null;
+  readonly profileUrl: string | null;
   readonly firstName: string | null;
   readonly lastName: string | null;
-  /** Not only a profile URL that looks like theirs. */
-  readonly isTheirs: boolean;
 }
 
 /** A person has a handful of names; a search that still finds new ones after so many rounds is no longer about one person. */
@@ -204,52 +201,47 @@ async function findContacts(
   const emails = keys.flatMap((key) =>
     key.startsWith('email:') && !key.includes('|') && !isShared(key) ? [key.slice('email:'.length)] : [],
   );
-  // The service writes profile URLs in forms of its own: found by their last part, and compared in ours.
-  const profileEnds = keys.flatMap((key) => {
-    const end = key.startsWith('profile:') ? key.split('/').slice(2).join('/') : '';
-    return end === '' ? [] : [end, encodeURI(end).toLowerCase()];
-  });
-  const theirs = [
-    sql`(c.person_id = any(${personIds}::text[]) or c.email = any(${emails}::text[]) or (c.run_id, c.row_number) in (
-      select * from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])))`,
-    sql`lower(c.linkedin_url) like any(${profileEnds.map((end) => `%${end.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`)}::text[])`,
-  ] as const;
-  const contacts = [
-    ...(await readContacts(database, ...theirs)),
-    ...(await readContacts(database, ...theirs, formerContacts)),
+  const profileUrls = keys.flatMap((key) =>
+    key.startsWith('profile:') ? [key.slice('profile:'.length)] : [],
+  );
+  const theirs = sql`(c.person_id = any(${personIds}::text[])
+    or c.email = any(${emails}::text[])
+    or c.profile_url = any(${profileUrls}::text[])
+    or (c.run_id, c.row_number) in (
+      select * from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])))`;
+  return [
+    ...(await readContacts(database, theirs)),
+    ...(await readContacts(database, theirs, formerContacts)),
   ];
-  return contacts.filter((contact) => contact.isTheirs || keysOf(contact).some((key) => keys.includes(key)));
 }
 
 const presentContacts = sql`(select null::bigint as entry_id, now.* from enriched_contacts now)`;
 /** A number that was theirs has their id, and nothing else of a contact. Only what is looked at: whole records took six times as long. */
 const formerContacts = sql`(
   select entry_id, source, contact_id, former ->> 'person_id' as person_id, former ->> 'email' as email,
-    former ->> 'linkedin_url' as linkedin_url, former ->> 'first_name' as first_name, former ->> 'last_name' as last_name,
+    former ->> 'profile_url' as profile_url, former ->> 'first_name' as first_name, former ->> 'last_name' as last_name,
     former ->> 'run_id' as run_id, (former ->> 'row_number')::int as row_number
   from contact_journal where former is not null)`;
 
-/** @param theirs which contacts are certainly theirs; @param perhaps which others to return; @param contacts where to look */
+/** @param theirs which contacts are theirs; @param contacts where to look */
 async function readContacts(
   database: Kysely<Tables>,
   theirs: RawBuilder<unknown>,
-  perhaps: RawBuilder<unknown> = sql`false`,
   contacts: RawBuilder<unknown> = presentContacts,
 ): Promise<FoundContact[]> {
   const { rows } = await sql<FoundContact>`
-    select c.entry_id as "entryId", c.source, c.contact_id as "contactId", c.person_id as "personId", c.email, c.linkedin_url as "linkedinUrl",
-      c.first_name as "firstName", c.last_name as "lastName", coalesce(${theirs}, false) as "isTheirs"
-    from ${contacts} c where ${theirs} or ${perhaps}
+    select c.entry_id as "entryId", c.source, c.contact_id as "contactId", c.person_id as "personId", c.email, c.profile_url as "profileUrl",
+      c.first_name as "firstName", c.last_name as "lastName"
+    from ${contacts} c where ${theirs}
   `.execute(database);
   return rows;
 }
 
 function keysOf(contact: FoundContact): string[] {
-  const profileUrl = contact.linkedinUrl === null ? undefined : parseProfileUrl(contact.linkedinUrl);
   return identityKeys({
     ...(contact.personId !== null && { personId: contact.personId }),
     ...(contact.email !== null && { email: contact.email }),
-    ...(profileUrl !== undefined && { profileUrl }),
+    ...(contact.profileUrl !== null && { profileUrl: contact.profileUrl }),
     ...(contact.firstName !== null && { firstName: contact.firstName }),
     ...(contact.lastName !== null && { lastName: contact.lastName }),
   });

@@ -17,6 +17,7 @@ export interface StagedRow {
   readonly optedOut?: boolean;
   readonly outcome?: string;
   readonly email?: string;
+  readonly profileUrl?: string;
   readonly firstName?: string;
   readonly lastName?: string;
   readonly organizationName?: string;
@@ -72,6 +73,7 @@ export async function stagedRun(
         keys: [...row.keys],
         opted_out: row.optedOut ?? false,
         email: row.email ?? null,
+        profile_url: row.profileUrl ?? null,
         first_name: row.firstName ?? null,
         last_name: row.lastName ?? null,
         organization_name: row.organizationName ?? null,

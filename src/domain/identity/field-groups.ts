@@ -2,6 +2,7 @@ import { parseDomain } from './domain-name.ts';
 import { parseEmail } from './email-address.ts';
 import { displayForm } from './normalise.ts';
 import type { Person } from './person.ts';
+import { parseProfileUrl } from './profile-url.ts';
 
 /** The columns of `enriched_contacts` that an answer can fill; null where the answer says nothing. */
 export interface ContactFields {
@@ -23,6 +24,8 @@ export interface ContactFields {
   readonly organization_industry: string | null;
   readonly organization_employees: number | null;
   readonly linkedin_url: string | null;
+  /** The same in the form of identity keys. */
+  readonly profile_url: string | null;
 }
 
 /**
@@ -45,7 +48,7 @@ export const fieldGroups = [
     'organization_industry',
     'organization_employees',
   ],
-  ['linkedin_url'],
+  ['linkedin_url', 'profile_url'],
 ] as const satisfies readonly (readonly (keyof ContactFields)[])[];
 
 /**
@@ -76,6 +79,7 @@ export function contactFields(person: Person): ContactFields {
     organization_industry: text(organization?.industry),
     organization_employees: wholeNumber(organization?.estimated_num_employees),
     linkedin_url: text(person.proflink_url),
+    profile_url: (person.proflink_url && parseProfileUrl(person.proflink_url)) || null,
   };
 }
 

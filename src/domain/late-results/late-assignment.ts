@@ -4,7 +4,7 @@ import type { LateKind } from './awaited-results.ts';
 /** A contact that a request asked for and that was found, as far as a delivery can name it. */
 export interface AwaitingContact {
   readonly personId: string;
-  /** Addresses that are known to be this person's: of the row, and of the answer. */
+  /** Addresses that an answer confirmed for this person; not those that only the CRM has. */
   readonly emails: readonly string[];
 }
 

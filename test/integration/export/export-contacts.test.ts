@@ -7,6 +7,7 @@ import {
   type ContactChoice,
   type ExportedColumn,
 } from '../../../src/export/export-contacts.ts';
+import { parseProfileUrl } from '../../../src/domain/identity/profile-url.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
@@ -23,7 +24,10 @@ afterAll(() => warehouse.drop());
 
 type Row = Record<string, string>;
 
-async function insert(contactId: string, columns: Record<string, unknown> = {}): Promise<void> {
+async function insert(
+  contactId: string,
+  columns: Record<string, unknown> & { linkedin_url?: string } = {},
+): Promise<void> {
   const row: Record<string, unknown> = {
     source: 'hubspot',
     contact_id: contactId,
@@ -31,6 +35,7 @@ async function insert(contactId: string, columns: Record<string, unknown> = {}):
     run_id: 'run-1',
     attempt_id: 'a',
     row_number: 1,
+    profile_url: parseProfileUrl(columns.linkedin_url ?? ''),
     ...columns,
   };
   const names = Object.keys(row);
@@ -111,12 +116,15 @@ describe('exported contacts', () => {
     await insert('address', { email: 'bo@orbit.example' });
     await insert('id', { person_id: 'p1' });
     await insert('profile', { linkedin_url: 'https://www.LinkedIn.com/in/Cy-Ek/?trk=x' });
+    await insert('encoded', { linkedin_url: 'http://www.linkedin.com/in/jos%C3%A9-ruiz' });
+    await insert('suffix', { linkedin_url: 'https://linkedin.com/in/josé-ruiz/es' });
     await insert('domain', { email: 'dee@eu.acme.example' });
     await insert('employer', { organization_domain: 'acme.example' });
     const keys = [
       'email:bo@orbit.example',
       'person:p1',
       'profile:linkedin.com/in/cy-ek',
+      'profile:linkedin.com/in/josé-ruiz',
       'domain:acme.example',
     ];
     await warehouse.database

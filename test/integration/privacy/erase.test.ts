@@ -114,7 +114,7 @@ describe('a person who is erased', () => {
   it('is found by the profile that the service wrote in a form of its own', async () => {
     const call = await enrichedCall();
     await warehouse.pool.query(
-      `update enriched_contacts set linkedin_url = 'http://de.LinkedIn.com/in/Jos%C3%A9-Novak-17/', email = null, run_id = 'gone'
+      `update enriched_contacts set profile_url = 'linkedin.com/in/josé-novak-17', email = null, run_id = 'gone'
        where person_id = $1`,
       [call.ids[0]],
     );

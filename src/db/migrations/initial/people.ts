@@ -33,6 +33,7 @@ export const peopleTables = [
     organization_employees integer,
     phone text,
     linkedin_url text,
+    profile_url text,
     enriched_at timestamptz not null,
     run_id text not null,
     attempt_id text not null,

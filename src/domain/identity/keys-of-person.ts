@@ -1,0 +1,22 @@
+import { parseDomain } from './domain-name.ts';
+import { readyPerson } from './identity-evidence.ts';
+import { identityKeys } from './identity-keys.ts';
+import type { Person } from './person.ts';
+
+/**
+ * Every key that the suppression list could know a person by: the id, the profile, every address that the answer holds, and
+ * the domain of the employer (`domain:acme.example`).
+ */
+export function keysOfPerson(person: Person): string[] {
+  const { personId, profileUrl, emails } = readyPerson(person);
+  const domain = parseDomain(person.organization?.primary_domain ?? person.organization?.website_url ?? '');
+  const keys = identityKeys({
+    ...(personId !== undefined && { personId }),
+    ...(profileUrl !== undefined && { profileUrl }),
+    otherEmails: [...emails],
+    ...(person.first_name && { firstName: person.first_name }),
+    ...(person.last_name && { lastName: person.last_name }),
+    ...(person.name && { name: person.name }),
+  }).map((key) => key.replaceAll('\0', '').toWellFormed());
+  return domain === undefined ? keys : [...keys, `domain:${domain}`];
+}

@@ -1,0 +1,88 @@
+import type { Person } from '../../src/domain/identity/person.ts';
+import { parseCredits, wholeCredits } from '../../src/domain/money/decimal.ts';
+import { readOpenPeople, type OpenPerson } from '../../src/calls/open-people.ts';
+import { recordAnswer } from '../../src/calls/record-answer.ts';
+import type { Warehouse } from '../../src/db/database.ts';
+import { admit } from '../../src/ledger/admit.ts';
+import { askedBy, dropOvertakenRows } from '../../src/runs/pages.ts';
+import { planRows } from '../../src/runs/plan.ts';
+import { getRun, setRunStatus } from '../../src/runs/runs.ts';
+import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
+
+/** What a call of a test asks for, and of whom. */
+export interface ScriptedCall {
+  readonly runId: string;
+  readonly batch?: number;
+  readonly waterfall?: readonly ('email' | 'phone')[];
+}
+
+/** A planned run that may call. */
+export async function runningRunOf(
+  warehouse: Warehouse,
+  rows: readonly StagedRow[],
+  options: { readonly waterfall?: readonly ('email' | 'phone')[]; readonly source?: string } = {},
+): Promise<string> {
+  const spec = testSpec();
+  const run = await stagedRun(warehouse, rows, {
+    ...spec,
+    options: { ...spec.options, waterfall: [...(options.waterfall ?? [])] },
+  });
+  if (options.source !== undefined)
+    await warehouse.database
+      .updateTable('runs')
+      .set({ source: options.source })
+      .where('run_id', '=', run.runId)
+      .execute();
+  await planRows(warehouse, run.runId, asked);
+  await setRunStatus(warehouse, run.runId, 'running', undefined);
+  return run.runId;
+}
+
+/**
+ * Admits one batch and records an answer that a test makes up.
+ *
+ * @param answer gets the people who are asked for, in the order of `details`
+ */
+export async function answerBatch(
+  warehouse: Warehouse,
+  { runId, batch = 1, waterfall = [] }: ScriptedCall,
+  answer: (people: readonly OpenPerson[]) => readonly (Person | null)[],
+): Promise<{ readonly attemptId: string; readonly token: string | undefined }> {
+  const { options, source } = await getRun(warehouse, runId);
+  await dropOvertakenRows(warehouse, runId, batch, askedBy(options));
+  const people = await readOpenPeople(warehouse.database, runId, batch);
+  const admission = await admit(
+    warehouse.database,
+    {
+      runId,
+      batch,
+      priority: 'ad-hoc',
+      rowNumbers: people.map(({ rowNumber }) => rowNumber),
+      creditsPerPerson: wholeCredits(20),
+      deadlineSeconds: 30,
+      lateResults: waterfall.length > 0,
+    },
+    { service: 'test', rateLimits: [], budgets: { perDay: undefined, perMonth: undefined } },
+  );
+  if (admission.kind !== 'admitted') throw new Error(admission.kind);
+  const matches = answer(people);
+  await recordAnswer(warehouse, {
+    attemptId: admission.attemptId,
+    source: source ?? 'generic',
+    people,
+    asked: { reveal: [], waterfall, service: 'test' },
+    lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+    answer: {
+      httpStatus: 200,
+      requestId: undefined,
+      matches,
+      unreadableMatches: [],
+      creditsConsumed: parseCredits(String(matches.filter(Boolean).length)),
+      creditsProblem: undefined,
+      ...(waterfall.length > 0 && { waterfall: { status: 'accepted' } }),
+      raw: Buffer.from(JSON.stringify({ matches })),
+      contentType: 'application/json',
+    },
+  });
+  return { attemptId: admission.attemptId, token: admission.token };
+}
