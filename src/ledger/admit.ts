@@ -4,6 +4,8 @@ import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import type { RunPriority } from '../contract.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Tables } from '../db/schema.ts';
+import { dropSuppressed } from '../privacy/drop-suppressed.ts';
+import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import { hashToken, newWebhookToken } from './webhook-token.ts';
 import type { BudgetAlarm } from './budget-alarms.ts';
 import { budgetsOf, mayFreeCredits, reserve, type BudgetLimits } from './credit-ledger.ts';
@@ -48,7 +50,10 @@ export type Admission =
       readonly mayFreeCredits: boolean;
       readonly alarms: readonly BudgetAlarm[];
     }
-  /** Some of the people have their outcome by now, or are being asked for by a worker that was thought to be dead. */
+  /**
+   * Some of the people have their outcome by now (also because they are on the suppression list), or are being asked for by a
+   * worker that was thought to be dead.
+   */
   | { readonly kind: 'taken' }
   /** The run is not running: it was paused, cancelled or has ended. */
   | { readonly kind: 'not_running'; readonly status: string };
@@ -65,7 +70,11 @@ export async function admit(
 ): Promise<Admission> {
   const budgetIds = await budgetsOf(database, request.runId, limits.budgets);
   return database.transaction().execute(async (transaction): Promise<Admission> => {
+    // First of all: from here on nobody is put on the list before the call is admitted.
+    await lockSuppressionsShared(transaction);
     if (!(await lockOpenRows(transaction, request))) return { kind: 'taken' };
+    const asked = sql`select unnest(${request.rowNumbers}::int[])`;
+    if ((await dropSuppressed(transaction, request.runId, asked)) > 0) return { kind: 'taken' };
     const attemptId = randomUUID();
     const kept = await reservedSlots(transaction, request.priority);
     const place = await acquireSlot(

@@ -3,13 +3,8 @@ import { peoplePerCall, peoplePerPage } from '../contract.ts';
 import { askedFieldGroups } from '../domain/late-results/awaited-results.ts';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from '../db/database.ts';
-import {
-  hasSuppressions,
-  lockSuppressionsShared,
-  keysOfRows,
-  listedRows,
-  clearPersonalData,
-} from '../privacy/suppressions.ts';
+import { dropSuppressed } from '../privacy/drop-suppressed.ts';
+import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { RunOptions, Tables } from '../db/schema.ts';
 
 /** What a run asks for, and of whom it does not: those who were asked for recently, at the same service. */
@@ -109,25 +104,10 @@ async function dropOvertaken(
   keys: RawBuilder<unknown>,
   asked: Asked,
 ): Promise<number> {
-  return (await dropSuppressed(database, runId, keys)) + (await dropFresh(database, runId, keys, asked));
-}
-
-/** Gives rows whose people are on the suppression list by now their outcome, and their claims up. */
-async function dropSuppressed(
-  database: Kysely<Tables>,
-  runId: string,
-  keys: RawBuilder<unknown>,
-): Promise<number> {
-  if (!(await hasSuppressions(database))) return 0;
-  const dropped = await sql`
-    with listed as (${listedRows(keysOfRows(runId, sql`select row_number from ${keys} k`))}),
-    unclaimed as (
-      delete from claims c using listed l where c.run_id = ${runId} and c.row_number = l.row_number
-    )
-    update run_rows r set outcome = 'suppressed', reason = 'put on the suppression list since the plan was made', ${clearPersonalData}
-    from listed l where r.run_id = ${runId} and r.row_number = l.row_number and r.outcome is null
-  `.execute(database);
-  return Number(dropped.numAffectedRows ?? 0n);
+  return (
+    (await dropSuppressed(database, runId, sql`select row_number from ${keys} k`)) +
+    (await dropFresh(database, runId, keys, asked))
+  );
 }
 
 /** Gives rows that were asked for recently their outcome, and their claims up. */

@@ -14,9 +14,11 @@ import {
   releaseSlot,
   acquireSlot,
 } from '../../../src/ledger/rate-windows.ts';
+import { suppress } from '../../../src/privacy/suppressions.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
-import { runningRun } from '../../helpers/rows.ts';
+import { outcomesOf, runningRun } from '../../helpers/rows.ts';
+import { runningRunOf } from '../../helpers/scripted-calls.ts';
 
 const bulkCalls = { service: 'test', scope: bulkMatchScope };
 
@@ -494,4 +496,30 @@ it('admits nothing for a run that is paused', async () => {
   const runId = await runningRun(warehouse);
   await setRunStatus(warehouse, runId, 'paused', undefined);
   expect(await ask(runId)).toEqual({ kind: 'not_running', status: 'paused' });
+});
+
+describe('admit() and the suppression list', () => {
+  it('drops a person who was put on the list since the batch was read, and admits the others', async () => {
+    const rows = ['ada', 'bo'].map((name) => ({
+      keys: [`email:${name}@admission.example`],
+      email: `${name}@admission.example`,
+      firstName: name,
+    }));
+    const runId = await runningRunOf(warehouse, rows);
+    await warehouse.database
+      .transaction()
+      .execute((transaction) =>
+        suppress(transaction, ['email:bo@admission.example'], { by: 'test', reason: undefined }),
+      );
+    expect(await ask(runId, { people: 2, from: 1 })).toEqual({ kind: 'taken' });
+    expect(await outcomesOf(warehouse, runId)).toEqual([null, 'suppressed']);
+    expect(await ask(runId, { people: 1, from: 1 })).toMatchObject({ kind: 'admitted', rowNumbers: [1] });
+    const attempts = await warehouse.pool.query('select people from attempts where run_id = $1', [runId]);
+    expect(attempts.rows).toEqual([{ people: 1 }]);
+    const kept = await warehouse.pool.query(
+      'select email, first_name from run_rows where run_id = $1 and row_number = 2',
+      [runId],
+    );
+    expect(kept.rows).toEqual([{ email: null, first_name: null }]);
+  });
 });

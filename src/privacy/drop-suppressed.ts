@@ -1,0 +1,28 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { Tables } from '../db/schema.ts';
+import { clearPersonalData, hasSuppressions, keysOfRows, listedRows } from './suppressions.ts';
+
+/**
+ * Gives rows whose people are on the suppression list by now their outcome, and gives up their claims.
+ *
+ * @param rowNumbers a query of row numbers; rows that have an outcome are left as they are
+ * @returns how many rows were dropped
+ */
+export async function dropSuppressed(
+  database: Kysely<Tables>,
+  runId: string,
+  rowNumbers: RawBuilder<unknown>,
+): Promise<number> {
+  if (!(await hasSuppressions(database))) return 0;
+  const dropped = await sql`
+    with listed as (${listedRows(keysOfRows(runId, rowNumbers))}),
+    unclaimed as (
+      delete from claims c using listed l where c.run_id = ${runId} and c.row_number = l.row_number
+    )
+    update run_rows r
+    set outcome = 'suppressed', reason = 'put on the suppression list since the plan was made', ${clearPersonalData}
+    from listed l
+    where r.run_id = ${runId} and r.row_number = l.row_number and r.outcome is null
+  `.execute(database);
+  return Number(dropped.numAffectedRows ?? 0n);
+}
