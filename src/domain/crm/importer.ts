@@ -1,0 +1,181 @@
+/** A field of a contact that a CRM's importer can take. Names are ours; `Importer.columns` has the CRM's headers. */
+export const importFields = [
+  'first_name',
+  'last_name',
+  'title',
+  'email',
+  'phone',
+  'mobile_phone',
+  'city',
+  'state',
+  'country',
+  'organization_name',
+  'linkedin_url',
+] as const;
+export type ImportField = (typeof importFields)[number];
+
+export interface ImportColumn {
+  /** The header that the importer maps to the field by itself. */
+  readonly header: string;
+  /** Further headers under which an export of this CRM shows the field. */
+  readonly alsoExportedAs?: readonly string[];
+  /** Characters that the field holds; a longer value fails the row. */
+  readonly longest?: number;
+  /** The CRM may take only listed values, which we do not know: nothing is written, and the value goes into the report. */
+  readonly listedValues?: true;
+}
+
+/** What one CRM's importer takes. Facts with their sources are in docs/crm-import.md. */
+export interface Importer {
+  /** The source that contacts of this CRM are filed under. */
+  readonly source: string;
+  readonly title: string;
+  readonly idHeader: string;
+  /** What a record id of this CRM looks like: anything else is no id, and would update nothing or another record. */
+  readonly idPattern: RegExp;
+  readonly columns: Readonly<Partial<Record<ImportField, ImportColumn>>>;
+  /** Headers under which an export shows when a record was last changed. */
+  readonly modifiedHeaders: readonly string[];
+  /** Limits of one file: records without the header, and bytes. */
+  readonly mostRows: number;
+  readonly mostBytes: number;
+  readonly byteOrderMark: boolean;
+  readonly lineEnd: '\n' | '\r\n';
+  /** A cell that is exactly this erases the field. */
+  readonly erasingCell?: string;
+  /** What a person does with the files, in one sentence. */
+  readonly instruction: string;
+  /** A command that imports one file, where the CRM has one. */
+  readonly command?: (file: string) => string;
+}
+
+const megabyte = 1_000_000;
+
+/** The importers that files can be written for, by the name of `enrich export --for`. */
+export const importers = {
+  hubspot: {
+    source: 'hubspot',
+    title: 'HubSpot',
+    idHeader: 'Record ID',
+    idPattern: /^\d{1,20}$/,
+    columns: {
+      first_name: { header: 'First Name' },
+      last_name: { header: 'Last Name' },
+      title: { header: 'Job Title' },
+      email: { header: 'Email' },
+      phone: { header: 'Phone Number' },
+      mobile_phone: { header: 'Mobile Phone Number' },
+      city: { header: 'City' },
+      state: { header: 'State/Region' },
+      country: { header: 'Country/Region' },
+      organization_name: { header: 'Company Name', alsoExportedAs: ['Company'] },
+      linkedin_url: { header: 'LinkedIn URL', alsoExportedAs: ['hs_linkedin_url', 'LinkedIn'] },
+    },
+    modifiedHeaders: ['Last Modified Date', 'lastmodifieddate', 'hs_lastmodifieddate'],
+    // Paid plans take 512 MB and 1,048,576 rows with the header; free tools take 20 MB.
+    mostRows: 1_048_575,
+    mostBytes: 20 * megabyte,
+    byteOrderMark: false,
+    lineEnd: '\r\n',
+    instruction: 'Import each file under "Update existing contacts"; columns are matched by their names.',
+  },
+  salesforce: {
+    source: 'salesforce',
+    title: 'Salesforce',
+    idHeader: 'Id',
+    idPattern: /^003[A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?$/,
+    columns: {
+      first_name: { header: 'FirstName', alsoExportedAs: ['First Name'], longest: 40 },
+      last_name: { header: 'LastName', alsoExportedAs: ['Last Name'], longest: 80 },
+      title: { header: 'Title', longest: 128 },
+      email: { header: 'Email', longest: 80 },
+      phone: { header: 'Phone', longest: 40 },
+      mobile_phone: { header: 'MobilePhone', alsoExportedAs: ['Mobile', 'Mobile Phone'], longest: 40 },
+      city: { header: 'MailingCity', alsoExportedAs: ['Mailing City'], longest: 40 },
+      // With state and country picklists only listed values pass, and whether an org has them the export does not tell.
+      state: { header: 'MailingState', alsoExportedAs: ['Mailing State/Province'], listedValues: true },
+      country: { header: 'MailingCountry', alsoExportedAs: ['Mailing Country'], listedValues: true },
+    },
+    modifiedHeaders: ['LastModifiedDate', 'Last Modified Date', 'SystemModstamp'],
+    // A Bulk API batch: 10,000 rows and 10 MB.
+    mostRows: 10_000,
+    mostBytes: 10 * megabyte,
+    byteOrderMark: false,
+    lineEnd: '\n',
+    erasingCell: '#N/A',
+    instruction: 'Update contacts with Data Loader or the Salesforce CLI; "Insert null values" stays off.',
+    command: (file) => `sf data update bulk --sobject Contact --wait 30 --file ${file}`,
+  },
+  pipedrive: {
+    source: 'pipedrive',
+    title: 'Pipedrive',
+    idHeader: 'Person - Pipedrive System ID',
+    idPattern: /^\d{1,20}$/,
+    columns: {
+      first_name: { header: 'Person - First name' },
+      last_name: { header: 'Person - Last name' },
+      title: { header: 'Person - Job title' },
+      email: { header: 'Person - Email (Work)', alsoExportedAs: ['Person - Email - Work', 'Person - Email'] },
+      phone: { header: 'Person - Phone (Work)', alsoExportedAs: ['Person - Phone - Work', 'Person - Phone'] },
+      mobile_phone: { header: 'Person - Phone (Mobile)', alsoExportedAs: ['Person - Phone - Mobile'] },
+    },
+    modifiedHeaders: ['Person - Update time'],
+    mostRows: 50_000,
+    mostBytes: 50 * megabyte,
+    byteOrderMark: false,
+    lineEnd: '\r\n',
+    instruction: 'Import each file from "Import data"; map "Person - Pipedrive System ID" to the system id.',
+  },
+  zoho: {
+    source: 'zoho',
+    title: 'Zoho CRM',
+    idHeader: 'Record Id',
+    idPattern: /^\d{1,30}$/,
+    columns: {
+      first_name: { header: 'First Name', longest: 40 },
+      last_name: { header: 'Last Name', longest: 80 },
+      title: { header: 'Title', longest: 100 },
+      email: { header: 'Email', longest: 100 },
+      phone: { header: 'Phone', longest: 50 },
+      mobile_phone: { header: 'Mobile', longest: 30 },
+      city: { header: 'Mailing City', longest: 100 },
+      state: { header: 'Mailing State', longest: 100 },
+      country: { header: 'Mailing Country', longest: 100 },
+    },
+    modifiedHeaders: ['Modified Time'],
+    mostRows: 25_000,
+    mostBytes: 25 * megabyte,
+    byteOrderMark: false,
+    lineEnd: '\r\n',
+    instruction: 'Import each file as "Update existing contacts only", matched by Record Id.',
+  },
+  dynamics: {
+    source: 'dynamics365',
+    title: 'Dynamics 365',
+    idHeader: 'Contact',
+    idPattern: /^[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}$/,
+    columns: {
+      first_name: { header: 'First Name', longest: 50 },
+      last_name: { header: 'Last Name', longest: 50 },
+      title: { header: 'Job Title', longest: 100 },
+      email: { header: 'Email', alsoExportedAs: ['emailaddress1'], longest: 100 },
+      phone: { header: 'Business Phone', longest: 50 },
+      mobile_phone: { header: 'Mobile Phone', longest: 50 },
+      city: { header: 'Address 1: City', longest: 80 },
+      state: { header: 'Address 1: State/Province', longest: 50 },
+      country: { header: 'Address 1: Country/Region', longest: 80 },
+    },
+    modifiedHeaders: ['(Do Not Modify) Modified On', 'Modified On', 'modifiedon'],
+    mostRows: 50_000,
+    mostBytes: 8 * megabyte,
+    byteOrderMark: true,
+    lineEnd: '\r\n',
+    instruction:
+      'Import each file with a data map that takes "Contact" as the alternate key: a CSV is no re-import of a workbook.',
+  },
+} as const satisfies Record<string, Importer>;
+
+export type ImporterName = keyof typeof importers;
+
+/** The names that `--for` takes. */
+export const importerNames = Object.keys(importers) as ImporterName[];

@@ -1,0 +1,171 @@
+import { decideField, type FieldDecision, type FieldPolicy } from '../../domain/crm/field-policy.ts';
+import {
+  importFields,
+  type ImportColumn,
+  type Importer,
+  type ImportField,
+} from '../../domain/crm/importer.ts';
+import type { ContactToImport } from './contact-to-import.ts';
+import { csvLine, spreadsheetLine } from './csv-line.ts';
+import { PartWriter, type WrittenPart } from './part-writer.ts';
+
+export interface WrittenImport {
+  /** Contacts that were looked at; each has one decision for each field of the importer. */
+  readonly contacts: number;
+  /** Contacts without a record id of the CRM: no file names them. */
+  readonly withoutRecordId: number;
+  readonly decisions: Readonly<Partial<Record<FieldDecision, number>>>;
+  readonly parts: readonly (WrittenPart & { readonly columns: readonly string[] })[];
+  readonly conflicts: WrittenPart | undefined;
+  readonly jobChanges: WrittenPart | undefined;
+}
+
+interface FieldChange {
+  readonly field: ImportField;
+  readonly column: ImportColumn;
+  readonly value: string;
+}
+
+const reportHeader = csvLine(
+  'contact_id,field,crm_value,our_value,observed_at,run_id,policy,decision'.split(','),
+);
+const jobHeader = csvLine('contact_id,from_organization,to_organization,to_title,detected_at'.split(','));
+
+/**
+ * Writes the files that a CRM's importer takes: for each set of changed columns a file of its own, because a blank cell erases
+ * the field in some importers. The same contacts in the same order give the same bytes.
+ *
+ * @param contacts in the order of their ids
+ * @param folder empty
+ */
+export async function writeImportFiles(
+  contacts: AsyncIterable<ContactToImport>,
+  importer: Importer,
+  policies: Readonly<Record<ImportField, FieldPolicy>>,
+  folder: string,
+): Promise<WrittenImport> {
+  const files = { folder, lineEnd: importer.lineEnd, byteOrderMark: importer.byteOrderMark };
+  const report = new PartWriter({ ...files, byteOrderMark: true, name: 'conflicts', header: reportHeader });
+  const moves = new PartWriter({ ...files, byteOrderMark: true, name: 'job-changes', header: jobHeader });
+  const writers = new Map<string, { readonly columns: readonly string[]; readonly writer: PartWriter }>();
+  const decisions: Partial<Record<FieldDecision, number>> = {};
+  let count = 0;
+  let withoutRecordId = 0;
+
+  for await (const contact of contacts) {
+    if (!importer.idPattern.test(contact.contactId)) {
+      withoutRecordId += 1;
+      continue;
+    }
+    count += 1;
+    const changes: FieldChange[] = [];
+    for (const [field, column] of columnsOf(importer)) {
+      const decided = decide(contact, field, column, importer, policies[field]);
+      decisions[decided.decision] = (decisions[decided.decision] ?? 0) + 1;
+      await report.write(spreadsheetLine(decided.report));
+      if (decided.change) changes.push(decided.change);
+    }
+    if (contact.jobChange) await moves.write(spreadsheetLine(moveOf(contact.contactId, contact.jobChange)));
+    if (changes.length > 0)
+      await writerFor(changes).write(csvLine([contact.contactId, ...changes.map(({ value }) => value)]));
+  }
+
+  const parts = [];
+  for (const { columns, writer } of [...writers.entries()].sort(byName).map(([, each]) => each))
+    for (const part of await writer.end()) parts.push({ ...part, columns });
+  const [conflicts] = await report.end();
+  const [jobChanges] = await moves.end();
+  return { contacts: count, withoutRecordId, decisions, parts, conflicts, jobChanges };
+
+  function writerFor(changes: readonly FieldChange[]): PartWriter {
+    const name = `update-${changes.map(({ field }) => field.replaceAll('_', '-')).join('+')}`;
+    const known = writers.get(name);
+    if (known) return known.writer;
+    const columns = [importer.idHeader, ...changes.map(({ column }) => column.header)];
+    const most = { rows: importer.mostRows, bytes: importer.mostBytes };
+    const writer = new PartWriter({ ...files, name, header: csvLine(columns), most });
+    writers.set(name, { columns, writer });
+    return writer;
+  }
+}
+
+function columnsOf({ columns }: Importer): [ImportField, ImportColumn][] {
+  return importFields.flatMap((field): [ImportField, ImportColumn][] => {
+    const column = columns[field];
+    return column === undefined ? [] : [[field, column]];
+  });
+}
+
+function decide(
+  contact: ContactToImport,
+  field: ImportField,
+  column: ImportColumn,
+  importer: Importer,
+  policy: FieldPolicy,
+): {
+  readonly decision: FieldDecision;
+  readonly report: readonly string[];
+  readonly change: FieldChange | undefined;
+} {
+  const known = contact.known[field];
+  const theirs = cellOf(contact, [column.header, ...(column.alsoExportedAs ?? [])]);
+  const modified = cellOf(contact, importer.modifiedHeaders);
+  const decision = decideField(
+    field,
+    policy,
+    {
+      theirs,
+      ours: known.value,
+      observedAt: known.observedAt,
+      modifiedAt: modified === undefined ? null : momentOf(modified),
+      isVerified: known.isVerified,
+      isDoNotCall: known.isDoNotCall,
+      hasChangedJob: contact.jobChange !== undefined,
+    },
+    { column, erasingCell: importer.erasingCell },
+  );
+  const isWritten = decision === 'filled' || decision === 'overwritten';
+  return {
+    decision,
+    change: isWritten ? { field, column, value: known.value! } : undefined,
+    report: [
+      contact.contactId,
+      field,
+      theirs ?? '',
+      known.value ?? '',
+      known.observedAt?.toISOString() ?? '',
+      known.runId ?? '',
+      policy,
+      decision,
+    ],
+  };
+}
+
+/** The first of these columns that the export has. */
+function cellOf({ exported }: ContactToImport, headers: readonly string[]): string | undefined {
+  for (const header of headers) {
+    const cell = exported?.get(header);
+    if (cell !== undefined) return cell;
+  }
+  return undefined;
+}
+
+/** A time with its zone, or as CRMs write UTC; null for what could be read in two ways, such as 03/04/2026. */
+function momentOf(cell: string): Date | null {
+  const iso = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/.exec(
+    cell.trim(),
+  );
+  if (!iso) return null;
+  const text = iso[0].replace(' ', 'T');
+  const hasZone = !text.includes('T') || /(?:Z|[+-]\d{2}:?\d{2})$/.test(text);
+  const moment = new Date(hasZone ? text : `${text}Z`);
+  return Number.isNaN(moment.getTime()) ? null : moment;
+}
+
+function moveOf(contactId: string, move: NonNullable<ContactToImport['jobChange']>): string[] {
+  return [contactId, move.from, move.to, move.title, move.detectedAt.toISOString()];
+}
+
+function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1;
+}

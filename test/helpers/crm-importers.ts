@@ -1,0 +1,144 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Papa from 'papaparse';
+
+/** Records of a CRM: record id → field label → value. */
+export type CrmRecords = Map<string, Map<string, string>>;
+
+interface ImporterRules {
+  readonly idHeader: string;
+  /** Labels that the importer maps by itself. */
+  readonly fields: readonly string[];
+  readonly mostRows: number;
+  readonly mostBytes: number;
+  readonly byteOrderMark: boolean;
+  /** What a blank cell of an update does in the worst documented case. */
+  readonly blank: 'keeps' | 'erases';
+  readonly longest?: Readonly<Record<string, number>>;
+  readonly erasingCell?: string;
+}
+
+/** Written from the vendors' documentation of their importers (docs/crm-import.md), not from our writer. */
+export const importerRules: Readonly<Record<string, ImporterRules>> = {
+  hubspot: {
+    idHeader: 'Record ID',
+    fields: [
+      'First Name',
+      'Last Name',
+      'Email',
+      'Job Title',
+      'Phone Number',
+      'Mobile Phone Number',
+      'Company Name',
+      'City',
+      'State/Region',
+      'Country/Region',
+      'LinkedIn URL',
+    ],
+    mostRows: 1_048_575,
+    mostBytes: 512_000_000,
+    byteOrderMark: false,
+    blank: 'keeps',
+  },
+  salesforce: {
+    idHeader: 'Id',
+    fields: ['FirstName', 'LastName', 'Title', 'Email', 'Phone', 'MobilePhone', 'MailingCity'],
+    mostRows: 10_000,
+    mostBytes: 10_000_000,
+    byteOrderMark: false,
+    blank: 'erases',
+    longest: { FirstName: 40, LastName: 80, Title: 128, Email: 80, Phone: 40 },
+    erasingCell: '#N/A',
+  },
+  pipedrive: {
+    idHeader: 'Person - Pipedrive System ID',
+    fields: [
+      'Person - First name',
+      'Person - Last name',
+      'Person - Job title',
+      'Person - Email (Work)',
+      'Person - Phone (Work)',
+      'Person - Phone (Mobile)',
+    ],
+    mostRows: 50_000,
+    mostBytes: 50_000_000,
+    byteOrderMark: false,
+    blank: 'erases',
+  },
+  zoho: {
+    idHeader: 'Record Id',
+    fields: [
+      'First Name',
+      'Last Name',
+      'Email',
+      'Title',
+      'Phone',
+      'Mobile',
+      'Mailing City',
+      'Mailing State',
+      'Mailing Country',
+    ],
+    mostRows: 25_000,
+    mostBytes: 25_000_000,
+    byteOrderMark: false,
+    blank: 'erases',
+  },
+  dynamics: {
+    idHeader: 'Contact',
+    fields: [
+      'First Name',
+      'Last Name',
+      'Job Title',
+      'Email',
+      'Business Phone',
+      'Mobile Phone',
+      'Address 1: City',
+      'Address 1: State/Province',
+      'Address 1: Country/Region',
+    ],
+    mostRows: Number.POSITIVE_INFINITY,
+    mostBytes: 8_000_000,
+    byteOrderMark: true,
+    blank: 'erases',
+  },
+};
+
+/**
+ * Imports every update file of a folder as the CRM would, in update-only mode.
+ *
+ * @returns the records afterwards
+ * @throws where the importer would refuse a file or fail a row
+ */
+export function importFolder(name: string, folder: string, records: CrmRecords): CrmRecords {
+  const rules = importerRules[name]!;
+  const after: CrmRecords = new Map([...records].map(([id, fields]) => [id, new Map(fields)]));
+  for (const file of readdirSync(folder).filter((each) => each.startsWith('update-')))
+    importFile(rules, readFileSync(join(folder, file)), after);
+  return after;
+}
+
+function importFile(rules: ImporterRules, bytes: Buffer, records: CrmRecords): void {
+  if (bytes.length > rules.mostBytes) throw new Error('the file is too large');
+  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  if (text.startsWith('\uFEFF') !== rules.byteOrderMark) throw new Error('another byte order mark');
+  const { data, errors } = Papa.parse<string[]>(text.replace(/^\uFEFF/, '').replace(/\r?\n$/, ''));
+  if (errors.length > 0) throw new Error(errors[0]!.message);
+  const [header = [], ...rows] = data;
+  if (rows.length > rules.mostRows) throw new Error('too many rows');
+  if (header[0] !== rules.idHeader) throw new Error('no id column');
+  const unknown = header.slice(1).filter((label) => !rules.fields.includes(label));
+  if (unknown.length > 0) throw new Error(`unmapped columns: ${unknown.join(', ')}`);
+  for (const row of rows) {
+    if (row.length !== header.length) throw new Error('a ragged row');
+    const record = records.get(row[0]!);
+    if (!record) throw new Error(`no record ${row[0]}`);
+    for (const [index, label] of header.entries()) if (index > 0) setField(rules, record, label, row[index]!);
+  }
+}
+
+function setField(rules: ImporterRules, record: Map<string, string>, label: string, value: string): void {
+  if (value.length > (rules.longest?.[label] ?? Number.POSITIVE_INFINITY))
+    throw new Error(`${label} is too long`);
+  if (value === rules.erasingCell || (value === '' && rules.blank === 'erases')) record.delete(label);
+  else if (value !== '') record.set(label, value);
+}

@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fieldPolicies, type FieldPolicy } from '../../src/domain/crm/field-policy.ts';
+import {
+  importFields,
+  importerNames,
+  importers,
+  type Importer,
+  type ImporterName,
+  type ImportField,
+} from '../../src/domain/crm/importer.ts';
+import type { ContactToImport } from '../../src/export/crm-import/contact-to-import.ts';
+import { writeImportFiles, type WrittenImport } from '../../src/export/crm-import/write-import-files.ts';
+import { importFolder, importerRules, type CrmRecords } from '../helpers/crm-importers.ts';
+
+const ids: Readonly<Record<ImporterName, (number: number) => string>> = {
+  hubspot: (number) => String(4_000 + number),
+  salesforce: (number) => `003${String(number).padStart(12, 'A')}AAA`,
+  pipedrive: (number) => String(number + 1),
+  zoho: (number) => `50${String(number).padStart(16, '0')}`,
+  dynamics: (number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
+};
+
+const cells = [
+  '',
+  ' ',
+  'Analyst',
+  'Head, "Data"',
+  '=1+1',
+  '#N/A',
+  '+12125550152',
+  'Zürich\tWest',
+  'x'.repeat(130),
+  'two\nlines',
+];
+const anyPolicies = fc.record(
+  Object.fromEntries(importFields.map((field) => [field, fc.constantFrom(...fieldPolicies)])),
+) as fc.Arbitrary<Record<ImportField, FieldPolicy>>;
+
+interface Case {
+  readonly cell: string | undefined;
+  readonly value: string | null;
+  readonly isVerified: boolean;
+  readonly isNewer: boolean;
+}
+const anyCase: fc.Arbitrary<Case> = fc.record({
+  cell: fc.option(fc.constantFrom(...cells), { nil: undefined }),
+  value: fc.option(fc.constantFrom(...cells.filter((cell) => cell.trim() !== ''))),
+  isVerified: fc.boolean(),
+  isNewer: fc.boolean(),
+});
+const anyContacts = fc.array(
+  fc.record(Object.fromEntries(importFields.map((field) => [field, anyCase]))) as fc.Arbitrary<
+    Record<ImportField, Case>
+  >,
+  { minLength: 1, maxLength: 6 },
+);
+const modified = new Date('2026-06-01T00:00:00Z');
+
+function contactsOf(name: ImporterName, world: readonly Record<ImportField, Case>[]): ContactToImport[] {
+  const importer: Importer = importers[name];
+  return world.map((fields, number) => ({
+    contactId: ids[name](number),
+    exported: new Map([
+      [importer.modifiedHeaders[0]!, modified.toISOString()],
+      ...importFields.flatMap((field): [string, string][] => {
+        const header = importer.columns[field]?.header;
+        const { cell } = fields[field];
+        return header === undefined || cell === undefined ? [] : [[header, cell]];
+      }),
+    ]),
+    known: Object.fromEntries(
+      importFields.map((field) => {
+        const { value, isVerified, isNewer } = fields[field];
+        const observedAt = new Date(modified.getTime() + (isNewer ? 1 : -1) * 86_400_000);
+        return [field, { value, observedAt, runId: 'run-1', isVerified, isDoNotCall: false }];
+      }),
+    ) as ContactToImport['known'],
+    jobChange: undefined,
+  }));
+}
+
+function recordsOf(name: ImporterName, contacts: readonly ContactToImport[]): CrmRecords {
+  const { fields } = importerRules[name]!;
+  return new Map(
+    contacts.map(({ contactId, exported }) => [
+      contactId,
+      new Map([...exported!].filter(([label, cell]) => fields.includes(label) && cell.trim() !== '')),
+    ]),
+  );
+}
+
+async function written<Result>(
+  contacts: readonly ContactToImport[],
+  name: ImporterName,
+  policies: Readonly<Record<ImportField, FieldPolicy>>,
+  look: (folder: string, result: WrittenImport) => Result,
+  importer: Importer = importers[name],
+): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'crm-import-'));
+  try {
+    const result = await writeImportFiles(asyncOf(contacts), importer, policies, folder);
+    return look(folder, result);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function* asyncOf<Item>(items: readonly Item[]): AsyncIterable<Item> {
+  yield* items;
+}
+
+describe.each(importerNames)('files for %s', (name) => {
+  const importer: Importer = importers[name];
+
+  it('change exactly the cells that their policies allow, when the CRM imports them', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyContacts, anyPolicies, async (world, policies) => {
+        const contacts = contactsOf(name, world);
+        const before = recordsOf(name, contacts);
+        const after = await written(contacts, name, policies, (folder) => importFolder(name, folder, before));
+        for (const [number, fields] of world.entries()) {
+          for (const field of importFields) {
+            const label = importer.columns[field]?.header;
+            if (label === undefined || !importerRules[name]!.fields.includes(label)) continue;
+            const was = before.get(ids[name](number))!.get(label);
+            const is = after.get(ids[name](number))!.get(label);
+            const { cell, value, isVerified, isNewer } = fields[field];
+            const policy = policies[field];
+            const fits = value !== null && value !== '#N/A' && value.length < 40;
+            if (cell?.trim() === '' && fits && policy !== 'never') expect(is).toBe(value);
+            if (was === is) continue;
+            expect(is).toBe(value);
+            expect(cell).toBeDefined();
+            expect(policy).not.toBe('never');
+            if (cell!.trim() === '') continue;
+            expect(
+              policy === 'overwrite-older' ? isNewer : policy === 'overwrite-if-verified' && isVerified,
+            ).toBe(true);
+          }
+        }
+      }),
+      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 40) },
+    );
+  });
+
+  it('add up: each contact has one decision for each field, and the report has a row for each', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyContacts, anyPolicies, async (world, policies) => {
+        const contacts = contactsOf(name, world);
+        await written(contacts, name, policies, (_, { decisions, conflicts }) => {
+          const decided = Object.values(decisions).reduce((sum, count) => sum + count, 0);
+          expect(decided).toBe(world.length * Object.keys(importer.columns).length);
+          expect(conflicts?.rows).toBe(decided);
+        });
+      }),
+      { numRuns: 10 },
+    );
+  });
+});
+
+const everything = Object.fromEntries(importFields.map((field) => [field, 'fill'])) as Record<
+  ImportField,
+  FieldPolicy
+>;
+const blank = { cell: '', value: 'Ada', isVerified: false, isNewer: true };
+const blankWorld = (contacts: number) =>
+  Array.from(
+    { length: contacts },
+    () => Object.fromEntries(importFields.map((field) => [field, blank])) as Record<ImportField, Case>,
+  );
+
+it('writeImportFiles() splits files at the limits of the importer', async () => {
+  const small: Importer = { ...importers.hubspot, mostRows: 4 };
+  await written(
+    contactsOf('hubspot', blankWorld(10)),
+    'hubspot',
+    everything,
+    (_, { parts }) => expect(parts.map(({ rows }) => rows)).toEqual([4, 4, 2]),
+    small,
+  );
+  const short: Importer = { ...importers.hubspot, mostBytes: 400 };
+  await written(
+    contactsOf('hubspot', blankWorld(10)),
+    'hubspot',
+    everything,
+    (folder, { parts }) => {
+      expect(parts.length).toBeGreaterThan(1);
+      for (const { file, bytes, sha256 } of parts) {
+        const content = readFileSync(join(folder, file));
+        expect(bytes).toBe(content.length);
+        expect(bytes).toBeLessThanOrEqual(400);
+        expect(sha256).toBe(createHash('sha256').update(content).digest('hex'));
+      }
+    },
+    short,
+  );
+});
+
+it('writeImportFiles() writes the same bytes for the same contacts', async () => {
+  const contacts = contactsOf('zoho', blankWorld(5));
+  const files = () =>
+    written(contacts, 'zoho', everything, (folder) =>
+      readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')]),
+    );
+  expect(await files()).toEqual(await files());
+});
+
+it('writeImportFiles() names no contact whose id is not a record id of the CRM', async () => {
+  const [contact] = contactsOf('hubspot', blankWorld(1));
+  const hashed = { ...contact!, contactId: 'key:0123456789abcdef' };
+  await written([hashed], 'hubspot', everything, (folder, { contacts, withoutRecordId, parts }) => {
+    expect({ contacts, withoutRecordId, parts }).toEqual({ contacts: 0, withoutRecordId: 1, parts: [] });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+it('writeImportFiles() lists a job change in a file of its own and leaves the record at its company', async () => {
+  const [contact] = contactsOf('hubspot', blankWorld(1));
+  const moved: ContactToImport = {
+    ...contact!,
+    jobChange: { from: 'Acme', to: 'Orbit', title: 'CTO', detectedAt: new Date(0) },
+  };
+  await written([moved], 'hubspot', everything, (folder, { parts, jobChanges }) => {
+    expect(jobChanges?.rows).toBe(1);
+    expect(readFileSync(join(folder, 'job-changes.csv'), 'utf8')).toContain('Acme,Orbit,CTO');
+    expect(parts.flatMap(({ columns }) => columns)).not.toContain('Company Name');
+  });
+});

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  decideField,
+  defaultPolicies,
+  fieldDecisions,
+  fieldPolicies,
+  type FieldFacts,
+} from '../../../src/domain/crm/field-policy.ts';
+import { importFields, importers } from '../../../src/domain/crm/importer.ts';
+import { sameValue } from '../../../src/domain/crm/same-value.ts';
+
+const facts: FieldFacts = {
+  theirs: '',
+  ours: 'Head of Data',
+  observedAt: new Date('2026-11-20T00:00:00Z'),
+  modifiedAt: new Date('2026-11-01T00:00:00Z'),
+  isVerified: false,
+  isDoNotCall: false,
+  hasChangedJob: false,
+};
+const column = { column: { header: 'Title', longest: 20 }, erasingCell: '#N/A' };
+
+describe('decideField()', () => {
+  it.each([
+    ['fill', '', 'filled'],
+    ['fill', 'Analyst', 'kept'],
+    ['never', '', 'kept'],
+    ['overwrite-older', 'Analyst', 'overwritten'],
+    ['overwrite-if-verified', 'Analyst', 'kept'],
+  ] as const)('with policy %s and the cell "%s" decides %s', (policy, theirs, decision) => {
+    expect(decideField('title', policy, { ...facts, theirs }, column)).toBe(decision);
+  });
+
+  it('keeps a cell under overwrite-older when the CRM states no modified time', () => {
+    const unknown = { ...facts, theirs: 'Analyst', modifiedAt: null };
+    expect(decideField('title', 'overwrite-older', unknown, column)).toBe('kept');
+  });
+
+  it('overwrites a cell under overwrite-if-verified when the value is verified', () => {
+    const verified = { ...facts, theirs: 'a@old.example', ours: 'a@new.example', isVerified: true };
+    expect(decideField('email', 'overwrite-if-verified', verified, column)).toBe('overwritten');
+  });
+
+  it.each([
+    ['a value that is longer than the field', { ours: 'x'.repeat(21) }, {}, 'refused: too long'],
+    ['the cell that erases a field', { ours: '#N/A' }, {}, 'refused: erases the field'],
+    ['a number that must not be called', { isDoNotCall: true }, {}, 'refused: do not call'],
+    ['a field of listed values', {}, { listedValues: true as const }, 'refused: listed values'],
+  ] as const)('refuses %s', (_, change, more, decision) => {
+    const target = { ...column, column: { ...column.column, ...more } };
+    expect(decideField('phone', 'fill', { ...facts, ...change }, target)).toBe(decision);
+  });
+
+  it('writes nothing into a column that the export did not have', () => {
+    expect(decideField('title', 'fill', { ...facts, theirs: undefined }, column)).toBe('not in the export');
+  });
+
+  it('moves no record to another company', () => {
+    const moved = { ...facts, theirs: 'Analyst', hasChangedJob: true };
+    expect(decideField('title', 'overwrite-older', moved, column)).toBe('job change');
+    expect(decideField('city', 'fill', { ...facts, hasChangedJob: true }, column)).toBe('filled');
+  });
+
+  it('changes no cell that its policy keeps, whatever the facts', () => {
+    const anyFacts = fc.record({
+      theirs: fc.option(fc.constantFrom('', ' ', 'Analyst', '#N/A', '+1 212 555 0152'), { nil: undefined }),
+      ours: fc.option(
+        fc.constantFrom('', 'analyst', 'Head of Data', '+12125550152', '#N/A', 'x'.repeat(300)),
+      ),
+      observedAt: fc.option(fc.constantFrom(new Date(0), new Date(2_000))),
+      modifiedAt: fc.option(fc.constantFrom(new Date(1_000))),
+      isVerified: fc.boolean(),
+      isDoNotCall: fc.boolean(),
+      hasChangedJob: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...importFields),
+        fc.constantFrom(...fieldPolicies),
+        anyFacts,
+        (field, policy, given) => {
+          const decision = decideField(field, policy, given, column);
+          expect(fieldDecisions).toContain(decision);
+          const isBlank = given.theirs?.trim() === '';
+          if (decision === 'filled') expect(isBlank && policy !== 'never').toBe(true);
+          if (decision === 'overwritten') {
+            expect(isBlank).toBe(false);
+            expect(['overwrite-older', 'overwrite-if-verified']).toContain(policy);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('sameValue()', () => {
+  it.each([
+    ['phone', '(212) 555-0152 x12', '+12125550152'],
+    ['email', 'Ada.Novak@Acme.Example', 'ada.novak@acme.example'],
+    ['linkedin_url', 'https://www.linkedin.com/in/ada/', 'linkedin.com/in/ada'],
+    ['organization_name', 'ACME', 'Acme Inc.'],
+    ['city', 'Zürich', 'Zurich'],
+  ] as const)('takes two spellings of a %s for the same', (field, one, other) => {
+    expect(sameValue(field, one, other)).toBe(true);
+  });
+
+  it('tells two numbers apart', () => expect(sameValue('phone', '+12125550152', '+12125550153')).toBe(false));
+});
+
+it('defaultPolicies never write an address', () => expect(defaultPolicies.email).toBe('never'));
+
+it.each(Object.entries(importers))('the importer %s names each header once', (_, { columns, idHeader }) => {
+  const headers = [idHeader, ...Object.values(columns).map(({ header }) => header)];
+  expect(new Set(headers).size).toBe(headers.length);
+});
