@@ -3,6 +3,7 @@ import { lateResultTables } from './initial/late-results.ts';
 import { ledgerTables } from './initial/ledger.ts';
 import { notificationTables } from './initial/notifications.ts';
 import { peopleTables } from './initial/people.ts';
+import { peopleHistory } from './initial/people-history.ts';
 import { peopleLog } from './initial/people-log.ts';
 import { peopleProjections } from './initial/people-projections.ts';
 import { privacyTables } from './initial/privacy.ts';
@@ -19,6 +20,7 @@ export async function up(database: Kysely<never>): Promise<void> {
     ...peopleLog,
     ...peopleProjections,
     ...projectionFunctions,
+    ...peopleHistory,
     ...privacyTables,
     ...notificationTables,
   ];

@@ -53,10 +53,28 @@ describe('an analyst’s role', () => {
     'select run_id, outcome, count(*) from enrichment.run_rows group by 1, 2',
     'select r.file_name, sum(a.credits_settled) from enrichment.runs r join enrichment.attempts a using (run_id) group by 1',
     'select * from enrichment.budgets',
+    'select * from enrichment.contact_history',
+    'select * from enrichment.field_provenance',
+    'select * from enrichment.job_changes',
+    'select * from enrichment.changes',
     'select status, count(*) from enrichment.webhook_deliveries group by 1',
   ])('reads: %s', async (statement) => {
     await allowAnalyst(database.databaseUrl, role);
     expect((await analyst.query(statement)).rows).toEqual([]);
+  });
+
+  it('reads the history of a contact that has one', async () => {
+    await owner.query(
+      `insert into enrichment.contact_matches
+         (source, contact_id, service, person_key, evidence, asked, run_id, row_number, decided_at)
+       values ('hubspot', '1', 'sandbox', 'p1', 'email', true, 'run-1', 1, now())`,
+    );
+    await owner.query(
+      `insert into enrichment.observations (service, person_key, kind, asked_at, run_id, attempt_id, facts)
+       values ('sandbox', 'p1', 'answer', now(), 'run-1', 'a1', '{"title": {"title": "CTO"}}')`,
+    );
+    const { rows } = await analyst.query('select value from enrichment.contact_history');
+    expect(rows).toEqual([{ value: { title: 'CTO' } }]);
   });
 
   it.each([

@@ -155,13 +155,16 @@ export const projectionFunctions = [
     end
   $$`,
 
-  `create function enrichment.project_people(of_service text, keys text[])
-    returns void language sql as $$
+  // What was known of people at a time, as far as it had been recorded then; at 'infinity' what is known now.
+  `create function enrichment.people_at(of_service text, keys text[], moment timestamptz)
+    returns table (person_key text, facts jsonb, said_by jsonb, organization_key text, emails jsonb, phones jsonb,
+      asked_at timestamptz, run_id text, attempt_id text)
+    language sql stable as $$
       with said as materialized (
         select o.person_key, o.observation_id, o.asked_at, o.run_id, o.attempt_id, o.organization_key,
           o.facts - '{contact,account}'::text[] as facts
         from enrichment.observations o
-        where o.service = of_service and o.person_key = any(keys) and ${isValid}
+        where o.service = of_service and o.person_key = any(keys) and o.recorded_at <= moment and ${isValid}
       ), merged as (
         select person_key,
           enrichment.merge(facts - '{email,organization_name,phones,emails,waterfall_emails}'::text[]
@@ -241,25 +244,32 @@ export const projectionFunctions = [
           min(number) filter (where place = 1 and usable) as number,
           min(phone ->> 'observation_id') filter (where place = 1 and usable) as observation_id
         from ranked group by person_key
-      ), current_facts as (
-        select m.person_key, employer.organization_key,
-          m.facts || jsonb_strip_nulls(jsonb_build_object('email', email.address, 'organization_name', employer.facts,
-            'phone', case when phones.number is not null then jsonb_build_object('phone', phones.number) end)) as facts,
-          m.said_by || jsonb_strip_nulls(jsonb_build_object('email', email.observation_id,
-            'organization_name', employer.observation_id, 'phone', phones.observation_id::bigint)) as said_by,
-          coalesce(addresses.emails, '[]') as emails,
-          coalesce(phones.phones, '[]') as phones,
-          newest.asked_at, newest.run_id, newest.attempt_id
+      )
+      select m.person_key,
+        m.facts || jsonb_strip_nulls(jsonb_build_object('email', email.address, 'organization_name', employer.facts,
+          'phone', case when phones.number is not null then jsonb_build_object('phone', phones.number) end)) as facts,
+        m.said_by || jsonb_strip_nulls(jsonb_build_object('email', email.observation_id,
+          'organization_name', employer.observation_id, 'phone', phones.observation_id::bigint)) as said_by,
+        employer.organization_key,
+        coalesce(addresses.emails, '[]') as emails,
+        coalesce(phones.phones, '[]') as phones,
+        newest.asked_at, newest.run_id, newest.attempt_id
         from merged m
         join newest on newest.person_key = m.person_key
         left join employer on employer.person_key = m.person_key
         left join email on email.person_key = m.person_key
         left join addresses on addresses.person_key = m.person_key
         left join phones on phones.person_key = m.person_key
+  $$`,
+
+  `create function enrichment.project_people(of_service text, keys text[])
+    returns void language sql as $$
+      with current_facts as materialized (
+        select * from enrichment.people_at(of_service, keys, 'infinity')
       ), gone as (
         delete from enrichment.people p
         where p.service = of_service and p.person_key = any(keys)
-          and p.person_key not in (select person_key from said)
+          and p.person_key not in (select person_key from current_facts)
       )
       insert into enrichment.people as p (service, person_key, ${written.join(', ')})
       select of_service, c.person_key, ${values.join(', ')},

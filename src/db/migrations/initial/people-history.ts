@@ -1,0 +1,161 @@
+import { personFieldGroups, type FieldGroup } from '../../../domain/identity/person-columns.ts';
+
+const groups = Object.entries<FieldGroup>(personFieldGroups).filter(([, group]) => group.inContacts);
+
+/**
+ * The value of a group of `enriched_contacts` as an object of its columns.
+ *
+ * @param source where each column is read, in SQL
+ */
+function valueOf(field: string, source: (group: string, column: string) => string): string {
+  const cases = groups.map(([name, { columns }]) => {
+    const members = Object.keys(columns).map((column) => `'${column}', ${source(name, column)}`);
+    return `when '${name}' then jsonb_build_object(${members.join(', ')})`;
+  });
+  return `case ${field}\n      ${cases.join('\n      ')}\n    end`;
+}
+
+const groupNames = groups.map(([name]) => `'${name}'`).join(', ');
+const isValid = (alias: string): string => `not exists (
+      select from enrichment.runs u where u.run_id = ${alias}.run_id and u.undone_at is not null)`;
+
+/** Where values came from, what they were before, and who changed employer: read from the log. */
+export const peopleHistory = [
+  `create view enrichment.field_provenance as
+    select c.source, c.contact_id, s.field_group,
+    ${valueOf('s.field_group', (_, column) => `p.${column}`)} as value,
+    o.asked_at as observed_at, o.run_id, o.attempt_id, o.delivery_id
+    from enrichment.contacts c
+    join enrichment.people p on p.service = c.service and p.person_key = c.person_key
+    cross join lateral jsonb_each_text(p.said_by) as s (field_group, observation_id)
+    join enrichment.observations o on o.observation_id = s.observation_id::bigint
+    where s.field_group in (${groupNames})`,
+  `comment on view enrichment.field_provenance is
+    'For each current value of a contact, by group of fields: the call, delivery and run that said it'`,
+
+  // At each moment at which an entry about the contact or its person was recorded, the state is computed as it was then. A person
+  // has few entries, and the same function computes the current state: the two cannot disagree.
+  `create function enrichment.history_of(of_source text, of_contact text)
+    returns table (field_group text, value jsonb, valid_from timestamptz, valid_to timestamptz,
+      run_id text, attempt_id text, delivery_id text)
+    language sql stable as $$
+      with decisions as materialized (
+        select m.service, m.person_key, m.decided_at, m.match_id, m.recorded_at
+        from enrichment.contact_matches m
+        where m.source = of_source and m.contact_id = of_contact and ${isValid('m')}
+      ), moments as materialized (
+        select recorded_at as moment from decisions
+        union
+        select o.recorded_at
+        from (select distinct service, person_key from decisions where person_key is not null) d
+        join enrichment.observations o on o.service = d.service and o.person_key = d.person_key
+        where ${isValid('o')} and o.recorded_at >= (select min(recorded_at) from decisions)
+      ), states as materialized (
+        select t.moment, p.facts, p.said_by
+        from moments t
+        cross join lateral (
+          select * from decisions d
+          where d.recorded_at <= t.moment
+          order by d.decided_at desc, d.match_id desc
+          limit 1
+        ) d
+        left join lateral enrichment.people_at(d.service, array[d.person_key], t.moment) p
+          on d.person_key is not null
+      ), said as (
+        select t.moment, g.field_group,
+          case when t.facts ? g.field_group then
+            ${valueOf('g.field_group', (group, column) => `t.facts #> '{${group},${column}}'`)}
+          end as value,
+          (t.said_by ->> g.field_group)::bigint as observation_id
+        from states t
+        cross join unnest(array[${groupNames}]) as g (field_group)
+      ), changed as (
+        select *, lag(value) over w is distinct from value or lag(observation_id) over w is distinct from observation_id
+          as begins
+        from said
+        window w as (partition by field_group order by moment)
+      ), intervals as (
+        select c.field_group, c.value, c.observation_id, c.moment as valid_from,
+          lead(c.moment) over (partition by c.field_group order by c.moment) as valid_to
+        from changed c
+        where c.begins
+      )
+      select i.field_group, i.value, i.valid_from, i.valid_to, o.run_id, o.attempt_id, o.delivery_id
+      from intervals i
+      join enrichment.observations o on o.observation_id = i.observation_id
+      where i.value is not null
+      order by i.field_group, i.valid_from
+  $$`,
+  `create view enrichment.contact_history as
+    select c.source, c.contact_id, h.*
+    from (select distinct source, contact_id from enrichment.contact_matches) c
+    cross join lateral enrichment.history_of(c.source, c.contact_id) h`,
+  `comment on view enrichment.contact_history is
+    'What each group of fields of a contact was, and since when; the interval without an end is current'`,
+
+  // Consecutive observations of one employer are one stay. The first observation of a later stay that has a second sign of the move
+  // (a start after the former stay was last seen, or an address at the new employer that the person did not have) detects it.
+  `create view enrichment.job_changes as
+    with said as (
+      select o.service, o.person_key, o.person_id, o.observation_id, o.asked_at, o.recorded_at, o.run_id,
+        o.facts #>> '{title,title}' as title,
+        o.facts #>> '{organization_name,organization_name}' as organization,
+        o.facts #>> '{organization_name,organization_id}' as organization_id,
+        o.facts #>> '{organization_name,organization_domain}' as domain,
+        nullif(split_part(coalesce(o.facts #>> '{email,email}', ''), '@', 2), '') as email_domain,
+        job.started_at
+      from enrichment.observations o
+      left join lateral (
+        select max(e.started_on) as started_at
+        from jsonb_to_recordset(
+          case jsonb_typeof(o.facts -> 'employment') when 'array' then o.facts -> 'employment' else '[]' end
+        ) as e (started_on date, current boolean)
+        where e.current
+      ) job on true
+      where o.organization_key is not null and o.kind in ('answer', 'reused') and ${isValid('o')}
+    ), compared as (
+      select *,
+        lag(observation_id) over person is not null and not coalesce(
+          organization_id = lag(organization_id) over person
+            or domain = lag(domain) over person
+            or (organization_id is null or lag(organization_id) over person is null)
+              and (domain is null or lag(domain) over person is null)
+              and lower(organization) = lower(lag(organization) over person),
+          false) as moved,
+        lag(title) over person as from_title,
+        lag(organization) over person as from_organization,
+        lag(domain) over person as from_domain,
+        lag(asked_at) over person as last_seen_at,
+        lag(started_at) over person as from_started_at,
+        array_remove(array_agg(email_domain) over (person rows between unbounded preceding and 1 preceding), null)
+          as former_email_domains
+      from said
+      window person as (partition by service, person_key order by asked_at, observation_id)
+    ), stays as (
+      select *, count(*) filter (where moved) over (
+        partition by service, person_key order by asked_at, observation_id) as stay
+      from compared
+    ), moves as (
+      select service, person_key, stay, from_title, from_organization, from_domain, last_seen_at, from_started_at,
+        former_email_domains
+      from stays
+      where moved
+    )
+    select distinct on (s.service, s.person_key, s.stay)
+      s.service, s.person_id, s.recorded_at as detected_at,
+      m.from_title, m.from_organization, m.from_domain,
+      s.title as to_title, s.organization as to_organization, s.domain as to_domain,
+      s.started_at,
+      case when s.started_at > m.last_seen_at::date then 'start_date' else 'email' end as evidence,
+      s.run_id, s.observation_id
+    from moves m
+    join stays s on s.service = m.service and s.person_key = m.person_key and s.stay = m.stay
+    where s.started_at > m.last_seen_at::date
+      -- A rebrand gives the same job another name, domain and address.
+      or coalesce(s.started_at <> m.from_started_at, true)
+        and (s.email_domain = s.domain or s.email_domain like '%.' || s.domain)
+        and s.email_domain <> all (m.former_email_domains)
+    order by s.service, s.person_key, s.stay, s.asked_at, s.observation_id`,
+  `comment on view enrichment.job_changes is
+    'People who moved to another employer, with the second sign that shows it; one row for each move'`,
+];

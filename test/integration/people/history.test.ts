@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { job, match, say } from '../../helpers/log-entries.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+const acme = { id: 'org-acme', name: 'Acme', domain: 'acme.example' };
+const orbit = { id: 'org-orbit', name: 'Orbit', domain: 'orbit.example' };
+let people = 0;
+const newPerson = (): string => `person-${(people += 1)}`;
+
+async function rows<Row>(view: string, where: string, values: unknown[]): Promise<Row[]> {
+  const { rows: found } = await warehouse.pool.query(
+    `select * from enrichment.${view} where ${where}`,
+    values,
+  );
+  return found as Row[];
+}
+
+interface Interval {
+  readonly field_group: string;
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly valid_from: Date;
+  readonly valid_to: Date | null;
+  readonly run_id: string;
+  readonly attempt_id: string;
+  readonly delivery_id: string | null;
+}
+
+async function historyOf(contactId: string, group: string): Promise<Interval[]> {
+  const found = await rows<Interval>(
+    'contact_history',
+    `contact_id = $1 and field_group = $2 order by valid_from`,
+    [contactId, group],
+  );
+  return found;
+}
+
+describe('contact_history', () => {
+  it('has an interval for each value, without overlap, and the last one is open', async () => {
+    const person = newPerson();
+    await say(warehouse, {
+      person,
+      askedAt: '2026-01-01',
+      runId: 'run-1',
+      facts: { title: { title: 'Analyst' } },
+    });
+    await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+    await say(warehouse, {
+      person,
+      askedAt: '2026-02-01',
+      runId: 'run-2',
+      facts: { title: { title: 'Lead' } },
+    });
+    const titles = await historyOf(person, 'title');
+    expect(titles.map(({ value, valid_to, run_id }) => [value, valid_to !== null, run_id])).toEqual([
+      [{ title: 'Analyst' }, true, 'run-1'],
+      [{ title: 'Lead' }, false, 'run-2'],
+    ]);
+    expect(titles[0]!.valid_to).toEqual(titles[1]!.valid_from);
+  });
+
+  it('begins when the value took effect in the warehouse, not when the service was asked', async () => {
+    const person = newPerson();
+    const facts = { title: { title: 'Analyst' } };
+    await say(warehouse, { person, askedAt: '2026-01-01', recordedAt: '2026-01-05', runId: 'run-1', facts });
+    await match(warehouse, { contactId: person, person, at: '2026-03-01', runId: 'run-2' });
+    const [title] = await historyOf(person, 'title');
+    expect(title).toMatchObject({
+      valid_from: new Date('2026-03-01T00:00:00Z'),
+      valid_to: null,
+      run_id: 'run-1',
+    });
+  });
+
+  it('ends every value when the contact becomes somebody else, and begins with the other person', async () => {
+    const [former, present] = [newPerson(), newPerson()];
+    for (const person of [former, present])
+      await say(warehouse, {
+        person,
+        askedAt: '2026-01-01',
+        runId: 'run-1',
+        facts: { title: { title: person } },
+      });
+    await match(warehouse, { contactId: former, person: former, at: '2026-01-01', runId: 'run-1' });
+    await match(warehouse, { contactId: former, person: null, at: '2026-02-01', runId: 'run-2' });
+    await match(warehouse, { contactId: former, person: present, at: '2026-03-01', runId: 'run-3' });
+    const titles = await historyOf(former, 'title');
+    expect(titles.map(({ value, valid_from, valid_to }) => [value['title'], valid_from, valid_to])).toEqual([
+      [former, new Date('2026-01-01T00:00:00Z'), new Date('2026-02-01T00:00:00Z')],
+      [present, new Date('2026-03-01T00:00:00Z'), null],
+    ]);
+  });
+
+  it('leaves out what an undone run said', async () => {
+    const person = newPerson();
+    const run = `run-undone-${person}`;
+    await warehouse.pool.query(
+      `insert into enrichment.runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options)
+       values ($1, $1, $1, 'finished', '', '', '', '{}')`,
+      [run],
+    );
+    await say(warehouse, {
+      person,
+      askedAt: '2026-01-01',
+      runId: 'run-1',
+      facts: { title: { title: 'Analyst' } },
+    });
+    await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+    await say(warehouse, { person, askedAt: '2026-02-01', runId: run, facts: { title: { title: 'Lead' } } });
+    expect(await historyOf(person, 'title')).toHaveLength(2);
+    await warehouse.pool.query(`update enrichment.runs set undone_at = now() where run_id = $1`, [run]);
+    const titles = await historyOf(person, 'title');
+    expect(titles.map(({ value, valid_to }) => [value['title'], valid_to])).toEqual([['Analyst', null]]);
+  });
+});
+
+describe('field_provenance', () => {
+  it('cites the observation that said the value, also where a later answer left the field empty', async () => {
+    const person = newPerson();
+    const email = { email: { email: 'ada@acme.example', email_status: 'verified', rank: 1 } };
+    await say(warehouse, {
+      person,
+      askedAt: '2026-01-01',
+      runId: 'run-1',
+      facts: { ...email, title: { title: 'A' } },
+    });
+    await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+    await say(warehouse, { person, askedAt: '2026-02-01', runId: 'run-2', facts: { title: { title: 'B' } } });
+    const found = await rows<Interval>('field_provenance', 'contact_id = $1', [person]);
+    const byGroup = Object.fromEntries(found.map((each) => [each.field_group, each]));
+    expect(byGroup['email']).toMatchObject({
+      value: { email: 'ada@acme.example', email_status: 'verified' },
+      run_id: 'run-1',
+      attempt_id: 'attempt-run-1',
+      delivery_id: null,
+      observed_at: new Date('2026-01-01T00:00:00Z'),
+    });
+    expect(byGroup['title']).toMatchObject({ value: { title: 'B' }, run_id: 'run-2' });
+  });
+
+  it('agrees with the open intervals of contact_history', async () => {
+    const person = newPerson();
+    const facts = job('CTO', acme, { email: 'ada@acme.example', startedOn: '2020-01-01' });
+    await say(warehouse, {
+      person,
+      askedAt: '2026-01-01',
+      runId: 'run-1',
+      facts,
+      organizationKey: 'id:org-acme',
+    });
+    await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+    const open = await rows<Interval>('contact_history', 'contact_id = $1 and valid_to is null', [person]);
+    const current = await rows<Interval>('field_provenance', 'contact_id = $1', [person]);
+    const values = (found: Interval[]) =>
+      Object.fromEntries(found.map((each) => [each.field_group, each.value]));
+    expect(values(current)).toEqual(values(open));
+    expect(Object.keys(values(open)).sort()).toEqual(['email', 'organization_name', 'title']);
+  });
+});
+
+interface JobChange {
+  readonly from_organization: string;
+  readonly to_organization: string;
+  readonly evidence: string;
+  readonly run_id: string;
+}
+
+async function movesOf(person: string): Promise<unknown[]> {
+  const found = await rows<JobChange>('job_changes', `person_id = $1 order by detected_at`, [person]);
+  return found.map(({ from_organization, to_organization, evidence, run_id }) => [
+    from_organization,
+    to_organization,
+    evidence,
+    run_id,
+  ]);
+}
+
+async function seen(
+  person: string,
+  at: string,
+  runId: string,
+  employer: typeof acme,
+  more: Parameters<typeof job>[2] = {},
+): Promise<void> {
+  const organizationKey = `id:${employer.id}`;
+  await say(warehouse, { person, askedAt: at, runId, facts: job('CTO', employer, more), organizationKey });
+}
+
+describe('job_changes', () => {
+  it('has one row for a move whose start is after the former observation', async () => {
+    const person = newPerson();
+    await seen(person, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
+    await seen(person, '2026-06-01', 'run-2', orbit, { startedOn: '2026-04-01' });
+    await seen(person, '2026-09-01', 'run-3', orbit, { startedOn: '2026-04-01' });
+    expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'start_date', 'run-2']]);
+  });
+
+  it('has a row for a move that a new address at the new employer shows', async () => {
+    const person = newPerson();
+    await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
+    await seen(person, '2026-06-01', 'run-2', orbit, { email: 'ada@orbit.example' });
+    expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'email', 'run-2']]);
+  });
+
+  it('waits for the second sign, and names the run that brought it', async () => {
+    const person = newPerson();
+    await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
+    await seen(person, '2026-06-01', 'run-2', orbit);
+    expect(await movesOf(person)).toEqual([]);
+    await seen(person, '2026-07-01', 'run-3', orbit, { email: 'ada@orbit.example' });
+    expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'email', 'run-3']]);
+  });
+
+  it('takes a rebrand for no move: the same company under another name, domain and address', async () => {
+    const person = newPerson();
+    const renamed = { id: 'org-acme', name: 'Zenith', domain: 'zenith.example' };
+    await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
+    await seen(person, '2026-06-01', 'run-2', renamed, { email: 'ada@zenith.example' });
+    expect(await movesOf(person)).toEqual([]);
+  });
+
+  it('takes the same job under another company id for no move', async () => {
+    const person = newPerson();
+    await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example', startedOn: '2020-01-01' });
+    await seen(person, '2026-06-01', 'run-2', orbit, { email: 'ada@orbit.example', startedOn: '2020-01-01' });
+    expect(await movesOf(person)).toEqual([]);
+  });
+
+  it('takes an employer that comes and goes without a second sign for no move', async () => {
+    const person = newPerson();
+    await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
+    await seen(person, '2026-02-01', 'run-2', orbit);
+    await seen(person, '2026-03-01', 'run-3', acme, { email: 'ada@acme.example' });
+    expect(await movesOf(person)).toEqual([]);
+  });
+});
