@@ -24,6 +24,7 @@ const loaders = new Map<string, () => Promise<Command>>([
   ['inbox', async () => (await import('./commands/inbox.ts')).inboxCommand()],
   ['budget', async () => (await import('./commands/budget.ts')).budgetCommand()],
   ['schedule', async () => (await import('./commands/schedule.ts')).scheduleCommand()],
+  ['changes', async () => (await import('./commands/changes.ts')).changesCommand()],
   ['export', async () => (await import('./commands/export.ts')).exportCommand()],
   ['suppress', async () => (await import('./commands/suppress.ts')).suppressCommand()],
   ['undo', async () => (await import('./commands/undo.ts')).undoCommand()],

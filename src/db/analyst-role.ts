@@ -100,6 +100,7 @@ export const analystColumns: {
   contacts: 'all',
   contact_people: 'all',
   changes: 'all',
+  changes_pruned: 'all',
   person_emails: 'all',
   person_phones: 'all',
   employment_history: 'all',

@@ -566,6 +566,13 @@ export interface ChangesTable {
   changed_at: GeneratedTimestamp;
 }
 
+/** Up to where retention has dropped changes: readers behind it have missed some. At most one row. */
+export interface ChangesPrunedTable {
+  singleton: Generated<boolean>;
+  pruned_transaction_id: string;
+  pruned_change_id: string;
+}
+
 /** A view: who said each current value of a contact, by group of fields. */
 export interface FieldProvenanceView {
   source: string;
@@ -768,6 +775,7 @@ export interface Tables {
   /** A view; it takes the name `enriched_contacts` once nothing else writes that table. */
   contact_people: EnrichedContactsTable & { service: string; person_key: string };
   changes: ChangesTable;
+  changes_pruned: ChangesPrunedTable;
   person_emails: PersonEmailsView;
   person_phones: PersonPhonesView;
   employment_history: EmploymentHistoryView;

@@ -8,6 +8,7 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 import { exportContacts, exportedColumns, type ExportedColumn } from '../../export/export-contacts.ts';
 import { getRun } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';
+import { unlessReadEnough } from '../terminal/write-lines.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
@@ -55,11 +56,6 @@ Examples:
       });
       if (contacts !== undefined) tell(counted(contacts, 'contact'));
     });
-}
-
-/** `enrich export | head -3` */
-function unlessReadEnough(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
 }
 
 /** Nobody finds half a file there; it holds personal data, and is this user's alone. */

@@ -103,6 +103,14 @@ export const peopleProjections = [
   `comment on table enrichment.changes is
     'Contacts that changed or went, in order; readers take transactions below pg_snapshot_xmin(pg_current_snapshot())'`,
 
+  // One row at most: up to where retention has dropped changes.
+  `create table enrichment.changes_pruned (
+    singleton boolean primary key default true check (singleton),
+    pruned_transaction_id xid8 not null,
+    pruned_change_id bigint not null
+  )`,
+  `comment on table enrichment.changes_pruned is 'Up to where retention has dropped changes'`,
+
   `create view enrichment.contact_people as
     select c.source, c.contact_id,
       ${contactColumns.map((column) => `p.${column}`).join(', ')},

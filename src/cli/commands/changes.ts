@@ -1,0 +1,49 @@
+import { Command } from 'commander';
+import { readChanges, type ContactChange } from '../../people/read-changes.ts';
+import { wholeNumber } from '../terminal/number-flag.ts';
+import { print, table } from '../terminal/output.ts';
+import { writeLines } from '../terminal/write-lines.ts';
+import { withWarehouse } from '../session/session.ts';
+import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+interface ChangesFlags {
+  readonly since?: string;
+  readonly limit?: number;
+  readonly json?: boolean;
+}
+
+/** `enrich changes` */
+export function changesCommand(): Command {
+  return withSettings(new Command('changes'))
+    .description('Print contacts that changed or were deleted, in order.')
+    .option('--since <cursor>', 'cursor of the last change that was read (default: from the beginning)')
+    .option('--limit <n>', 'most changes to print (default: all)', wholeNumber(1))
+    .option('--json', 'one JSON object a line')
+    .addHelpText(
+      'after',
+      `
+Each line of --json has cursor, operation (upsert or delete), source, contact_id, groups (fields that changed, named after their
+first column) and changed_at. Continue with the cursor of the last line. Changes of transactions that are still open come later,
+in order: no change is skipped.
+
+Examples:
+  enrich changes --json --limit 1000
+  enrich changes --json --since 7734-1201`,
+    )
+    .action(async (options: ChangesFlags) => {
+      await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+        const changes = readChanges(warehouse.database, { since: options.since, limit: options.limit });
+        if (options.json === true) {
+          return writeLines(asJson(changes));
+        }
+        const rows = [['cursor', 'operation', 'source', 'contact_id', 'groups', 'changed_at']];
+        for await (const { cursor, operation, source, contact_id, groups, changed_at } of changes)
+          rows.push([cursor, operation, source, contact_id, groups.join(' '), changed_at.toISOString()]);
+        print(rows.length === 1 ? 'no changes' : table(rows));
+      });
+    });
+}
+
+async function* asJson(changes: AsyncIterable<ContactChange>): AsyncIterable<string> {
+  for await (const change of changes) yield JSON.stringify(change);
+}

@@ -1,0 +1,128 @@
+import { sql, type Kysely } from 'kysely';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import type { Tables } from '../db/schema.ts';
+
+/** One change of a contact, as incremental readers get it. A deletion says only which contact is gone. */
+export interface ContactChange {
+  /** Where to continue after this change. */
+  readonly cursor: string;
+  readonly operation: 'upsert' | 'delete';
+  readonly source: string;
+  readonly contact_id: string;
+  /** Groups of fields whose values changed, named after their first column. */
+  readonly groups: readonly string[];
+  readonly changed_at: Date;
+}
+
+const pageSize = 10_000;
+
+/**
+ * Reads changes in the order of the feed.
+ *
+ * Only transactions below the oldest one in progress are read: a transaction that began earlier and commits later would otherwise
+ * put its changes behind a reader's cursor. So a slow transaction delays readers, and no reader misses a change.
+ *
+ * @param since cursor of the last change that was read; undefined: from the beginning
+ * @param limit at most so many; undefined: all that can be read now
+ * @throws Problem `changes.cursor-invalid`, `changes.cursor-too-old`
+ */
+export async function* readChanges(
+  database: Kysely<Tables>,
+  { since, limit }: { readonly since: string | undefined; readonly limit: number | undefined },
+): AsyncGenerator<ContactChange> {
+  let cursor = since;
+  if (cursor !== undefined) await requireKept(database, cursor);
+  for (let left = limit ?? Number.POSITIVE_INFINITY; left > 0;) {
+    const page = await readPage(database, cursor, Math.min(left, pageSize));
+    yield* page;
+    left -= page.length;
+    if (page.length < pageSize) return;
+    cursor = page.at(-1)!.cursor;
+  }
+}
+
+/** @returns the cursor behind everything that can be read now; undefined where there is nothing */
+export async function newestCursor(database: Kysely<Tables>): Promise<string | undefined> {
+  const { rows } = await sql<{ cursor: string }>`
+    select transaction_id || '-' || change_id as cursor
+    from changes
+    where transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+    order by transaction_id desc, change_id desc
+    limit 1
+  `.execute(database);
+  return rows[0]?.cursor;
+}
+
+/** A cursor as the two numbers that the feed is ordered by. */
+export function parseCursor(cursor: string): { readonly transaction: string; readonly change: string } {
+  const [, transaction, change] = /^(\d{1,19})-(\d{1,18})$/.exec(cursor.trim()) ?? [];
+  if (transaction !== undefined && change !== undefined) return { transaction, change };
+  throw new Problem('changes.cursor-invalid', `"${cursor}" is no cursor`, {
+    where: '--since',
+    next: 'give the cursor of the last line of enrich changes; without --since the feed is read from its beginning',
+    exitCode: exitCodes.usage,
+  });
+}
+
+async function readPage(
+  database: Kysely<Tables>,
+  cursor: string | undefined,
+  limit: number,
+): Promise<ContactChange[]> {
+  const { transaction, change } =
+    cursor === undefined ? { transaction: '0', change: '0' } : parseCursor(cursor);
+  const { rows } = await sql<ContactChange>`
+    select transaction_id || '-' || change_id as cursor, operation, source, contact_id,
+      field_groups as groups, changed_at
+    from changes
+    where (transaction_id, change_id) > (${transaction}::xid8, ${change}::bigint)
+      and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+    order by transaction_id, change_id
+    limit ${limit}
+  `.execute(database);
+  return rows;
+}
+
+/** Retention drops the oldest changes: a reader that had not read them has to begin again. */
+async function requireKept(database: Kysely<Tables>, cursor: string): Promise<void> {
+  const { transaction, change } = parseCursor(cursor);
+  const { rows } = await sql<{ pruned: boolean }>`
+    select (${transaction}::xid8, ${change}::bigint) < (pruned_transaction_id, pruned_change_id) as pruned
+    from changes_pruned
+  `.execute(database);
+  if (rows[0]?.pruned !== true) return;
+  throw new Problem('changes.cursor-too-old', `changes after the cursor ${cursor} are no longer kept`, {
+    where: '--since',
+    next: 'read enriched_contacts as a whole, then continue with the newest cursor: enrich changes without --since',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/**
+ * Drops changes that are older than their retention, and keeps up to where: readers behind it are told.
+ *
+ * @returns how many were dropped
+ */
+export async function pruneChanges(database: Kysely<Tables>, seconds: number): Promise<number> {
+  const { rows } = await sql<{ dropped: number }>`
+    with dropped as (
+      delete from changes
+      where changed_at < now() - make_interval(secs => ${seconds}::float8)
+        and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+      returning transaction_id, change_id
+    ), newest as (
+      select transaction_id, change_id from dropped
+      order by transaction_id desc, change_id desc
+      limit 1
+    ), marked as (
+      insert into changes_pruned as p (singleton, pruned_transaction_id, pruned_change_id)
+      select true, transaction_id, change_id from newest
+      on conflict (singleton) do update
+        set pruned_transaction_id = excluded.pruned_transaction_id, pruned_change_id = excluded.pruned_change_id
+        where (p.pruned_transaction_id, p.pruned_change_id)
+          < (excluded.pruned_transaction_id, excluded.pruned_change_id)
+    )
+    select count(*)::int as dropped from dropped
+  `.execute(database);
+  return rows[0]!.dropped;
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  newestCursor,
+  pruneChanges,
+  readChanges,
+  type ContactChange,
+} from '../../../src/people/read-changes.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { match, say } from '../../helpers/log-entries.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+async function read(since?: string, limit?: number): Promise<ContactChange[]> {
+  const found: ContactChange[] = [];
+  for await (const change of readChanges(warehouse.database, { since, limit })) found.push(change);
+  return found;
+}
+
+/** Transactions of other test files on the server delay the feed. */
+async function readOnce(count: number, since?: string): Promise<ContactChange[]> {
+  await expect.poll(async () => (await read(since)).length, { timeout: 60_000 }).toBe(count);
+  return read(since);
+}
+
+async function rename(person: string, title: string, at: string): Promise<void> {
+  await say(warehouse, { person, askedAt: at, runId: 'run-1', facts: { title: { title } } });
+}
+
+async function newContact(person: string): Promise<string | undefined> {
+  await rename(person, 'Analyst', '2026-01-01');
+  await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
+  await expect
+    .poll(async () => (await read()).some(({ contact_id }) => contact_id === person), { timeout: 60_000 })
+    .toBe(true);
+  return newestCursor(warehouse.database);
+}
+
+describe('readChanges()', () => {
+  it('continues after a cursor and names the groups that changed', async () => {
+    const cursor = await newContact('p1');
+    await rename('p1', 'Lead', '2026-02-01');
+    const changes = await readOnce(1, cursor);
+    expect(changes).toMatchObject([
+      { operation: 'upsert', source: 'hubspot', contact_id: 'p1', groups: ['title'] },
+    ]);
+    expect(await read(changes[0]!.cursor)).toEqual([]);
+  });
+
+  it('says of a deleted contact only that it is gone', async () => {
+    const cursor = await newContact('p2');
+    await match(warehouse, { contactId: 'p2', person: null, at: '2026-02-01', runId: 'run-2' });
+    expect(await readOnce(1, cursor)).toMatchObject([{ operation: 'delete', contact_id: 'p2' }]);
+  });
+
+  it('gives at most as many changes as the limit, and the rest after its last cursor', async () => {
+    const cursor = await newContact('p3');
+    for (const [index, title] of ['A', 'B', 'C'].entries())
+      await rename('p3', title, `2026-02-0${index + 1}`);
+    await readOnce(3, cursor);
+    const first = await read(cursor, 2);
+    expect(first).toHaveLength(2);
+    expect(await read(first[1]!.cursor)).toHaveLength(1);
+  });
+
+  it('skips no change of a transaction that began earlier and commits later', async () => {
+    const cursor = await newContact('p4');
+    const slow = await warehouse.pool.connect();
+    await slow.query('begin');
+    await slow.query(
+      `insert into enrichment.changes (operation, source, contact_id, field_groups) values ('upsert', 'hubspot', 'slow', '{}')`,
+    );
+    await rename('p4', 'Lead', '2026-02-01');
+    expect(await read(cursor)).toEqual([]);
+    await slow.query('commit');
+    slow.release();
+    expect((await readOnce(2, cursor)).map(({ contact_id }) => contact_id)).toEqual(['slow', 'p4']);
+  });
+
+  it('refuses a cursor that is not one', async () => {
+    await expect(read('yesterday')).rejects.toMatchObject({ type: 'changes.cursor-invalid', exitCode: 2 });
+  });
+
+  it('refuses a cursor when changes after it are no longer kept', async () => {
+    const cursor = await newContact('p5');
+    await rename('p5', 'Lead', '2026-02-01');
+    await rename('p5', 'Head', '2026-03-01');
+    const [kept] = (await readOnce(2, cursor)).slice(-1);
+    expect(await pruneChanges(warehouse.database, -1)).toBeGreaterThan(1);
+    await expect(read(cursor)).rejects.toMatchObject({ type: 'changes.cursor-too-old', exitCode: 2 });
+    expect(await read(kept!.cursor)).toEqual([]);
+  });
+});
