@@ -53,10 +53,8 @@ const anyCase: fc.Arbitrary<Case> = fc.record({
   isVerified: fc.boolean(),
   isNewer: fc.boolean(),
 });
-const anyContacts = fc.array(
-  fc.record(Object.fromEntries(importFields.map((field) => [field, anyCase]))) as fc.Arbitrary<
-    Record<ImportField, Case>
-  >,
+const anyContacts: fc.Arbitrary<Record<ImportField, Case>[]> = fc.array(
+  fc.record(Object.fromEntries(importFields.map((field) => [field, anyCase]))),
   { minLength: 1, maxLength: 6 },
 );
 const modified = new Date('2026-06-01T00:00:00Z');
