@@ -91,11 +91,11 @@ export class Notifier {
       }),
     );
     const failure = failures.length === 0 ? undefined : failures.join('; ');
-    const givenUp = await recordTold(warehouse, notification, [...told], failure);
+    const abandoned = await recordTold(warehouse, notification, [...told], failure);
     const { runId, event, tries } = notification;
     const about = { ...(runId !== null && { runId }), event, tries };
-    if (failure === undefined) log.info(about, 'a notification was taken');
-    else if (givenUp) log.error({ ...about, failure }, 'a notification is given up');
-    else log.warn({ ...about, failure }, 'a notification was not taken');
+    if (failure === undefined) log.info(about, 'a notification was delivered');
+    else if (abandoned) log.error({ ...about, failure }, 'a notification is abandoned');
+    else log.warn({ ...about, failure }, 'a notification was not delivered');
   }
 }

@@ -121,9 +121,9 @@ function renderMoney(state: State, gauge: MakeGauge): void {
 }
 
 function renderLimits(state: State, gauge: MakeGauge): void {
-  const places = gauge(
+  const slots = gauge(
     'enrich_rate_window_slots',
-    'Calls that a rate window holds, free and used, as we count or as the service last said.',
+    'Slots of a rate window, free and used, by our own count or the last report of the service.',
     'endpoint',
     'window',
     'counted_by',
@@ -131,12 +131,12 @@ function renderLimits(state: State, gauge: MakeGauge): void {
   );
   for (const { scope, seconds, calls, free, countedBy } of state.windows) {
     const labels = { endpoint: scope, window: formatDuration(seconds), counted_by: countedBy };
-    places.set({ ...labels, state: 'free' }, free);
-    places.set({ ...labels, state: 'used' }, calls - free);
+    slots.set({ ...labels, state: 'free' }, free);
+    slots.set({ ...labels, state: 'used' }, calls - free);
   }
   const pause = gauge(
     'enrich_rate_pause_seconds',
-    'How long calls pause because the service refused one for its rate.',
+    'Remaining pause after the service refused a call with 429.',
     'endpoint',
   );
   for (const { scope, seconds } of state.pauses) pause.set({ endpoint: scope }, seconds);
@@ -144,10 +144,12 @@ function renderLimits(state: State, gauge: MakeGauge): void {
 
 function renderLateResults(state: State, gauge: MakeGauge): void {
   gauge('enrich_inbox_deliveries', 'Deliveries that wait to be applied.').set(state.inbox.deliveries);
-  gauge('enrich_inbox_oldest_seconds', 'How long the oldest of them has waited.').set(state.inbox.seconds);
+  gauge('enrich_inbox_oldest_seconds', 'Time that the oldest waiting delivery has waited.').set(
+    state.inbox.seconds,
+  );
   const quarantined = gauge(
     'enrich_deliveries_quarantined',
-    'Deliveries without effect: orphaned (for nobody) and quarantined (cannot be understood).',
+    'Deliveries without effect: orphaned (about people who were not asked for) and quarantined (unreadable).',
     'status',
   );
   for (const status of ['orphaned', 'quarantined']) {
@@ -158,7 +160,7 @@ function renderLateResults(state: State, gauge: MakeGauge): void {
     state.openAttempts.reduce((total, attempts) => total + attempts[key], 0);
   const late = gauge(
     'enrich_late_results',
-    'Calls whose later results are awaited, or did not come in time.',
+    'Calls whose late results are awaited, or did not arrive by the deadline.',
     'state',
   );
   late.set({ state: 'awaited' }, sum('awaited'));
@@ -180,31 +182,27 @@ const runStatuses = [
 function renderRuns(state: State, gauge: MakeGauge): void {
   const runs = gauge('enrich_runs', 'Runs by status.', 'status');
   for (const status of runStatuses) runs.set({ status }, 0);
-  const paused = gauge('enrich_runs_paused', 'Paused runs, by the type of what stopped them.', 'type');
+  const paused = gauge('enrich_runs_paused', 'Paused runs, by the type of the pause reason.', 'type');
   for (const { status, pauseReason, runs: count } of state.runs) {
     runs.inc({ status }, count);
     if (status === 'paused') paused.inc({ type: pauseReason ?? 'run.paused' }, count);
   }
   const finished = gauge(
     'enrich_last_run_finished_timestamp_seconds',
-    'When a run last finished; absent before the first.',
+    'Time at which a run last finished; absent before the first.',
   );
   if (state.lastFinished === null) finished.remove();
   else finished.set(state.lastFinished);
 
   gauge(
-    'enrich_notifications_not_taken',
-    'Notifications of the last day that a channel has not taken, to be tried again or given up.',
+    'enrich_notifications_undelivered',
+    'Notifications of the last day that are not delivered: waiting for a retry, or abandoned.',
   ).set(state.notificationsNotTaken);
 
-  const staged = gauge(
-    'enrich_run_rows_staged',
-    'Rows of the file that are staged, of unfinished runs.',
-    'run',
-  );
+  const staged = gauge('enrich_run_rows_staged', 'Staged rows of unfinished runs.', 'run');
   const people = gauge(
     'enrich_run_people',
-    'People of unfinished runs: asked, and still open of those that the plan asks for.',
+    'People in the plan of unfinished runs: asked, and open.',
     'run',
     'state',
   );
@@ -227,7 +225,7 @@ function renderRuns(state: State, gauge: MakeGauge): void {
   );
   const preempted = gauge(
     'enrich_run_preempted',
-    '1 while batches of runs that go before an unfinished one wait for their calls.',
+    '1 while the run waits for batches of runs with a higher priority.',
     'run',
   );
   for (const run of state.unfinished) {

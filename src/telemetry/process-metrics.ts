@@ -32,13 +32,13 @@ export class ProcessMetrics {
     collectDefaultMetrics({ register: this.registry });
     new Gauge({
       name: 'enrich_build_info',
-      help: 'Always 1; the label says which release this process runs.',
+      help: 'Always 1. The label is the release of this process.',
       labelNames: ['version'],
       registers,
     }).set({ version }, 1);
     this.#calls = new Counter({
       name: 'enrich_service_calls_total',
-      help: 'HTTP calls to the service, by how they ended: answered, or what the failure asks for.',
+      help: 'HTTP calls to the service, by result: answered, or the disposition of the failure.',
       labelNames: ['endpoint', 'result'],
       registers,
     });
@@ -50,14 +50,14 @@ export class ProcessMetrics {
     });
     this.#seconds = new Histogram({
       name: 'enrich_service_call_duration_seconds',
-      help: 'How long HTTP calls to the service took, failed ones included.',
+      help: 'Duration of HTTP calls to the service, failed calls included.',
       labelNames: ['endpoint'],
       buckets: callSeconds,
       registers,
     });
     this.#inFlight = new Gauge({
       name: 'enrich_service_calls_in_flight',
-      help: 'HTTP calls to the service that wait for their answer.',
+      help: 'HTTP calls to the service in flight.',
       labelNames: ['endpoint'],
       registers,
     });
@@ -68,7 +68,7 @@ export class ProcessMetrics {
     });
     this.#deliveries = new Counter({
       name: 'enrich_webhook_deliveries_total',
-      help: 'Deliveries at the receiver, by what was done: stored, not-found (no such token), refused (too large), unavailable.',
+      help: 'Deliveries at the receiver, by result: stored, not-found (unknown token), refused (too large), unavailable.',
       labelNames: ['result'],
       registers,
     });
