@@ -71,6 +71,8 @@ export const analystColumns: {
     'reason',
     'late',
     'subject',
+    'covers',
+    'brings',
     'person_ids',
     'credits',
     'received_at',

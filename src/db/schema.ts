@@ -349,6 +349,9 @@ export interface WebhookDeliveriesTable {
   late: Generated<boolean>;
   /** Whose results of which kind it holds: of bodies with the same subject the dearest is billed, not their sum. */
   subject: string | null;
+  /** The results that it speaks of, and those it has values for (`DeliveredPart`): no ids of people. */
+  covers: Generated<string[]>;
+  brings: Generated<string[]>;
   person_ids: Generated<string[]>;
   /** Null where the body does not say. */
   credits: Decimal | null;

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import { keptByServiceSeconds } from '../domain/late-results/awaited-results.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { LateScope } from './late-polls.ts';
@@ -16,7 +17,7 @@ export interface StoredDelivery {
  * Each delivery is a row, repeated ones as well; that the same bytes take effect once is decided when they are applied.
  *
  * @param delivery.tokenHash hash of the token in the address
- * @returns undefined where the token is of no attempt: nothing is stored
+ * @returns undefined where the token is of no attempt, or has expired: nothing is stored
  */
 export async function storeDelivery(
   warehouse: Warehouse,
@@ -30,7 +31,11 @@ export async function storeDelivery(
   const { rows } = await warehouse.pool.query<StoredDelivery>({
     name: 'store-delivery',
     text: `insert into enrichment.webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, content_encoding)
-      select $1, attempt_id, run_id, $2, $3, $4 from enrichment.attempts where token_hash = $5
+      select $1, attempt_id, run_id, $2, $3, $4
+      from enrichment.attempts a join enrichment.runs r using (run_id)
+      where a.token_hash = $5
+        and now() < least(a.admitted_at, r.finished_at)
+          + make_interval(secs => greatest($6, (r.options ->> 'lateDeadlineSeconds')::float8))
       returning delivery_id as "deliveryId", attempt_id as "attemptId", run_id as "runId"`,
     values: [
       randomUUID(),
@@ -38,6 +43,7 @@ export async function storeDelivery(
       sha256(delivery.body),
       delivery.contentEncoding ?? null,
       delivery.tokenHash,
+      keptByServiceSeconds,
     ],
   });
   return rows[0];
@@ -164,7 +170,8 @@ export async function quarantineDelivery(
 }
 
 /** In SQL, as what `webhook_deliveries` are set to: nothing was made of them yet. */
-export const notLookedAt = sql`status = 'received', reason = null, applied_at = null, subject = null, credits = null`;
+export const notLookedAt = sql`status = 'received', reason = null, applied_at = null, subject = null,
+  covers = '{}', brings = '{}', credits = null`;
 
 /** Lets a delivery that had no effect be looked at again, such as by a release that understands more. */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { LateResultsStatus } from '../contract.ts';
@@ -19,6 +20,7 @@ import {
   postponePoll,
   putPollBack,
   readLateResultsStatus,
+  settleByLastPoll,
   stopPolling,
   takeDuePolls,
   type DuePoll,
@@ -158,6 +160,7 @@ async function pollOnce(
       case 'result':
         await storePolled(warehouse, poll.attemptId, answer.body);
         await postponePoll(warehouse, poll.attemptId, later);
+        if (poll.waitIsOver) await settleByPolled(warehouse, poll.attemptId, answer.body, signal);
         break;
       case 'no-result': {
         const reason = `nothing came: ${answer.deliveryStatus ?? 'no result'}`;
@@ -178,6 +181,19 @@ async function pollOnce(
     // A refused key or an absent service answers the next poll the same way; an answer that cannot be read is about this one.
     return error.type === 'unreadable-answer' || error.type === 'answer-too-large' ? 'next' : 'stop';
   }
+}
+
+/** What a poll returns once the waiting is over can be the service's last word. */
+async function settleByPolled(
+  warehouse: Warehouse,
+  attemptId: string,
+  body: Buffer,
+  signal: AbortSignal,
+): Promise<void> {
+  await drainInbox(warehouse, { attemptId }, signal);
+  const content = readLateResult(body);
+  const hash = createHash('sha256').update(body).digest('hex');
+  if (content) await settleByLastPoll(warehouse, attemptId, { hash, content });
 }
 
 /** Doubles from poll to poll, up to an hour: most results come within minutes, and some within a day. */

@@ -1,7 +1,12 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { LateResultsStatus } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
-import { endAwaiting } from '../ledger/late-credits.ts';
+import type { LateResult } from '../service/answers/late-result.ts';
+import { keptByServiceSeconds } from '../domain/late-results/awaited-results.ts';
+import { countUncovered } from '../domain/late-results/delivered-part.ts';
+import { waterfallKinds } from '../domain/late-results/late-assignment.ts';
+import { lockAttempt } from './awaiting-call.ts';
+import { peopleOfCall, readAppliedParts, settleByParts } from './late-progress.ts';
 
 /** Which attempts are looked after: one run's, or those of runs that have ended. */
 export type LateScope = { readonly runId: string } | 'ended-runs';
@@ -18,10 +23,10 @@ export interface DuePoll {
   readonly requestId: string;
   /** How many were made, this one included. */
   readonly polls: number;
+  /** The run no longer waits for the results. */
+  readonly waitIsOver: boolean;
 }
 
-/** The service keeps results for 30 days; what has not come by then never will. */
-const keptByServiceSeconds = 30 * 86_400;
 /** A poll that its process does not survive is due again after this. */
 const leaseSeconds = 120;
 
@@ -37,7 +42,8 @@ export async function takeDuePolls(
       select a.attempt_id from attempts a
       where a.status = 'awaiting' and a.request_id is not null and a.next_poll_at <= clock_timestamp() and ${isIn(scope)}
       order by a.next_poll_at limit ${limit} for update skip locked)
-    returning attempt_id as "attemptId", request_id as "requestId", polls
+    returning attempt_id as "attemptId", request_id as "requestId", polls,
+      awaited_until <= clock_timestamp() as "waitIsOver"
   `.execute(warehouse.database);
   return due.rows;
 }
@@ -80,15 +86,60 @@ export async function stopPolling(warehouse: Warehouse, attemptId: string, reaso
   `.execute(warehouse.database);
 }
 
-/** The service says that nothing (more) comes for a request. */
+/**
+ * The service says that nothing comes for a request. Where a part has come all the same the service contradicts itself, and
+ * what is missing is waited for.
+ */
 export async function endAwaitedByPoll(
   warehouse: Warehouse,
   attemptId: string,
   reason: string,
 ): Promise<void> {
+  const hasParts = await warehouse.database.transaction().execute(async (transaction) => {
+    const attempt = await lockAttempt(transaction, attemptId);
+    if (attempt.status !== 'awaiting') return false;
+    if ((await readAppliedParts(transaction, attemptId)).length > 0) return true;
+    await sql`
+      update attempts set next_poll_at = null, reason = coalesce(reason, ${reason}) where attempt_id = ${attemptId}
+    `.execute(transaction);
+    await settleByParts(transaction, attempt, attempt.awaits);
+    return false;
+  });
+  if (hasParts) await stopPolling(warehouse, attemptId, reason);
+}
+
+/**
+ * Settles a request by what a poll returned after the waiting was over: a body that has everything which came, and counts
+ * everybody else as missing. (A waterfall need not name people for whom no vendor knew anything, nor count them.) Before
+ * the end of the waiting a body says nothing of people whom it does not name: it can be a part.
+ *
+ * @param body the polled body, which is applied by now
+ */
+export async function settleByLastPoll(
+  warehouse: Warehouse,
+  attemptId: string,
+  body: { readonly hash: string; readonly content: LateResult },
+): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
-    await sql`select 1 from attempts where attempt_id = ${attemptId} for update`.execute(transaction);
-    await endAwaiting(transaction, attemptId, reason);
+    const attempt = await lockAttempt(transaction, attemptId);
+    const parts = await readAppliedParts(transaction, attemptId);
+    const polled = parts.find(({ hash }) => hash === body.hash);
+    if (attempt.awaits.length === 0 || !polled) return;
+    const { missing, targetFields } = body.content;
+    const people = peopleOfCall(attempt);
+    const has = new Set(polled.covers);
+    const ended = attempt.awaits.filter((kind) => {
+      const isWhole = parts.every(({ covers }) =>
+        covers.every((entry) => has.has(entry) || !entry.startsWith(`${kind}/`)),
+      );
+      const uncovered = countUncovered(kind, people, polled.covers);
+      const isCounted =
+        missing === undefined
+          ? kind !== 'phone' && waterfallKinds(targetFields).includes(kind)
+          : missing >= uncovered;
+      return isWhole && isCounted;
+    });
+    await settleByParts(transaction, attempt, ended);
   });
 }
 

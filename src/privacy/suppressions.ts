@@ -94,9 +94,9 @@ export function withoutIds(column: string, personIds: readonly string[]): RawBui
     from unnest(${sql.ref(column)}) with ordinality as known (id, place) order by place)`;
 }
 
-/** @returns whether somebody was taken out of these ids */
-export function hidesSomebody(ids: readonly string[]): boolean {
-  return ids.some((id) => id.startsWith(hidden));
+/** @returns whether this stands where an id was taken out */
+export function isHiddenId(id: string): boolean {
+  return id.startsWith(hidden);
 }
 
 /** What is kept in place of an id. @param place so that several stay several */

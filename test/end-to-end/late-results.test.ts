@@ -136,11 +136,11 @@ describe('phones', () => {
     },
   );
 
-  it('of somebody whom nobody asked for are given to nobody', async () => {
+  it('of somebody whom nobody asked for are quarantined, and the credits held', async () => {
     system.sandbox.faults.set({ deliveries: [{ people: 'foreign' }] });
-    const facts = await reveal(system.sample(20));
+    const facts = await reveal(system.sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '5s' });
     expect(await phonesOf(facts.run_id)).toBe(0);
-    expect(facts.late_results.orphaned).toBeGreaterThan(0);
+    expect((await inbox(facts.run_id))['quarantined']).toBeGreaterThan(0);
     await expectPromisesKept(system);
   });
 

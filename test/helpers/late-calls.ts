@@ -11,7 +11,16 @@ import { setRunStatus } from '../../src/runs/runs.ts';
 import { asked, stagedRun } from './rows.ts';
 
 let names = 0;
-const extras = { reveal: ['phone'] as const, waterfall: [] };
+
+/** What a call asks for beyond the record. */
+export interface LateExtras {
+  readonly reveal: readonly 'phone'[];
+  readonly waterfall: readonly ('email' | 'phone')[];
+}
+
+export const onlyPhones: LateExtras = { reveal: ['phone'], waterfall: [] };
+/** What one person of a waterfall may cost in these tests. */
+const waterfallCeiling = 20;
 
 /** A call whose phones come later. */
 export interface PhonesCall {
@@ -20,10 +29,15 @@ export interface PhonesCall {
   readonly token: string;
   readonly people: readonly OpenPerson[];
   readonly ids: readonly string[];
+  readonly requestId: string;
+  readonly extras: LateExtras;
 }
 
-/** Three people are being asked for, with their phones, by a run of their own. */
-export async function callWithPhones(warehouse: Warehouse): Promise<PhonesCall> {
+/** Three people are being asked for, with their phones or what else comes later, by a run of their own. */
+export async function callWithPhones(
+  warehouse: Warehouse,
+  extras: LateExtras = onlyPhones,
+): Promise<PhonesCall> {
   names += 1;
   const call = names;
   const people = ['a', 'b', 'c'].map((letter) => ({
@@ -33,11 +47,12 @@ export async function callWithPhones(warehouse: Warehouse): Promise<PhonesCall> 
     lastName: `Novak${letter}${call}`,
     contactId: `${letter}-${call}`,
   }));
+  const hasWaterfall = extras.waterfall.length > 0;
   const run = await stagedRun(warehouse, people);
-  await warehouse.pool.query(
-    `update runs set options = options || '{"reveal": ["phone"]}'::jsonb where run_id = $1`,
-    [run.runId],
-  );
+  await warehouse.pool.query(`update runs set options = options || $2::jsonb where run_id = $1`, [
+    run.runId,
+    { ...extras, maxCreditsPerPerson: hasWaterfall ? String(waterfallCeiling) : null },
+  ]);
   await planRows(warehouse, run.runId, asked);
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   const open = await readOpenPeople(warehouse.database, run.runId, 1);
@@ -48,7 +63,7 @@ export async function callWithPhones(warehouse: Warehouse): Promise<PhonesCall> 
       batch: 1,
       priority: 'ad-hoc',
       rowNumbers: open.map((person) => person.rowNumber),
-      creditsPerPerson: wholeCredits(9),
+      creditsPerPerson: wholeCredits(hasWaterfall ? waterfallCeiling : 9),
       deadlineSeconds: 30,
       lateResults: true,
     },
@@ -62,25 +77,30 @@ export async function callWithPhones(warehouse: Warehouse): Promise<PhonesCall> 
     token: admission.token!,
     people: open,
     ids,
+    requestId: `-90071992547409${call}`,
+    extras,
   };
 }
 
-/** @param matches who is found, in the order of the people */
+/**
+ * @param matches who is found, in the order of the people
+ * @param credits what the answer says that it cost; null where it does not say
+ */
 export async function recordPhonesAnswer(
   warehouse: Warehouse,
   call: PhonesCall,
   matches: readonly (0 | 1)[] = [1, 1, 1],
-  credits = 3,
+  credits: number | null = 3,
 ): Promise<void> {
   await recordAnswer(warehouse, {
     attemptId: call.attemptId,
     source: 'generic',
     people: call.people,
-    asked: { ...extras, service: 'test' },
+    asked: { ...call.extras, service: 'test' },
     lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
     answer: {
       httpStatus: 200,
-      requestId: `-90071992547409${call.ids[0]!.slice('person-a'.length)}`,
+      requestId: call.requestId,
       matches: matches.map((found, index) => {
         const { identity } = call.people[index]!;
         return found
@@ -93,8 +113,8 @@ export async function recordPhonesAnswer(
           : null;
       }),
       unreadableMatches: [],
-      creditsConsumed: wholeCredits(credits),
-      creditsProblem: undefined,
+      creditsConsumed: credits === null ? undefined : wholeCredits(credits),
+      creditsProblem: credits === null ? 'absent' : undefined,
       raw: Buffer.from('{}'),
       contentType: 'application/json',
     },

@@ -119,8 +119,8 @@ describe('readCredits', () => {
     ['""', { problem: 'not-a-number' }],
     ['true', { problem: 'not-a-number' }],
     ['{}', { problem: 'not-a-number' }],
-    ['1e400000', { problem: 'too-fine-or-too-large' }],
-    ['0.0000001', { problem: 'too-fine-or-too-large' }],
+    ['1e400000', { problem: 'too-large' }],
+    ['0.0000001', { problem: 'too-fine' }],
   ])('reads %s', (source, expected) => {
     expect(readCredits(source)).toEqual(expected);
   });

@@ -49,22 +49,5 @@ export function awaitedKinds(asked: readonly LateKind[], answer: LateAnnouncemen
   return asked.filter((kind) => (kind === 'phone' ? phonesCome : waterfallComes));
 }
 
-/** A person in a delivery, as far as completeness is concerned. */
-export interface DeliveredScope {
-  /** How many different people deliveries of this kind have named so far, this one included. */
-  readonly people: number;
-  /** People whom the body counts as missing and does not name. */
-  readonly missing: number;
-}
-
-/**
- * Whether the results of a request are all there: everybody who was found is named, or counted as missing. A service may
- * deliver a request in several bodies, and settling at the first of them would give back credits that the others are billed
- * for. What a body says of the size of the whole request proves nothing: a part may say it as well, and so may what a poll
- * returns.
- *
- * @param found people of the answer
- */
-export function isComplete(found: number, scope: DeliveredScope): boolean {
-  return scope.people + scope.missing >= found;
-}
+/** The service keeps results for 30 days. What has not come by then never will, and a token is worth nothing any more. */
+export const keptByServiceSeconds = 30 * 86_400;

@@ -29,36 +29,38 @@ export function assignDelivered(
   origin: 'phones' | 'waterfall',
   knownIds: readonly string[],
 ): number[][] {
-  const byId = people.map((person) =>
-    indexesOf(contacts, (contact) => person.id !== undefined && contact.personId === person.id),
-  );
+  const ofId = indexBy(contacts, ({ personId }) => [personId]);
+  const byId = people.map(({ id }) => (id === undefined ? [] : (ofId.get(id) ?? [])));
   if (origin === 'phones') return byId;
+  const ofEmail = indexBy(contacts, ({ emails }) => emails.map((email) => email.toLowerCase()));
   const taken = new Set(byId.flat().map((index) => contacts[index]!.personId));
-  const claims = people.map((person, index) =>
-    byId[index]!.length > 0 || (person.id !== undefined && knownIds.includes(person.id))
-      ? []
-      : ownersByEmail(contacts, person).filter((contact) => !taken.has(contacts[contact]!.personId)),
-  );
+  const known = new Set(knownIds);
+  const claims = people.map((person, index) => {
+    if (byId[index]!.length > 0 || (person.id !== undefined && known.has(person.id))) return [];
+    const owned = ownersByEmail(contacts, ofEmail, person);
+    return owned.filter((contact) => !taken.has(contacts[contact]!.personId));
+  });
+  const claimants = indexBy(claims, (claim) => claim);
   return people.map((_, index) => {
+    if (byId[index]!.length > 0) return byId[index]!;
     const claim = claims[index]!;
-    const rivals = claims.some(
-      (other, at) => at !== index && other.some((contact) => claim.includes(contact)),
-    );
-    return byId[index]!.length > 0 ? byId[index]! : rivals ? [] : claim;
+    return claim.every((contact) => claimants.get(contact)!.length === 1) ? claim : [];
   });
 }
 
 /** The contacts of the one person who has one of the addresses; empty where two have. */
-function ownersByEmail(contacts: readonly AwaitingContact[], person: NamedPerson): number[] {
-  const delivered = new Set(
-    person.emails
-      .map(({ email }) => parseEmail(email))
-      .filter((email) => email !== undefined && !isRoleAddress(email)),
-  );
-  const owned = indexesOf(contacts, (contact) =>
-    contact.emails.some((email) => delivered.has(email.toLowerCase())),
-  );
-  return new Set(owned.map((index) => contacts[index]!.personId)).size === 1 ? owned : [];
+function ownersByEmail(
+  contacts: readonly AwaitingContact[],
+  ofEmail: ReadonlyMap<string, readonly number[]>,
+  person: NamedPerson,
+): number[] {
+  const owned = new Set<number>();
+  for (const { email } of person.emails) {
+    const address = parseEmail(email);
+    if (address === undefined || isRoleAddress(address)) continue;
+    for (const contact of ofEmail.get(address) ?? []) owned.add(contact);
+  }
+  return new Set([...owned].map((index) => contacts[index]!.personId)).size === 1 ? [...owned] : [];
 }
 
 /** The kinds of a waterfall that a body is the last word on: those it names, or all where it names none that is known. */
@@ -86,6 +88,18 @@ function rankOf(status: string): number {
   return emailRanks.indexOf(status.toLowerCase().replaceAll('_', ' '));
 }
 
-function indexesOf<Item>(items: readonly Item[], test: (item: Item) => boolean): number[] {
-  return items.flatMap((item, index) => (test(item) ? [index] : []));
+/** The places of items by each of their keys. */
+function indexBy<Item, Key>(
+  items: readonly Item[],
+  keysOf: (item: Item) => readonly Key[],
+): Map<Key, number[]> {
+  const places = new Map<Key, number[]>();
+  for (const [place, item] of items.entries()) {
+    for (const key of new Set(keysOf(item))) {
+      const known = places.get(key);
+      if (known) known.push(place);
+      else places.set(key, [place]);
+    }
+  }
+  return places;
 }

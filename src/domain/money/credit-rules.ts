@@ -55,6 +55,18 @@ export function worstCaseWithPhones(answered: Credits, found: number): Credits {
   return answered + mobilePhone * BigInt(found);
 }
 
+/**
+ * The most that a delivery can state as its price and be believed: twice what its call can cost by the interface's prices or
+ * the ceiling of a waterfall. A plan can have other prices than the document.
+ *
+ * @param people who were asked for
+ * @returns undefined for a waterfall without a ceiling, which can cost anything
+ */
+export function mostCredible(ask: Ask, people: number): Credits | undefined {
+  if ((ask.waterfall?.length ?? 0) > 0 && ask.maxCreditsPerPerson === undefined) return undefined;
+  return 2n * worstCaseCredits(ask) * BigInt(people);
+}
+
 /** What one person costs on average as long as nothing better is known. A waterfall counts in full. */
 export function expectedCredits(ask: Ask): Credits {
   const table =

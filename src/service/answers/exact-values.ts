@@ -1,7 +1,10 @@
 import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
 
 /** Why a number of credits cannot be settled with: the reservation is held instead. */
-export type CreditsProblem = 'absent' | 'negative' | 'not-a-number' | 'too-fine-or-too-large';
+export type CreditsProblem = 'absent' | 'negative' | 'not-a-number' | 'too-fine' | 'too-large';
+
+/** PostgreSQL holds fourteen digits in front of the point. */
+const firstTooLarge = 1e14;
 
 export type ReadCredits =
   | { readonly credits: Credits; readonly problem?: never }
@@ -18,7 +21,8 @@ export function readCredits(source: string | undefined): ReadCredits {
   if (!/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return { problem: 'not-a-number' };
   if (text.startsWith('-')) return { problem: 'negative' };
   const credits = parseCredits(text);
-  return credits === undefined ? { problem: 'too-fine-or-too-large' } : { credits };
+  if (credits !== undefined) return { credits };
+  return { problem: Number(text) >= firstTooLarge ? 'too-large' : 'too-fine' };
 }
 
 /**

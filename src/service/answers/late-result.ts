@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { wholeCredits, type Credits } from '../../domain/money/decimal.ts';
+import type { Credits } from '../../domain/money/decimal.ts';
+import { parseEmail } from '../../domain/identity/email-address.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
 import type { DeliveredPhone } from '../../domain/identity/phone.ts';
 import { memberSources, readJson } from './exact-json.ts';
-import { readCredits, readRequestId, type CreditsProblem, type ReadCredits } from './exact-values.ts';
-import { described, list, text, whole } from './schemas/field.ts';
+import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
+import { described, list, map, text, whole } from './schemas/field.ts';
 
 /** What a webhook carries, and a poll returns as `webhook_result`. */
 export interface LateResult {
@@ -13,13 +14,13 @@ export interface LateResult {
   /** Exact text. Native phone bodies have none. */
   readonly requestId: string | undefined;
   readonly people: readonly DeliveredPerson[];
-  /** Elements of `people` that are no person as the field notes describe one. */
+  /** Elements of `people` that are no person, and all beyond the most that are read. */
   readonly unreadablePeople: number;
   /** Undefined: `creditsProblem` says why. */
   readonly creditsConsumed: Credits | undefined;
   readonly creditsProblem: CreditsProblem | undefined;
-  /** People whom the body does not name because there is nothing for them: those missing who are not in `people`. */
-  readonly unnamedMissing: number;
+  /** `missing_records`; undefined where the body does not say it. */
+  readonly missing: number | undefined;
   /** Of a waterfall: `emails`, `phone_numbers`; empty where the body does not say. */
   readonly targetFields: readonly string[];
 }
@@ -28,9 +29,12 @@ export interface DeliveredPerson {
   readonly id: string | undefined;
   readonly phones: readonly DeliveredPhone[];
   readonly emails: readonly DeliveredEmail[];
+  /** Of `emails` and `phone_numbers` those that the body has for this person, empty lists included. */
+  readonly fields: readonly string[];
 }
 
 export interface DeliveredEmail {
+  /** In its normal form: an address that cannot be read, and a placeholder, are left out. */
   readonly email: string;
   readonly status: string | undefined;
 }
@@ -55,17 +59,21 @@ const personSchema = z.looseObject({
   id: described(z.union([z.string(), z.int().transform(String)])),
   phone_numbers: list<unknown>(),
   emails: list<unknown>(),
+  waterfall: map<unknown>(),
 });
 
 const bodySchema = z.looseObject({
-  unique_enriched_records: whole,
   missing_records: whole,
   target_fields: list<unknown>(),
   people: z.array(z.unknown()),
 });
 
+/** A call asks for ten people. What is beyond these bounds keeps no worker busy. */
+const mostPeople = 1_000;
+const mostOfOnePerson = 100;
+
 /**
- * Reads a late result. Pure.
+ * Reads a late result. Pure. A part that cannot be read is left out, and the rest is read.
  *
  * @param body decompressed
  * @returns undefined where it is no late result at all: no JSON, or no list of people
@@ -75,9 +83,11 @@ export function readLateResult(body: Buffer): LateResult | undefined {
   const parsed = json && bodySchema.safeParse(json.value);
   if (!parsed?.success) return undefined;
   const members = memberSources(json!.text);
-  const { credits, problem } = readPrice(members.get('credits_consumed'));
-  const elements = parsed.data.people.map((element) => personSchema.safeParse(element));
-  const people = elements.flatMap((element) => (element.success ? [element.data] : []));
+  const { credits, problem } = readCredits(members.get('credits_consumed'));
+  const people = parsed.data.people.slice(0, mostPeople).flatMap((element) => {
+    const person = personSchema.safeParse(element);
+    return person.success ? [person.data] : [];
+  });
   const waterfall =
     members.has('target_fields') ||
     members.has('records_enriched') ||
@@ -86,47 +96,24 @@ export function readLateResult(body: Buffer): LateResult | undefined {
     kind: waterfall ? 'waterfall' : 'phones',
     requestId: readRequestId(members.get('request_id')),
     people: people.map((person) => ({
-      id: person.id ? displayForm(person.id) : undefined,
-      phones: (person.phone_numbers ?? []).flatMap(readPhone),
-      emails: (person.emails ?? []).flatMap(readEmail),
+      id: displayForm(person.id ?? '') || undefined,
+      phones: (person.phone_numbers ?? []).slice(0, mostOfOnePerson).flatMap(readPhone),
+      emails: (person.emails ?? []).slice(0, mostOfOnePerson).flatMap(readEmail),
+      fields: ['emails', 'phone_numbers'].filter(
+        (field) => Array.isArray(person[field]) || (person.waterfall ?? {})[field] !== undefined,
+      ),
     })),
-    unreadablePeople: elements.length - people.length,
+    unreadablePeople: parsed.data.people.length - people.length,
     creditsConsumed: credits,
     creditsProblem: problem,
-    unnamedMissing: countUnnamed(parsed.data, people),
+    missing: parsed.data.missing_records ?? undefined,
     targetFields: (parsed.data.target_fields ?? []).filter((field) => typeof field === 'string'),
   };
 }
 
-/**
- * Some services name the people for whom they have nothing, and count them as missing as well: those would be counted twice.
- * Where the body says how many were enriched, whoever it names beyond them is one of the missing; otherwise whoever has
- * nothing is.
- */
-function countUnnamed(
-  body: z.infer<typeof bodySchema>,
-  people: readonly z.infer<typeof personSchema>[],
-): number {
-  const missing = body.missing_records ?? 0;
-  const empty = people.filter((person) => !person.phone_numbers?.length && !person.emails?.length).length;
-  const enriched = body.unique_enriched_records;
-  const named = typeof enriched === 'number' ? body.people.length - enriched : empty;
-  return Math.max(0, missing - Math.max(0, named));
-}
-
-/** Beyond any price of any request: a mistake of the service, which no sum of ours must have to hold. */
-const mostCredible = wholeCredits(1_000_000_000);
-
-function readPrice(source: string | undefined): ReadCredits {
-  const read = readCredits(source);
-  return read.credits !== undefined && read.credits > mostCredible
-    ? { problem: 'too-fine-or-too-large' }
-    : read;
-}
-
 function readPhone(element: unknown): DeliveredPhone[] {
   const phone = phoneSchema.safeParse(element).data;
-  if (!phone) return [];
+  if (!phone?.raw_number?.trim() && !phone?.sanitized_number?.trim()) return [];
   return [
     {
       rawNumber: phone.raw_number ?? undefined,
@@ -141,8 +128,9 @@ function readPhone(element: unknown): DeliveredPhone[] {
 }
 
 function readEmail(element: unknown): DeliveredEmail[] {
-  const email = emailSchema.safeParse(element).data;
-  if (!email) return [];
-  const status = email.email_status_cd ?? email.email_status;
-  return [{ email: email.email, status: status ? displayForm(status) : undefined }];
+  const said = emailSchema.safeParse(element).data;
+  const email = said && parseEmail(said.email);
+  if (email === undefined) return [];
+  const status = said?.email_status_cd ?? said?.email_status;
+  return [{ email, status: status ? displayForm(status) : undefined }];
 }

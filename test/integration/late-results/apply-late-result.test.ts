@@ -89,11 +89,11 @@ describe('the results of a request in several bodies', () => {
     expect(await deliveries(call)).toEqual(['applied', 'applied']);
   });
 
-  it('are complete where the others are said to be missing', async () => {
+  it('are not complete where a body counts the others as missing', async () => {
     const call = await callInFlight();
     await answer(call);
     await deliver(call, body([call.ids[0]!], 8, { missing_records: 2 }));
-    expect(await books(call)).toMatchObject({ status: 'settled', settled: 11 });
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
   });
 });
 
@@ -140,16 +140,21 @@ describe('a delivery', () => {
     const call = await callInFlight();
     await answer(call);
     await deliver(call, body(call.ids, '99999999999999'));
-    expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
     const other = await callInFlight();
     await answer(other);
     await deliver(other, body(other.ids, 24));
     expect(await books(other)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
-  it.each(['running', 'paused'] as const)(
-    'that is billed more than was reserved stops its run, which is %s, until a person has looked at it',
-    async (status) => {
+  it.each([
+    ['running', 40],
+    ['paused', 40],
+    ['running', 300],
+    ['paused', 300],
+  ] as const)(
+    'that is billed more than was reserved stops its run, which is %s, until a person has looked at it: %s credits',
+    async (status, price) => {
       const call = await callInFlight();
       await answer(call);
       await setRunStatus(
@@ -160,7 +165,7 @@ describe('a delivery', () => {
           ? undefined
           : { type: 'budget.empty', reason: 'no credits are left', next: 'wait' },
       );
-      await deliver(call, body(call.ids, 300));
+      await deliver(call, body(call.ids, price));
       expect(await getRun(warehouse, call.runId)).toMatchObject({
         status: 'paused',
         pauseReason: { type: 'service.overbilled' },

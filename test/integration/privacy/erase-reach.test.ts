@@ -208,7 +208,7 @@ describe('a late delivery', () => {
   it('is not written where it brings an address that is on the list', async () => {
     const call = await callWithPhones(warehouse);
     await warehouse.pool.query(
-      `update runs set options = options || '{"reveal": [], "waterfall": ["email"]}'::jsonb where run_id = $1`,
+      `update runs set options = options || '{"reveal": [], "waterfall": ["email"], "maxCreditsPerPerson": "20"}'::jsonb where run_id = $1`,
       [call.runId],
     );
     await recordPhonesAnswer(warehouse, call);

@@ -248,7 +248,7 @@ describe('what is still needed', () => {
     expect(rows).toEqual([
       { status: 'applied', kept: false },
       { status: 'quarantined', kept: true },
-      { status: 'orphaned', kept: true },
+      { status: 'quarantined', kept: true },
     ]);
   });
 
@@ -276,7 +276,7 @@ describe('what is still needed', () => {
     });
     expect(await rows()).toMatchObject([
       { status: 'quarantined', pruned: true, credits: null },
-      { status: 'orphaned', pruned: true, credits: 8 },
+      { status: 'quarantined', pruned: true, credits: 8 },
     ]);
     expect(await reopenDelivery(warehouse, (await rows())[0]!.delivery_id)).toBe(false);
   });

@@ -8,7 +8,6 @@ import {
   askedFieldGroups,
   awaitedKinds,
   lateKindsOf,
-  isComplete,
 } from '../../../src/domain/late-results/awaited-results.ts';
 
 const found = { found: 7, phoneStatus: undefined, waterfallStatus: undefined };
@@ -51,16 +50,6 @@ describe('what comes later', () => {
   ])('of a waterfall that is %s: %s', (waterfallStatus, comes) => {
     const kinds = awaitedKinds(['waterfall_email'], { ...found, waterfallStatus });
     expect(kinds).toEqual(comes ? ['waterfall_email'] : []);
-  });
-});
-
-describe('the results of a request are complete', () => {
-  it.each([
-    ['when everybody who was found is named', { people: 2, missing: 0 }, true],
-    ['when the others are counted as missing', { people: 1, missing: 1 }, true],
-    ['not while somebody is neither', { people: 1, missing: 0 }, false],
-  ])('%s', (_, delivered, complete) => {
-    expect(isComplete(2, delivered)).toBe(complete);
   });
 });
 

@@ -43,28 +43,16 @@ describe('the body of a native phone reveal', () => {
             { ...asRead, type: 'mobile', status: 'valid_number', dncStatus: undefined, confidence: 'high' },
           ],
           emails: [],
+          fields: ['phone_numbers'],
         },
-        { id: 'p2', phones: [], emails: [] },
+        { id: 'p2', phones: [], emails: [], fields: ['phone_numbers'] },
       ],
       unreadablePeople: 0,
       creditsConsumed: 8_000_000n,
       creditsProblem: undefined,
-      unnamedMissing: 0,
+      missing: 1,
       targetFields: [],
     });
-  });
-
-  const withPhone = { id: 'p1', phone_numbers: [phone] };
-  const withNone = { id: 'p2', phone_numbers: [] };
-  it.each([
-    ['not those whom it names without a phone', 0, { unique_enriched_records: 1 }, [withPhone, withNone]],
-    ['the same, where it does not say how many were enriched', 0, {}, [withPhone, withNone]],
-    ['not those whose phone cost nothing', 0, { unique_enriched_records: 0 }, [withPhone]],
-    ['those whom it leaves out', 1, { unique_enriched_records: 1 }, [withPhone]],
-    ['the same, where it does not say how many were enriched', 1, {}, [withPhone]],
-    ['never more than are missing', 1, { unique_enriched_records: 5 }, [withPhone]],
-  ])('leaves unnamed: %s', (_, unnamed, said, people) => {
-    expect(read({ ...said, missing_records: 1, people })).toMatchObject({ unnamedMissing: unnamed });
   });
 
   it('may name the fields of a phone as the interface document does', () => {

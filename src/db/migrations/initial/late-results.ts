@@ -16,6 +16,8 @@ export const lateResultTables = [
     applied_at timestamptz,
     late boolean not null default false,
     subject text,
+    covers text[] not null default '{}',
+    brings text[] not null default '{}',
     person_ids text[] not null default '{}',
     credits numeric(20, 6) check (credits >= 0)
   )`,

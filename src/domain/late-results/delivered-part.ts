@@ -1,0 +1,109 @@
+import type { LateKind } from './awaited-results.ts';
+import { waterfallKinds } from './late-assignment.ts';
+
+/** The people of a call, as far as its answer tells. */
+export interface CallPeople {
+  /** Ids at the service, by their place in the answer; undefined where an erasure took one out. */
+  readonly ids: readonly (string | undefined)[];
+  /** People who were found and whom the answer does not list. */
+  readonly unlisted: number;
+}
+
+/** A person in a body, as far as money is concerned. */
+export interface DeliveredShare {
+  /** Their id in the answer, by id or by the address that identified them; undefined for a stranger. */
+  readonly knownId: string | undefined;
+  /** Tells strangers of one call apart. */
+  readonly alias: string;
+  readonly hasPhones: boolean;
+  readonly hasEmails: boolean;
+  /** Fields that the body has for the person, empty lists included. */
+  readonly fields: readonly string[];
+}
+
+/** The results that a body is about. An entry is a kind of result and a person: `phone/0`, `waterfall_email/~3f2a`. */
+export interface DeliveredPart {
+  /** What the body speaks of, also where it has found nothing. */
+  readonly covers: readonly string[];
+  /** What the body has values for. */
+  readonly brings: readonly string[];
+}
+
+/**
+ * The part of a call's results that a body delivers: the people and kinds it speaks of, and no others.
+ *
+ * Strangers count where the answer left people unlisted, who can be these. In a waterfall, whose ids may differ, they also
+ * count where the body bears the id of this request, has somebody of this call, and names no more people than were found.
+ *
+ * @param body.kind which of both kinds of bodies it is
+ * @returns undefined where nobody in the body can be of this call: it belongs to another one
+ */
+export function deliveredPart(
+  body: {
+    readonly kind: 'phones' | 'waterfall';
+    readonly people: readonly DeliveredShare[];
+    readonly targetFields: readonly string[];
+    readonly bearsRequestId: boolean;
+  },
+  call: CallPeople,
+): DeliveredPart | undefined {
+  const places = placesOf(call);
+  const isKnown = ({ knownId }: DeliveredShare): boolean => knownId !== undefined && places.has(knownId);
+  const strangersCount =
+    openPeople(call) > 0 ||
+    (body.kind === 'waterfall' &&
+      body.bearsRequestId &&
+      body.people.some(isKnown) &&
+      body.people.length <= call.ids.length + call.unlisted);
+  const counted = body.people.filter((person) => isKnown(person) || strangersCount);
+  if (counted.length === 0 && body.people.length > 0) return undefined;
+  const covers = new Set<string>();
+  const brings = new Set<string>();
+  for (const person of counted) {
+    const place = isKnown(person) ? places.get(person.knownId!) : `~${person.alias}`;
+    for (const kind of spokenKinds(person, body)) {
+      covers.add(`${kind}/${place}`);
+      if (kind === 'waterfall_email' ? person.hasEmails : person.hasPhones) brings.add(`${kind}/${place}`);
+    }
+  }
+  return { covers: [...covers], brings: [...brings] };
+}
+
+/** How many people of a call no body has spoken of yet, as to one kind of result. @param covers of all its bodies */
+export function countUncovered(kind: LateKind, call: CallPeople, covers: Iterable<string>): number {
+  const ofKind = [...new Set(covers)].filter((entry) => entry.startsWith(`${kind}/`));
+  const strangers = ofKind.filter((entry) => entry.startsWith(`${kind}/~`)).length;
+  const open = openPeople(call);
+  const all = placesOf(call).size + open;
+  // Only in a waterfall can somebody who is listed come under another id.
+  const counted = ofKind.length - strangers + Math.min(strangers, kind === 'phone' ? open : all);
+  return Math.max(0, all - counted);
+}
+
+/** The first place of each id: the answer can list a person twice. */
+function placesOf({ ids }: CallPeople): Map<string, number> {
+  const places = new Map<string, number>();
+  for (const [place, id] of ids.entries()) if (id !== undefined && !places.has(id)) places.set(id, place);
+  return places;
+}
+
+/** Found people whose id is not known. */
+function openPeople({ ids, unlisted }: CallPeople): number {
+  return unlisted + ids.filter((id) => id === undefined).length;
+}
+
+/**
+ * The kinds of results that a body has for a person: a field with values, and an empty one unless the body names its target
+ * fields and not this one.
+ */
+export function spokenKinds(
+  person: DeliveredShare,
+  body: { readonly kind: 'phones' | 'waterfall'; readonly targetFields: readonly string[] },
+): LateKind[] {
+  if (body.kind === 'phones') return ['phone'];
+  const targets = waterfallKinds(body.targetFields);
+  if (person.fields.length === 0) return targets;
+  return waterfallKinds(person.fields).filter(
+    (kind) => targets.includes(kind) || (kind === 'waterfall_email' ? person.hasEmails : person.hasPhones),
+  );
+}

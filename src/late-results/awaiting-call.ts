@@ -1,0 +1,72 @@
+import { sql, type Transaction } from 'kysely';
+import type { LateKind } from '../domain/late-results/awaited-results.ts';
+import type { RunOptions, Tables } from '../db/schema.ts';
+import type { LateContact } from '../people/contact-phones.ts';
+
+/** A call whose row is locked. */
+export interface LockedAttempt {
+  readonly attemptId: string;
+  readonly runId: string;
+  readonly status: string;
+  readonly requestId: string | null;
+  /** How many were asked for. */
+  readonly people: number;
+  readonly hasAnswer: boolean;
+  readonly foundIds: readonly string[];
+  readonly foundPeople: number;
+  readonly awaits: readonly LateKind[];
+  readonly options: RunOptions;
+  readonly runEnded: boolean;
+}
+
+/** A contact that a body can be about. */
+export interface NamedContact extends LateContact {
+  /** What the suppression list could know them by. */
+  readonly keys: readonly string[];
+}
+
+/** Locks a call, so that its deliveries are applied one after another. */
+export async function lockAttempt(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+): Promise<LockedAttempt> {
+  const locked = await sql<LockedAttempt>`
+    select a.attempt_id as "attemptId", a.run_id as "runId", a.status, a.request_id as "requestId", a.people,
+      a.answered_at is not null as "hasAnswer", a.found_ids as "foundIds", a.found_people as "foundPeople",
+      a.awaits, r.options, r.finished_at is not null as "runEnded"
+    from attempts a join runs r using (run_id) where a.attempt_id = ${attemptId} for update of a
+  `.execute(transaction);
+  const attempt = locked.rows[0];
+  if (!attempt) throw new Error(`attempt ${attemptId} does not exist`);
+  return attempt;
+}
+
+/**
+ * The contacts of a call, and of later calls that the service told to use this one's phones.
+ *
+ * Only addresses that the answer confirmed identify a person: its own, and the address of the row by which it was accepted.
+ */
+export async function readContacts(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  personIds: readonly string[],
+): Promise<NamedContact[]> {
+  const contacts = await sql<NamedContact>`
+    select coalesce(runs.source, 'generic') as source, r.contact_id as "contactId", p.person_id as "personId",
+      p.run_id as "runId", p.row_number as "rowNumber", p.attempt_id as "attemptId",
+      a.admitted_at::text as "askedAt", runs.undone_at is not null as undone,
+      array_remove(array[c.email, case when p.evidence = 'email' and coalesce(cardinality(r.other_emails), 0) = 0
+        then r.email end], null) as emails,
+      r.keys || array_remove(array['person:' || p.person_id, 'email:' || c.email, 'domain:' || r.domain,
+        'domain:' || c.organization_domain], null) as keys
+    from attempt_people p join attempts a using (attempt_id)
+    join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
+    join runs on runs.run_id = p.run_id
+    left join enriched_contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
+      and c.person_id = p.person_id
+    where p.outcome = 'enriched' and p.person_id is not null
+      and (p.attempt_id = ${attemptId} or (p.person_id = any(${personIds}::text[]) and a.phones_with_earlier))
+    order by source, "contactId", "rowNumber"
+  `.execute(transaction);
+  return contacts.rows;
+}

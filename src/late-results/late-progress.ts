@@ -1,0 +1,77 @@
+import { sql, type Transaction } from 'kysely';
+import type { LateKind } from '../domain/late-results/awaited-results.ts';
+import { countUncovered, type CallPeople } from '../domain/late-results/delivered-part.ts';
+import { lateBill } from '../domain/late-results/late-bill.ts';
+import { parseCredits } from '../domain/money/decimal.ts';
+import type { Tables } from '../db/schema.ts';
+import { settleLateCredits } from '../ledger/late-credits.ts';
+import { isHiddenId } from '../privacy/suppressions.ts';
+import type { LockedAttempt } from './awaiting-call.ts';
+
+/** The people of a call, as its answer tells; without an answer all who were asked for can have been found. */
+export function peopleOfCall(
+  call: Pick<LockedAttempt, 'foundIds' | 'foundPeople' | 'hasAnswer' | 'people'>,
+): CallPeople {
+  const found = call.hasAnswer ? call.foundPeople : call.people;
+  return {
+    ids: call.foundIds.map((id) => (isHiddenId(id) ? undefined : id)),
+    unlisted: Math.max(0, found - call.foundIds.length),
+  };
+}
+
+/** What a body that took effect is about. */
+export interface AppliedPart {
+  readonly hash: string;
+  readonly covers: readonly string[];
+  readonly brings: readonly string[];
+  readonly credits: string | null;
+}
+
+/** The bodies of a call that took effect. */
+export async function readAppliedParts(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+): Promise<AppliedPart[]> {
+  const parts = await sql<AppliedPart>`
+    select encode(body_sha256, 'hex') as hash, covers, brings, credits::text as credits
+    from webhook_deliveries where attempt_id = ${attemptId} and status in ('applied', 'orphaned')
+  `.execute(transaction);
+  return parts.rows;
+}
+
+/**
+ * Settles a call as far as its bodies tell: nothing is awaited any more of a kind of results once bodies have spoken of
+ * everybody who was found.
+ *
+ * @param call.ended kinds that are known not to come any more
+ */
+export async function settleByParts(
+  transaction: Transaction<Tables>,
+  call: LockedAttempt,
+  ended: readonly LateKind[] = [],
+): Promise<void> {
+  const parts = await readAppliedParts(transaction, call.attemptId);
+  const covers = parts.flatMap((part) => part.covers);
+  const people = peopleOfCall(call);
+  const bill = lateBill(
+    parts.map(({ credits, ...part }) => ({
+      ...part,
+      credits: credits === null ? undefined : parseCredits(credits),
+    })),
+  );
+  // What cannot be read can be all that was to come.
+  const isCertain = parts.length > 0 || !(await hasQuarantined(transaction, call.attemptId));
+  await settleLateCredits(transaction, call.attemptId, {
+    arrived: call.awaits.filter((kind) => ended.includes(kind) || countUncovered(kind, people, covers) === 0),
+    bill: { ...bill, certain: bill.certain && isCertain },
+    hasWholePrice: covers.some((entry) => entry.startsWith('waterfall_')),
+  });
+}
+
+async function hasQuarantined(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
+  const { rows } = await sql<{ any: boolean }>`
+    select exists (select 1 from webhook_deliveries
+      where attempt_id = ${attemptId} and status = 'quarantined') as any
+  `.execute(transaction);
+  return rows[0]!.any;
+}

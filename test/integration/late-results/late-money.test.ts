@@ -1,0 +1,284 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { settleByLastPoll } from '../../../src/late-results/late-polls.ts';
+import { readLateResult } from '../../../src/service/answers/late-result.ts';
+import { storePolled } from '../../../src/late-results/deliveries.ts';
+import { getRun } from '../../../src/runs/runs.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  drainCall,
+  phonesBody,
+  recordPhonesAnswer,
+  type LateExtras,
+  type PhonesCall,
+} from '../../helpers/late-calls.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+const emailsAndPhones: LateExtras = { reveal: [], waterfall: ['email', 'phone'] };
+
+/** A call of three people that is answered. */
+async function answeredCall(extras?: LateExtras, credits: number | null = 3): Promise<PhonesCall> {
+  const call = await callWithPhones(warehouse, extras);
+  await recordPhonesAnswer(warehouse, call, [1, 1, 1], credits);
+  return call;
+}
+
+interface Books {
+  readonly status: string;
+  readonly settled: number | null;
+  readonly reserved: number;
+}
+
+async function books(call: PhonesCall): Promise<Books> {
+  const { rows } = await warehouse.pool.query<Books>(
+    `select status, credits_settled::float8 as settled, credits_reserved::float8 as reserved
+     from attempts where attempt_id = $1`,
+    [call.attemptId],
+  );
+  return rows[0]!;
+}
+
+async function statuses(call: PhonesCall): Promise<string[]> {
+  const { rows } = await warehouse.pool.query<{ status: string }>(
+    'select status from webhook_deliveries where attempt_id = $1 order by received_at',
+    [call.attemptId],
+  );
+  return rows.map(({ status }) => status);
+}
+
+async function phonesOf(call: PhonesCall): Promise<number> {
+  const { rows } = await warehouse.pool.query(
+    'select 1 from enriched_contacts where run_id = $1 and phone is not null',
+    [call.runId],
+  );
+  return rows.length;
+}
+
+const deliver = (call: PhonesCall, body: object | Buffer): Promise<void> =>
+  deliverTo(warehouse, call, Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)));
+
+/** The waterfall's addresses, or its phones, of some people. */
+function waterfallBody(
+  call: PhonesCall,
+  field: 'emails' | 'phone_numbers',
+  credits: number,
+  more: object = {},
+  ids = call.ids,
+): object {
+  const phone = (index: number) => ({ sanitized_number: `+1415555020${index}`, type_cd: 'mobile' });
+  return {
+    status: 'success',
+    request_id: call.requestId,
+    credits_consumed: credits,
+    people: ids.map((id, index) => ({
+      id,
+      ...(field === 'emails'
+        ? { emails: [{ email: `${id}@orbit.example`, email_status_cd: 'verified' }] }
+        : { phone_numbers: [phone(index)] }),
+    })),
+    ...more,
+  };
+}
+
+describe('a waterfall that delivers addresses and phones in two bodies', () => {
+  it.each([
+    ['with target fields of their own', { target_fields: ['emails'] }, { target_fields: ['phone_numbers'] }],
+    ['without target fields', {}, {}],
+    [
+      'with the target fields of the request',
+      { target_fields: ['emails', 'phone_numbers'] },
+      { target_fields: ['emails', 'phone_numbers'] },
+    ],
+  ])('is settled for both of them: %s', async (_, first, second) => {
+    const call = await answeredCall(emailsAndPhones);
+    await deliver(call, waterfallBody(call, 'emails', 4, first));
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 60 });
+    await deliver(call, waterfallBody(call, 'phone_numbers', 10, second));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 17 });
+  });
+
+  it('is settled for both where its answer says no price', async () => {
+    const call = await answeredCall(emailsAndPhones, null);
+    await deliver(call, waterfallBody(call, 'phone_numbers', 10));
+    await deliver(call, waterfallBody(call, 'emails', 4));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 14 });
+  });
+
+  it('is settled for both in whichever order the parts of the people come, however often', async () => {
+    const call = await answeredCall(emailsAndPhones);
+    const [a, b, c] = call.ids as [string, string, string];
+    await deliver(call, waterfallBody(call, 'phone_numbers', 7, {}, [c]));
+    await deliver(call, waterfallBody(call, 'emails', 1, {}, [a, b]));
+    await deliver(call, waterfallBody(call, 'emails', 1, { status: 'again' }, [a, b]));
+    await deliver(call, waterfallBody(call, 'phone_numbers', 5, {}, [a, b]));
+    expect(await books(call)).toMatchObject({ status: 'awaiting', settled: null });
+    await deliver(call, waterfallBody(call, 'emails', 2, {}, [c]));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 18 });
+  });
+
+  it('is not complete by a poll that returns one of them', async () => {
+    const call = await answeredCall(emailsAndPhones);
+    const polled = waterfallBody(call, 'emails', 4, { target_fields: ['emails', 'phone_numbers'] });
+    await storePolled(warehouse, call.attemptId, Buffer.from(JSON.stringify(polled)));
+    await drainCall(warehouse, call);
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 60 });
+  });
+});
+
+describe('a whole after its parts', () => {
+  it('that costs less than they do, and brings more, leaves the credits held as unknown', async () => {
+    const call = await answeredCall();
+    await deliver(call, phonesBody([call.ids[0]!], 8));
+    await deliver(call, phonesBody([call.ids[1]!], 8));
+    await deliver(call, phonesBody(call.ids, 8));
+    expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
+  });
+
+  it('that brings nothing more costs what the dearer of both costs', async () => {
+    const call = await answeredCall();
+    for (const id of call.ids) await deliver(call, phonesBody([id], 8));
+    await deliver(call, phonesBody(call.ids, 8));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+});
+
+describe('a part', () => {
+  it('that counts the rest as missing says nothing about the rest', async () => {
+    const call = await answeredCall();
+    for (const [index, id] of call.ids.entries()) {
+      expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+      const counts = { total_requested_enrichments: 3, unique_enriched_records: 1, missing_records: 2 };
+      await deliver(call, phonesBody([id], 8, index === 1 ? { ...counts, missing_records: 30 } : counts));
+    }
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+});
+
+describe('a genuine token', () => {
+  it.each<[string, (call: PhonesCall) => object | Buffer]>([
+    ['no JSON', () => Buffer.from('<html>502</html>')],
+    ['nothing', () => Buffer.alloc(0)],
+    ['half a body', (call) => phonesBody(call.ids, 24).subarray(0, 60)],
+    ['no list of people', () => ({ people: 'none', credits_consumed: 5 })],
+    ['strangers with a price', () => phonesBody(['stranger-1', 'stranger-2', 'stranger-3'], 24)],
+    ['strangers without a price', () => ({ people: [{ id: 'x', phone_numbers: [] }] })],
+    ['nobody', () => ({ people: [] })],
+    ['nobody, with a price', () => ({ people: [], credits_consumed: 9 })],
+    ['people without ids', () => ({ people: [{ phone_numbers: [] }, {}], credits_consumed: 16 })],
+    ['our people at an incredible price', (call) => phonesBody(call.ids, 1_000_000)],
+  ])('with %s keeps the honest delivery neither from settling nor from its price', async (_, other) => {
+    for (const order of ['before', 'after'] as const) {
+      const call = await answeredCall();
+      if (order === 'before') await deliver(call, other(call));
+      expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+      await deliver(call, phonesBody(call.ids, 24));
+      if (order === 'after') await deliver(call, other(call));
+      expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+      expect(await phonesOf(call)).toBe(3);
+    }
+  });
+
+  it('with a foreign or unreadable body quarantines it', async () => {
+    const call = await answeredCall();
+    await deliver(call, Buffer.from('<html>'));
+    await deliver(call, phonesBody(['stranger'], 8));
+    expect(await statuses(call)).toEqual(['quarantined', 'quarantined']);
+  });
+
+  it('with the request id of another call settles nothing and writes nothing there', async () => {
+    const [own, other] = [await answeredCall(), await answeredCall()];
+    await deliver(own, phonesBody(other.ids, 24, { request_id: other.requestId }));
+    for (const call of [own, other])
+      expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+    expect(await phonesOf(other)).toBe(0);
+    expect(await statuses(own)).toEqual(['quarantined']);
+    await deliver(own, phonesBody(own.ids, 24, { request_id: other.requestId }));
+    expect(await books(own)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+
+  it('with an incredible price holds the credits and pauses the run', async () => {
+    const call = await answeredCall();
+    await deliver(call, phonesBody(call.ids, 1_000_000));
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+    expect(await getRun(warehouse, call.runId)).toMatchObject({
+      status: 'paused',
+      pauseReason: { type: 'service.overbilled' },
+    });
+  });
+
+  it.each([
+    [
+      'the call is older than results are kept',
+      `update attempts set admitted_at = now() - interval '31 days'`,
+    ],
+    [
+      'its run ended long ago',
+      `update runs set status = 'finished', finished_at = now() - interval '2 years'`,
+    ],
+  ])('expires where %s', async (_, age) => {
+    const call = await answeredCall();
+    await warehouse.pool.query(`${age} where run_id = $1`, [call.runId]);
+    await deliver(call, phonesBody(call.ids, 24));
+    expect(await statuses(call)).toEqual([]);
+  });
+});
+
+describe('the last poll, once the waiting is over', () => {
+  /** What the service still has of a call at its deadline. */
+  async function pollLast(call: PhonesCall, body: Buffer): Promise<void> {
+    await storePolled(warehouse, call.attemptId, body);
+    await drainCall(warehouse, call);
+    await settleByLastPoll(warehouse, call.attemptId, {
+      hash: createHash('sha256').update(body).digest('hex'),
+      content: readLateResult(body)!,
+    });
+  }
+
+  it('settles a request whose only body counts everybody else as missing', async () => {
+    const call = await answeredCall();
+    const body = phonesBody([call.ids[0]!], 8, { missing_records: 2 });
+    await deliver(call, body);
+    expect(await books(call)).toMatchObject({ status: 'awaiting' });
+    await pollLast(call, body);
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 11 });
+  });
+
+  it.each([
+    ['that does not count the rest as missing', { missing_records: 1 }, 0],
+    ['beside which another part came', { missing_records: 2 }, 1],
+  ])('leaves a request open by a part %s', async (_, more, others) => {
+    const call = await answeredCall();
+    if (others > 0) await deliver(call, phonesBody([call.ids[1]!], 8));
+    await pollLast(call, phonesBody([call.ids[0]!], 8, more));
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+  });
+
+  it('settles a waterfall that does not name people for whom no vendor knew anything', async () => {
+    const call = await answeredCall(emailsAndPhones);
+    const more = { target_fields: ['emails', 'phone_numbers'] };
+    const body = waterfallBody(call, 'emails', 2, more, call.ids.slice(0, 1));
+    await pollLast(call, Buffer.from(JSON.stringify(body)));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 5 });
+  });
+});
+
+describe('a part of a waterfall', () => {
+  it('that brings addresses only says of nobody that there is no phone', async () => {
+    const call = await answeredCall(emailsAndPhones);
+    await deliver(call, waterfallBody(call, 'emails', 4));
+    const { rows } = await warehouse.pool.query(
+      `select 1 from lookup_history where run_id = $1 and field_group = 'waterfall_phone' and outcome = 'not_found'`,
+      [call.runId],
+    );
+    expect(rows).toEqual([]);
+  });
+});
