@@ -16,9 +16,26 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/soak/**'],
-    globalSetup: ['test/helpers/global-setup.ts'],
+    // Each project starts only what its tests need, and only when one of them runs.
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'workflow',
+          include: ['test/workflow/**/*.test.ts'],
+          globalSetup: ['test/helpers/workflow-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'database',
+          include: ['test/{end-to-end,integration,property}/**/*.test.ts'],
+          globalSetup: ['test/helpers/global-setup.ts'],
+        },
+      },
+    ],
     // Only for what hangs: a machine under load starts the processes of an end-to-end test several times slower.
     testTimeout: 180_000,
     hookTimeout: 120_000,

@@ -56,7 +56,7 @@ function installDependencies() {
 /** Where a Temporal server is set, no dev server is needed. */
 async function provideTemporal() {
   if (process.env.TEMPORAL_ADDRESS) return;
-  const { readConfig } = await compiled('src/config.js');
+  const { readConfig } = await compiled('src/config/settings.js');
   const { ensureTemporalCli } = await compiled('src/dev/temporal-cli.js');
   try {
     await ensureTemporalCli(readConfig(process.env).embedded, say);

@@ -13,7 +13,7 @@ export async function choosePort(fixed: number, previous: number | undefined): P
 }
 
 /** Whether a server could listen on this port now. */
-export async function isFree(port: number): Promise<boolean> {
+async function isFree(port: number): Promise<boolean> {
   return bindOnce(port).then(
     () => true,
     () => false,

@@ -29,7 +29,7 @@ import {
 } from './answers/usage-answers.ts';
 
 export type { Page, User } from './answers/account-answers.ts';
-export type { BulkAnswer, UnreadableMatch } from './answers/bulk-answer.ts';
+export type { BulkAnswer } from './answers/bulk-answer.ts';
 export type { MatchAnswer } from './answers/match-answer.ts';
 export type { PollAnswer } from './answers/poll-answer.ts';
 export type { CreditUsage, OperationUsage } from './answers/usage-answers.ts';

@@ -1,27 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import { Worker, type WorkflowBundle } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { callTaskQueues, controlTaskQueue, workflowTypes, type RunInput } from '../../src/contract.ts';
 import { workflowIsolate } from '../../src/temporal/workflow-isolate.ts';
 import { recordHistories } from './histories.ts';
 import type { ScriptedActivities } from './scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from './temporal.ts';
-import { bundleWorkflows } from './workflow-bundle.ts';
+import { sharedWorkflowBundle } from './workflow-bundle.ts';
 
 /** A real Temporal server with the workflows, in which runs are played against scripted activities. */
 export class Stage {
   readonly temporal: TestTemporal;
-  readonly #bundle: WorkflowBundle;
 
-  constructor(temporal: TestTemporal, bundle: WorkflowBundle) {
+  constructor(temporal: TestTemporal) {
     this.temporal = temporal;
-    this.#bundle = bundle;
   }
 
   static async open(): Promise<Stage> {
-    const temporal = await startTestTemporal();
-    const bundle = await bundleWorkflows();
-    return new Stage(temporal, bundle);
+    return new Stage(await startTestTemporal());
   }
 
   /** Starts a run, acts on it, and records its history where that is asked for. */
@@ -34,7 +30,7 @@ export class Stage {
     const control = await Worker.create({
       connection,
       namespace,
-      workflowBundle: this.#bundle,
+      workflowBundle: sharedWorkflowBundle(),
       ...workflowIsolate,
       taskQueue: controlTaskQueue,
       activities,
@@ -79,7 +75,7 @@ export class Stage {
     const worker = await Worker.create({
       connection,
       namespace,
-      workflowBundle: this.#bundle,
+      workflowBundle: sharedWorkflowBundle(),
       ...workflowIsolate,
       taskQueue: 'nobody asks',
     });

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+import { bundleWorkflowCode, type WorkflowBundle, type WorkflowBundlePath } from '@temporalio/worker';
+import { inject } from 'vitest';
 import { compiledModule } from './compiled.ts';
 
 /** For Temporal's SDK, whose progress is not what a test's output is read for. */
@@ -25,4 +26,9 @@ export function bundleWorkflows(
     logger: silentLogger,
     ...converter,
   });
+}
+
+/** The bundle of the product's workflows that the workflow tests share. */
+export function sharedWorkflowBundle(): WorkflowBundlePath {
+  return { codePath: inject('workflowBundlePath') };
 }

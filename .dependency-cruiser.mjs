@@ -1,0 +1,154 @@
+// Which folder may import which: the one place that says so. `npm run check` holds it.
+
+/** What a folder may import of the others. `src/cli` and `src/worker.ts` put everything together. */
+const mayImport = {
+  'src/domain': [],
+  'src/contract.ts': [],
+  'src/config': ['src/domain'],
+  'src/db': ['src/domain', 'src/contract.ts'],
+  'src/telemetry': ['src/domain', 'src/config'],
+  'src/service': ['src/domain', 'src/config'],
+  'src/privacy': ['src/domain', 'src/contract.ts', 'src/db'],
+  'src/ledger': ['src/domain', 'src/contract.ts', 'src/db'],
+  'src/ingest': ['src/domain', 'src/contract.ts', 'src/db'],
+  'src/people': ['src/domain', 'src/contract.ts', 'src/db', 'src/ledger', 'src/privacy'],
+  'src/late-results': [
+    'src/domain',
+    'src/contract.ts',
+    'src/db',
+    'src/telemetry',
+    'src/service',
+    'src/privacy',
+    'src/ledger',
+    'src/people',
+  ],
+  'src/export': ['src/domain', 'src/contract.ts', 'src/db', 'src/people'],
+  'src/runs': [
+    'src/domain',
+    'src/contract.ts',
+    'src/db',
+    'src/telemetry',
+    'src/privacy',
+    'src/ledger',
+    'src/ingest',
+    'src/people',
+    'src/late-results',
+    'src/export',
+  ],
+  'src/calls': [
+    'src/domain',
+    'src/contract.ts',
+    'src/db',
+    'src/telemetry',
+    'src/service',
+    'src/privacy',
+    'src/ledger',
+    'src/people',
+    'src/late-results',
+    'src/runs',
+  ],
+  'src/report': ['src/domain', 'src/contract.ts', 'src/db', 'src/runs', 'src/late-results', 'src/people'],
+  'src/monitoring': ['src/domain', 'src/contract.ts', 'src/db', 'src/telemetry', 'src/ledger', 'src/runs'],
+  'src/sandbox': ['src/domain/problem.ts'],
+  'src/temporal': ['src/domain', 'src/contract.ts', 'src/config'],
+  'src/dev': ['src/domain', 'src/contract.ts', 'src/config', 'src/temporal'],
+  workflows: ['src/contract.ts', 'src/domain'],
+  activities: [
+    'src/domain',
+    'src/contract.ts',
+    'src/db',
+    'src/telemetry',
+    'src/privacy',
+    'src/people',
+    'src/late-results',
+    'src/runs',
+    'src/calls',
+    'src/monitoring',
+  ],
+};
+
+const entryPoints = ['src/cli', 'src/worker.ts'];
+const knowTemporal = [...entryPoints, 'src/dev', 'src/temporal', 'activities', 'workflows'];
+
+/** Tables of domain names, telephone numbers and time zones: they read and write nothing. */
+const purePackages = ['tldts', 'libphonenumber-js', 'temporal-polyfill'];
+
+/** @param {readonly string[]} paths folders and files, as regular expressions for dependency-cruiser */
+function within(paths) {
+  return paths.map((path) => `^${path.replaceAll('.', '\\.')}(?:/|$)`);
+}
+
+/** @param {readonly string[]} names packages, as regular expressions for dependency-cruiser */
+function packages(names) {
+  return names.map((name) => `(?:^|/)node_modules/${name}/`);
+}
+
+const ours = within(['src', 'workflows', 'activities', 'test', 'scripts']);
+const product = within(['src', 'workflows', 'activities']);
+
+export default {
+  forbidden: [
+    ...Object.entries(mayImport).map(([folder, allowed]) => ({
+      name: `${folder} imports only what is below it`,
+      severity: 'error',
+      from: { path: within([folder]) },
+      to: { path: ours, pathNot: within([folder, ...allowed]) },
+    })),
+    {
+      name: 'every folder has an entry in mayImport',
+      severity: 'error',
+      from: { path: product, pathNot: within([...Object.keys(mayImport), ...entryPoints]) },
+      to: {},
+    },
+    {
+      name: 'the product imports no tests',
+      severity: 'error',
+      from: { path: product },
+      to: { path: within(['test', 'scripts']) },
+    },
+    {
+      name: 'no cycles, not even of types',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'only entry points, dev, temporal, activities and workflows know Temporal',
+      severity: 'error',
+      from: { path: product, pathNot: within(knowTemporal) },
+      to: { path: packages(['@temporalio']) },
+    },
+    {
+      name: 'domain and contract do no input or output',
+      severity: 'error',
+      from: { path: within(['src/domain', 'src/contract.ts']) },
+      to: { pathNot: [...ours, ...packages(purePackages)] },
+    },
+    {
+      name: 'workflows import @temporalio/workflow only: they are deterministic',
+      severity: 'error',
+      from: { path: within(['workflows']), pathNot: within(['workflows/encoded-failures.ts']) },
+      to: { pathNot: [...ours, ...packages(['@temporalio/workflow'])] },
+    },
+    {
+      name: 'the failure converter imports @temporalio/common only',
+      severity: 'error',
+      from: { path: within(['workflows/encoded-failures.ts']) },
+      to: { pathNot: [...ours, ...packages(['@temporalio/common'])] },
+    },
+    {
+      name: 'the product imports no development dependency',
+      severity: 'error',
+      from: { path: product },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    { name: 'every import resolves', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    // TypeScript 7 has no API for a parser; Temporal's bundler brings swc along.
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^test/fixtures/' },
+  },
+};
