@@ -42,5 +42,3 @@ export const personFieldGroups = {
   codehost_url: { columns: { codehost_url: 'text' }, inContacts: false },
   socialnet_url: { columns: { socialnet_url: 'text' }, inContacts: false },
 } as const satisfies Readonly<Record<string, FieldGroup>>;
-
-export type PersonFieldGroup = keyof typeof personFieldGroups;
