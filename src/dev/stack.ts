@@ -4,6 +4,7 @@ import type { Config, ServiceSettings } from '../config/settings.ts';
 import { searchAttributes } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
+import { onInterruption } from './interruption.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from './postgres.ts';
 import { announce, exclusively, othersPresent, withdraw, type Presence } from './presence.ts';
 import { startEmbeddedSandbox, stopEmbeddedSandbox } from './sandbox.ts';
@@ -54,7 +55,6 @@ export function embeddedDirectories(dataDirectory: string) {
 
 /** A first start may build the Temporal CLI, and others wait for it. */
 const waitSeconds = 15 * 60;
-const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 /**
  * Gets the servers that a command needs: what is set in the configuration is used as it is, what is not set is embedded.
@@ -224,19 +224,8 @@ export function configuredTemporal(address: string): TemporalServer {
 
 /** @returns ends the listening */
 function releaseOnSignals(release: () => Promise<void>): () => void {
-  const listeners = Object.entries(signalNumbers).map(([signal, number]) => {
-    let repeated = false;
-    const listener = () => {
-      // Whoever else listens is in charge: a worker drains first and gives the stack back when it is done.
-      if (process.listenerCount(signal) > 1) return;
-      if (repeated) process.exit(128 + number);
-      repeated = true;
-      void release().finally(() => process.exit(128 + number));
-    };
-    process.on(signal, listener);
-    return [signal, listener] as const;
+  return onInterruption((_signal, exitCode, repeated) => {
+    if (repeated) process.exit(exitCode);
+    void release().finally(() => process.exit(exitCode));
   });
-  return () => {
-    for (const [signal, listener] of listeners) process.off(signal, listener);
-  };
 }

@@ -1,3 +1,5 @@
+import { visibleInLine } from './text/visible.ts';
+
 /** Exit codes of the `enrich` binary: part of the public surface. */
 export const exitCodes = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;
 
@@ -35,8 +37,8 @@ export class Problem extends Error {
 
   /** The lines that a terminal shows. */
   explain(): string {
-    const where = this.where === undefined ? '' : `\n  where: ${this.where}`;
-    const advice = this.advice.map((each) => `\n  the service says: ${each}`).join('');
-    return `${this.message}${where}\n  next:  ${this.next}${advice}`;
+    const where = this.where === undefined ? '' : `\n  where: ${visibleInLine(this.where)}`;
+    const advice = this.advice.map((each) => `\n  the service says: ${visibleInLine(each)}`).join('');
+    return `${visibleInLine(this.message)}${where}\n  next:  ${visibleInLine(this.next)}${advice}`;
   }
 }

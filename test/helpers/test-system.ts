@@ -86,8 +86,21 @@ export class TestSystem {
     environment: Record<string, string> = {},
     input = '',
   ): Promise<Ended> {
+    return this.#toItsEnd([process.execPath, main, ...parameters], environment, input);
+  }
+
+  /** Runs a line of the shell in which `$ENRICH` is the command: for redirections, pipes and bytes that are no text. */
+  shell(line: string, environment: Record<string, string> = {}): Promise<Ended> {
+    return this.#toItsEnd(['sh', '-c', line], { ...environment, ENRICH: `${process.execPath} ${main}` }, '');
+  }
+
+  #toItsEnd(
+    [command, ...parameters]: readonly [string, ...string[]],
+    environment: Record<string, string>,
+    input: string,
+  ): Promise<Ended> {
     return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [main, ...parameters], {
+      const child = spawn(command, parameters, {
         cwd: this.directory,
         env: { ...this.#environment, ...environment },
         stdio: ['pipe', 'pipe', 'pipe'],

@@ -6,7 +6,8 @@ import { getRun } from '../../runs/runs.ts';
 import { serviceName } from '../../config/settings.ts';
 import { reconcileCredits } from '../../ledger/credit-statements.ts';
 import { describeReconciliation } from '../run/describe-reconciliation.ts';
-import { print, table, tell } from '../terminal/output.ts';
+import { print, printFacts, printJson, table, tell } from '../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withWarehouse, type Session } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
@@ -54,7 +55,7 @@ function listCommand(): Command {
           runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
           status: options.all === true ? undefined : 'unknown',
         });
-        if (options.json === true) return print(JSON.stringify(attempts));
+        if (options.json === true) return printJson(attempts);
         if (attempts.length === 0)
           return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
         print(
@@ -81,10 +82,12 @@ function showCommand(): Command {
   return withSettings(new Command('show'))
     .description('one attempt, with the rows that it asked for')
     .argument('<attempt>', 'id of a call, as list shows it')
+    .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich attempts show 0b54…')
-    .action(async (attemptId: string, options: object) => {
+    .action(async (attemptId: string, options: JsonFlag) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
-        print(JSON.stringify(await findAttempt(warehouse, attemptId), null, 2));
+        const attempt = await findAttempt(warehouse, attemptId);
+        printFacts(options.json, attempt, JSON.stringify(attempt, null, 2));
       });
     });
 }
@@ -96,6 +99,7 @@ function decisionCommand(
   const command = withSettings(new Command(name))
     .description(texts.description)
     .argument('<attempts...>', 'ids of calls that wait for a decision')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `
@@ -105,7 +109,7 @@ Examples:
     );
   if (name === 'retry')
     command.option('--credits <n>', 'what the service billed, if you know it (default: all that is held)');
-  return command.action(async (attemptIds: readonly string[], options: { credits?: string }) => {
+  return command.action(async (attemptIds: readonly string[], options: { credits?: string } & JsonFlag) => {
     const given = options.credits === undefined ? undefined : creditsOf(options.credits);
     if (given !== undefined && attemptIds.length > 1) {
       throw new Problem('setting.invalid', 'one bill is said of several calls', {
@@ -115,6 +119,7 @@ Examples:
       });
     }
     await withWarehouse(settingsOf(options), async ({ warehouse }) => {
+      const decided: Awaited<ReturnType<typeof findAttempt>>[] = [];
       for (const attemptId of attemptIds) {
         const attempt = await findAttempt(warehouse, attemptId);
         await decideAttempt(warehouse, attemptId, texts.credits(attempt.credits_reserved, given));
@@ -122,8 +127,10 @@ Examples:
           attempt.http_status === null
             ? texts.done
             : 'settled; its answer stays, its late results are not waited for any more, and are applied if they come';
-        print(`${attemptId}: ${done}`);
+        if (options.json !== true) print(`${attemptId}: ${done}`);
+        decided.push(await findAttempt(warehouse, attemptId));
       }
+      if (options.json === true) printJson({ attempts: decided });
     });
   });
 }

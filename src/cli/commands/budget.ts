@@ -7,7 +7,7 @@ import type { Warehouse } from '../../db/database.ts';
 import { getRun } from '../../runs/runs.ts';
 import { setBudgetCommand } from '../run/budget-change.ts';
 import { wholeNumber } from '../terminal/number-flag.ts';
-import { print, table } from '../terminal/output.ts';
+import { print, printJson, table } from '../terminal/output.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
@@ -42,7 +42,7 @@ Example:
     .action(async (options: { json?: boolean }) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const budgets = await readBudgets(warehouse.database, shownOfEach);
-        if (options.json === true) return print(JSON.stringify(budgets));
+        if (options.json === true) return printJson(budgets);
         print(
           table([
             ['budget', 'limit', 'set by', 'settled', 'reserved', 'alarms'],
@@ -73,7 +73,7 @@ function historyCommand(): Command {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const budgetId = name === undefined ? undefined : await budgetIdOf(warehouse, name);
         const changes = await readBudgetHistory(warehouse.database, budgetId, options.limit);
-        if (options.json === true) return print(JSON.stringify(changes));
+        if (options.json === true) return printJson(changes);
         if (changes.length === 0) return print('no limit was changed');
         print(
           table([

@@ -4,6 +4,7 @@ import { embeddedDirectories } from '../../dev/stack.ts';
 import { print, table, tell } from '../terminal/output.ts';
 import { withSession, type Session } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { untilStopped } from '../session/stop-signal.ts';
 
 /** `enrich dev` */
 export function devCommand(): Command {
@@ -22,10 +23,7 @@ Example:
         const worker = await session.work();
         print(describeStack(session));
         tell('\nstop it with Ctrl-C');
-        const asked = new Promise<void>((resolve) => {
-          for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
-        });
-        await Promise.race([asked, worker.ended]);
+        await Promise.race([untilStopped(), worker.ended]);
         tell('stopping: calls in the air are waited for');
       });
     });

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { exitCodes } from '../../domain/problem.ts';
 import { examine } from '../doctor/doctor-checks.ts';
 import type { Finding } from '../doctor/finding.ts';
-import { print, table } from '../terminal/output.ts';
+import { print, printJson, table } from '../terminal/output.ts';
 import { settingsThatAreRight, withSettings } from '../session/settings-flags.ts';
 
 const marks = { ok: 'ok', attention: 'look', broken: 'BROKEN' } as const;
@@ -25,7 +25,7 @@ Exit codes: 0 all good, 1 something is broken, 3 it works but something needs at
       const { config, wrong } = settingsThatAreRight(options);
       const findings = await examine(config, wrong);
       const state = worst(findings);
-      if (options['json'] === true) print(JSON.stringify({ state, findings }));
+      if (options['json'] === true) printJson({ state, findings });
       else print(describe(findings));
       process.exitCode = { ok: exitCodes.done, attention: exitCodes.needsPerson, broken: exitCodes.failed }[
         state

@@ -6,7 +6,7 @@ import { erase, measureErasure, type ErasureFigures } from '../../privacy/erase.
 import { keysOfRecord } from '../../privacy/person-traces.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { agrees } from '../terminal/confirm.ts';
-import { print, table, tell } from '../terminal/output.ts';
+import { print, printJson, table, tell } from '../terminal/output.ts';
 import { subjectOf, waysToNameSomebody } from '../terminal/person-argument.ts';
 import { withSession } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
@@ -50,13 +50,13 @@ Examples:
         const keys = await find(warehouse);
         if (options.yes !== true) {
           const found = await measureErasure(warehouse, keys);
-          if (options.json === true) return print(JSON.stringify({ erased: false, ...found }));
+          if (options.json === true) return printJson({ erased: false, ...found });
           print(describe(found, 'found'));
           if ((await agrees('erase this person?')) !== true)
             return tell('nothing was removed; with --yes it is');
         }
         const removed = await erase(warehouse, keys, note);
-        if (options.json === true) return print(JSON.stringify({ erased: true, ...removed }));
+        if (options.json === true) return printJson({ erased: true, ...removed });
         print(describe(removed, 'removed'));
         tell('they are on the suppression list; exports that you keep, the CRM and backups are not touched');
       });

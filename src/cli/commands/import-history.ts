@@ -4,7 +4,8 @@ import { parseMoment } from '../../domain/text/moment.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { importLookups } from '../../people/lookup-history.ts';
 import { describeService } from '../run/describe-service.ts';
-import { print, tell } from '../terminal/output.ts';
+import { printFacts, tell } from '../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withStagedExport } from '../run/plan-export.ts';
 import type { RunFlags } from '../run/run-flags.ts';
 import { addressOf, specifyRun } from '../run/run-spec.ts';
@@ -24,6 +25,7 @@ export function importHistoryCommand(): Command {
     .option('--reveal <fields>', 'what was asked for beside profiles: email, phone')
     .option('--waterfall <fields>', 'what further vendors were asked for: email, phone')
     .option('--max-credits-per-person <n>', 'as for enrich run, with --waterfall')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `
@@ -33,7 +35,7 @@ not found. Nothing is asked and nothing is paid. docs/production.md says when th
 Example:
   enrich import-history /exports/contacts-2026-11-20.csv --asked-at 2026-11-20T02:00:00Z`,
     )
-    .action(async (file: string, options: RunFlags & { readonly askedAt: string }) => {
+    .action(async (file: string, options: RunFlags & JsonFlag & { readonly askedAt: string }) => {
       const askedAt = timeOf(options.askedAt);
       const config = settingsOf(options);
       tell(describeService(config));
@@ -43,7 +45,9 @@ Example:
           importLookups(session.warehouse, runId, askedAt, spec.options),
         ),
       );
-      print(
+      printFacts(
+        options.json,
+        { rows, asked_at: askedAt.toISOString() },
         `${counted(rows, 'row')}: ${nounFor(rows, 'its', 'their')} people count as asked for at ${askedAt.toISOString()}`,
       );
     });

@@ -12,7 +12,8 @@ import {
 import { hastenPolls } from '../../late-results/late-polls.ts';
 import { getRun } from '../../runs/runs.ts';
 import { wholeNumber } from '../terminal/number-flag.ts';
-import { print, table, tell } from '../terminal/output.ts';
+import { print, printFacts, printJson, table, tell } from '../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withSession, withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 import { withClient } from '../session/with-service.ts';
@@ -52,7 +53,7 @@ function listCommand(): Command {
             status: options.status,
             limit: options.limit,
           });
-          if (options.json === true) return print(JSON.stringify(deliveries));
+          if (options.json === true) return printJson(deliveries);
           if (deliveries.length === 0) return print('no such deliveries');
           print(
             table([
@@ -83,12 +84,13 @@ function showCommand(): Command {
     .description('one delivery')
     .argument('<delivery>')
     .option('--body', 'print its body as it came, and nothing else: personal data')
+    .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich inbox show 0b54… --body | jq')
-    .action(async (deliveryId: string, options: { body?: boolean }) => {
+    .action(async (deliveryId: string, options: { body?: boolean } & JsonFlag) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const delivery = await getDelivery(warehouse, deliveryId);
         if (options.body === true) process.stdout.write(await readDeliveryBody(warehouse, deliveryId));
-        else print(JSON.stringify(delivery, null, 2));
+        else printFacts(options.json, delivery, JSON.stringify(delivery, null, 2));
       });
     });
 }
@@ -97,8 +99,9 @@ function replayCommand(): Command {
   return withSettings(new Command('replay'))
     .description('look again at a delivery that was quarantined or orphaned')
     .argument('<delivery>')
+    .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich inbox replay 0b54…')
-    .action(async (deliveryId: string, options: object) => {
+    .action(async (deliveryId: string, options: JsonFlag) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const before = await getDelivery(warehouse, deliveryId);
         if (before.bytes === null) {
@@ -109,7 +112,11 @@ function replayCommand(): Command {
           tell(`it is ${before.status}: only quarantined and orphaned deliveries are looked at again`);
         }
         const { status, reason } = await getDelivery(warehouse, deliveryId);
-        print(reason === null ? status : `${status}: ${reason}`);
+        printFacts(
+          options.json,
+          { delivery_id: deliveryId, status, reason },
+          reason === null ? status : `${status}: ${reason}`,
+        );
       });
     });
 }
@@ -117,6 +124,7 @@ function replayCommand(): Command {
 function sweepCommand(): Command {
   return withSettings(new Command('sweep'))
     .description('apply now what came too late for its run, and poll what runs that have ended still await')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `
@@ -126,7 +134,7 @@ to an hour, and this command polls at once.
 Example:
   enrich inbox sweep`,
     )
-    .action(async (options: object) => {
+    .action(async (options: JsonFlag) => {
       const config = settingsOf(options);
       await withSession(config, { temporal: false, service: true }, ({ warehouse, stack }) =>
         withClient({ ...config.service, ...stack.service }, async (client) => {
@@ -144,7 +152,9 @@ Example:
             new AbortController().signal,
           );
           if (polls > 0) tell(`polled for the late results of ${counted(polls, 'call')}`);
-          print(
+          printFacts(
+            options.json,
+            { polled: polls, applied },
             applied === 0
               ? 'nothing was left to apply of runs that have ended'
               : `applied ${counted(applied, 'delivery', 'deliveries')}`,

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { acquireStack } from '../../dev/stack.ts';
 import { allowAnalyst, migrate } from '../../db/migrate.ts';
-import { print, tell } from '../terminal/output.ts';
+import { print, printFacts, tell } from '../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
 /** `enrich migrate` */
@@ -9,6 +10,7 @@ export function migrateCommand(): Command {
   return withSettings(new Command('migrate'))
     .description('bring the warehouse tables up to this release (every command does so by itself)')
     .option('--analyst-role <role>', 'let a role that is there read contacts, outcomes, calls and credits')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `
@@ -20,15 +22,20 @@ Examples:
   DATABASE_URL=postgres://… enrich migrate
   DATABASE_URL=postgres://… enrich migrate --analyst-role metabase`,
     )
-    .action(async (options: { analystRole?: string }) => {
+    .action(async (options: { analystRole?: string } & JsonFlag) => {
       const stack = await acquireStack(settingsOf(options), { postgres: true }, tell);
       try {
         const { done, newer } = await migrate(stack.databaseUrl);
         if (newer.length > 0) tell(`the warehouse is of a newer release: ${newer.join(', ')}`);
-        print(done.length === 0 ? 'the warehouse is up to date' : `carried out: ${done.join(', ')}`);
-        if (options.analystRole !== undefined) {
-          await allowAnalyst(stack.databaseUrl, options.analystRole);
-          print(`${options.analystRole} may read what an analyst needs (docs/warehouse.md)`);
+        const role = options.analystRole;
+        if (role !== undefined) await allowAnalyst(stack.databaseUrl, role);
+        printFacts(
+          options.json,
+          { migrations: done, newer, analyst_role: role ?? null },
+          done.length === 0 ? 'the warehouse is up to date' : `carried out: ${done.join(', ')}`,
+        );
+        if (role !== undefined && options.json !== true) {
+          print(`${role} may read what an analyst needs (docs/warehouse.md)`);
         }
       } finally {
         await stack.release();

@@ -2,7 +2,8 @@ import { Argument, Command } from 'commander';
 import { taskPriorities, type RunPriority } from '../../contract.ts';
 import { setRunPriority } from '../../runs/runs.ts';
 import { runToSteer, steeredRun } from '../run/latest-run.ts';
-import { print } from '../terminal/output.ts';
+import { printFacts } from '../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withSession } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 import { requireUnfinished, sendUpdate } from '../run/steer-run.ts';
@@ -17,8 +18,9 @@ export function priorityCommand(): Command {
         Object.keys(taskPriorities),
       ),
     )
+    .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich priority latest backfill')
-    .action(async (runId: string, priority: RunPriority, options: object) => {
+    .action(async (runId: string, priority: RunPriority, options: JsonFlag) => {
       const config = settingsOf(options);
       const server = config.temporalAddress !== undefined;
       await withSession(config, { temporal: server, service: false }, async (session) => {
@@ -28,7 +30,12 @@ export function priorityCommand(): Command {
         // one has a single worker, which a word of this command must not set to work.
         await setRunPriority(session.warehouse, run.runId, priority);
         if (server) await sendUpdate(session, run.runId, 'changePriority', [priority]);
-        print(`${run.runId}: ${run.options.priority} → ${priority}`);
+        const before = run.options.priority;
+        printFacts(
+          options.json,
+          { run_id: run.runId, before, after: priority },
+          `${run.runId}: ${before} → ${priority}`,
+        );
       });
     });
 }

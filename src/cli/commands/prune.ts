@@ -4,7 +4,7 @@ import { formatDuration } from '../../domain/text/duration.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { retained } from '../../domain/runs/retention.ts';
 import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
-import { print, table, tell } from '../terminal/output.ts';
+import { print, printJson, table, tell } from '../terminal/output.ts';
 import { withSession } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 import { stopAfterBatch } from '../session/stop-signal.ts';
@@ -45,7 +45,7 @@ Example:
       const figures = await withSession(config, { temporal: false, service: false }, ({ warehouse }) =>
         removed ? removeUntilStopped(warehouse, retention) : measurePrune(warehouse, retention),
       );
-      if (options.json === true) return print(JSON.stringify({ removed, retention, ...figures }));
+      if (options.json === true) return printJson({ removed, retention, ...figures });
       const kept = {
         answers: figures.kept.answers,
         deliveries: figures.kept.deliveries,

@@ -5,7 +5,7 @@ import { Problem } from '../../domain/problem.ts';
 import { gatherReport } from '../../report/gather.ts';
 import { renderReport, reportFormats, type ReportFormat } from '../../report/render.ts';
 import { lookedAtRun } from '../run/latest-run.ts';
-import { tell } from '../terminal/output.ts';
+import { tell, write } from '../terminal/output.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
@@ -46,12 +46,12 @@ Examples:
         gatherReport(warehouse, runId, { rateLimits: config.rateLimits, now: new Date() }),
       );
       const text = renderReport(report, format);
-      if (options.output === undefined) process.stdout.write(text);
-      else await write(options.output, text);
+      if (options.output === undefined) write(process.stdout, text);
+      else await writeFileAt(options.output, text);
     });
 }
 
-async function write(file: string, text: string): Promise<void> {
+async function writeFileAt(file: string, text: string): Promise<void> {
   const path = resolve(file);
   await writeFile(path, text).catch((cause: unknown) => {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';

@@ -8,12 +8,13 @@ import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
 import { readRunFacts } from '../../runs/run-facts.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
+import { onInterruption } from '../../dev/interruption.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { checkService } from '../run/check-service.ts';
 import { describeService } from '../run/describe-service.ts';
 import { describePlan, describeRun, exitCodeOf } from '../run/describe-run.ts';
 import { followRun } from '../run/follow-run.ts';
-import { print, tell } from '../terminal/output.ts';
+import { print, printJson, tell } from '../terminal/output.ts';
 import { describeMapping, ingestHere, planExport, printPlan } from '../run/plan-export.ts';
 import { settingsOfRun, withRunOptions, type RunFlags } from '../run/run-flags.ts';
 import { addressOf, specifyRun, type SpecifiedRun } from '../run/run-spec.ts';
@@ -146,7 +147,7 @@ async function stageHere(session: Session, run: RunRecord, fetched: string | und
 
 /** Prints what a run came to and sets the exit code. */
 export function reportRun(facts: RunFacts, json: boolean, config: Config): void {
-  if (json) print(JSON.stringify(facts));
+  if (json) printJson(facts);
   else print(describeRun(facts, config));
   process.exitCode = exitCodeOf(facts);
 }
@@ -158,12 +159,11 @@ async function approve(
 ): Promise<boolean> {
   // A worker is at work: the servers must not be stopped under it by the signal itself.
   const interrupted = new AbortController();
-  const interrupt = (): void => {
+  const leave = onInterruption((_signal, exitCode, repeated) => {
+    if (repeated) process.exit(exitCode);
     tell('\nstopping: nothing is spent yet');
     interrupted.abort();
-  };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  });
   try {
     if (session.stack.temporal.embedded) await session.work();
     const status = await followRun(session, runId, handle, interrupted.signal);
@@ -181,8 +181,7 @@ async function approve(
     else await cancelRun(session, run, 'the plan was not approved');
     return yes;
   } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
+    leave();
   }
 }
 

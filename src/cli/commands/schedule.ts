@@ -3,7 +3,8 @@ import { counted } from '../../domain/text/counted.ts';
 import { isDate, parseMoment } from '../../domain/text/moment.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { clockIn, startOfDay } from '../../domain/text/time-zone.ts';
-import { print } from '../terminal/output.ts';
+import { print, printFacts, printJson } from '../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { applyCommand, setCommand } from '../schedule/schedule-change.ts';
 import {
   backfillSchedule,
@@ -56,7 +57,7 @@ function listCommand(): Command {
         if (options.json !== true) return print(describeList(schedules));
         const facts = [];
         for (const schedule of schedules) facts.push(await factsOf(session, schedule));
-        print(JSON.stringify(facts));
+        printJson(facts);
       });
     });
 }
@@ -70,7 +71,8 @@ function showCommand(): Command {
     .action(async (name: string, options: { json?: boolean }) => {
       await withSchedules(settingsOf(options), async (session, client) => {
         const facts = await factsOf(session, await getSchedule(client, name));
-        print(options.json === true ? JSON.stringify(facts) : describeSchedule(facts));
+        if (options.json === true) printJson(facts);
+        else print(describeSchedule(facts));
       });
     });
 }
@@ -80,12 +82,17 @@ function pauseCommand(): Command {
     .description('let a schedule not fire until it is resumed; a run that is going on goes on')
     .argument('<name>')
     .option('--reason <text>', 'why: shown in the Temporal UI and by show', 'enrich schedule pause')
+    .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule pause nightly --reason "CRM migration"')
-    .action(async (name: string, options: { reason: string }) => {
-      await withSchedules(settingsOf(options), async (_session, client) => {
+    .action(async (name: string, options: { reason: string } & JsonFlag) => {
+      await withSchedules(settingsOf(options), async (session, client) => {
         await getSchedule(client, name);
         await client.schedule.getHandle(name).pause(options.reason);
-        print(`${name} is paused; enrich schedule resume ${name} lets it fire again`);
+        printFacts(
+          options.json,
+          await factsOf(session, await getSchedule(client, name)),
+          `${name} is paused; enrich schedule resume ${name} lets it fire again`,
+        );
       });
     });
 }
@@ -94,13 +101,15 @@ function resumeCommand(): Command {
   return withSettings(new Command('resume'))
     .description('let a paused schedule fire again, from its next time on')
     .argument('<name>')
+    .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule resume nightly')
-    .action(async (name: string, options: object) => {
+    .action(async (name: string, options: JsonFlag) => {
       await withSchedules(settingsOf(options), async (session, client) => {
         await getSchedule(client, name);
         await client.schedule.getHandle(name).unpause('enrich schedule resume');
         await tellWhoFires(session);
-        print(describeSchedule(await factsOf(session, await getSchedule(client, name))));
+        const facts = await factsOf(session, await getSchedule(client, name));
+        printFacts(options.json, facts, describeSchedule(facts));
       });
     });
 }
@@ -109,17 +118,20 @@ function triggerCommand(): Command {
   return withSettings(new Command('trigger'))
     .description('let a schedule fire now, paused or not')
     .argument('<name>')
+    .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule trigger nightly')
-    .action(async (name: string, options: object) => {
+    .action(async (name: string, options: JsonFlag) => {
       await withSchedules(settingsOf(options), async (session, client) => {
         const known = await getSchedule(client, name);
         await triggerSchedule(client, known);
         await tellWhoFires(session);
-        const begins =
-          known.description.info.runningActions.length > 0
-            ? ', and begins when the time before has ended'
-            : '';
-        print(`triggered${begins}; enrich schedule show ${name} says what becomes of it`);
+        const waits = known.description.info.runningActions.length > 0;
+        const begins = waits ? ', and begins when the time before has ended' : '';
+        printFacts(
+          options.json,
+          { name, triggered: true, waits },
+          `triggered${begins}; enrich schedule show ${name} says what becomes of it`,
+        );
       });
     });
 }
@@ -133,6 +145,7 @@ function backfillCommand(): Command {
       'a date in the time zone of the schedule, or a time such as 2026-11-21T02:00:00Z',
     )
     .requiredOption('--to <time>', 'the same; a date counts with its whole day, as far as it has come')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `
@@ -142,7 +155,7 @@ file every one of them finds the file of today, and asks only for whoever is not
 Example:
   enrich schedule backfill daily --from 2026-11-14 --to 2026-11-20`,
     )
-    .action(async (name: string, options: { from: string; to: string }) => {
+    .action(async (name: string, options: { from: string; to: string } & JsonFlag) => {
       await withSchedules(settingsOf(options), async (session, client) => {
         const { timezone } = (await getSchedule(client, name)).definition;
         const from = timeOf('--from', options.from, timezone, 0);
@@ -153,7 +166,9 @@ Example:
         await tellWhoFires(session);
         const { times } = missed;
         const range = `${clockIn(timezone, times[0]!)} to ${clockIn(timezone, times.at(-1)!)} (${timezone})`;
-        print(
+        printFacts(
+          options.json,
+          { name, times: times.map((time) => time.toISOString()) },
           `${counted(times.length, 'time')} made up for, one after another: ${range}; enrich schedule show ${name} says how far it is`,
         );
       });
@@ -164,12 +179,13 @@ function deleteCommand(): Command {
   return withSettings(new Command('delete'))
     .description('delete a schedule; a run that is going on goes on')
     .argument('<name>')
+    .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule delete nightly')
-    .action(async (name: string, options: object) => {
+    .action(async (name: string, options: JsonFlag) => {
       await withSchedules(settingsOf(options), async (_session, client) => {
         await getSchedule(client, name);
         await client.schedule.getHandle(name).delete();
-        print(`deleted ${name}`);
+        printFacts(options.json, { name, deleted: true }, `deleted ${name}`);
       });
     });
 }

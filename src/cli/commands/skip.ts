@@ -5,7 +5,8 @@ import { skipWhenLanded } from '../../runs/skip-when-landed.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { runToSteer, steeredRun } from '../run/latest-run.ts';
 import { wholeNumber } from '../terminal/number-flag.ts';
-import { print } from '../terminal/output.ts';
+import { printFacts, tell } from '../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withSession, type Session } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 import { requireUnfinished, sendUpdate } from '../run/steer-run.ts';
@@ -29,6 +30,7 @@ export function skipCommand(): Command {
       wholeNumber(1),
     )
     .option('--reason <text>', 'why: the reason of their outcome', 'enrich skip')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `
@@ -37,7 +39,7 @@ Calls in the air are waited for, and count. The next run of the file asks for wh
 Example:
   enrich skip latest --page 7 --reason "wrong region"`,
     )
-    .action(async (runId: string, options: SkipOptions) => {
+    .action(async (runId: string, options: SkipOptions & JsonFlag) => {
       const config = settingsOf(options);
       const needs = { temporal: config.temporalAddress !== undefined, service: false };
       await withSession(config, needs, async (session) => {
@@ -47,8 +49,12 @@ Example:
         const { page, reason } = options;
         const steered = needs.temporal && (await sendUpdate(session, run.runId, 'skipPage', [page, reason]));
         const { people } = await skipHere(session, { runId: run.runId, page, reason });
-        print(`page ${page} of ${run.runId}: ${countedPeople(people)} will not be asked for`);
-        if (!steered && run.status === 'running') print('its workflow finds nobody there when it gets to it');
+        printFacts(
+          options.json,
+          { run_id: run.runId, page, people },
+          `page ${page} of ${run.runId}: ${countedPeople(people)} will not be asked for`,
+        );
+        if (!steered && run.status === 'running') tell('its workflow finds nobody there when it gets to it');
       });
     });
 }

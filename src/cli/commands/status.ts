@@ -5,7 +5,7 @@ import { listRuns } from '../../runs/runs.ts';
 import { describeRun } from '../run/describe-run.ts';
 import { lookedAtRun } from '../run/latest-run.ts';
 import { wholeNumber } from '../terminal/number-flag.ts';
-import { print, table, tell } from '../terminal/output.ts';
+import { print, printJson, table, tell } from '../terminal/output.ts';
 import { describeIdle, describePreempted, withPresentReason } from '../run/present-status.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
@@ -28,7 +28,8 @@ export function statusCommand(): Command {
         const hint = options.json === true ? tell : print;
         if (runId !== undefined) {
           const facts = await factsOf(runId);
-          print(options.json === true ? JSON.stringify(facts) : describeRun(facts));
+          if (options.json === true) printJson(facts);
+          else print(describeRun(facts));
           (await describeIdle(session, [facts])).forEach(hint);
           (await describePreempted(session, facts)).forEach(hint);
           return;
@@ -36,7 +37,7 @@ export function statusCommand(): Command {
         const runs = await listRuns(warehouse, options.limit);
         const facts = await Promise.all(runs.map((run) => factsOf(run.runId)));
         if (options.json === true) {
-          print(JSON.stringify(facts));
+          printJson(facts);
         } else if (facts.length === 0) {
           print('no runs yet: enrich run FILE begins one');
         } else {

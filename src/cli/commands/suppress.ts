@@ -11,7 +11,8 @@ import {
   unsuppress,
 } from '../../privacy/suppressions.ts';
 import { wholeNumber } from '../terminal/number-flag.ts';
-import { print, table, tell } from '../terminal/output.ts';
+import { print, printFacts, printJson, table, tell } from '../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { subjectOf, waysToNameSomebody } from '../terminal/person-argument.ts';
 import { withStagedExport } from '../run/plan-export.ts';
 import type { RunFlags } from '../run/run-flags.ts';
@@ -19,7 +20,7 @@ import { addressOf, specifyRun } from '../run/run-spec.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
-interface NoteFlags {
+interface NoteFlags extends JsonFlag {
   readonly reason?: string;
   readonly by?: string;
 }
@@ -66,7 +67,8 @@ Examples:
       const added = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
         database.transaction().execute((transaction) => suppress(transaction, keys, noteOf(options))),
       );
-      print(`${added} put on the list, ${keys.length - added} there before`);
+      const present = keys.length - added;
+      printFacts(options.json, { added, present }, `${added} put on the list, ${present} there before`);
     });
 }
 
@@ -83,7 +85,11 @@ function importCommand(): Command {
       const { added, namelessRows } = await withWarehouse(config, (session) =>
         withStagedExport(session, spec, (runId) => suppressStaged(session.warehouse, runId, noteOf(options))),
       );
-      print(`${added} put on the list: addresses, profiles and ids of the people in the file`);
+      printFacts(
+        options.json,
+        { added, nameless_rows: namelessRows },
+        `${added} put on the list: addresses, profiles and ids of the people in the file`,
+      );
       if (namelessRows > 0)
         tell(
           `${counted(namelessRows, 'row')} of the file ${nounFor(namelessRows, 'names', 'name')} nobody: look at them`,
@@ -95,13 +101,15 @@ function removeCommand(): Command {
   return withSettings(new Command('remove'))
     .description('take people off the list: they may be asked for again')
     .argument('<who...>', 'whom, named as when they were put on it')
+    .option(...jsonOption)
     .addHelpText('after', `\n${waysToNameSomebody}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
-    .action(async (who: string[], options: object) => {
+    .action(async (who: string[], options: JsonFlag) => {
       const keys = keysOf(who);
       const removed = await withWarehouse(settingsOf(options), ({ warehouse }) =>
         unsuppress(warehouse, keys),
       );
-      print(`${removed} taken off the list, ${keys.length - removed} not on it`);
+      const absent = keys.length - removed;
+      printFacts(options.json, { removed, absent }, `${removed} taken off the list, ${absent} not on it`);
     });
 }
 
@@ -109,13 +117,18 @@ function checkCommand(): Command {
   return withSettings(new Command('check'))
     .description('whether people are on the list: exit code 0 where nobody is, 3 where somebody is')
     .argument('<who...>', 'whom')
+    .option(...jsonOption)
     .addHelpText('after', `\n${waysToNameSomebody}\n\nExample:\n  enrich suppress check ada@orbit.example`)
-    .action(async (who: string[], options: object) => {
+    .action(async (who: string[], options: JsonFlag) => {
       const keys = keysOf(who);
       const listed = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
         areSuppressed(database, keys),
       );
-      print(table(who.map((text, index) => [text, listed[index] ? 'on the list' : 'not on the list'])));
+      printFacts(
+        options.json,
+        { listed },
+        table(who.map((text, index) => [text, listed[index] ? 'on the list' : 'not on the list'])),
+      );
       if (listed.includes(true)) process.exitCode = exitCodes.needsPerson;
     });
 }
@@ -131,7 +144,7 @@ function listCommand(): Command {
         entries: await listSuppressions(warehouse, options.limit),
         counts: await countSuppressions(warehouse),
       }));
-      if (options.json === true) return print(JSON.stringify({ counts, entries }));
+      if (options.json === true) return printJson({ counts, entries });
       if (entries.length === 0) return print('nobody is on the list');
       print(
         table([
@@ -157,7 +170,8 @@ function listCommand(): Command {
 function withNote(command: Command): Command {
   return command
     .option('--reason <text>', 'why: kept with the entry, so name nobody in it')
-    .option('--by <name>', 'who decided it (default: the user of this machine)');
+    .option('--by <name>', 'who decided it (default: the user of this machine)')
+    .option(...jsonOption);
 }
 
 function noteOf(options: NoteFlags): { by: string; reason: string | undefined } {

@@ -9,7 +9,7 @@ import { measureUndo, undo, undoneRunsLeft, type UndoFigures } from '../../runs/
 import { agrees } from '../terminal/confirm.ts';
 import { describeUndone } from '../run/describe-run.ts';
 import { lookedAtRun } from '../run/latest-run.ts';
-import { print, table, tell } from '../terminal/output.ts';
+import { print, printJson, table, tell } from '../terminal/output.ts';
 import { withWarehouse, type Session } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 import { stopAfterBatch } from '../session/stop-signal.ts';
@@ -71,16 +71,7 @@ async function undoRun(session: Session, name: string, options: UndoFlags): Prom
     if (options.json !== true) return;
     const { removed, restored, withheld, leftAlone, leftAloneBy } = figures;
     const contacts = { removed, restored, withheld, left_alone: leftAlone, left_alone_by: leftAloneBy };
-    print(
-      JSON.stringify({
-        run_id: run.runId,
-        undone,
-        ...contacts,
-        remembered,
-        forgotten,
-        credits: facts.credits,
-      }),
-    );
+    printJson({ run_id: run.runId, undone, ...contacts, remembered, forgotten, credits: facts.credits });
   };
 
   show(`run ${run.runId}: ${run.status} (${run.source ?? 'no source'}, ${run.fileName})`);

@@ -3,7 +3,7 @@ import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { CreditUsage, OperationUsage } from '../../service/client.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
-import { print, table, tell } from '../terminal/output.ts';
+import { print, printJson, table, tell } from '../terminal/output.ts';
 import { serviceName, type Config } from '../../config/settings.ts';
 import { reconciliationTable } from '../run/describe-reconciliation.ts';
 import { keepCreditStatement } from '../../calls/keep-credit-statement.ts';
@@ -35,7 +35,7 @@ export function usageCommand(): Command {
           },
         );
         if (options.json === true) {
-          print(JSON.stringify({ operations, credits: inDecimals(credits) }));
+          printJson({ operations, credits: inDecimals(credits) });
           return;
         }
         print(table([['operation', 'window', 'limit', 'used', 'left'], ...operations.flatMap(rowsOf)]));
@@ -65,7 +65,7 @@ async function reconcile(config: Config, asJson: boolean): Promise<void> {
       keepCreditStatement({ warehouse, service, client, log }, undefined),
     );
     const cycles = await reconcileCredits(warehouse.database, service);
-    if (asJson) return print(JSON.stringify(cycles));
+    if (asJson) return printJson(cycles);
     if (cycles.length > 0) return print(reconciliationTable(cycles));
     print(
       'The service has not stated its credit usage twice in one credit cycle: there is nothing to compare.',

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { print, table } from '../terminal/output.ts';
+import { print, printJson, table } from '../terminal/output.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 import { withService } from '../session/with-service.ts';
 
@@ -21,7 +21,7 @@ export function whoamiCommand(): Command {
           // A key stands for a workspace and acts as its longest-standing active admin; a token for whoever granted it.
           credential: service.credential ?? null,
         };
-        if (options.json === true) print(JSON.stringify(facts));
+        if (options.json === true) printJson(facts);
         else
           print(
             table(

@@ -15,12 +15,13 @@ import {
 import type { Warehouse } from '../../db/database.ts';
 import { runsWaitingFor } from '../../runs/runs.ts';
 import { runToSteer } from './latest-run.ts';
-import { print } from '../terminal/output.ts';
+import { print, printJson, tell } from '../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withSession, withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 
-interface SetOptions {
+interface SetOptions extends JsonFlag {
   readonly fromNowOn?: boolean;
   readonly reason?: string;
   readonly by?: string;
@@ -35,6 +36,7 @@ export function setBudgetCommand(): Command {
     .option('--from-now-on', 'every day or month from now on, and not only this one')
     .option('--reason <text>', 'why: kept in the history')
     .option('--by <name>', 'who: kept in the history (default: the user of this machine)')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `
@@ -55,7 +57,7 @@ Examples:
       const budget = budgetOf(name, options.fromNowOn === true);
       const wanted = limitOf(limit, options.fromNowOn === true);
       const note = { by: options.by ?? userInfo().username, reason: options.reason };
-      const waiting = await withWarehouse(config, async ({ warehouse }) => {
+      const changed = await withWarehouse(config, async ({ warehouse }) => {
         if (options.fromNowOn === true && budget.kind !== 'run' && wanted !== 'used') {
           const { kind } = budget;
           const change = await setDefaultBudget(
@@ -65,34 +67,39 @@ Examples:
             settingOf(config, kind),
             note,
           );
-          print(`every ${kind} from now on: ${limit}`);
-          print(describeChange(change));
-          return runsWaitingFor(warehouse, change.budgetId);
+          if (options.json !== true) print(`every ${kind} from now on: ${limit}`);
+          return { change, waiting: await runsWaitingFor(warehouse, change.budgetId) };
         }
         const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
-        print(describeChange(await setBudget(warehouse.database, budgetId, wanted, ownDefault, note)));
-        return runsWaitingFor(warehouse, budgetId);
+        const change = await setBudget(warehouse.database, budgetId, wanted, ownDefault, note);
+        return { change, waiting: await runsWaitingFor(warehouse, budgetId) };
       });
-      if (waiting.length > 0) await wake(config, waiting);
+      const {
+        waiting,
+        change: { budgetId, before, after },
+      } = changed;
+      if (options.json !== true) print(describeChange(changed.change));
+      if (waiting.length > 0) await wake(config, waiting, options.json === true ? tell : print);
+      if (options.json === true) printJson({ budget: budgetId, before, after, waiting_runs: waiting });
     });
 }
 
 /** Tells runs that wait for a budget: they look at it, and go on where it is enough now. */
-async function wake(config: Config, runIds: readonly string[]): Promise<void> {
+async function wake(config: Config, runIds: readonly string[], say: (text: string) => void): Promise<void> {
   await withSession(config, { temporal: true, service: false }, async (session) => {
     const { workflow } = await session.temporal();
     for (const runId of runIds) {
       try {
         await workflow.getHandle(runId).signal(budgetChangedSignalName);
         // An embedded run has its worker only as long as a command waits for it, or enrich dev runs.
-        print(
+        say(
           session.stack.temporal.embedded
             ? `${runId} waits for it; go on with: enrich resume ${runId}`
             : `${runId} waits for it, and goes on if it is enough`,
         );
       } catch (error) {
         if (!isWorkflowGone(error)) throw error;
-        print(`${runId} waits for it; go on with: enrich resume ${runId}`);
+        say(`${runId} waits for it; go on with: enrich resume ${runId}`);
       }
     }
   });

@@ -1,15 +1,20 @@
 import { serviceName } from '../../config/settings.ts';
 import type { PlanSummary } from '../../contract.ts';
 import { counted } from '../../domain/text/counted.ts';
+import { visibleInLine } from '../../domain/text/visible.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/plan-run.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { discardStagedRows, getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { describePlan } from './describe-run.ts';
-import { print, table, tell } from '../terminal/output.ts';
+import { onInterruption } from '../../dev/interruption.ts';
+import { endChangingLine, print, printJson, showChangingLine, table, tell } from '../terminal/output.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import type { Session } from '../session/session.ts';
+
+/** As of a command that Ctrl-C ends. */
+const exitCodeOfInterrupt = 130;
 
 /** What a plan is made with. */
 type Planning = Pick<Session, 'config' | 'warehouse'>;
@@ -49,10 +54,26 @@ export async function withStagedExport<Result>(
   const { warehouse } = session;
   // A key of its own: looking at an export must neither find nor disturb an unfinished run of the same file.
   const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
+  const stopped = new AbortController();
+  const leave = onInterruption((_signal, exitCode, repeated) => {
+    if (repeated) process.exit(exitCode);
+    tell(
+      '\nstopping: what was read of the file is discarded; a second Ctrl-C leaves that to the next command',
+    );
+    stopped.abort();
+  });
   try {
-    await ingestHere(session, run.runId, spec.fetched);
+    await ingestHere(session, run.runId, spec.fetched, stopped.signal);
+    stopped.signal.throwIfAborted();
     return await use(run.runId);
+  } catch (error) {
+    if (!stopped.signal.aborted) throw error;
+    throw new Problem('interrupted', 'stopped before the export was read', {
+      next: 'give the command again; nothing was spent',
+      exitCode: exitCodeOfInterrupt,
+    });
   } finally {
+    leave();
     await discardStagedRows(warehouse, run.runId);
     await setRunStatus(warehouse, run.runId, 'planned', undefined);
   }
@@ -68,29 +89,27 @@ export async function ingestHere(
   { warehouse, config }: Planning,
   runId: string,
   fetched: string | undefined,
+  signal = new AbortController().signal,
 ): Promise<void> {
   const exportAccess = { ...config.exportAccess, pool: warehouse.pool };
   const ingested = await ingestRun({ warehouse, exportAccess }, runId, {
     fetched,
-    signal: new AbortController().signal,
-    onProgress: (rows) => process.stderr.isTTY && process.stderr.write(`\rread ${counted(rows, 'row')}`),
-  });
-  if (process.stderr.isTTY) process.stderr.write('\n');
+    signal,
+    onProgress: (rows) => process.stderr.isTTY && showChangingLine(`read ${counted(rows, 'row')}`),
+  }).finally(endChangingLine);
   if (ingested.kind === 'refused') throw refusal(ingested.pauseReason);
 }
 
 /** The plan, and the mapping that it rests on. */
 export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
   if (json) {
-    print(
-      JSON.stringify({
-        plan_hash: plan.planHash,
-        source: run.source,
-        mapping: run.mapping,
-        warnings: run.warnings,
-        ...wirePlan(plan),
-      }),
-    );
+    printJson({
+      plan_hash: plan.planHash,
+      source: run.source,
+      mapping: run.mapping,
+      warnings: run.warnings,
+      ...wirePlan(plan),
+    });
     return;
   }
   tell(describeMapping(run));
@@ -106,7 +125,7 @@ export function describeMapping(run: RunRecord): string {
     `recognised as ${run.source ?? 'nothing'}:`,
     table(used.map((name) => [name, '→', String(mapping[name])])),
     ...run.warnings.map((warning) => `  note: ${warning}`),
-    ...(unused.length === 0 ? [] : [`  not used: ${unused.join(', ')}`]),
+    ...(unused.length === 0 ? [] : [`  not used: ${unused.map(visibleInLine).join(', ')}`]),
   ].join('\n');
 }
 

@@ -1,6 +1,5 @@
-import { clearLine, cursorTo } from 'node:readline';
 import { counted } from '../../domain/text/counted.ts';
-import { readableSeconds } from '../terminal/output.ts';
+import { endChangingLine, readableSeconds, showChangingLine, write } from '../terminal/output.ts';
 
 export interface ProgressFigures {
   readonly phase: string;
@@ -35,21 +34,19 @@ export class Progress {
     const width = this.#stream.isTTY ? (this.#stream.columns || 100) - 1 : Number.POSITIVE_INFINITY;
     const line = fitting(this.#parts(figures), width);
     if (this.#stream.isTTY) {
-      cursorTo(this.#stream, 0);
-      this.#stream.write(line);
-      clearLine(this.#stream, 1);
+      showChangingLine(line, this.#stream);
       return;
     }
     const now = performance.now();
     if (figures.phase === this.#lastPhase && now - this.#lastLineAt < plainLineEveryMilliseconds) return;
     this.#lastLineAt = now;
     this.#lastPhase = figures.phase;
-    this.#stream.write(`${line}\n`);
+    write(this.#stream, `${line}\n`);
   }
 
   /** Leaves the last line standing. */
   end(): void {
-    if (this.#stream.isTTY) this.#stream.write('\n');
+    if (this.#stream.isTTY) endChangingLine();
   }
 
   #parts({ phase, hasEnded, done, total, calls, credits, waiting }: ProgressFigures): Part[] {

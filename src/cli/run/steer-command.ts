@@ -1,9 +1,11 @@
 import { Command } from 'commander';
 import type { RunNeed } from '../../runs/latest-run.ts';
+import { readRunFacts } from '../../runs/run-facts.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { warnWithoutWorker } from './follow-run.ts';
 import { runToSteer, steeredRun } from './latest-run.ts';
-import { print } from '../terminal/output.ts';
+import { printFacts } from '../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withSession, type Session } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
@@ -17,8 +19,9 @@ export function steerCommand(
     .description(texts.description)
     .argument('<run>', steeredRun[texts.need])
     .option('--reason <text>', 'why: shown in the Temporal UI and by enrich status', `enrich ${name}`)
+    .option(...jsonOption)
     .addHelpText('after', `\nExample:\n  enrich ${name} latest --reason "budget review"`)
-    .action(async (runId: string, options: { reason: string }) => {
+    .action(async (runId: string, options: { reason: string } & JsonFlag) => {
       const config = settingsOf(options);
       // Where Temporal is embedded there may be no worker to carry out the update but our own, and a worker can call.
       const needs = { temporal: true, service: config.temporalAddress === undefined };
@@ -26,7 +29,7 @@ export function steerCommand(
         const run = await runToSteer(session.warehouse, runId, texts.need);
         if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
         await steer(session, run, options.reason);
-        print(texts.done(run.runId));
+        printFacts(options.json, await readRunFacts(session.warehouse, run.runId), texts.done(run.runId));
       });
     });
 }

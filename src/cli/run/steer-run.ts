@@ -6,6 +6,7 @@ import { runInputOf, shownName } from '../../runs/run-input.ts';
 import { endAbandonedRun } from '../../runs/abandoned-run.ts';
 import { readRunFacts } from '../../runs/run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
+import { onInterruption } from '../../dev/interruption.ts';
 import { followRun, warnWithoutWorker, type RunListener } from './follow-run.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
@@ -92,17 +93,15 @@ export async function waitForRun(
   listener: RunListener = {},
 ): Promise<RunFacts> {
   const interrupted = new AbortController();
-  const interrupt = (): void => {
-    if (interrupted.signal.aborted) {
-      tell(`\nstopped at once; go on with: enrich resume ${runId} (embedded servers stay until then)`);
-      process.exit(exitCodes.needsPerson);
-    }
-    tell('\nstopping: calls in the air are waited for; once more stops at once');
-    interrupted.abort();
-  };
   // For the rest of the command: a second signal while the worker drains must not stop the database under it.
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  onInterruption((_signal, exitCode, repeated) => {
+    if (repeated) {
+      tell(`\nstopped at once; go on with: enrich resume ${runId} (embedded servers stay until then)`);
+      process.exit(exitCode);
+    }
+    tell(whatStopDoes(session, runId));
+    interrupted.abort();
+  });
   if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
   const worker = session.stack.temporal.embedded ? await session.work() : undefined;
   await Promise.race([
@@ -111,6 +110,16 @@ export async function waitForRun(
   ]);
   if (interrupted.signal.aborted) await leaveRun(session, runId);
   return readRunFacts(session.warehouse, runId);
+}
+
+function whatStopDoes({ stack, config }: Session, runId: string): string {
+  if (!stack.temporal.embedded)
+    return `\nthe run continues on the workers; to wait for it again: enrich resume ${runId}`;
+  const seconds = config.service.callTimeoutSeconds;
+  return [
+    `\nstopping: no further call is sent; calls in flight are waited for, up to ${seconds} s`,
+    '  a second Ctrl-C stops at once: what those calls cost is then unknown, and stays reserved',
+  ].join('\n');
 }
 
 /** Nobody goes on with an embedded run whose command ends: it is paused, and says so. Elsewhere the workers go on. */

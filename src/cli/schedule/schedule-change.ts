@@ -3,7 +3,8 @@ import { Command } from 'commander';
 import type { Config } from '../../config/settings.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { agrees } from '../terminal/confirm.ts';
-import { print, tell } from '../terminal/output.ts';
+import { print, printFacts, printJson, tell } from '../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withOptionFlags } from '../run/run-flags.ts';
 import { defineSchedule, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';
 import { changesTo, describeChanges, differences, readScheduleFile } from './schedule-file.ts';
@@ -38,6 +39,7 @@ export function setCommand(): Command {
     .option('--catch-up <duration>', 'how late a missed time is made up for (default: 1h)')
     .option('--jitter <duration>', 'begin up to so much later, by chance')
     .option('--pause-on-failure', 'pause the schedule when a run fails')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `
@@ -71,7 +73,12 @@ Examples:
         const made = await getSchedule(client, name);
         await tellOutlook(session, made);
         await tellWhoFires(session);
-        print(describeSchedule(await factsOf(session, made)));
+        const facts = await factsOf(session, made);
+        printFacts(
+          options['json'] === true,
+          { ...facts, made: changes === undefined, changes: changes ?? [] },
+          describeSchedule(facts),
+        );
       });
     });
 }
@@ -82,6 +89,7 @@ export function applyCommand(): Command {
     .description('make the schedules as a file says: shows the difference, then makes, changes and deletes')
     .argument('<file>', 'YAML file of schedules')
     .option('--yes', 'do not ask')
+    .option(...jsonOption)
     .addHelpText(
       'after',
       `
@@ -99,17 +107,26 @@ Example, schedules.yaml:
 
   enrich schedule apply schedules.yaml --yes`,
     )
-    .action(async (path: string, options: { yes?: boolean }) => {
+    .action(async (path: string, options: { yes?: boolean } & JsonFlag) => {
       const config = settingsOf(options);
       const file = await readScheduleFile(path, { hasBudget: hasBudget(config) });
       await withSchedules(config, async (session, client) => {
         const present = await presentSchedules(client, file.schedules);
         const changes = changesTo(file, present);
-        print(describeChanges(changes));
+        const answer = (applied: boolean, text: string): void => {
+          if (options.json !== true) return applied ? print(text) : tell(text);
+          printJson({
+            applied,
+            made: changes.create.map((definition) => definition.name),
+            changed: changes.update.map(({ definition }) => definition.name),
+            deleted: changes.delete,
+          });
+        };
+        if (options.json !== true) print(describeChanges(changes));
         const due = [...changes.create, ...changes.update.map(({ definition }) => definition)];
-        if (due.length + changes.delete.length === 0) return tell('nothing is to be changed');
+        if (due.length + changes.delete.length === 0) return answer(false, 'nothing is to be changed');
         if (options.yes !== true && !(await agrees('change it?'))) {
-          tell('nothing was changed; give the command with --yes to change it');
+          answer(false, 'nothing was changed; give the command with --yes to change it');
           process.exitCode = exitCodes.needsPerson;
           return;
         }
@@ -119,7 +136,8 @@ Example, schedules.yaml:
         }
         for (const name of changes.delete) await client.schedule.getHandle(name).delete();
         await tellWhoFires(session);
-        print(
+        answer(
+          true,
           `${changes.create.length} made, ${changes.update.length} changed, ${changes.delete.length} deleted`,
         );
       });

@@ -1,21 +1,21 @@
+import { onInterruption } from '../../dev/interruption.ts';
 import { tell } from '../terminal/output.ts';
 
-/** Waits until somebody stops the command, by Ctrl-C or SIGTERM. */
+/** Waits until somebody stops the command, by Ctrl-C or SIGTERM; a second signal ends the process. */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => onStop(resolve));
 }
 
-/** Aborted by Ctrl-C or SIGTERM, for work that can end between two batches; a second Ctrl-C ends the process. */
+/** Aborted by Ctrl-C or SIGTERM, for work that can end between two batches; a second signal ends the process. */
 export function stopAfterBatch(): AbortSignal {
   const stopped = new AbortController();
   onStop(() => {
-    tell('stopping after this batch');
+    tell('\nstopping after this batch; a second Ctrl-C stops at once, and loses nothing that is done');
     stopped.abort();
   });
   return stopped.signal;
 }
 
 function onStop(stop: () => void): void {
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
+  onInterruption((_signal, exitCode, repeated) => (repeated ? process.exit(exitCode) : stop()));
 }

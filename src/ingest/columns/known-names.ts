@@ -28,3 +28,12 @@ const knownKeys: ReadonlySet<string> = new Set(
 export function isKnownName(key: string): boolean {
   return knownKeys.has(key);
 }
+
+/** The fields of a contact that a column of this name can hold. @param key of the name, by `headerKey` */
+export function fieldsNamed(key: string): readonly string[] {
+  return [commonNames, ...knownExports.map(({ fields }) => fields)].flatMap((fields) =>
+    Object.entries(fields).flatMap(([field, names]) =>
+      names.some((name) => headerKey(name) === key) ? [field] : [],
+    ),
+  );
+}

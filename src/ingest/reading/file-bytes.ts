@@ -122,6 +122,8 @@ export function emptyFile(path: string): Problem {
 function fileProblem(path: string, error: unknown): Problem {
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   if (code === 'ENOENT' || code === 'ENOTDIR') {
+    // Node replaces the bytes of a name that is no UTF-8: such a file is never found by it.
+    if (path.includes('\ufffd')) return notUtf8(path);
     return new Problem('export.missing', 'there is no such file', {
       where: path,
       next: 'check the path; it is relative to the current folder',
@@ -136,5 +138,14 @@ function fileProblem(path: string, error: unknown): Problem {
         ? 'give the user that runs this the right to read it'
         : 'check the disk or the network share that it is on; what was read so far is kept',
     cause: error,
+  });
+}
+
+/** A file whose name Node cannot open: its bytes are no UTF-8, and it knows them only as the replacement character. */
+function notUtf8(path: string): Problem {
+  return new Problem('export.name-not-utf-8', 'the name of the file is not UTF-8', {
+    where: path,
+    next: 'rename the file, such as with: mv caf*.csv contacts.csv; or pipe it in: enrich plan - < FILE',
+    exitCode: exitCodes.usage,
   });
 }

@@ -3,7 +3,7 @@ import { counted, nounFor } from '../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { emptyFile } from './file-bytes.ts';
 import { headerKey } from '../columns/header-name.ts';
-import { isKnownName } from '../columns/known-names.ts';
+import { fieldsNamed, isKnownName } from '../columns/known-names.ts';
 import type { ExportMapping } from '../columns/mapping-file.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -102,8 +102,8 @@ function readCandidate(
 }
 
 /**
- * The record with the most known names. Where another with as many follows at once, it is that one: templates show labels
- * above the names of the interface. Without any known name it is the first record of the usual width.
+ * The record with the most known names. Templates show labels above the names of the interface: the names below are the
+ * header then. Without any known name it is the first record of the usual width.
  */
 function headerPosition(records: readonly string[][], scores: readonly number[], score: number): number {
   if (score === 0) {
@@ -112,8 +112,30 @@ function headerPosition(records: readonly string[][], scores: readonly number[],
     return first === -1 ? 0 : first;
   }
   let at = scores.indexOf(score);
-  while (score > 1 && scores[at + 1] === score) at += 1;
+  while (areLabels(records[at]!, records[at + 1] ?? [])) at += 1;
   return at;
+}
+
+/**
+ * Whether a record holds labels, and the next one the names of the same columns as an interface writes them. A contact whose
+ * cells happen to be words of columns is none: at least half of the labels come again, and no known name is another column's.
+ */
+function areLabels(labels: readonly string[], names: readonly string[]): boolean {
+  const filled = names.filter((name) => name.trim() !== '');
+  if (filled.length < 2 || filled.some((name) => /\s/.test(name.trim()))) return false;
+  if (!labels.some((label) => /\s/.test(label.trim()))) return false;
+  const same = names.filter((name, column) => isSameColumn(labels[column] ?? '', name));
+  const other = names.filter(
+    (name, column) => isKnownName(headerKey(name)) && !isSameColumn(labels[column] ?? '', name),
+  );
+  return other.length === 0 && same.length >= Math.max(2, labels.length / 2);
+}
+
+/** Whether two names stand for one column: the same letters, or the same field of a contact. */
+function isSameColumn(label: string, name: string): boolean {
+  const [one, another] = [headerKey(label), headerKey(name)];
+  if (one === '' || another === '') return false;
+  return one === another || fieldsNamed(one).some((field) => fieldsNamed(another).includes(field));
 }
 
 function isNamed(cell: string, wanted: ReadonlySet<string>): boolean {

@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
-import { posix, basename, dirname, join } from 'node:path';
+import { posix, basename, dirname, join, sep } from 'node:path';
 import type { ExportChoice } from '../../contract.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { dateIn } from '../../domain/text/time-zone.ts';
@@ -82,7 +82,7 @@ async function matching(address: ExportAddress, access: { readonly s3: S3Setting
 async function matchingFiles(pattern: string): Promise<DatedExport[]> {
   const folder = dirname(pattern);
   const fits = namePattern(basename(pattern));
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' }).catch((error: unknown) => {
     throw new Problem('export.folder-unreadable', 'the folder of the exports cannot be read', {
       where: folder,
       next: 'check the path, and that the worker sees it: it is the worker that looks for the export',
@@ -92,10 +92,12 @@ async function matchingFiles(pattern: string): Promise<DatedExport[]> {
   });
   const files: DatedExport[] = [];
   for (const entry of entries) {
-    if (entry.isDirectory() || !fits(entry.name)) continue;
-    const path = join(folder, entry.name);
+    // A name that is no UTF-8 is not passed over: it is found by its bytes, and refused when it is opened by its text.
+    const name = entry.name.toString();
+    if (entry.isDirectory() || !fits(name)) continue;
+    const path = join(folder, name);
     // Gone since the folder was read, or a link to nowhere: there is nothing to enrich.
-    const found = await stat(path).catch(() => undefined);
+    const found = await stat(Buffer.concat([Buffer.from(`${folder}${sep}`), entry.name])).catch(() => undefined);
     if (found?.isFile()) files.push({ address: { kind: 'file', path }, name: path, modified: found.mtimeMs });
   }
   return files;

@@ -146,6 +146,17 @@ describe('the header', () => {
     expect((await inspectExport(file(text))).header[0]).toBe('FirstName');
   });
 
+  it.each([
+    ['column words', 'first_name,last_name,email,company\nTitle,Owner,title@x.example,Company\n'],
+    ['the words of the header', 'first_name,last_name,email,company\nFirst,Last,Email,Company\n'],
+    ['words of other columns', 'First Name,Last Name,Email,Company\nTitle,City,a@x.example,Phone\n'],
+    ['words of a dialogue', 'First Name,Last Name,Email,Company\nCity,Country,Phone,State\n'],
+  ])('stays where the first contact consists of %s', async (_, text) => {
+    const inspected = await inspectExport(file(`${text}Ada,Novak,a@x.example,Orbit\n`));
+    expect(inspected.header).toEqual(text.split('\n')[0]!.split(','));
+    expect(inspected.warnings).toEqual([]);
+  });
+
   it('may hold line breaks and quotes', async () => {
     const inspected = await inspectExport(file('"First\n Name","Last ""Name""",Email\nA,B,a@x.example\n'));
     expect(inspected.header).toEqual(['First\n Name', 'Last "Name"', 'Email']);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ExportChoice } from '../../../src/contract.ts';
 import { addressText } from '../../../src/ingest/sources/export-address.ts';
+import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'enrich-find-'));
@@ -47,6 +48,15 @@ describe('the export of a schedule', () => {
       'crm-2026-11-19.csv',
       'crm+1.csv',
     ]));
+
+  it('is also a file whose name is not UTF-8, which is refused by name when it is opened', async () => {
+    const name = Buffer.from('latin-caf\u00e9.csv', 'latin1');
+    writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), name]), 'email\n');
+    expect(await find({ kind: 'every-new', from: 'latin-*.csv' })).toEqual(['latin-caf\ufffd.csv']);
+    await expect(openExport(join(folder, name.toString()), {})).rejects.toMatchObject({
+      type: 'export.name-not-utf-8',
+    });
+  });
 
   it('takes only * and ? for more than themselves', async () => {
     expect(await find({ kind: 'every-new', from: 'crm+?.csv' })).toEqual(['crm+1.csv']);

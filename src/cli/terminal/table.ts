@@ -1,0 +1,82 @@
+import { visibleInLine } from '../../domain/text/visible.ts';
+import { visibleStyled, widthOf } from './style.ts';
+
+const decimal = /^-?\d+(\.\d+)?%?$/;
+const gap = 2;
+/** Columns give way down to this many characters. */
+const narrowest = 8;
+
+/** Columns that lines may take on the terminal; elsewhere lines are as long as they are. */
+function terminalWidth(stream: NodeJS.WriteStream = process.stdout): number {
+  return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Left-aligned columns, numbers and decimals in text right-aligned. Where the lines do not fit the terminal, the widest
+ * cells are wrapped between words, and words that are still too long lose their middle.
+ *
+ * @param rows texts, with `paint` in a style, and numbers
+ * @param width columns that the lines may take
+ */
+export function table(rows: readonly (readonly (string | number)[])[], width = terminalWidth()): string {
+  const cells = rows.map((row) => row.map((cell) => visibleStyled(String(cell), visibleInLine)));
+  const columns = (cells[0] ?? []).map((_, column) => cells.map((row) => row[column] ?? ''));
+  const widths = fittingWidths(columns, width - gap);
+  return cells
+    .flatMap((row) => linesOf(row, widths))
+    .map((line) => `${' '.repeat(gap)}${line}`.trimEnd())
+    .join('\n');
+}
+
+/** The lines of a row: as many as its highest cell has. */
+function linesOf(row: readonly string[], widths: readonly number[]): string[] {
+  const wrapped = row.map((cell, column) => wrap(cell, widths[column]!));
+  const height = Math.max(1, ...wrapped.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, at) =>
+    wrapped.map((lines, column) => padded(lines[at] ?? '', widths[column]!)).join(' '.repeat(gap)),
+  );
+}
+
+function padded(text: string, width: number): string {
+  const padding = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return decimal.test(text) ? padding + text : text + padding;
+}
+
+/** The widest column gives way first: to its longest word, and where that is not enough to less. */
+function fittingWidths(columns: readonly (readonly string[])[], width: number): number[] {
+  const widths = columns.map((texts) => Math.max(0, ...texts.map(widthOf)));
+  const words = columns.map((texts) => Math.max(0, ...texts.flatMap((text) => text.split(' ').map(widthOf))));
+  for (const floors of [words, columns.map(() => narrowest)]) {
+    for (;;) {
+      const excess = widths.reduce((sum, each) => sum + each + gap, -gap) - width;
+      if (excess <= 0) return widths;
+      const yielding = widths.map((each, column) => (each > floors[column]! ? each : 0));
+      const widest = Math.max(...yielding);
+      if (widest === 0) break;
+      const column = yielding.indexOf(widest);
+      const next = Math.max(...yielding.filter((each) => each < widest), floors[column]!, widest - excess);
+      widths[column] = next < widest ? next : widest - 1;
+    }
+  }
+  return widths;
+}
+
+/** Breaks a text between words. */
+function wrap(text: string, width: number): string[] {
+  if (widthOf(text) <= width) return [text];
+  const lines: string[] = [];
+  for (const word of text.split(' ').map((each) => shortened(each, width))) {
+    const last = lines.at(-1);
+    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** Both ends of a word tell most: of a path the folder and the name, of an id its kind and its own part. */
+function shortened(word: string, width: number): string {
+  if (widthOf(word) <= width) return word;
+  const head = Math.ceil((width - 1) / 2);
+  return `${word.slice(0, head)}…${word.slice(word.length - (width - 1 - head))}`;
+}

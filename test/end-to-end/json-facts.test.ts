@@ -1,0 +1,68 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestSystem } from '../helpers/test-system.ts';
+
+let system: TestSystem;
+
+beforeAll(async () => {
+  system = await TestSystem.open();
+});
+
+afterAll(() => system.close());
+
+async function factsOf(...parameters: string[]): Promise<Record<string, unknown>> {
+  const { stdout } = await system.enrich([...parameters, '--json']);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+describe('--json', () => {
+  it('prints one object for each change of the suppression list, which repeats no name', async () => {
+    writeFileSync(
+      join(system.directory, 'opt-outs.csv'),
+      'email\nmira@nordlys.example\nola@nordlys.example\n',
+    );
+    expect(await factsOf('suppress', 'add', 'ada@orbit.example')).toEqual({ added: 1, present: 0 });
+    expect(await factsOf('suppress', 'import', 'opt-outs.csv')).toEqual({ added: 2, nameless_rows: 0 });
+    expect(await factsOf('suppress', 'check', 'ada@orbit.example', 'ben@orbit.example')).toEqual({
+      listed: [true, false],
+    });
+    expect(await factsOf('suppress', 'remove', 'ada@orbit.example')).toEqual({ removed: 1, absent: 0 });
+  });
+
+  it('prints one object for each change of a schedule', async () => {
+    const set = [
+      'schedule',
+      'set',
+      'nightly',
+      system.sample(5),
+      '--cron',
+      '0 2 * * *',
+      '--max-credits',
+      '50',
+    ];
+    expect(await factsOf(...set)).toMatchObject({ name: 'nightly', made: true, paused: false });
+    expect(await factsOf('schedule', 'pause', 'nightly')).toMatchObject({ name: 'nightly', paused: true });
+    expect(await factsOf('schedule', 'resume', 'nightly')).toMatchObject({ paused: false });
+    expect(await factsOf('schedule', 'delete', 'nightly')).toEqual({ name: 'nightly', deleted: true });
+  });
+
+  it('prints one object for a budget that is set, with the runs that wait for it', async () => {
+    const { budget, ...change } = await factsOf('budget', 'set', 'day', '800');
+    expect(budget).toMatch(/^day:\d{4}-\d{2}-\d{2}$/);
+    expect(change).toEqual({ before: null, after: '800', waiting_runs: [] });
+  });
+
+  it('prints the facts of a run that is paused and cancelled', async () => {
+    await system.enrich(['run', system.sample(30), '--yes', '--max-credits', '1', '--on-budget', 'pause']);
+    expect(await factsOf('priority', 'latest', 'backfill')).toMatchObject({
+      before: 'ad-hoc',
+      after: 'backfill',
+    });
+    expect(await factsOf('cancel', 'latest')).toMatchObject({
+      run_id: expect.any(String),
+      status: 'cancelled',
+      outcomes: { cancelled: expect.any(Number) },
+    });
+  });
+});

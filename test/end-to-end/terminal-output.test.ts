@@ -1,0 +1,125 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestSystem } from '../helpers/test-system.ts';
+
+/** Clears the screen; sets the title of the window; the same introducer as one byte of C1; turns the order of text around. */
+const sequences = '\u001b[2J\u001b]0;title\u0007\u009b31m\u202e';
+// oxlint-disable-next-line no-control-regex -- these are what must not reach a terminal
+const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+let system: TestSystem;
+
+beforeAll(async () => {
+  system = await TestSystem.open();
+});
+
+afterAll(() => system.close());
+
+function write(name: string, content: string): string {
+  const file = join(system.directory, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+describe('control characters of foreign text', () => {
+  const people = `Email,First Name,Note ${sequences},"two\nlines"\nmira@nordlys.example,Mira,1,2\n`;
+
+  it.each([
+    ['a header and a file name', ['plan', `contacts ${sequences}.csv`], 0],
+    ['a name of a file that is missing', ['plan', `missing ${sequences}.csv`], 2],
+    ['an option that does not exist', ['status', `--${sequences}`], 2],
+    ['a command that does not exist', [`stat${sequences}us`], 2],
+    ['an argument that is checked', ['attempts', 'show', sequences], 2],
+    ['a run that is done', ['run', `contacts ${sequences}.csv`, '--yes', '--source', 'crm'], 0],
+    ['the list of runs', ['status'], 0],
+  ])('are shown and never sent by enrich: %s', async (_, parameters, code) => {
+    write(`contacts ${sequences}.csv`, people);
+    const ended = await system.enrich(parameters);
+    expect(ended.stdout).not.toMatch(obeyed);
+    expect(ended.stderr).not.toMatch(obeyed);
+    expect(ended.stdout + ended.stderr).toContain('\\u001b[2J');
+    expect(ended.code).toBe(code);
+  });
+
+  it('are the same text again for a program that reads --json', async () => {
+    write(`contacts ${sequences}.csv`, people);
+    const { stdout } = await system.enrich(['status', '--json']);
+    expect(stdout).not.toMatch(obeyed);
+    expect((JSON.parse(stdout) as { file: string }[])[0]!.file).toBe(`contacts ${sequences}.csv`);
+  });
+
+  it('cannot begin a line of their own in a table or an error', async () => {
+    write(`contacts ${sequences}.csv`, people);
+    expect((await system.enrich(['plan', `contacts ${sequences}.csv`])).stderr).toContain('two\\nlines');
+    const missing = await system.enrich(['plan', 'a\n  next:  do harm']);
+    expect(missing.stderr).not.toContain('\n  next:  do harm');
+  });
+});
+
+describe('standard output that takes no more', () => {
+  it.each(['status', 'status --json', 'export', 'report latest --format json', '--version', 'run --help'])(
+    'is an error of one sentence in enrich %s',
+    async (command) => {
+      await system.enrich(['run', write('one.csv', 'email\nmira@nordlys.example\n'), '--yes']);
+      const ended = await system.shell(`$ENRICH ${command} > /dev/full`);
+      expect(ended.stderr).toMatch(/error: standard output cannot be written \(ENOSPC\)\n {2}next: /);
+      expect(ended.stderr.match(/error:/g)).toHaveLength(1);
+      expect(ended.stderr).not.toMatch(/^\s+at /m);
+      expect(ended.code).toBe(1);
+    },
+  );
+
+  it('is no error where the reader has read enough', async () => {
+    const ended = await system.shell('$ENRICH run --help | head -n 1');
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('a file name that is not UTF-8', () => {
+  it('is refused by name', async () => {
+    const ended = await system.shell(
+      `f=$(printf 'caf\\351.csv'); printf 'email\\nmira@nordlys.example\\n' > "$f"; $ENRICH plan "$f"; c=$?; rm "$f"; exit $c`,
+    );
+    expect(ended.stderr).toMatch(/error: the name of the file is not UTF-8\n {2}where: .*caf.*\.csv\n/);
+    expect(ended.code).toBe(2);
+  });
+});
+
+describe('an error under --json', () => {
+  it.each([
+    ['a file that is missing', ['run', 'missing.csv', '--yes', '--json'], 2, 'export.missing'],
+    ['a flag that does not exist', ['plan', 'x.csv', '--json', '--bogus'], 2, 'usage'],
+    ['an argument that is missing', ['status', '--json', '--limit'], 2, 'usage'],
+    ['a command that does not exist', ['statsu', '--json'], 2, 'usage'],
+    ['a setting that is wrong', ['plan', 'x.csv', '--json', '--rate-limits', 'many'], 2, 'setting.invalid'],
+    ['a run that is unknown', ['pause', 'run-none', '--json'], 2, 'run.unknown'],
+    [
+      'a database that is away',
+      ['status', '--json', '--database-url', 'postgres://127.0.0.1:1/none'],
+      1,
+      'database.unreachable',
+    ],
+  ])('is one JSON object on standard output: %s', async (_, parameters, code, type) => {
+    const ended = await system.enrich(parameters);
+    expect(JSON.parse(ended.stdout)).toEqual({
+      error: {
+        type,
+        message: expect.any(String),
+        where: type === 'usage' ? null : expect.any(String),
+        next: expect.any(String),
+      },
+      exit_code: code,
+    });
+    expect(ended.stderr).toContain('error: ');
+    expect(ended.code).toBe(code);
+  });
+
+  it('is one JSON object where the command is interrupted', async () => {
+    const ended = await system.shell(
+      `sleep 6 | $ENRICH plan - --json > out & p=$!; sleep 3; kill -INT $p; wait $p; c=$?; cat out; rm -f out; exit $c`,
+    );
+    expect(JSON.parse(ended.stdout)).toMatchObject({ error: { type: 'interrupted' }, exit_code: 130 });
+    expect(ended.code).toBe(130);
+  });
+});

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { loaders } from '../../../src/cli/command-loaders.ts';
+
+/** They serve until they are stopped, or write what they are asked for in a format of its own. */
+const withoutFacts = ['worker', 'receiver', 'codec-server', 'sandbox', 'dev', 'report', 'export'];
+
+const roots = await Promise.all([...loaders.values()].map((load) => load()));
+const commands = roots.flatMap((command) => leavesOf(command, command.name()));
+
+function leavesOf(command: Command, name: string): { name: string; command: Command }[] {
+  if (command.commands.length === 0) return [{ name, command }];
+  return command.commands.flatMap((child) => leavesOf(child, `${name} ${child.name()}`));
+}
+
+describe('every command', () => {
+  it.each(
+    commands
+      .filter(({ name }) => !withoutFacts.includes(name))
+      .map(({ name, command }) => [name, command] as const),
+  )('prints its facts as JSON where it is asked to: enrich %s', (_, command) => {
+    expect(command.options.map(({ long }) => long)).toContain('--json');
+  });
+});
