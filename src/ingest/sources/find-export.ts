@@ -82,14 +82,16 @@ async function matching(address: ExportAddress, access: { readonly s3: S3Setting
 async function matchingFiles(pattern: string): Promise<DatedExport[]> {
   const folder = dirname(pattern);
   const fits = namePattern(basename(pattern));
-  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' }).catch((error: unknown) => {
-    throw new Problem('export.folder-unreadable', 'the folder of the exports cannot be read', {
-      where: folder,
-      next: 'check the path, and that the worker sees it: it is the worker that looks for the export',
-      exitCode: exitCodes.usage,
-      cause: error,
-    });
-  });
+  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' }).catch(
+    (error: unknown) => {
+      throw new Problem('export.folder-unreadable', 'the folder of the exports cannot be read', {
+        where: folder,
+        next: 'check the path, and that the worker sees it: it is the worker that looks for the export',
+        exitCode: exitCodes.usage,
+        cause: error,
+      });
+    },
+  );
   const files: DatedExport[] = [];
   for (const entry of entries) {
     // A name that is no UTF-8 is not passed over: it is found by its bytes, and refused when it is opened by its text.
@@ -97,7 +99,9 @@ async function matchingFiles(pattern: string): Promise<DatedExport[]> {
     if (entry.isDirectory() || !fits(name)) continue;
     const path = join(folder, name);
     // Gone since the folder was read, or a link to nowhere: there is nothing to enrich.
-    const found = await stat(Buffer.concat([Buffer.from(`${folder}${sep}`), entry.name])).catch(() => undefined);
+    const found = await stat(Buffer.concat([Buffer.from(`${folder}${sep}`), entry.name])).catch(
+      () => undefined,
+    );
     if (found?.isFile()) files.push({ address: { kind: 'file', path }, name: path, modified: found.mtimeMs });
   }
   return files;
