@@ -1,3 +1,4 @@
+import { periodNames } from './domain/money/budget-periods.ts';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
@@ -80,8 +81,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     observe: bothOf(tracing && traceCalls(tracing), metrics && countCalls(metrics)),
   });
   const budgets = {
-    perDay: config.budgets.perDay,
-    perMonth: config.budgets.perMonth,
+    ...config.budgets.perPeriod,
     alarmsAt: config.budgetAlarms,
   };
   await applyBudgetLimits(warehouse.database, budgets);
@@ -116,7 +116,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
       onIngested: (rows) => metrics?.rowsIngested(rows),
       isDeliveredTo: settings.webhookUrl !== undefined,
       defaults: runDefaults(config),
-      hasPeriodBudget: budgets.perDay !== undefined || budgets.perMonth !== undefined,
+      hasPeriodBudget: periodNames.some((period) => budgets[period] !== undefined),
       retention: config.retention,
       log,
     }),

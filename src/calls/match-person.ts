@@ -1,3 +1,4 @@
+import { periodNames, settingOfPeriod } from '../domain/money/budget-periods.ts';
 import { randomUUID } from 'node:crypto';
 import { counted } from '../domain/text/counted.ts';
 import { worstCaseCredits } from '../domain/money/credit-rules.ts';
@@ -100,7 +101,7 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
     const { shortBudget } = await reserve(transaction, budgetIds, budgets, price, 1);
     if (shortBudget !== undefined) {
       throw new Problem('match.over-budget', `the budget ${shortBudget} holds less than the price`, {
-        where: 'MAX_CREDITS_PER_DAY, MAX_CREDITS_PER_MONTH',
+        where: periodNames.map(settingOfPeriod).join(', '),
         next: `raise it (enrich budget set ${shortBudget} N), or wait for the next one; enrich budget show says what is left`,
       });
     }

@@ -1,3 +1,9 @@
+import {
+  periodNames,
+  settingOfPeriod,
+  type PeriodLimits,
+  type PeriodSetting,
+} from '../domain/money/budget-periods.ts';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -23,6 +29,11 @@ import {
 } from './setting-values.ts';
 
 export type { Freshness, ListenAddress } from './setting-values.ts';
+
+/** MAX_CREDITS_PER_DAY, … */
+const periodSettings = Object.fromEntries(
+  periodNames.map((period) => [settingOfPeriod(period), credits]),
+) as Record<PeriodSetting, typeof credits>;
 
 const schema = z.object({
   ENRICHMENT_BASE_URL: url('http:', 'https:').refine(
@@ -50,8 +61,7 @@ const schema = z.object({
   WEBHOOK_LISTEN: listenAddress('127.0.0.1:8080'),
   RATE_LIMITS: parsed('600/hour', parseRateLimits),
   MAX_CREDITS_PER_RUN: credits,
-  MAX_CREDITS_PER_DAY: credits,
-  MAX_CREDITS_PER_MONTH: credits,
+  ...periodSettings,
   BUDGET_ALARMS: parsed('80%,100%', parsePercents),
   FRESHNESS: parsed('enriched=90d,not_found=30d', parseFreshness),
   RETENTION: parsed('', parseRetention),
@@ -158,8 +168,7 @@ export interface Config {
   readonly callConcurrency: number;
   readonly budgets: {
     readonly perRun: Credits | undefined;
-    readonly perDay: Credits | undefined;
-    readonly perMonth: Credits | undefined;
+    readonly perPeriod: PeriodLimits;
   };
   /** At how many percent of a budget an alarm is raised, ascending. */
   readonly budgetAlarms: readonly number[];
@@ -277,8 +286,7 @@ export function readConfig(
     callConcurrency: values.CALL_CONCURRENCY,
     budgets: {
       perRun: values.MAX_CREDITS_PER_RUN,
-      perDay: values.MAX_CREDITS_PER_DAY,
-      perMonth: values.MAX_CREDITS_PER_MONTH,
+      perPeriod: Object.fromEntries(periodNames.map((period) => [period, values[settingOfPeriod(period)]])),
     },
     budgetAlarms: values.BUDGET_ALARMS,
     freshness: values.FRESHNESS,

@@ -1,3 +1,4 @@
+import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import type { ColumnType, Generated } from 'kysely';
 import type { RunPriority, PauseReason } from '../contract.ts';
 import type { BudgetPolicy } from '../domain/money/budget-policy.ts';
@@ -194,7 +195,7 @@ export interface BudgetsTable {
 
 /** What a day or a month that begins may spend, by a person's word; without a row the settings of the processes say it. */
 export interface DefaultBudgetsTable {
-  period: 'day' | 'month';
+  period: BudgetPeriod;
   credits_limit: Decimal | null;
 }
 

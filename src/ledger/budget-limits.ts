@@ -2,7 +2,9 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { counted, nounFor } from '../domain/text/counted.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import type { Tables } from '../db/schema.ts';
+import { presentBudgetId } from './credit-ledger.ts';
 
 /**
  * A limit as a person sets it.
@@ -65,7 +67,7 @@ export async function setBudget(
  */
 export async function setDefaultBudget(
   database: Kysely<Tables>,
-  period: 'day' | 'month',
+  period: BudgetPeriod,
   wanted: Exclude<WantedLimit, 'used'>,
   ownDefault: Credits | undefined,
   note: ChangeNote,
@@ -101,11 +103,8 @@ export async function setDefaultBudget(
 }
 
 /** The name of the day's or month's budget now, by the database's clock. */
-export async function presentBudget(database: Kysely<Tables>, period: 'day' | 'month'): Promise<string> {
-  const format = period === 'day' ? '"day:"YYYY-MM-DD' : '"month:"YYYY-MM';
-  const result = await sql<{ name: string }>`
-    select to_char(clock_timestamp() at time zone 'UTC', ${format}) as name
-  `.execute(database);
+export async function presentBudget(database: Kysely<Tables>, period: BudgetPeriod): Promise<string> {
+  const result = await sql<{ name: string }>`select ${presentBudgetId(period)} as name`.execute(database);
   return result.rows[0]!.name;
 }
 

@@ -1,12 +1,16 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import {
+  budgetPeriods,
+  periodNames,
+  type BudgetPeriod,
+  type PeriodLimits,
+} from '../domain/money/budget-periods.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 import type { BudgetAlarm } from './budget-alarms.ts';
 
 /** The limits of a process's settings; undefined is "no limit", and its use is counted all the same. */
-export interface BudgetLimits {
-  readonly perDay: Credits | undefined;
-  readonly perMonth: Credits | undefined;
+export interface BudgetLimits extends PeriodLimits {
   /** At how many percent of a limit an alarm is raised; none where nothing is said. */
   readonly alarmsAt?: readonly number[];
 }
@@ -130,21 +134,30 @@ export async function applyBudgetLimits(database: Kysely<Tables>, limits: Budget
   `.execute(database);
 }
 
-/** The day and the month that it is now, with what this process's settings allow them, as rows of SQL. */
-function presentPeriods({ perDay, perMonth }: BudgetLimits): RawBuilder<unknown> {
-  return sql`values
-    (to_char(clock_timestamp() at time zone 'UTC', '"day:"YYYY-MM-DD'), 'day', ${numeric(perDay)}::numeric),
-    (to_char(clock_timestamp() at time zone 'UTC', '"month:"YYYY-MM'), 'month', ${numeric(perMonth)}::numeric)`;
+/** The present period of each kind, with what this process's settings allow it, as rows of SQL. */
+function presentPeriods(limits: BudgetLimits): RawBuilder<unknown> {
+  const rows = periodNames.map(
+    (period) => sql`(${presentBudgetId(period)}, ${sql.lit(period)}, ${numeric(limits[period])}::numeric)`,
+  );
+  return sql`values ${sql.join(rows)}`;
 }
 
 /**
  * The limit that holds for a row of `budgets`, in SQL: what a person has set by command; otherwise the lower one of what is
  * stored and what this process was given.
  */
-function limitOf({ perDay, perMonth }: BudgetLimits): RawBuilder<unknown> {
+function limitOf(limits: BudgetLimits): RawBuilder<unknown> {
+  const own = periodNames.map(
+    (period) => sql`when ${sql.lit(period)} then ${numeric(limits[period])}::numeric`,
+  );
   return sql`case when set_by_command then credits_limit else
-    least(credits_limit, case when budget_id like 'day:%' then ${numeric(perDay)}::numeric
-      when budget_id like 'month:%' then ${numeric(perMonth)}::numeric end) end`;
+    least(credits_limit, case split_part(budget_id, ':', 1) ${sql.join(own, sql` `)} end) end`;
+}
+
+/** The id of the present budget of a period, by the database's clock, in SQL. */
+export function presentBudgetId(period: BudgetPeriod): RawBuilder<string> {
+  const format = `"${period}:"${budgetPeriods[period].format}`;
+  return sql<string>`to_char(clock_timestamp() at time zone 'UTC', ${sql.lit(format)})`;
 }
 
 /** True while calls in the air hold credits of a budget that may yet come back to it. */
@@ -195,7 +208,7 @@ export async function readBudgetRests(
 
 /** How the budgets of the current day and month stand, by the database's clock; one that nothing was asked of yet is empty. */
 export interface PeriodBudget {
-  readonly period: 'day' | 'month';
+  readonly period: BudgetPeriod;
   /** Decimals as text; null: no limit. */
   readonly limit: string | null;
   readonly reserved: string;

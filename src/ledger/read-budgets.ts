@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import { maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -42,8 +43,8 @@ export async function readBudgets(database: Kysely<Tables>, ofEach: number): Pro
 /** What every day and month begins with by command; empty where the settings say it. */
 export async function readDefaultBudgets(
   database: Kysely<Tables>,
-): Promise<{ period: 'day' | 'month'; limit: string | null }[]> {
-  const result = await sql<{ period: 'day' | 'month'; limit: string | null }>`
+): Promise<{ period: BudgetPeriod; limit: string | null }[]> {
+  const result = await sql<{ period: BudgetPeriod; limit: string | null }>`
     select period, trim_scale(credits_limit)::text as "limit" from default_budgets order by period
   `.execute(database);
   return result.rows;

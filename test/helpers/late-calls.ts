@@ -67,7 +67,7 @@ export async function callWithPhones(
       deadlineSeconds: 30,
       lateResults: true,
     },
-    { service: 'test', rateLimits: [], budgets: { perDay: undefined, perMonth: undefined } },
+    { service: 'test', rateLimits: [], budgets: {} },
   );
   if (admission.kind !== 'admitted') throw new Error(admission.kind);
   const ids = ['a', 'b', 'c'].map((letter) => `person-${letter}${call}`);

@@ -26,7 +26,7 @@ export async function openMetricsFixture(
   const state = new WarehouseMetrics(warehouse, {
     service: 'test',
     rateLimits: [],
-    budgets: { perDay: undefined, perMonth: undefined },
+    budgets: {},
     ...options.limits,
   });
   const process = new ProcessMetrics('1.2.3', Object.keys(failureKinds));

@@ -118,7 +118,7 @@ async function admitAttempt(warehouse: Warehouse): Promise<AwaitingAttempt> {
       deadlineSeconds: 30,
       lateResults: true,
     },
-    { service: 'test', rateLimits: [], budgets: { perDay: undefined, perMonth: undefined } },
+    { service: 'test', rateLimits: [], budgets: {} },
   );
   if (admission.kind !== 'admitted' || admission.token === undefined) throw new Error(admission.kind);
   return { attemptId: admission.attemptId, runId, token: admission.token };

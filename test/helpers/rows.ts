@@ -97,7 +97,7 @@ export async function runningRun(warehouse: Warehouse, limit: string | null = nu
     [run.runId],
   );
   await setRunStatus(warehouse, run.runId, 'running', undefined);
-  await budgetsOf(warehouse.database, run.runId, { perDay: undefined, perMonth: undefined });
+  await budgetsOf(warehouse.database, run.runId, {});
   await warehouse.database
     .updateTable('budgets')
     .set({ credits_limit: limit })

@@ -62,7 +62,7 @@ export async function answerBatch(
       deadlineSeconds: 30,
       lateResults: waterfall.length > 0,
     },
-    { service: 'test', rateLimits: [], budgets: { perDay: undefined, perMonth: undefined } },
+    { service: 'test', rateLimits: [], budgets: {} },
   );
   if (admission.kind !== 'admitted') throw new Error(admission.kind);
   const matches = answer(people);

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { budgetNameForms, periodNames } from '../../domain/money/budget-periods.ts';
 import { parseBudgetName } from '../../domain/money/budget-name.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { presentBudget } from '../../ledger/budget-limits.ts';
@@ -10,6 +11,9 @@ import { wholeNumber } from '../terminal/number-flag.ts';
 import { print, printJson, table } from '../terminal/output.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
+
+/** Names of the limits that every period of a kind begins with. */
+const everyPeriod = periodNames.map((period): string => `every-${period}`);
 
 /** So many of the newest days, months and runs are shown. */
 const shownOfEach = 10;
@@ -65,7 +69,7 @@ Example:
 function historyCommand(): Command {
   return withSettings(new Command('history'))
     .description('who changed which limit, when, from what to what, and why; the newest first')
-    .argument('[budget]', 'only of this one: run:ID, day, month, day:2026-11-21, every-day, …')
+    .argument('[budget]', `only of this one: ${budgetNameForms}, ${everyPeriod.join(', ')}`)
     .option('--json', 'as a JSON array')
     .option('--limit <n>', 'how many', wholeNumber(1, 10_000), 50)
     .addHelpText('after', '\nExample:\n  enrich budget history day')
@@ -93,13 +97,13 @@ function historyCommand(): Command {
 }
 
 async function budgetIdOf(warehouse: Warehouse, name: string): Promise<string> {
-  if (name === 'every-day' || name === 'every-month') return name;
+  if (everyPeriod.includes(name)) return name;
   const budget = parseBudgetName(name);
   if (budget?.kind === 'run') return `run:${(await getRun(warehouse, budget.runId)).runId}`;
-  if (budget) return name.includes(':') ? name : presentBudget(warehouse.database, budget.kind);
+  if (budget) return name.includes(':') ? name : presentBudget(warehouse.database, budget.period);
   throw new Problem('setting.invalid', `"${name}" is no budget`, {
     where: 'enrich budget history',
-    next: 'write run:ID, day, month, day:2026-11-21, every-day or every-month',
+    next: `write ${budgetNameForms}, ${everyPeriod.join(', ')}`,
     exitCode: exitCodes.usage,
   });
 }

@@ -78,7 +78,14 @@ Example:
           const { rateLimits, budgets, service } = config;
           const { callTimeoutSeconds } = service;
           return matchPerson(
-            { warehouse, service: serviceName(config), client, rateLimits, budgets, callTimeoutSeconds },
+            {
+              warehouse,
+              service: serviceName(config),
+              client,
+              rateLimits,
+              budgets: budgets.perPeriod,
+              callTimeoutSeconds,
+            },
             { person, reveal },
           );
         });

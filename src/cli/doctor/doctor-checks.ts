@@ -1,3 +1,4 @@
+import { periodNames, settingOfPeriod } from '../../domain/money/budget-periods.ts';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -241,13 +242,13 @@ function checkRateLimits(config: Config): Finding[] {
 }
 
 function checkBudgets(config: Config): Finding[] {
-  const { perRun, perDay, perMonth } = config.budgets;
-  const limits = Object.entries({ run: perRun, day: perDay, month: perMonth }).flatMap(([name, credits]) =>
+  const { perRun, perPeriod } = config.budgets;
+  const limits = Object.entries({ run: perRun, ...perPeriod }).flatMap(([name, credits]) =>
     credits === undefined ? [] : [`${counted(formatCredits(credits), 'credit')} a ${name}`],
   );
   if (limits.length > 0) return [ok('budgets', limits.join(', '))];
   if (config.service.baseUrl === undefined) return [ok('budgets', 'none, and the sandbox costs nothing')];
-  const next = 'set MAX_CREDITS_PER_RUN, MAX_CREDITS_PER_DAY or MAX_CREDITS_PER_MONTH';
+  const next = `set MAX_CREDITS_PER_RUN or ${periodNames.map(settingOfPeriod).join(' or ')}`;
   return [attention('budgets', 'none: only the plan that you approve bounds what is spent', next)];
 }
 

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract.ts';
+import { budgetNameForms, periodNames } from '../../domain/money/budget-periods.ts';
 import { parseBudgetName, type BudgetName } from '../../domain/money/budget-name.ts';
 import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
@@ -21,6 +22,9 @@ import { withSession, withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 
+/** `day or month` */
+const anyPeriod = periodNames.join(' or ');
+
 interface SetOptions extends JsonFlag {
   readonly fromNowOn?: boolean;
   readonly reason?: string;
@@ -31,9 +35,9 @@ interface SetOptions extends JsonFlag {
 export function setBudgetCommand(): Command {
   return withSettings(new Command('set'))
     .description('change a limit; it holds at once, for all workers, and runs that wait for it go on')
-    .argument('<budget>', 'run:ID, day, month, or one by name: day:2026-11-21, month:2026-11')
+    .argument('<budget>', `one of ${budgetNameForms}`)
     .argument('<limit>', 'credits, or none, default (as the settings say), used (nothing more than now)')
-    .option('--from-now-on', 'every day or month from now on, and not only this one')
+    .option('--from-now-on', `every ${anyPeriod} from now on, and not only this one`)
     .option('--reason <text>', 'why: kept in the history')
     .option('--by <name>', 'who: kept in the history (default: the user of this machine)')
     .option(...jsonOption)
@@ -58,16 +62,16 @@ Examples:
       const wanted = limitOf(limit, options.fromNowOn === true);
       const note = { by: options.by ?? userInfo().username, reason: options.reason };
       const changed = await withWarehouse(config, async ({ warehouse }) => {
-        if (options.fromNowOn === true && budget.kind !== 'run' && wanted !== 'used') {
-          const { kind } = budget;
+        if (options.fromNowOn === true && budget.kind === 'period' && wanted !== 'used') {
+          const { period } = budget;
           const change = await setDefaultBudget(
             warehouse.database,
-            kind,
+            period,
             wanted,
-            settingOf(config, kind),
+            config.budgets.perPeriod[period],
             note,
           );
-          if (options.json !== true) print(`every ${kind} from now on: ${limit}`);
+          if (options.json !== true) print(`every ${period} from now on: ${limit}`);
           return { change, waiting: await runsWaitingFor(warehouse, change.budgetId) };
         }
         const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
@@ -120,16 +124,11 @@ async function resolve(
       ownDefault: maxCredits === null ? undefined : parseCredits(maxCredits),
     };
   }
-  const present = await presentBudget(warehouse.database, budget.kind);
-  const named = budget.kind === 'day' ? budget.date : budget.month;
-  const budgetId = named === undefined ? present : `${budget.kind}:${named}`;
+  const present = await presentBudget(warehouse.database, budget.period);
+  const budgetId = budget.name === undefined ? present : `${budget.period}:${budget.name}`;
   // Both are written so that the order of the text is that of time.
   if (budgetId < present) throw over(budgetId);
-  return { budgetId, ownDefault: settingOf(config, budget.kind) };
-}
-
-function settingOf({ budgets }: Config, period: 'day' | 'month'): Credits | undefined {
-  return period === 'day' ? budgets.perDay : budgets.perMonth;
+  return { budgetId, ownDefault: config.budgets.perPeriod[budget.period] };
 }
 
 function describeChange({ budgetId, before, after }: LimitChange): string {
@@ -138,11 +137,11 @@ function describeChange({ budgetId, before, after }: LimitChange): string {
 
 function budgetOf(text: string, fromNowOn: boolean): BudgetName {
   const budget = parseBudgetName(text);
-  const next = 'write run:ID, run:latest, day, month, day:2026-11-21 or month:2026-11';
+  const next = `write ${budgetNameForms} or run:latest`;
   if (budget === undefined) throw wrong(`"${text}" is no budget`, next);
-  const named = budget.kind === 'run' || (budget.kind === 'day' ? budget.date : budget.month) !== undefined;
+  const named = budget.kind === 'run' || budget.name !== undefined;
   if (fromNowOn && named)
-    throw wrong('--from-now-on is for every day or month', 'write day or month, or leave it out');
+    throw wrong(`--from-now-on is for every ${anyPeriod}`, `write ${anyPeriod}, or leave it out`);
   return budget;
 }
 
@@ -173,7 +172,7 @@ function ended(runId: string): Problem {
 function over(budgetId: string): Problem {
   return new Problem('budget.over', `${budgetId} is over, and nothing more is spent of it`, {
     where: budgetId,
-    next: 'write day or month for the present one',
+    next: `write ${anyPeriod} for the present one`,
     exitCode: exitCodes.usage,
   });
 }

@@ -34,7 +34,7 @@ export async function planExport(session: Planning, spec: SpecifiedRun): Promise
     warehouse,
     service: serviceName(config),
     rateLimits: config.rateLimits,
-    budgets: { perDay: config.budgets.perDay, perMonth: config.budgets.perMonth },
+    budgets: config.budgets.perPeriod,
     callConcurrency: config.callConcurrency,
     exportAccess: { ...config.exportAccess, pool: warehouse.pool },
   };

@@ -70,9 +70,8 @@ export async function describePreempted({ warehouse }: Session, facts: RunFacts)
 export async function withPresentReason(session: Session, facts: RunFacts): Promise<RunFacts> {
   if (facts.status !== 'paused') return facts;
   const { warehouse, config } = session;
-  const { perDay, perMonth } = config.budgets;
   const run = await getRun(warehouse, facts.run_id);
-  if (!(await hasCreditsAgain({ warehouse, budgets: { perDay, perMonth } }, run))) return facts;
+  if (!(await hasCreditsAgain({ warehouse, budgets: config.budgets.perPeriod }, run))) return facts;
   return {
     ...facts,
     reason: 'a budget was empty, and has credits again: the run has not gone on yet',

@@ -41,7 +41,11 @@ export async function serveMetrics(
     applicationName: 'enrich metrics',
   });
   const { rateLimits, budgets } = config;
-  const state = new WarehouseMetrics(warehouse, { service: serviceName(config), rateLimits, budgets });
+  const state = new WarehouseMetrics(warehouse, {
+    service: serviceName(config),
+    rateLimits,
+    budgets: budgets.perPeriod,
+  });
   const temporalListen = `127.0.0.1:${await choosePort(0, undefined)}`;
   try {
     const endpoint = await startMetricsEndpoint(

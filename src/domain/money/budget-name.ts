@@ -1,12 +1,10 @@
-import { isDate } from '../text/moment.ts';
+import { budgetPeriods, periodNames, startOfPeriod, type BudgetPeriod } from './budget-periods.ts';
 
-/** A budget that ends by itself, or one that every day or month begins with. */
+/** The budget of a run, or of a period. */
 export type BudgetName =
   | { readonly kind: 'run'; readonly runId: string }
-  /** `2026-11-21`, UTC; undefined: the present one. */
-  | { readonly kind: 'day'; readonly date: string | undefined }
-  /** `2026-11`, UTC; undefined: the present one. */
-  | { readonly kind: 'month'; readonly month: string | undefined };
+  /** `name`: `2026-11-21` of a day; undefined: the present period. */
+  | { readonly kind: 'period'; readonly period: BudgetPeriod; readonly name: string | undefined };
 
 /**
  * Reads the name of a budget: `run:ID`, `day`, `month`, `day:2026-11-21`, `month:2026-11`.
@@ -14,13 +12,13 @@ export type BudgetName =
  * @returns undefined where the text is none
  */
 export function parseBudgetName(text: string): BudgetName | undefined {
-  if (text === 'day') return { kind: 'day', date: undefined };
-  if (text === 'month') return { kind: 'month', month: undefined };
-  const [, kind, name = ''] = /^(run|day|month):(.+)$/.exec(text) ?? [];
-  if (kind === 'run') return { kind, runId: name };
-  if (kind === 'day' && isDate(name)) return { kind, date: name };
-  if (kind === 'month' && /^\d{4}-\d{2}$/.test(name) && isDate(`${name}-01`)) return { kind, month: name };
-  return undefined;
+  const [, kind, name] = /^(\w+)(?::(.+))?$/.exec(text) ?? [];
+  if (kind === 'run') return name === undefined ? undefined : { kind, runId: name };
+  const period = periodNames.find((each) => each === kind);
+  if (period === undefined) return undefined;
+  if (name !== undefined && startOfPeriod(period, name) === undefined) return undefined;
+  // `day:` has no name, and is not the present day either.
+  return text.endsWith(':') ? undefined : { kind: 'period', period, name };
 }
 
 /**
@@ -30,10 +28,8 @@ export function parseBudgetName(text: string): BudgetName | undefined {
  * @returns undefined for a run's own budget: it has no period
  */
 export function endOfPeriod(budgetId: string): Date | undefined {
-  const name = parseBudgetName(budgetId);
-  if (name?.kind === 'day' && name.date !== undefined)
-    return new Date(Date.parse(`${name.date}T00:00:00Z`) + 86_400_000);
-  if (name?.kind !== 'month' || name.month === undefined) return undefined;
-  // Months are counted from 0 here: that of the name is the next one.
-  return new Date(Date.UTC(Number(name.month.slice(0, 4)), Number(name.month.slice(5)), 1));
+  const budget = parseBudgetName(budgetId);
+  if (budget?.kind !== 'period' || budget.name === undefined) return undefined;
+  const start = startOfPeriod(budget.period, budget.name);
+  return start && budgetPeriods[budget.period].next(start);
 }

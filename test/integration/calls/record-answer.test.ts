@@ -68,7 +68,7 @@ async function callInFlight(rows: readonly StagedRow[]): Promise<Admitted> {
 
 async function admitAgain(runId: string): Promise<Admitted> {
   const people = await readOpenPeople(warehouse.database, runId, 1);
-  const budgets = { perDay: undefined, perMonth: undefined };
+  const budgets = {};
   await budgetsOf(warehouse.database, runId, budgets);
   const admission = await admit(
     warehouse.database,

@@ -62,8 +62,7 @@ async function ask(
       service: options.service ?? bulkCalls.service,
       rateLimits: options.rateLimits ?? [],
       budgets: {
-        perDay: options.perDay === undefined ? undefined : wholeCredits(options.perDay),
-        perMonth: undefined,
+        day: options.perDay === undefined ? undefined : wholeCredits(options.perDay),
       },
     },
   );
@@ -111,13 +110,13 @@ describe('people', () => {
 describe('a limit of the day', () => {
   it('of one process is neither lifted nor raised by another that has none', async () => {
     await emptyWindows();
-    const strict = { perDay: wholeCredits(0), perMonth: undefined };
+    const strict = { day: wholeCredits(0) };
     const runId = await runningRun(warehouse);
     const before = await warehouse.pool.query(
       `select budget_id, credits_limit from budgets where budget_id like 'day:%'`,
     );
     await applyBudgetLimits(warehouse.database, strict);
-    await applyBudgetLimits(warehouse.database, { perDay: undefined, perMonth: undefined });
+    await applyBudgetLimits(warehouse.database, {});
     expect(await ask(runId)).toMatchObject({ kind: 'over_budget', budget: expect.stringMatching(/^day:/) });
     await warehouse.pool.query(`update budgets set credits_limit = $1 where budget_id like 'day:%'`, [
       before.rows[0]?.credits_limit ?? null,

@@ -13,8 +13,8 @@ import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts
 
 let warehouse: TestWarehouse;
 
-const noLimits: BudgetLimits = { perDay: undefined, perMonth: undefined };
-const tenADay: BudgetLimits = { perDay: wholeCredits(10), perMonth: undefined };
+const noLimits: BudgetLimits = {};
+const tenADay: BudgetLimits = { day: wholeCredits(10) };
 const note = { by: 'mira', reason: 'trade fair' };
 
 beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('a limit that is set by command', () => {
   it('is given back to the settings by "default"', async () => {
     await setDay('none');
     await setDay('default', wholeCredits(10));
-    expect(await spend(100, { perDay: wholeCredits(7), perMonth: undefined })).toBe(7);
+    expect(await spend(100, { day: wholeCredits(7) })).toBe(7);
     expect(await spend(100)).toBe(3);
   });
 
@@ -110,7 +110,7 @@ describe('a limit that is set by command', () => {
 });
 
 describe('a setting below what is settled and reserved', () => {
-  const fiveADay: BudgetLimits = { perDay: wholeCredits(5), perMonth: undefined };
+  const fiveADay: BudgetLimits = { day: wholeCredits(5) };
 
   it('becomes a limit that is used up and not exceeded, and lets nothing more be spent', async () => {
     await spend(8);
@@ -153,7 +153,7 @@ describe('the history', () => {
 
   it('tells of a setting that was changed, once', async () => {
     await applyBudgetLimits(warehouse.database, tenADay);
-    const twelve = { perDay: wholeCredits(12), perMonth: undefined };
+    const twelve = { day: wholeCredits(12) };
     await applyBudgetLimits(warehouse.database, twelve);
     await applyBudgetLimits(warehouse.database, twelve);
     expect(await readBudgetHistory(warehouse.database, undefined, 10)).toMatchObject([

@@ -72,7 +72,7 @@ async function ask(
       deadlineSeconds: 30,
       lateResults: false,
     },
-    { service, rateLimits, budgets: { perDay: undefined, perMonth: undefined } },
+    { service, rateLimits, budgets: {} },
   );
 }
 
@@ -159,7 +159,7 @@ describe('a batch', () => {
     const dependencies = {
       warehouse,
       queue,
-      limits: { service, rateLimits: fourAMinute, budgets: { perDay: undefined, perMonth: undefined } },
+      limits: { service, rateLimits: fourAMinute, budgets: {} },
       patienceMilliseconds: 20,
       client: { bulkMatch: answer },
       streak: new FailureStreak(),

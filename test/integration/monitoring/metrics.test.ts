@@ -22,7 +22,7 @@ import { callWithPhones, recordPhonesAnswer } from '../../helpers/late-calls.ts'
 import { openMetricsFixture, valueOf } from '../../helpers/metrics-fixture.ts';
 import { runningRun, stagedRun } from '../../helpers/rows.ts';
 
-const noBudgets = { perDay: undefined, perMonth: undefined };
+const noBudgets = {};
 const endpoint = { name: 'POST /people/bulk_match', paid: true };
 
 describe('a scrape', () => {
@@ -64,7 +64,7 @@ describe('a scrape', () => {
       next: 'set another',
     });
     const fixture = await openMetricsFixture(database.databaseUrl, {
-      limits: { rateLimits, budgets: { perDay: parseCredits('40'), perMonth: undefined } },
+      limits: { rateLimits, budgets: { day: parseCredits('40') } },
     });
     scrape = await fixture.scrape();
     await fixture.close();

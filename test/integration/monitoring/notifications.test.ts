@@ -154,7 +154,7 @@ describe('a budget that crosses a threshold', () => {
       {
         service: 'test',
         rateLimits: [],
-        budgets: { perDay: undefined, perMonth: undefined, alarmsAt: [80] },
+        budgets: { alarmsAt: [80] },
       },
     );
     await notifier([urlChannel(url(), undefined)]).tellDue();

@@ -13,7 +13,7 @@ import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts
 import { runningRun } from '../../helpers/rows.ts';
 
 let warehouse: TestWarehouse;
-const budgets = { perDay: undefined, perMonth: undefined };
+const budgets = {};
 const note = { by: 'a test', reason: undefined };
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ describe('a run that met a limit', () => {
     expect(await could()).toBe(false);
     await setBudget(warehouse.database, `run:${runId}`, wholeCredits(5), undefined, note);
     expect(await could()).toBe(true);
-    const dayOfOthers = { perDay: wholeCredits(0), perMonth: undefined };
+    const dayOfOthers = { day: wholeCredits(0) };
     expect(await hasCreditsAgain({ warehouse, budgets: dayOfOthers }, await getRun(warehouse, runId))).toBe(
       false,
     );

@@ -12,7 +12,7 @@ import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts
 import { asked, stagedRun } from '../../helpers/rows.ts';
 
 let warehouse: TestWarehouse;
-const budgets = { perDay: undefined, perMonth: undefined };
+const budgets = {};
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse({ connections: 5 });

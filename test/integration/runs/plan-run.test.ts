@@ -6,7 +6,7 @@ import { stagedRun, testSpec } from '../../helpers/rows.ts';
 
 let warehouse: TestWarehouse;
 const refused = { kind: 'refused', pauseReason: { type: 'plan.changed' } };
-const budgets = { perDay: undefined, perMonth: undefined };
+const budgets = {};
 const dependencies = () => ({ warehouse, service: 'test', rateLimits: [], budgets, callConcurrency: 1 });
 
 beforeAll(async () => {

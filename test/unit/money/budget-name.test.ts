@@ -3,10 +3,10 @@ import { endOfPeriod, parseBudgetName } from '../../../src/domain/money/budget-n
 
 describe('the name of a budget', () => {
   it.each([
-    ['day', { kind: 'day', date: undefined }],
-    ['month', { kind: 'month', month: undefined }],
-    ['day:2026-11-21', { kind: 'day', date: '2026-11-21' }],
-    ['month:2026-11', { kind: 'month', month: '2026-11' }],
+    ['day', { kind: 'period', period: 'day', name: undefined }],
+    ['month', { kind: 'period', period: 'month', name: undefined }],
+    ['day:2026-11-21', { kind: 'period', period: 'day', name: '2026-11-21' }],
+    ['month:2026-11', { kind: 'period', period: 'month', name: '2026-11' }],
     ['run:run-20261121-040312-a1b2c3', { kind: 'run', runId: 'run-20261121-040312-a1b2c3' }],
   ])('%s is read', (text, name) => expect(parseBudgetName(text)).toEqual(name));
 

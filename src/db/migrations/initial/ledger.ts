@@ -1,3 +1,6 @@
+import { periodNames } from '../../../domain/money/budget-periods.ts';
+import { oneOf } from '../../one-of.ts';
+
 /** Attempts, budgets and rate windows; `schema.ts` explains the columns. */
 export const ledgerTables = [
   `create table enrichment.attempts (
@@ -73,7 +76,7 @@ export const ledgerTables = [
     set_by_command boolean not null default false
   )`,
   `create table enrichment.default_budgets (
-    period text primary key check (period in ('day', 'month')),
+    period text primary key check (period in (${oneOf(periodNames)})),
     credits_limit numeric(20, 6) check (credits_limit >= 0)
   )`,
   `create table enrichment.budget_changes (
