@@ -23,7 +23,7 @@ import type { Warehouse } from '../db/database.ts';
 import { isDatabaseAway, isDatabaseBusy } from '../db/postgres-errors.ts';
 import type { OpenPerson } from './open-people.ts';
 import { closeRefused, closeReleased, markUnknown } from '../ledger/close-attempt.ts';
-import { recordAnswer } from './record-answer.ts';
+import { recordOrKeep } from './record-or-keep.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import type { FailureStreak } from './failure-streak.ts';
 import { drainInbox } from '../late-results/drain-deliveries.ts';
@@ -134,27 +134,22 @@ export async function attemptCall(
     return await closeFailure(dependencies, admission.attemptId, people.length, error);
   }
 
-  const tally = await untilDatabaseIsBack(async () => {
-    await endCall(warehouse.database, bulkCalls(dependencies), admission.attemptId, true, answer);
-    return recordAnswer(warehouse, {
-      attemptId: admission.attemptId,
-      source: request.run.source ?? 'generic',
-      people,
-      answer,
-      asked: request.run.options,
-      lateResults: {
-        pollAfterSeconds: dependencies.pollAfterSeconds,
-        deadlineSeconds: request.run.options.lateDeadlineSeconds,
-      },
-    });
+  const { attemptId } = admission;
+  const { pollAfterSeconds } = dependencies;
+  const recorded = await untilDatabaseIsBack(async () => {
+    await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
+    return recordOrKeep(warehouse, request.run, { attemptId, people, answer, pollAfterSeconds });
   });
+  if ('refused' in recorded)
+    return { kind: 'unknown', called: true, people: people.length, pauseReason: recorded.refused };
+  const { tally } = recorded;
   dependencies.streak.end();
   dependencies.log.debug(
-    { attemptId: admission.attemptId, people: people.length, credits: formatCredits(tally.creditsSettled) },
+    { attemptId, people: people.length, credits: formatCredits(tally.creditsSettled) },
     'a call is recorded',
   );
   // A delivery can be quicker than the answer; what came before it waits for this moment.
-  if (admission.token !== undefined) await drainInbox(warehouse, { attemptId: admission.attemptId }, signal);
+  if (admission.token !== undefined) await drainInbox(warehouse, { attemptId }, signal);
   return {
     kind: 'recorded',
     called: true,
@@ -163,7 +158,7 @@ export async function attemptCall(
     notFound: tally.notFound,
     mismatched: tally.mismatched,
     creditsSettled: tally.creditsSettled,
-    pauseReason: tally.overbilled ? overbilled(admission.attemptId) : undefined,
+    pauseReason: tally.overbilled ? overbilled(attemptId) : undefined,
   };
 }
 

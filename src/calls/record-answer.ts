@@ -19,6 +19,7 @@ import {
 import { upsertContacts } from '../people/contacts.ts';
 import type { Warehouse } from '../db/database.ts';
 import { notLookedAt } from '../late-results/deliveries.ts';
+import { giveEarlierPhones, lockEarlierCalls } from '../late-results/earlier-phones.ts';
 import type { OpenPerson } from './open-people.ts';
 import { remember } from '../people/lookup-history.ts';
 import { lockSuppressionsShared, withoutIds } from '../privacy/suppressions.ts';
@@ -69,19 +70,21 @@ export async function recordAnswer(
     hashesOf,
   );
   const answered = answeredRows(people, alignment, answer);
+  const isCredible = answer.creditsProblem !== 'too-large' && isCrediblePrice(answer, people.length);
+  const consumed = isCredible ? answer.creditsConsumed : undefined;
   // Before the transaction: 600 KB take some milliseconds, during which nobody should wait for our locks.
   const bodyGzip = await compress(answer.raw, { level: 1 });
   return warehouse.database.transaction().execute(async (transaction) => {
     await lockSuppressionsShared(transaction);
-    const found = peopleFound(answer, people.length);
-    const awaited = awaitedOf(record.asked, answer, found, record.lateResults);
+    const found = peopleFound(answer, consumed, people.length);
+    const awaited = awaitedOf(record.asked, answer, consumed, found, record.lateResults);
     const attempt = await closeAttempt(transaction, attemptId, {
       httpStatus: answer.httpStatus,
       requestId: answer.requestId,
-      creditsConsumed: answer.creditsConsumed,
+      creditsConsumed: consumed,
       reason:
-        answer.creditsConsumed === undefined
-          ? `credits_consumed is ${answer.creditsProblem ?? 'missing'}`
+        consumed === undefined
+          ? `credits_consumed is ${isCredible ? (answer.creditsProblem ?? 'missing') : 'too large to be a price'}`
           : null,
       foundIds: answer.matches.flatMap((match) => (match?.id ? [displayForm(match.id)] : [])),
       foundPeople: found,
@@ -116,6 +119,8 @@ export async function recordAnswer(
         insert into raw_answers (attempt_id, content_type, body_gzip)
         values (${attemptId}, ${answer.contentType ?? null}, ${bodyGzip})
       `.execute(transaction);
+    const isSkipped = answer.phoneEnrichment?.status === 'skipped';
+    const earlier = isSkipped ? await lockEarlierCalls(transaction, attemptId, idsOf(rows)) : [];
     await lookAgain(transaction, attemptId);
     await writeQuarantine(transaction, attemptId, alignment, answer.unreadableMatches);
     await writeOutcomes(transaction, attempt, attemptId, rows);
@@ -132,7 +137,7 @@ export async function recordAnswer(
       rows.flatMap((row) => (row.outcome === 'suppressed' ? [] : [{ ...row, outcome: row.outcome }])),
       record.asked,
     );
-    const consumed = answer.creditsConsumed;
+    await giveEarlierPhones(transaction, attemptId, earlier);
     if (awaited?.worstCase !== undefined && !attempt.decided)
       await giveBack(transaction, attemptId, attempt, awaited.worstCase);
     if (consumed !== undefined && !awaited && !attempt.decided)
@@ -142,19 +147,31 @@ export async function recordAnswer(
       creditsSettled: awaited ? 0n : (consumed ?? 0n),
       awaiting: awaited !== undefined,
       overbilled:
-        !attempt.decided && consumed !== undefined && consumed > (parseCredits(attempt.reserved) ?? 0n),
+        !isCredible ||
+        (!attempt.decided && consumed !== undefined && consumed > (parseCredits(attempt.reserved) ?? 0n)),
       recordedNow: true,
     };
   });
+}
+
+/** A thousand credits a person are beyond every plan: a mistake of the service, which no budget has to hold. */
+const mostCrediblePerPerson = wholeCredits(1_000);
+
+function isCrediblePrice({ creditsConsumed }: AnswerToRecord, asked: number): boolean {
+  return creditsConsumed === undefined || creditsConsumed <= mostCrediblePerPerson * BigInt(asked);
+}
+
+function idsOf(rows: readonly AnsweredRow[]): string[] {
+  return rows.flatMap(({ fields }) => fields?.person_id ?? []);
 }
 
 /**
  * How many people the service found. An answer may list fewer than it was billed for (short and empty lists are seen), and
  * later results come, and cost, for all of them: whichever says most counts.
  */
-function peopleFound(answer: AnswerToRecord, asked: number): number {
+function peopleFound(answer: AnswerToRecord, consumed: Credits | undefined, asked: number): number {
   const listed = answer.matches.filter((match) => match !== null).length + answer.unreadableMatches.length;
-  const billed = Number((answer.creditsConsumed ?? 0n) / wholeCredits(1));
+  const billed = Number((consumed ?? 0n) / wholeCredits(1));
   return Math.min(asked, Math.max(listed, answer.uniqueEnrichedRecords ?? 0, billed));
 }
 
@@ -170,6 +187,7 @@ async function lookAgain(transaction: Transaction<Tables>, attemptId: string): P
 function awaitedOf(
   asked: AskedExtras,
   answer: AnswerToRecord,
+  consumed: Credits | undefined,
   found: number,
   lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number },
 ): Awaited | undefined {
@@ -183,10 +201,7 @@ function awaitedOf(
   return {
     kinds,
     ...lateResults,
-    worstCase:
-      onlyPhones && answer.creditsConsumed !== undefined
-        ? worstCaseWithPhones(answer.creditsConsumed, found)
-        : undefined,
+    worstCase: onlyPhones && consumed !== undefined ? worstCaseWithPhones(consumed, found) : undefined,
   };
 }
 

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { LateResultsStatus } from '../contract.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import { readLateResult } from '../service/answers/late-result.ts';
 import { applyLateResult, type DeliveryEffect } from './apply-late-result.ts';
+import { contentOf } from './delivery-content.ts';
 import type { Warehouse } from '../db/database.ts';
 import {
   quarantineDelivery,
@@ -114,27 +113,6 @@ async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery
     await quarantineDelivery(warehouse, delivery.deliveryId, `the database refuses it (${code})`);
     return 'quarantined';
   }
-}
-
-const decompressors: Readonly<
-  Record<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>
-> = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-};
-/** Decompressed; far above any result of ten people. A bomb ends here, and not in memory. */
-const longestBody = 8 * 1_048_576;
-
-async function contentOf(delivery: WaitingDelivery): Promise<ReturnType<typeof readLateResult>> {
-  const encoding = delivery.contentEncoding?.trim().toLowerCase();
-  if (encoding === undefined || encoding === '' || encoding === 'identity')
-    return readLateResult(delivery.body);
-  const body = await decompressors[encoding]?.(delivery.body, { maxOutputLength: longestBody }).catch(
-    () => undefined,
-  );
-  return body && readLateResult(body);
 }
 
 /** @returns `stop` where no further poll can be made now */

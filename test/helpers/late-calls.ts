@@ -85,12 +85,14 @@ export async function callWithPhones(
 /**
  * @param matches who is found, in the order of the people
  * @param credits what the answer says that it cost; null where it does not say
+ * @param phones what it says of phones that come later
  */
 export async function recordPhonesAnswer(
   warehouse: Warehouse,
   call: PhonesCall,
   matches: readonly (0 | 1)[] = [1, 1, 1],
   credits: number | null = 3,
+  phones?: 'pending' | 'skipped',
 ): Promise<void> {
   await recordAnswer(warehouse, {
     attemptId: call.attemptId,
@@ -115,6 +117,7 @@ export async function recordPhonesAnswer(
       unreadableMatches: [],
       creditsConsumed: credits === null ? undefined : wholeCredits(credits),
       creditsProblem: credits === null ? 'absent' : undefined,
+      ...(phones && { phoneEnrichment: { status: phones } }),
       raw: Buffer.from('{}'),
       contentType: 'application/json',
     },

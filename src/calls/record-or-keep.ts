@@ -1,0 +1,76 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { sql } from 'kysely';
+import type { PauseReason } from '../contract.ts';
+import type { Warehouse } from '../db/database.ts';
+import { databaseErrorCode, isDatabaseAway, isDatabaseBusy } from '../db/postgres-errors.ts';
+import { markUnknown } from '../ledger/close-attempt.ts';
+import type { RunRecord } from '../runs/runs.ts';
+import type { AnswerToRecord } from './answered-rows.ts';
+import type { OpenPerson } from './open-people.ts';
+import { recordAnswer, type RecordedAnswer } from './record-answer.ts';
+
+/**
+ * Records a paid answer of a run's call; where the database refuses it, keeps its body.
+ *
+ * @returns what was recorded, or why the run pauses
+ */
+export async function recordOrKeep(
+  warehouse: Warehouse,
+  { source, options }: RunRecord,
+  call: {
+    readonly attemptId: string;
+    readonly people: readonly OpenPerson[];
+    readonly answer: AnswerToRecord;
+    readonly pollAfterSeconds: number;
+  },
+): Promise<{ readonly tally: RecordedAnswer } | { readonly refused: PauseReason }> {
+  const { pollAfterSeconds, ...record } = call;
+  try {
+    const tally = await recordAnswer(warehouse, {
+      ...record,
+      source: source ?? 'generic',
+      asked: options,
+      lateResults: { pollAfterSeconds, deadlineSeconds: options.lateDeadlineSeconds },
+    });
+    return { tally };
+  } catch (error) {
+    if (!isRefusedByDatabase(error)) throw error;
+    return { refused: await keepRefusedAnswer(warehouse, call.attemptId, call.answer, error) };
+  }
+}
+
+const compress = promisify(gzip);
+
+/** Whether the database refuses a paid answer for what is in it, so that recording it again fails again. */
+function isRefusedByDatabase(error: unknown): boolean {
+  const code = databaseErrorCode(error);
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !isDatabaseAway(error) && !isDatabaseBusy(error);
+}
+
+/**
+ * Keeps the body of a paid answer that the database refuses to record. Its call becomes unknown, with the reason: its
+ * credits stay held, and its people are not paid for again by themselves.
+ *
+ * @returns why the run pauses: further answers can be like this one
+ */
+async function keepRefusedAnswer(
+  warehouse: Warehouse,
+  attemptId: string,
+  answer: Pick<AnswerToRecord, 'raw' | 'contentType'>,
+  error: unknown,
+): Promise<PauseReason> {
+  const reason = `the database refuses the answer (${databaseErrorCode(error)})`;
+  const body = await compress(answer.raw, { level: 1 });
+  await sql`
+    insert into raw_answers (attempt_id, content_type, body_gzip)
+    values (${attemptId}, ${answer.contentType ?? null}, ${body})
+    on conflict do nothing
+  `.execute(warehouse.database);
+  await markUnknown(warehouse, attemptId, reason);
+  return {
+    type: 'answer.refused-by-database',
+    reason: `${reason}: attempt ${attemptId} is unknown, and its body is kept`,
+    next: `read enrichment.raw_answers of the attempt, decide on it (enrich attempts show ${attemptId}), then resume the run`,
+  };
+}

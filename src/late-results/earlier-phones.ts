@@ -1,0 +1,60 @@
+import { sql, type Transaction } from 'kysely';
+import { assignDelivered } from '../domain/late-results/late-assignment.ts';
+import { writePhones } from '../people/contact-phones.ts';
+import type { Tables } from '../db/schema.ts';
+import { lockAttempt, readContacts } from './awaiting-call.ts';
+import { contentOf } from './delivery-content.ts';
+import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
+
+/**
+ * Locks the earlier calls for some people, so that none of their deliveries is applied between now and the end of the
+ * transaction: a delivery is seen either by this transaction or by the contacts that it writes.
+ *
+ * @returns their ids
+ */
+export async function lockEarlierCalls(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  personIds: readonly string[],
+): Promise<string[]> {
+  const calls = await sql<{ attemptId: string }>`
+    select attempt_id as "attemptId" from attempts
+    where attempt_id in (select attempt_id from attempt_people where person_id = any(${personIds}::text[]))
+      and attempt_id <> ${attemptId} and not phones_with_earlier
+    order by attempt_id for share
+  `.execute(transaction);
+  return calls.rows.map((call) => call.attemptId);
+}
+
+/**
+ * Gives the contacts of a call whose phone request was skipped what earlier calls have brought already. What comes from now
+ * on reaches them with the earlier call's delivery.
+ *
+ * @param earlier calls that are locked
+ */
+export async function giveEarlierPhones(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  earlier: readonly string[],
+): Promise<void> {
+  if (earlier.length === 0) return;
+  const deliveries = await sql<{ deliveryId: string; body: Buffer; contentEncoding: string | null }>`
+    select delivery_id as "deliveryId", body, content_encoding as "contentEncoding" from webhook_deliveries
+    where attempt_id = any(${earlier}::text[]) and status = 'applied' and subject like 'phones:%' and body is not null
+    order by received_at, delivery_id
+  `.execute(transaction);
+  const attempt = await lockAttempt(transaction, attemptId);
+  const contacts = await readContacts(transaction, attemptId, []);
+  for (const delivery of deliveries.rows) {
+    const content = await contentOf(delivery);
+    if (!content) continue;
+    const assigned = assignDelivered(contacts, content.people, 'phones', attempt.foundIds);
+    const suppressed = await suppressedOfDelivery(transaction, attempt, content.people, contacts, assigned);
+    const given = content.people.flatMap((person, index) =>
+      suppressed.people.has(index)
+        ? []
+        : assigned[index]!.map((contact) => ({ contact: contacts[contact]!, person })),
+    );
+    await writePhones(transaction, { deliveryId: delivery.deliveryId, origin: 'reveal' }, given);
+  }
+}

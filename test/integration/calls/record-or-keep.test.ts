@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wholeCredits, parseCredits } from '../../../src/domain/money/decimal.ts';
+import { recordOrKeep } from '../../../src/calls/record-or-keep.ts';
+import { getRun } from '../../../src/runs/runs.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { callWithPhones, type PhonesCall } from '../../helpers/late-calls.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+async function record(call: PhonesCall, id: string, price: bigint): ReturnType<typeof recordOrKeep> {
+  return recordOrKeep(warehouse, await getRun(warehouse, call.runId), {
+    attemptId: call.attemptId,
+    people: call.people,
+    pollAfterSeconds: 60,
+    answer: {
+      httpStatus: 200,
+      requestId: '1',
+      matches: call.people.map(({ identity }, index) => ({
+        id: index === 0 ? id : `p${index}-${call.runId}`,
+        last_name: identity.lastName!,
+        first_name: identity.firstName!,
+        email: identity.email!,
+      })),
+      unreadableMatches: [],
+      creditsConsumed: price,
+      creditsProblem: undefined,
+      phoneEnrichment: { status: 'failed' },
+      raw: Buffer.from('{"paid":"for"}'),
+      contentType: 'application/json',
+    },
+  });
+}
+
+async function attempt(call: PhonesCall): Promise<object> {
+  const { rows } = await warehouse.pool.query<object>(
+    `select status, reason, credits_settled as settled, credits_reserved::int as reserved,
+       exists (select 1 from raw_answers r where r.attempt_id = a.attempt_id) as kept
+     from attempts a where attempt_id = $1`,
+    [call.attemptId],
+  );
+  return rows[0]!;
+}
+
+describe('an answer that the database refuses', () => {
+  it('keeps its body, makes the call unknown with the reason, and pauses the run', async () => {
+    const call = await callWithPhones(warehouse);
+    // Longer than an entry of an index can be, and of no pattern that would be compressed.
+    const id = Array.from({ length: 9_000 }, (_, at) => ((at * at * 7_919 + at * 31) % 36).toString(36)).join(
+      '',
+    );
+    const random = Buffer.from(Array.from({ length: 9_000 }, () => Math.floor(Math.random() * 256)));
+    const recorded = await record(call, id + random.toString('base64'), wholeCredits(3));
+    expect(recorded).toMatchObject({ refused: { type: 'answer.refused-by-database' } });
+    expect(await attempt(call)).toEqual({
+      status: 'unknown',
+      reason: 'the database refuses the answer (54000)',
+      settled: null,
+      reserved: 27,
+      kept: true,
+    });
+  });
+});
+
+describe('an answer whose price cannot be one', () => {
+  it.each(['99999999999999', '1000000000'])(
+    'of %s credits is recorded, its credits stay held, and the run pauses',
+    async (price) => {
+      const call = await callWithPhones(warehouse);
+      const recorded = await record(call, `p0-${call.runId}`, parseCredits(price)!);
+      expect(recorded).toMatchObject({ tally: { enriched: 3, overbilled: true, creditsSettled: 0n } });
+      expect(await attempt(call)).toEqual({
+        status: 'unknown',
+        reason: 'credits_consumed is too large to be a price',
+        settled: null,
+        reserved: 27,
+        kept: true,
+      });
+    },
+  );
+});
