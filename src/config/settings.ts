@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
+import { isLoopback } from '../domain/text/loopback.ts';
 import { parseRateLimits, type RateLimit } from '../domain/rates/rate-limit.ts';
 import { parseRetention, type Retention } from '../domain/runs/retention.ts';
 import {
@@ -42,6 +43,7 @@ const schema = z.object({
       error: 'must end in /api/v1',
     },
   ),
+  ENRICHMENT_ALLOW_HTTP: text.pipe(oneOf('true', 'false').optional()),
   ENRICHMENT_API_KEY: text,
   ENRICHMENT_ACCESS_TOKEN: text,
   ENRICHMENT_ACCESS_TOKEN_FILE: text,
@@ -111,6 +113,15 @@ const schemaOfAll = schema.superRefine((values, context) => {
       code: 'custom',
       path: ['TEMPORAL_CODEC_KEYS_FILE'],
       message: 'is set beside TEMPORAL_CODEC_KEYS: unset one',
+    });
+  }
+  const { ENRICHMENT_BASE_URL: address, ENRICHMENT_ALLOW_HTTP: allowed } = values;
+  if (address?.startsWith('http:') && allowed !== 'true' && !isLoopback(new URL(address).hostname)) {
+    context.addIssue({
+      code: 'custom',
+      path: ['ENRICHMENT_BASE_URL'],
+      message:
+        'would send the credential and personal data in clear: write https, or set ENRICHMENT_ALLOW_HTTP=true in a network that you trust',
     });
   }
   const [first, ...others] = credentialSettings.filter((name) => values[name] !== undefined);
@@ -219,6 +230,9 @@ export interface Config {
 }
 
 export type Setting = keyof z.input<typeof schema>;
+
+/** The names of all settings. */
+export const settingNames = schema.keyof().options;
 
 /** Flags of a command, by the name of the setting that each overrides. */
 export type Overrides = { readonly [Name in Setting]?: string | undefined };

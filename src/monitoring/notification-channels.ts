@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
+import { commandEnvironment } from '../config/command-environment.ts';
 
 /** Somebody who is told: fails, with a reason that holds no address and no secret, where it was not taken. */
 export interface Channel {
@@ -50,7 +51,12 @@ export function commandChannel(command: string): Channel {
     tell: (body, signal) =>
       new Promise((resolve, reject) => {
         // A group of its own: what the shell has started ends with it.
-        const child = spawn(command, { shell: true, detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+        const child = spawn(command, {
+          shell: true,
+          detached: true,
+          stdio: ['pipe', 'ignore', 'ignore'],
+          env: commandEnvironment(),
+        });
         const end = (): void => {
           try {
             if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');

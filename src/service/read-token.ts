@@ -1,6 +1,7 @@
 import { exec } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { commandEnvironment } from '../config/command-environment.ts';
 import type { TokenOrigin } from '../config/settings.ts';
 import { Problem } from '../domain/problem.ts';
 
@@ -52,6 +53,7 @@ async function outputOf(command: string): Promise<string> {
     timeout: commandMilliseconds,
     maxBuffer: commandBytes,
     windowsHide: true,
+    env: commandEnvironment(),
   });
   return stdout;
 }

@@ -21,7 +21,7 @@ import { checkService } from './doctor-service.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
 import { payloadCodec } from '../../temporal/payload-codec.ts';
 import { connectClient, isWorkerThere } from '../../temporal/connection.ts';
-import { isLoopback } from '../session/webhook-address.ts';
+import { isLoopback } from '../../domain/text/loopback.ts';
 
 const answerMilliseconds = 10_000;
 

@@ -11,7 +11,7 @@ import { openWarehouse } from '../../db/database.ts';
 import { startReceiver, type RunningReceiver } from '../../late-results/receiver.ts';
 import { WakeUps } from '../../late-results/wake-ups.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
-import { isLoopback } from './webhook-address.ts';
+import { isLoopback } from '../../domain/text/loopback.ts';
 
 /** A receiver that cannot get a connection within this says 503: the service sends again, and nothing piles up here. */
 const connectMilliseconds = 2_000;

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/settings.ts';
+import { isLoopback } from '../../domain/text/loopback.ts';
 
 /**
  * The address that the service is told to deliver to.
@@ -14,9 +15,4 @@ export function webhookUrlOf(
   if (config.webhook.publicUrl !== undefined) return config.webhook.publicUrl;
   const isHere = serviceUrl !== undefined && isLoopback(new URL(serviceUrl).hostname);
   return receiver && isHere ? `http://127.0.0.1:${receiver.port}` : undefined;
-}
-
-/** @param hostname as `URL` has it */
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }

@@ -27,7 +27,7 @@ export const extrasSchema = z.object({
     .optional()
     .meta({
       description:
-        'required with phones and waterfalls. The sandbox takes http as well: it delivers to your machine',
+        'required with phones and waterfalls, which are refused with 422 without it. The sandbox takes http as well: it delivers to your machine',
     }),
 });
 
@@ -35,9 +35,15 @@ export type Extras = z.infer<typeof extrasSchema>;
 
 export const matchQuerySchema = z.object({ ...askedSchema.shape, ...extrasSchema.shape });
 
-export const bulkBodySchema = z.object({
-  details: z.array(askedSchema).default([]).meta({ description: 'one for each person; at most 10' }),
-});
+/** Read without its bounds: outside of them the answer is a 400 of its own. */
+export const bulkBodySchema = z
+  .object({
+    details: z
+      .array(askedSchema)
+      .default([])
+      .meta({ description: 'one for each person', minItems: 1, maxItems: 10 }),
+  })
+  .meta({ required: ['details'] });
 
 /** Query texts are numbers too: `page=2`. */
 const pageNumber = z.coerce.number<number | string>().pipe(z.int().min(1)).default(1);
@@ -57,5 +63,7 @@ export const organizationQuerySchema = z.object({
 });
 
 export const pollParametersSchema = z.object({
-  request_id: z.string().meta({ description: 'as the answer has it: a signed 64-bit number' }),
+  request_id: z
+    .string()
+    .meta({ description: 'as the answer has it: a signed 64-bit number', pattern: '^-?[0-9]{1,19}$' }),
 });

@@ -119,7 +119,7 @@ export const operations = {
     usageName: undefined,
     errors: 'migrated',
     answer: answers.apiUsageSchema,
-    refusals: [],
+    refusals: [422],
   },
   creditUsage: {
     method: 'POST',
@@ -129,7 +129,7 @@ export const operations = {
     usageName: undefined,
     errors: 'migrated',
     answer: answers.creditUsageSchema,
-    refusals: [],
+    refusals: [422],
   },
 } as const satisfies Record<string, Operation>;
 

@@ -64,7 +64,7 @@ export class LateResults {
   poll(parameters: unknown): Carried | Refusal {
     const asked = pollParametersSchema.safeParse(parameters);
     const requestId = asked.success ? asked.data.request_id : '';
-    if (!/^-?\d{1,20}$/.test(requestId)) return refusal(400, 'invalid_request_id');
+    if (!/^-?\d{1,19}$/.test(requestId)) return refusal(400, 'invalid_request_id');
     const now = this.#options.now();
     const results = this.#options.store.ofRequest(requestId);
     const latest = results.findLast((result) => result.readyAt <= now) ?? results[0];

@@ -1,4 +1,5 @@
 import type { Company, Known } from './population.ts';
+import { whereaboutsOf } from './whereabouts.ts';
 import { account, accountId, companyProfile, contact, employment } from './saved-records.ts';
 
 export interface PersonOptions {
@@ -54,6 +55,7 @@ function keywords(bytes: number): string[] {
 
 function personRecord(known: Known, { endpoint, personalEmails }: PersonOptions): Record<string, unknown> {
   const { organization, email } = known;
+  const { city, state, country, isRegulated } = whereaboutsOf(known.id);
   return {
     id: known.id,
     first_name: known.firstName,
@@ -71,9 +73,9 @@ function personRecord(known: Known, { endpoint, personalEmails }: PersonOptions)
     extrapolated_email_confidence: null,
     organization_id: organization.id,
     employment_history: [employment(known, true), employment(known, false)],
-    state: 'Region Nord',
-    city: 'Havenbruk',
-    country: 'Norway',
+    state,
+    city,
+    country,
     revealed_for_current_team: endpoint !== 'search',
     is_likely_to_engage: false,
     intent_strength: null,
@@ -82,7 +84,9 @@ function personRecord(known: Known, { endpoint, personalEmails }: PersonOptions)
     subdepartments: [],
     functions: ['operations'],
     seniority: 'manager',
-    ...(personalEmails && { personal_emails: known.personalEmail === null ? [] : [known.personalEmail] }),
+    ...(personalEmails && {
+      personal_emails: known.personalEmail === null || isRegulated ? [] : [known.personalEmail],
+    }),
   };
 }
 

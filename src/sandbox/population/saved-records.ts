@@ -1,3 +1,4 @@
+import { whereaboutsOf } from './whereabouts.ts';
 import { createHash } from 'node:crypto';
 import type { Company, Known } from './population.ts';
 
@@ -30,6 +31,7 @@ export function employment(known: Known, current: boolean): Record<string, unkno
 
 /** The person as the team has saved it. */
 export function contact(known: Known): Record<string, unknown> {
+  const { city, country } = whereaboutsOf(known.id);
   const status = known.email === null ? null : 'verified';
   return {
     id: `c${known.id.slice(1)}`,
@@ -47,7 +49,7 @@ export function contact(known: Known): Record<string, unknown> {
     email: known.email,
     email_status: status,
     email_true_status: status,
-    present_raw_address: 'Havenbruk, Norway',
+    present_raw_address: `${city}, ${country}`,
     sanitized_phone: null,
     proflink_url: known.profileUrl,
     source: 'api',

@@ -65,7 +65,7 @@ export class CallHandler {
     const caller = credentials.check(incoming.headers, operation.access, path);
     if ('status' in caller) {
       log.countOther(caller.status, path);
-      const refused = this.#refuse(operation, caller, incoming.headers.authorization !== undefined);
+      const refused = this.#refuse(operation, caller);
       return { ...refused, ending: 'whole', delayMilliseconds: 0 };
     }
     const fault = faults.next(path, incoming.body || JSON.stringify(incoming.query));
@@ -90,7 +90,7 @@ export class CallHandler {
     const isToken = caller.kind === 'access-token';
     const refuse = (refusal: Refusal, headers = {}): Answer => {
       this.#log(operation, incoming, { ...unbilled, status: refusal.status });
-      return this.#refuse(operation, { ...refusal, headers: { ...headers, ...refusal.headers } }, isToken);
+      return this.#refuse(operation, { ...refusal, headers: { ...headers, ...refusal.headers } });
     };
     const { headers, refused } = this.#count(operation, incoming.arrivedAt, fault);
     if (refused) {
@@ -111,7 +111,7 @@ export class CallHandler {
       return refuse(outOfCredits(this.#parts.faults.outOfCreditsStatus()), headers);
     this.#log(operation, incoming, { ...billing, status: faulty?.status ?? 200 });
     if (carried.late) await this.#parts.late.accept(carried.late);
-    if (faulty) return this.#refuse(operation, faulty, isToken);
+    if (faulty) return this.#refuse(operation, faulty);
     if (fault.answer === 'reset') return nothing;
     return { status: 200, headers, ...spoiled(carried.body, fault) };
   }
@@ -146,12 +146,11 @@ export class CallHandler {
   }
 
   /** Headers tell of rates, but not on 401 and 403. */
-  #refuse(operation: Operation, refusal: Refusal, isToken: boolean): Answer {
+  #refuse(operation: Operation, refusal: Refusal): Answer {
     const now = this.#parts.now();
     const { headers = {}, ...rest } = refusal;
     const tells = refusal.status !== 401 && refusal.status !== 403;
-    // What people/match says in plain text is about a key.
-    if (refusal.status === 401 && operation.path === '/people/match' && !isToken && isBeforeCutOver(now))
+    if (refusal.status === 401 && operation.path === '/people/match' && isBeforeCutOver(now))
       return plainUnauthorized();
     return errorAnswer(now, operation.errors, { ...rest, ...(tells && { headers }) });
   }

@@ -14,7 +14,7 @@ import { RateWindows, parseWindowLimits } from '../account/rate-window.ts';
 import { Renderer } from '../population/render.ts';
 import { Reporting } from '../account/reporting.ts';
 import type { FaultsToProduce } from '../faults/scenario.ts';
-import { addServiceRoutes } from './service-routes.ts';
+import { addServiceRoutes, refuseUnreadablePath } from './service-routes.ts';
 import { sandboxTeam, type TeamUser } from '../account/team.ts';
 
 export interface SandboxOptions {
@@ -96,6 +96,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
   const server = fastify({
     bodyLimit: 1_048_576,
     exposeHeadRoutes: false,
+    frameworkErrors: refuseUnreadablePath(now),
     routerOptions: { maxParamLength: 500 },
   });
   // Bodies stay text: what is malformed is the service's to refuse, in its own words.

@@ -24,15 +24,16 @@ export function addServiceRoutes(
     arrivals.set(request, Date.now());
     done();
   });
-  server.setNotFoundHandler((_request, reply) =>
-    fail(reply, options.now(), { status: 404, code: 'REQUEST.ROUTE.NOT_FOUND', message: 'Not found.' }),
-  );
+  server.setNotFoundHandler((_request, reply) => fail(reply, options.now(), unknownRoute));
+  // What the framework refuses has the statuses of the interface: a request that is not as described, or our own mistake.
   server.setErrorHandler((error: FastifyError, _request, reply) =>
-    fail(reply, options.now(), {
-      status: error.statusCode ?? 500,
-      code: 'REQUEST.PROCESSING.FAILED',
-      message: error.message,
-    }),
+    fail(
+      reply,
+      options.now(),
+      (error.statusCode ?? 500) < 500
+        ? { status: 422, code: 'REQUEST.VALIDATION.INVALID', message: 'The request is not as described.' }
+        : { status: 500, code: 'REQUEST.PROCESSING.FAILED', message: 'The call failed.' },
+    ),
   );
   for (const name of Object.keys(operations) as OperationName[]) {
     const operation: Operation = operations[name];
@@ -51,6 +52,15 @@ export function addServiceRoutes(
       },
     });
   }
+}
+
+const unknownRoute: Refusal = { status: 404, code: 'REQUEST.ROUTE.NOT_FOUND', message: 'Not found.' };
+
+/** A path that cannot be decoded is one that nobody serves; the framework would answer it in a shape of its own. */
+export function refuseUnreadablePath(
+  now: () => number,
+): (error: Error, request: unknown, reply: FastifyReply) => void {
+  return (_error, _request, reply) => void fail(reply, now(), unknownRoute);
 }
 
 function fail(reply: FastifyReply, now: number, refusal: Refusal): FastifyReply {

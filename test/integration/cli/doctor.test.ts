@@ -157,7 +157,14 @@ describe('the doctor', () => {
   });
 
   it.each([
-    ['receiver', { WEBHOOK_LISTEN: '0.0.0.0:8080', ENRICHMENT_BASE_URL: 'http://0.0.0.0:9/api/v1' }],
+    [
+      'receiver',
+      {
+        WEBHOOK_LISTEN: '0.0.0.0:8080',
+        ENRICHMENT_BASE_URL: 'http://0.0.0.0:9/api/v1',
+        ENRICHMENT_ALLOW_HTTP: 'true',
+      },
+    ],
     ['receiver', { WEBHOOK_PUBLIC_URL: 'http://hooks.example.com' }],
     [
       'receiver',

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { notifiedEvents, type NotifiedEvent } from '../../../src/domain/runs/notified-event.ts';
 import { admit } from '../../../src/ledger/admit.ts';
@@ -208,6 +208,25 @@ describe('a command', () => {
     await notifier([commandChannel(`cat > '${file}'`)]).tellDue();
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ event: 'paused', run_id: runId });
     expect(await rows()).toMatchObject([{ failure: null, closed: true, told: ['command'] }]);
+  });
+
+  it('is given none of the settings and credentials of the product, and everything else', async () => {
+    const file = join(directory, 'environment');
+    const secrets = [
+      'ENRICHMENT_API_KEY',
+      'ENRICHMENT_ACCESS_TOKEN',
+      'DATABASE_URL',
+      'NOTIFY_SECRET',
+      'PGPASSWORD',
+    ];
+    for (const name of [...secrets, 'TEMPORAL_API_KEY', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, 'canary');
+    vi.stubEnv('CHAT_ROOM', 'on-call');
+    await commandChannel(`env > '${file}'`).tell('{}', new AbortController().signal);
+    vi.unstubAllEnvs();
+    const given = readFileSync(file, 'utf8');
+    expect(given).not.toContain('canary');
+    expect(given).toMatch(/^CHAT_ROOM=on-call$/m);
+    expect(given).toMatch(/^PATH=/m);
   });
 
   it('that fails is tried again; the address that has taken it is not', async () => {

@@ -115,6 +115,13 @@ describe('a refusal', () => {
     expect(Object.keys((await migrated.json()) as object)).toEqual(['error_details']);
   });
 
+  it('of a bearer token at people/match is plain text until the cut-over as well', async () => {
+    await start();
+    const old = await get('/people/match', bearer('wrong'), 'POST');
+    expect(old.status).toBe(401);
+    expect(old.headers.get('content-type')).toContain('text/plain');
+  });
+
   it('of a plan has both shapes until the cut-over, and error_details alone from then on', async () => {
     await start({ apiKeys: [{ key: 'narrow', scopes: [] }] });
     const refused = async () =>

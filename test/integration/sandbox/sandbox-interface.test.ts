@@ -1,3 +1,4 @@
+import { errorSchema } from '../../../src/sandbox/interface/answer-schemas.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations, type OperationName } from '../../../src/sandbox/interface/operations.ts';
 import { Population } from '../../../src/sandbox/population/population.ts';
@@ -183,10 +184,27 @@ describe('people enrichment', () => {
 describe('what is not served', () => {
   it.each([
     ['a path that nobody knows', '/nowhere', '', 404],
-    ['a body that is too large', '/people/bulk_match', 'x'.repeat(1_100_000), 413],
+    ['a path that is not encoded well', '/webhook_result/%zz', '', 404],
+    ['a body that is too large', '/people/bulk_match', 'x'.repeat(1_100_000), 422],
   ])('%s is refused in the shape of all errors', async (_name, path, body, status) => {
     const answer = await call('POST', path, body);
     expect(answer.status).toBe(status);
-    expect(await answer.json()).toMatchObject({ error_details: { code: expect.any(String) } });
+    const refusal = (await answer.json()) as object;
+    expect(refusal).toMatchObject({ error_details: { code: expect.any(String) } });
+    expect(errorSchema.strict().safeParse(refusal).error).toBeUndefined();
+  });
+});
+
+describe('personal addresses', () => {
+  it('are revealed of nobody in a region under the GDPR, and of others', async () => {
+    const details = Array.from({ length: 10 }, (_, number) => ({ id: population.numbered(number).id }));
+    const answer = await call('POST', '/people/bulk_match?reveal_personal_emails=true', { details });
+    const { matches } = (await answer.json()) as {
+      matches: { country: string; personal_emails: string[] }[];
+    };
+    const regulated = ['Norway', 'Germany', 'Ireland'];
+    for (const { country, personal_emails: addresses } of matches)
+      expect([country, addresses.length]).toEqual([country, regulated.includes(country) ? 0 : 1]);
+    expect(new Set(matches.map(({ country }) => regulated.includes(country))).size).toBe(2);
   });
 });

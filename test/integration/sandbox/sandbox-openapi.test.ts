@@ -80,6 +80,23 @@ describe('the OpenAPI description', () => {
     }
   });
 
+  it('states what is refused: fewer than one and more than ten people, and what is no request id', () => {
+    const bulk = operations.find(({ path }) => path === '/people/bulk_match')!;
+    expect(bulk.requestBody!.content['application/json']!.schema).toMatchObject({
+      required: ['details'],
+      properties: { details: { minItems: 1, maxItems: 10 } },
+    });
+    const poll = operations.find(({ path }) => path.startsWith('/webhook_result'))!;
+    expect(poll.parameters[0]!.schema).toMatchObject({ pattern: '^-?[0-9]{1,19}$' });
+    for (const { method, responses } of operations)
+      if (method === 'post') expect(Object.keys(responses)).toContain('422');
+  });
+
+  it('describes a refusal of people/match for its credential as plain text', () => {
+    const match = operations.find(({ path }) => path === '/people/match')!;
+    expect(match.responses['401']).toMatchObject({ content: { 'text/plain': {} } });
+  });
+
   it('says that people/match takes its inputs as query parameters, and bulk_match as details', () => {
     const match = operations.find(({ path }) => path === '/people/match')!;
     expect(match.requestBody).toBeUndefined();

@@ -31,6 +31,30 @@ describe('the address of the service', () => {
     );
   });
 
+  const overHttp = (host: string, allowed?: string) => () =>
+    readConfig({ ENRICHMENT_BASE_URL: `http://${host}/api/v1`, ENRICHMENT_ALLOW_HTTP: allowed }).service
+      .baseUrl;
+
+  it.each(['127.0.0.1:8650', '127.9.9.9', 'localhost:8650', '[::1]:8650'])(
+    'may be one without TLS on this machine: %s',
+    (host) => expect(overHttp(host)()).toBe(`http://${host}/api/v1`),
+  );
+
+  it.each([
+    'service.example',
+    '127.0.0.1.service.example',
+    '127.service.example',
+    'localhost.service.example',
+    '10.0.0.7',
+  ])('is refused without TLS elsewhere, because the credential would travel in clear: %s', (host) =>
+    expect(overHttp(host)).toThrow(/ENRICHMENT_BASE_URL .*https.*ENRICHMENT_ALLOW_HTTP=true/),
+  );
+
+  it('may be one without TLS elsewhere where a setting allows it', () => {
+    expect(overHttp('gateway.internal', 'true')()).toBe('http://gateway.internal/api/v1');
+    expect(overHttp('gateway.internal', 'false')).toThrow('ENRICHMENT_ALLOW_HTTP');
+  });
+
   it.each([
     'https://service.example',
     'https://service.example/api/v2',

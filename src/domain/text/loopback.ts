@@ -1,0 +1,4 @@
+/** Whether a host is this machine. @param hostname as `URL` has it */
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}

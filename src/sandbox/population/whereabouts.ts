@@ -1,0 +1,21 @@
+/** Where a person lives, and whether the GDPR (or its like in the EEA, in the United Kingdom and in Switzerland) holds there. */
+export interface Whereabouts {
+  readonly city: string;
+  readonly state: string;
+  readonly country: string;
+  readonly isRegulated: boolean;
+}
+
+const places: readonly Whereabouts[] = [
+  { city: 'Havenbruk', state: 'Region Nord', country: 'Norway', isRegulated: true },
+  { city: 'Little Marsh', state: 'Ontario', country: 'Canada', isRegulated: false },
+  { city: 'Steinfurt am See', state: 'Hessen', country: 'Germany', isRegulated: true },
+  { city: 'Cedar Falls Point', state: 'Oregon', country: 'United States', isRegulated: false },
+  { city: 'Porto Claro', state: 'Bahia', country: 'Brazil', isRegulated: false },
+  { city: 'Ballinmore', state: 'County Clare', country: 'Ireland', isRegulated: true },
+];
+
+/** Follows from the person: the same however they are asked for. @param personId hexadecimal */
+export function whereaboutsOf(personId: string): Whereabouts {
+  return places[Number.parseInt(personId.slice(-6), 16) % places.length]!;
+}
