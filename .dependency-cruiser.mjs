@@ -8,7 +8,7 @@ const mayImport = {
   'src/db': ['src/domain', 'src/contract.ts'],
   'src/telemetry': ['src/domain', 'src/config'],
   'src/service': ['src/domain', 'src/config'],
-  'src/privacy': ['src/domain', 'src/contract.ts', 'src/db'],
+  'src/privacy': ['src/domain', 'src/contract.ts', 'src/db', 'src/people'],
   'src/ledger': ['src/domain', 'src/contract.ts', 'src/db', 'src/privacy'],
   'src/ingest': ['src/domain', 'src/contract.ts', 'src/db'],
   'src/people': ['src/domain', 'src/contract.ts', 'src/db', 'src/ledger', 'src/privacy'],

@@ -5,7 +5,9 @@ import { contactFields, type ContactFields } from '../domain/identity/field-grou
 import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
 import type { Person } from '../domain/identity/person.ts';
 import type { OpenPerson } from './open-people.ts';
+import { saidByAnswer, type Said } from '../people/observation.ts';
 import { hasSuppressions, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import { documentedPerson, readExactMatches } from '../service/answers/documented-person.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** What the service made of a bulk call, as far as it is recorded. */
@@ -29,6 +31,7 @@ export interface AnswerToRecord {
 /** A row with what the answer says of it, in the form of the tables. */
 export interface AnsweredRow {
   readonly rowNumber: number;
+  readonly contactId: string;
   readonly outcome: AlignedRow['outcome'] | 'suppressed';
   readonly reason: string | null;
   readonly evidence: string | null;
@@ -36,6 +39,8 @@ export interface AnsweredRow {
   readonly matchIndex: number | undefined;
   /** Of the person given to the row. */
   readonly fields: ContactFields | undefined;
+  /** What the log keeps of that person. */
+  readonly said: Said | undefined;
 }
 
 /** What an answer says of each row that was asked for, by its alignment. */
@@ -46,24 +51,29 @@ export function answeredRows(
 ): AnsweredRow[] {
   const inPlace = answer.matches.length === people.length;
   const unreadable = new Set(inPlace ? answer.unreadableMatches.map(({ index }) => index) : []);
-  return people.map(({ rowNumber }, index) => {
+  const exact = readExactMatches(answer.raw);
+  return people.map(({ rowNumber, contactId }, index): AnsweredRow => {
     const row = alignment.rows[index]!;
     const answered = {
       rowNumber,
+      contactId,
       outcome: row.outcome,
       reason: null,
       evidence: null,
       matchIndex: undefined,
       fields: undefined,
+      said: undefined,
     };
     switch (row.outcome) {
-      case 'enriched':
-        return {
-          ...answered,
-          evidence: row.evidence,
-          matchIndex: row.matchIndex,
-          fields: contactFields(row.person),
-        };
+      case 'enriched': {
+        const { person, matchIndex, evidence } = row;
+        const element = exact?.[matchIndex];
+        const documented = documentedPerson(
+          typeof element === 'object' && element !== null ? element : person,
+        );
+        const said = saidByAnswer(person, documented, answer.waterfall);
+        return { ...answered, evidence, matchIndex, fields: contactFields(person), said };
+      }
       case 'identity_mismatch':
         return { ...answered, reason: row.reason };
       case 'not_found':
@@ -125,6 +135,7 @@ export async function withoutSuppressed(
             reason: 'who came back is on the suppression list: nothing was written',
             evidence: null,
             fields: undefined,
+            said: undefined,
           }
         : row,
     ),

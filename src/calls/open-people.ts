@@ -6,6 +6,8 @@ import type { Tables } from '../db/schema.ts';
 /** A row of the export that is still to be asked for. */
 export interface OpenPerson {
   readonly rowNumber: number;
+  /** Of the CRM. */
+  readonly contactId: string;
   readonly identity: Identity;
 }
 
@@ -29,6 +31,7 @@ export async function readOpenPeople(
     .execute();
   return rows.map((row) => ({
     rowNumber: row.row_number,
+    contactId: row.contact_id,
     identity: {
       ...(row.person_id !== null && { personId: row.person_id }),
       ...(row.email !== null && { email: row.email }),

@@ -16,7 +16,9 @@ import {
   type Awaited,
   type ClosedAttempt,
 } from '../ledger/close-attempt.ts';
-import { upsertContacts } from '../people/contacts.ts';
+import { appendToLog } from '../people/append-to-log.ts';
+import { personKey } from '../people/observation.ts';
+import { exactJson } from '../service/answers/documented-person.ts';
 import type { Warehouse } from '../db/database.ts';
 import { notLookedAt } from '../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../late-results/earlier-phones.ts';
@@ -124,13 +126,7 @@ export async function recordAnswer(
     await lookAgain(transaction, attemptId);
     await writeQuarantine(transaction, attemptId, alignment, answer.unreadableMatches);
     await writeOutcomes(transaction, attempt, attemptId, rows);
-    await upsertContacts(transaction, {
-      source: record.source,
-      runId: attempt.runId,
-      attemptId,
-      asOf: attempt.admittedAt,
-      contacts: rows.flatMap(({ rowNumber, fields }) => (fields ? [{ rowNumber, fields }] : [])),
-    });
+    await appendAnswer(transaction, { ...record, attempt, rows });
     await remember(
       transaction,
       attempt,
@@ -163,6 +159,52 @@ function isCrediblePrice({ creditsConsumed }: AnswerToRecord, asked: number): bo
 
 function idsOf(rows: readonly AnsweredRow[]): string[] {
   return rows.flatMap(({ fields }) => fields?.person_id ?? []);
+}
+
+/** What the answer says about each person who was given to a row, and that the row's contact is that person. */
+async function appendAnswer(
+  transaction: Transaction<Tables>,
+  answered: {
+    readonly attemptId: string;
+    readonly source: string;
+    readonly asked: { readonly service: string };
+    readonly attempt: ClosedAttempt;
+    readonly rows: readonly AnsweredRow[];
+  },
+): Promise<void> {
+  const { attemptId, source, attempt } = answered;
+  const call = { run_id: attempt.runId, attempt_id: attemptId };
+  const found = answered.rows.flatMap(({ said, ...row }) =>
+    said
+      ? [{ ...row, said, key: personKey(said.person_id, { ...row, runId: attempt.runId, attemptId }) }]
+      : [],
+  );
+  await appendToLog(
+    transaction,
+    answered.asked.service,
+    {
+      // Two rows can be one person.
+      observations: [...new Map(found.map((each) => [each.key, each])).values()].map(({ said, key }) => ({
+        ...said,
+        ...call,
+        person_key: key,
+        kind: 'answer',
+        asked_at: attempt.admittedAt,
+        delivery_id: null,
+      })),
+      matches: found.map(({ key, contactId, rowNumber, evidence }) => ({
+        ...call,
+        source,
+        contact_id: contactId,
+        person_key: key,
+        evidence: evidence ?? '',
+        asked: true,
+        row_number: rowNumber,
+        decided_at: attempt.admittedAt,
+      })),
+    },
+    exactJson,
+  );
 }
 
 /**

@@ -11,7 +11,6 @@ export const analystColumns: {
   readonly [Table in keyof Tables]: 'all' | 'none' | readonly (keyof Tables[Table] & string)[];
 } = {
   enriched_contacts: 'all',
-  contact_phones: 'all',
   // The first line of a file without a header is a contact, and a mapping names its cells.
   runs: [
     'run_id',
@@ -90,8 +89,6 @@ export const analystColumns: {
   raw_answers: 'none',
   claims: 'none',
   lookup_history: 'none',
-  // What was replaced or taken away again: whoever reads contacts reads what holds.
-  contact_journal: 'none',
   observations: 'all',
   organization_facts: 'all',
   // Cells of exports.
@@ -100,7 +97,6 @@ export const analystColumns: {
   people: 'all',
   organizations: 'all',
   contacts: 'all',
-  contact_people: 'all',
   changes: 'all',
   changes_pruned: 'all',
   person_emails: 'all',

@@ -44,12 +44,12 @@ export interface RunsTable {
   pilot: Json<PilotFigures> | null;
   /** The guard of the match rate counts calls that were answered since. */
   match_rate_since: Timestamp | null;
-  /** Whether it is known what contacts were before it: `none` of a run that is older than the journal, `pruned` after its retention. */
-  journal: Generated<'none' | 'kept' | 'pruned'>;
-  /** Since then nothing of it is written to contacts any more. */
+  /** Since then its entries of the log do not count. */
   undone_at: Timestamp | null;
   undone_by: string | null;
   undone_reason: string | null;
+  /** Not all people and contacts were computed anew since it was undone, or since that was taken back. */
+  undo_unfinished: Generated<boolean>;
 }
 
 /** What a run was asked to do, beside the file: part of its key. */
@@ -295,7 +295,8 @@ export interface LookupHistoryTable {
   service: Generated<string>;
 }
 
-export interface EnrichedContactsTable {
+/** A view: each contact with a valid match, with the current values of its person. */
+export interface EnrichedContactsView {
   source: string;
   contact_id: string;
   person_id: string | null;
@@ -319,10 +320,14 @@ export interface EnrichedContactsTable {
   linkedin_url: string | null;
   /** The same in the form of identity keys: what the suppression list and erasures compare. */
   profile_url: string | null;
+  /** When the newest answer about the person was asked for, and by which call. */
   enriched_at: Timestamp;
-  run_id: string;
   attempt_id: string;
+  /** The row of an export by which the contact was last matched. */
+  run_id: string;
   row_number: number;
+  service: string;
+  person_key: string;
 }
 
 /**
@@ -356,28 +361,6 @@ export interface WebhookDeliveriesTable {
   person_ids: Generated<string[]>;
   /** Null where the body does not say. */
   credits: Decimal | null;
-}
-
-export interface ContactPhonesTable {
-  source: string;
-  contact_id: string;
-  person_id: string;
-  /** E.164 where it can be read, otherwise as it came. */
-  number: string;
-  e164: string | null;
-  raw_number: string | null;
-  type: string | null;
-  status: string | null;
-  dnc_status: string | null;
-  confidence: string | null;
-  position: number;
-  /** `reveal` or `waterfall`. */
-  origin: string;
-  attempt_id: string;
-  run_id: string;
-  delivery_id: string;
-  /** When it was asked for: the newest answer speaks for the contact. */
-  asked_at: Timestamp;
 }
 
 /** What one answer, delivery or poll said about one person. Entries are only appended, and removed by erasure and retention. */
@@ -482,6 +465,7 @@ export interface PeopleTable {
   organization_employees: number | null;
   phone: string | null;
   linkedin_url: string | null;
+  profile_url: string | null;
   name: string | null;
   subdepartments: string[] | null;
   functions: string[] | null;
@@ -668,23 +652,6 @@ export interface EmploymentHistoryView {
   current: boolean | null;
 }
 
-/**
- * What a contact, or one number of it, was before a run wrote it: filled by triggers. The entries of a contact, in the order of
- * `entry_id`, are a stack: a run can be taken back where its entries are on top, for then nobody has written the contact since.
- */
-export interface ContactJournalTable {
-  entry_id: Generated<string>;
-  /** The run that wrote it. */
-  run_id: string;
-  source: string;
-  contact_id: string;
-  /** Null: the contact itself. */
-  number: string | null;
-  /** The row of `enriched_contacts` or `contact_phones`; null: there was none. */
-  former: Json<Record<string, unknown>> | null;
-  written_at: GeneratedTimestamp;
-}
-
 /** What somebody is to be told: a run's change of status, or a budget that has crossed a threshold. Filled by triggers. */
 export interface NotificationsTable {
   notification_id: Generated<string>;
@@ -765,10 +732,8 @@ export interface Tables {
   waiting_batches: WaitingBatchesTable;
   claims: ClaimsTable;
   lookup_history: LookupHistoryTable;
-  enriched_contacts: EnrichedContactsTable;
+  enriched_contacts: EnrichedContactsView;
   webhook_deliveries: WebhookDeliveriesTable;
-  contact_phones: ContactPhonesTable;
-  contact_journal: ContactJournalTable;
   observations: ObservationsTable;
   organization_facts: OrganizationFactsTable;
   contact_records: ContactRecordsTable;
@@ -776,8 +741,6 @@ export interface Tables {
   people: PeopleTable;
   organizations: OrganizationsTable;
   contacts: ContactsTable;
-  /** A view; it takes the name `enriched_contacts` once nothing else writes that table. */
-  contact_people: EnrichedContactsTable & { service: string; person_key: string };
   changes: ChangesTable;
   changes_pruned: ChangesPrunedTable;
   person_emails: PersonEmailsView;

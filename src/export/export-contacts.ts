@@ -97,7 +97,7 @@ function statementOf(choice: ContactChoice, columns: readonly ExportedColumn[]):
  * Over `c`, a contact: its entries on the suppression list, by its columns and by what its row of the export says of it, where
  * that is still kept.
  */
-export const isListedContact = `
+const isListedContact = `
   select 1 from unnest((select r.keys from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number)
       || array['email:' || c.email, 'person:' || c.person_id, 'profile:' || c.profile_url]) as identity_key,
     suppression_hashes(identity_key) as form (key_hash) join suppressed_keys s using (key_hash)

@@ -12,7 +12,7 @@ import {
 } from '../domain/late-results/delivered-part.ts';
 import { assignDelivered } from '../domain/late-results/late-assignment.ts';
 import { pauseOverbilled } from '../ledger/late-credits.ts';
-import { writeLateEmails, writePhones } from '../people/contact-phones.ts';
+import { recordLateResults } from '../people/late-observations.ts';
 import type { Warehouse } from '../db/database.ts';
 import { hiddenId, lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
@@ -95,13 +95,7 @@ export async function applyLateResult(
             kinds: spokenKinds(shares[index]!, body),
           })),
     );
-    const write = { deliveryId, origin: kind === 'phones' ? ('reveal' as const) : ('waterfall' as const) };
-    await writePhones(
-      transaction,
-      write,
-      given.filter(({ kinds }) => kinds.some((each) => each !== 'waterfall_email')),
-    );
-    if (kind === 'waterfall') await writeLateEmails(transaction, given);
+    await recordLateResults(transaction, { deliveryId, kind, service: attempt.options.service }, given);
 
     const strangers = assigned.filter(
       (own, index) => own.length === 0 || suppressed.people.has(index),

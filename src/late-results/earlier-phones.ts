@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { assignDelivered } from '../domain/late-results/late-assignment.ts';
-import { writePhones } from '../people/contact-phones.ts';
+import { recordLateResults } from '../people/late-observations.ts';
 import type { Tables } from '../db/schema.ts';
 import { lockAttempt, readContacts } from './awaiting-call.ts';
 import { contentOf } from './delivery-content.ts';
@@ -53,8 +53,16 @@ export async function giveEarlierPhones(
     const given = content.people.flatMap((person, index) =>
       suppressed.people.has(index)
         ? []
-        : assigned[index]!.map((contact) => ({ contact: contacts[contact]!, person })),
+        : assigned[index]!.map((contact) => ({
+            contact: contacts[contact]!,
+            person,
+            kinds: ['phone'] as const,
+          })),
     );
-    await writePhones(transaction, { deliveryId: delivery.deliveryId, origin: 'reveal' }, given);
+    await recordLateResults(
+      transaction,
+      { deliveryId: delivery.deliveryId, kind: 'phones', service: attempt.options.service },
+      given,
+    );
   }
 }

@@ -49,6 +49,24 @@ export async function remember(
   `.execute(transaction);
 }
 
+/** No number came for these people: that is a miss, and misses have a clock of their own. */
+export async function recordMissing(
+  transaction: Transaction<Tables>,
+  rows: readonly { readonly runId: string; readonly rowNumber: number }[],
+  fieldGroup: string,
+): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    update lookup_history m set outcome = 'not_found'
+    from (
+      select distinct identity_key, r.run_id from run_rows r, unnest(r.keys) as identity_key
+      where (r.run_id, r.row_number) in (
+        select * from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[]))
+    ) missing
+    where m.identity_key = missing.identity_key and m.run_id = missing.run_id and m.field_group = ${fieldGroup}
+  `.execute(transaction);
+}
+
 /** The service refuses this person (422 with nobody else in the call): nobody is billed, and nobody asks again while that is fresh. */
 export async function rejectPerson(
   warehouse: Warehouse,

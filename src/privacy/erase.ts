@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
-import { findPerson, type PersonTraces } from './person-traces.ts';
+import { project } from '../people/project.ts';
+import { findPerson, peopleOf, type PersonTraces } from './person-traces.ts';
 import {
   lockSuppressionsExclusive,
   clearPersonalData,
@@ -15,8 +16,8 @@ import type { Tables } from '../db/schema.ts';
 export interface ErasureFigures {
   readonly contacts: number;
   readonly phones: number;
-  /** What contacts and numbers of theirs were, kept so that runs can be undone. */
-  readonly former_values: number;
+  /** What answers and deliveries said about them. */
+  readonly observations: number;
   readonly rows: number;
   /** Bodies of the service's answers; they are removed whole, with what they say of others. */
   readonly answers: number;
@@ -38,8 +39,8 @@ export async function measureErasure(
   const traces = await findPerson(database, keys);
   const { rows } = await sql<ErasureFigures>`
     select ${traces.contacts.length}::int as contacts, ${traces.rows.length}::int as rows,
-      ${traces.journalEntries.length}::int as "former_values",
-      (select count(*)::int from contact_phones p where ${ofTheirs(traces)}) as phones,
+      (select count(*)::int from observations where ${ofTheirs(traces)}) as observations,
+      (select count(*)::int from person_phones where ${ofTheirs(traces)}) as phones,
       (select count(*)::int from raw_answers where attempt_id = any(${traces.attemptIds}::text[])) as answers,
       (select count(*)::int from webhook_deliveries where attempt_id = any(${traces.attemptIds}::text[]) and body is not null) as deliveries,
       (select count(distinct identity_key)::int from lookup_history where identity_key = any(${traces.forms}::text[])) as remembered
@@ -69,12 +70,7 @@ export async function erase(
     await lockSuppressionsExclusive(transaction);
     const traces = await findPerson(transaction, known);
     await suppress(transaction, traces.keys, { ...note, reason: note.reason ?? 'erased' });
-    const former_values = await eraseFormer(transaction, traces);
-    const phones = await countOf(sql`delete from contact_phones p where ${ofTheirs(traces)}`, transaction);
-    const contacts = await countOf(
-      sql`delete from enriched_contacts p where ${ofTheirs(traces)}`,
-      transaction,
-    );
+    const { phones, observations } = await eraseFromLog(transaction, traces);
     const answers = await countOf(
       sql`delete from raw_answers where attempt_id = any(${traces.attemptIds}::text[])`,
       transaction,
@@ -92,9 +88,9 @@ export async function erase(
       select count(distinct identity_key)::int as keys from forgotten
     `.execute(transaction);
     const removed = {
-      contacts,
+      contacts: traces.contacts.length,
       phones,
-      former_values,
+      observations,
       rows,
       answers,
       deliveries,
@@ -108,30 +104,55 @@ export async function erase(
   });
 }
 
-/** Over `p`: contacts and phones of the person. A contact that was theirs once, and is another's now, is not. */
-function ofTheirs({ contacts, personIds }: PersonTraces) {
-  return sql`(p.person_id = any(${personIds}::text[]) or (p.source, p.contact_id) in (
-    select * from unnest(${contacts.map(({ source }) => source)}::text[], ${contacts.map(({ contactId }) => contactId)}::text[])))`;
+/** Over anything that has a service and a person key. */
+function ofTheirs({ people }: PersonTraces) {
+  return sql`(service, person_key) in (${peopleOf(people)})`;
 }
 
 /**
- * What contacts and numbers of theirs were. An entry that another run's stands above or below stays, and says that there was
- * nothing: undoing that run then removes the contact. Of contacts that go nothing is left.
+ * Removes what the log says about the person, and computes what was known from it anew. The feed says of their contacts only that
+ * they are gone. A contact that was theirs once, and is another's now, stays.
  */
-async function eraseFormer(transaction: Transaction<Tables>, traces: PersonTraces): Promise<number> {
-  const former = await countOf(
-    sql`update contact_journal set former = null where entry_id = any(${traces.journalEntries}::bigint[]) and former is not null`,
-    transaction,
-  );
-  await sql`
-    delete from contact_journal j using contact_phones p
-    where ${ofTheirs(traces)} and j.source = p.source and j.contact_id = p.contact_id and j.number = p.number
+async function eraseFromLog(
+  transaction: Transaction<Tables>,
+  traces: PersonTraces,
+): Promise<{ readonly phones: number; readonly observations: number }> {
+  const { people, contacts, rows } = traces;
+  const { rows: held } = await sql<{
+    service: string;
+    companies: string[];
+    phones: number;
+    observations: number;
+  }>`
+    select service, count(*)::int as observations,
+      array_agg(distinct organization_key) filter (where organization_key !~ '^name:') as companies,
+      (select count(*)::int from person_phones p where p.service = o.service and ${ofTheirs(traces)}) as phones
+    from observations o where ${ofTheirs(traces)} group by service
   `.execute(transaction);
-  await sql`
-    delete from contact_journal j using enriched_contacts p
-    where ${ofTheirs(traces)} and j.source = p.source and j.contact_id = p.contact_id
-  `.execute(transaction);
-  return former;
+  await sql`delete from observations where ${ofTheirs(traces)}`.execute(transaction);
+  const theirRows = sql`
+    select * from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[])`;
+  const theirContacts = sql`
+    select * from unnest(${contacts.map(({ source }) => source)}::text[],
+      ${contacts.map(({ contactId }) => contactId)}::text[])`;
+  for (const table of ['contact_matches', 'contact_records'] as const)
+    await sql`
+      delete from ${sql.table(table)}
+      where (run_id, row_number) in (${theirRows}) or (source, contact_id) in (${theirContacts})
+    `.execute(transaction);
+  await sql`delete from contact_matches where ${ofTheirs(traces)}`.execute(transaction);
+  for (const { service, companies } of held) {
+    await project(transaction, {
+      service,
+      people: people.filter((person) => person.service === service).map(({ personKey }) => personKey),
+      contacts,
+    });
+    await sql`select project_organizations(${service}, ${companies ?? []}::text[])`.execute(transaction);
+  }
+  return {
+    phones: held.reduce((sum, each) => sum + each.phones, 0),
+    observations: held.reduce((sum, each) => sum + each.observations, 0),
+  };
 }
 
 async function countOf(statement: ReturnType<typeof sql>, transaction: Transaction<Tables>): Promise<number> {

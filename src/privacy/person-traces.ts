@@ -12,22 +12,22 @@ export interface PersonTraces {
   readonly forms: readonly string[];
   /** Their ids at the service. */
   readonly personIds: readonly string[];
+  /** Under which keys the log has them. */
+  readonly people: readonly { readonly service: string; readonly personKey: string }[];
+  /** Contacts that are theirs now. */
   readonly contacts: readonly { readonly source: string; readonly contactId: string }[];
   readonly rows: readonly { readonly runId: string; readonly rowNumber: number }[];
   /** Calls that asked for them, or whose answer had them. */
   readonly attemptIds: readonly string[];
-  /** Entries of the journal that hold what a contact or a number of theirs was. */
-  readonly journalEntries: readonly string[];
 }
 
-interface FoundContact {
-  /** Null: it is what the contact is now. */
-  readonly entryId: string | null;
-  readonly source: string;
-  readonly contactId: string;
+/** What the log says about somebody. */
+interface FoundPerson {
+  readonly service: string;
+  readonly personKey: string;
   readonly personId: string | null;
+  readonly confirmed: readonly string[];
   readonly email: string | null;
-  readonly profileUrl: string | null;
   readonly firstName: string | null;
   readonly lastName: string | null;
 }
@@ -56,25 +56,25 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
     for (const row of rows) learn(row.keys);
     const personIds = new Set(idsIn(keys));
     for (const { personId } of rows) if (personId !== null) personIds.add(personId);
-    const found = await findContacts(database, [...keys], [...personIds], rows);
-    // A record that is about somebody else by now is theirs no more; what it was still is.
-    const contacts = found.filter(({ entryId }) => entryId === null);
-    for (const contact of found) {
-      learn(keysOf(contact));
-      if (contact.personId !== null) personIds.add(contact.personId);
+    const found = await findPeople(database, [...keys], rows);
+    for (const person of found) {
+      learn(keysOf(person));
+      if (person.personId !== null) personIds.add(person.personId);
     }
     learn([...personIds].map((personId) => `person:${personId}`));
     if (keys.size > before) continue;
+    const people = distinctPeople(found);
+    const contacts = await findContacts(database, people);
     return {
       keys: [...keys],
       forms,
       personIds: [...personIds],
-      contacts: contacts.map(({ source, contactId }) => ({ source, contactId })),
+      people,
+      contacts,
       rows: [...rows, ...(await findWordless(database, forms, [...rows, ...contacts]))].map(
         ({ runId, rowNumber }) => ({ runId, rowNumber }),
       ),
-      attemptIds: await findAttempts(database, [...personIds], rows),
-      journalEntries: found.flatMap(({ entryId }) => (entryId === null ? [] : [entryId])),
+      attemptIds: await findAttempts(database, [...personIds], people, rows),
     };
   }
   throw new Error(`more than ${mostRounds} rounds of names: these are not of one person`);
@@ -110,7 +110,7 @@ async function addressesOf(
   const { rows } = await sql<{ key: string }>`
     select distinct key from (
       select unnest(keys) as key from run_rows union all select identity_key from lookup_history
-      union all select 'email:' || email from enriched_contacts union all select 'email:' || (former ->> 'email') from contact_journal
+      union all select unnest(identity_keys) from observations
     ) known where starts_with(key, 'email:') and ('hash:' || md5(substr(key, 7)) = any(${hashes}::text[])
       or 'hash:' || encode(sha256(convert_to(substr(key, 7), 'UTF8')), 'hex') = any(${hashes}::text[]))
   `.execute(database);
@@ -126,15 +126,16 @@ export async function keysOfRecord(
   database: Kysely<Tables>,
   record: { readonly source: string; readonly contactId: string },
 ): Promise<string[] | undefined> {
-  const contacts = await readContacts(
-    database,
-    sql`c.source = ${record.source} and c.contact_id = ${record.contactId}`,
-  );
+  const { rows: contacts } = await sql<{ service: string; personKey: string }>`
+    select service, person_key as "personKey" from contacts
+    where source = ${record.source} and contact_id = ${record.contactId}
+  `.execute(database);
+  const known = await readPeople(database, sql`(o.service, o.person_key) in (${peopleOf(contacts)})`);
   const { rows } = await sql<{ keys: string[] }>`
     select r.keys from run_rows r join runs using (run_id)
     where r.contact_id = ${record.contactId} and coalesce(runs.source, 'generic') = ${record.source} and r.keys <> '{}'
   `.execute(database);
-  const named = [...contacts.map(keysOf), ...rows.map(({ keys }) => keys)].filter((keys) => keys.length > 0);
+  const named = [...known.map(keysOf), ...rows.map(({ keys }) => keys)].filter((keys) => keys.length > 0);
   if (named.length < 2) return named.flat();
   const { forms } = await findPerson(database, named[0]!);
   const isTheirs = (keys: readonly string[]): boolean => keys.some((key) => forms.includes(key));
@@ -191,60 +192,66 @@ function asWord(text: string): string {
   return `(^|[^a-z0-9._%+-])${escaped}($|[^a-z0-9-])`;
 }
 
-/** Contacts as they are, and as they were. */
-async function findContacts(
+/** Everybody in the log whom an answer or a delivery knew under one of these keys, or who was accepted for one of these rows. */
+async function findPeople(
   database: Kysely<Tables>,
   keys: readonly string[],
-  personIds: readonly string[],
   rows: readonly FoundRow[],
-): Promise<FoundContact[]> {
-  const emails = keys.flatMap((key) =>
-    key.startsWith('email:') && !key.includes('|') && !isShared(key) ? [key.slice('email:'.length)] : [],
+): Promise<FoundPerson[]> {
+  return readPeople(
+    database,
+    sql`o.identity_keys && ${keys}::text[] or (o.service, o.person_key) in (
+      select m.service, m.person_key from contact_matches m
+      join unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])
+        as r (run_id, row_number) using (run_id, row_number)
+      where m.person_key is not null)`,
   );
-  const profileUrls = keys.flatMap((key) =>
-    key.startsWith('profile:') ? [key.slice('profile:'.length)] : [],
-  );
-  const theirs = sql`(c.person_id = any(${personIds}::text[])
-    or c.email = any(${emails}::text[])
-    or c.profile_url = any(${profileUrls}::text[])
-    or (c.run_id, c.row_number) in (
-      select * from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])))`;
-  return [
-    ...(await readContacts(database, theirs)),
-    ...(await readContacts(database, theirs, formerContacts)),
-  ];
 }
 
-const presentContacts = sql`(select null::bigint as entry_id, now.* from enriched_contacts now)`;
-/** A number that was theirs has their id, and nothing else of a contact. Only what is looked at: whole records took six times as long. */
-const formerContacts = sql`(
-  select entry_id, source, contact_id, former ->> 'person_id' as person_id, former ->> 'email' as email,
-    former ->> 'profile_url' as profile_url, former ->> 'first_name' as first_name, former ->> 'last_name' as last_name,
-    former ->> 'run_id' as run_id, (former ->> 'row_number')::int as row_number
-  from contact_journal where former is not null)`;
-
-/** @param theirs which contacts are theirs; @param contacts where to look */
-async function readContacts(
-  database: Kysely<Tables>,
-  theirs: RawBuilder<unknown>,
-  contacts: RawBuilder<unknown> = presentContacts,
-): Promise<FoundContact[]> {
-  const { rows } = await sql<FoundContact>`
-    select c.entry_id as "entryId", c.source, c.contact_id as "contactId", c.person_id as "personId", c.email, c.profile_url as "profileUrl",
-      c.first_name as "firstName", c.last_name as "lastName"
-    from ${contacts} c where ${theirs}
+/** @param theirs over the observation `o`: whether it is about somebody who is looked for */
+async function readPeople(database: Kysely<Tables>, theirs: RawBuilder<unknown>): Promise<FoundPerson[]> {
+  const { rows } = await sql<FoundPerson>`
+    select distinct o.service, o.person_key as "personKey", o.person_id as "personId", o.identity_keys as confirmed,
+      o.facts #>> '{email,email}' as email, o.facts #>> '{first_name,first_name}' as "firstName",
+      o.facts #>> '{first_name,last_name}' as "lastName"
+    from observations o where ${theirs}
   `.execute(database);
   return rows;
 }
 
-function keysOf(contact: FoundContact): string[] {
-  return identityKeys({
-    ...(contact.personId !== null && { personId: contact.personId }),
-    ...(contact.email !== null && { email: contact.email }),
-    ...(contact.profileUrl !== null && { profileUrl: contact.profileUrl }),
-    ...(contact.firstName !== null && { firstName: contact.firstName }),
-    ...(contact.lastName !== null && { lastName: contact.lastName }),
-  });
+function distinctPeople(found: readonly FoundPerson[]): PersonTraces['people'] {
+  const people = found.map(({ service, personKey }) => ({ service, personKey }));
+  return [...new Map(people.map((each) => [JSON.stringify(each), each])).values()];
+}
+
+async function findContacts(
+  database: Kysely<Tables>,
+  people: PersonTraces['people'],
+): Promise<PersonTraces['contacts']> {
+  const { rows } = await sql<{ source: string; contactId: string }>`
+    select source, contact_id as "contactId" from contacts where (service, person_key) in (${peopleOf(people)})
+    order by source, contact_id
+  `.execute(database);
+  return rows;
+}
+
+/** A query of `service` and `person_key`. */
+export function peopleOf(people: PersonTraces['people']): RawBuilder<unknown> {
+  return sql`
+    select * from unnest(${people.map(({ service }) => service)}::text[],
+      ${people.map(({ personKey }) => personKey)}::text[])`;
+}
+
+/** An address that several people read counts with the name alone. */
+function keysOf(person: FoundPerson): string[] {
+  return [
+    ...person.confirmed,
+    ...identityKeys({
+      ...(person.email !== null && { email: person.email }),
+      ...(person.firstName !== null && { firstName: person.firstName }),
+      ...(person.lastName !== null && { lastName: person.lastName }),
+    }),
+  ];
 }
 
 function idsIn(keys: Iterable<string>): string[] {
@@ -254,6 +261,7 @@ function idsIn(keys: Iterable<string>): string[] {
 async function findAttempts(
   database: Kysely<Tables>,
   personIds: readonly string[],
+  people: PersonTraces['people'],
   rows: readonly FoundRow[],
 ): Promise<string[]> {
   const { rows: attempts } = await sql<{ attemptId: string }>`
@@ -261,7 +269,7 @@ async function findAttempts(
       select * from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[]))
     union select attempt_id from attempts where found_ids && ${personIds}::text[]
     union select attempt_id from webhook_deliveries where person_ids && ${personIds}::text[] and attempt_id is not null
-    union select attempt_id from contact_phones where person_id = any(${personIds}::text[])
+    union select attempt_id from observations where (service, person_key) in (${peopleOf(people)})
   `.execute(database);
   return attempts.map(({ attemptId }) => attemptId);
 }

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
+import { countReplaced, removeReplaced } from '../people/replaced-observations.ts';
 import { maySpend } from '../db/run-states.ts';
 import { clearPersonalData } from './suppressions.ts';
 
@@ -11,8 +12,8 @@ export interface PruneFigures {
   /** Deliveries without effect: orphaned or quarantined. */
   readonly quarantine: { readonly count: number; readonly bytes: number };
   readonly staging: { readonly runs: number; readonly rows: number };
-  /** Entries of the journal: what contacts and phones were before a run. */
-  readonly undo: { readonly count: number };
+  /** Observations that newer ones have replaced. */
+  readonly observations: { readonly count: number };
   /** Older as well, and still needed: a call or a delivery of theirs waits for something. */
   readonly kept: {
     readonly answers: number;
@@ -25,7 +26,6 @@ export interface PruneFigures {
 /** A body can be 1 MB: what one transaction removes is written out, and replicated, within a moment. */
 const bodiesPerBatch = 200;
 const rowsPerBatch = 5_000;
-const entriesPerBatch = 5_000;
 
 /** Nothing is open of this call: it is paid for or cost nothing, and every delivery of it was looked at. */
 const closedCall = sql`r.finished_at is not null and a.credits_settled is not null and not exists (
@@ -63,7 +63,6 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
     runs: number;
     rows: number;
     keptRuns: number;
-    journal: number;
   }>`
     with answers as (
       select octet_length(b.body_gzip) as bytes, ${closedCall} as closed
@@ -78,8 +77,7 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
       select r.rows_staged - r.rows_pruned as rows, ${closedRun} as closed
       from runs r where r.rows_pruned < r.rows_staged and r.status <> 'planned' and ${isOld(retention.staging)}
     )
-    select a.*, d.*, i.*, s.*,
-      (select count(*)::int from contact_journal where written_at < ${before(retention.undo)}) as journal from
+    select a.*, d.*, i.*, s.* from
       (select count(*) filter (where closed)::int as answers, coalesce(sum(bytes) filter (where closed), 0)::float8 as "answerBytes",
         count(*) filter (where not closed)::int as "keptAnswers" from answers) a,
       (select count(*) filter (where closed)::int as deliveries, coalesce(sum(bytes) filter (where closed), 0)::float8 as "deliveryBytes",
@@ -95,7 +93,7 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
     deliveries: { count: found.deliveries, bytes: found.deliveryBytes },
     quarantine: { count: found.quarantined, bytes: found.quarantinedBytes },
     staging: { runs: found.runs, rows: found.rows },
-    undo: { count: found.journal },
+    observations: { count: await countReplaced(warehouse, before(retention.observations)) },
     kept: {
       answers: found.keptAnswers,
       deliveries: found.keptDeliveries,
@@ -107,7 +105,7 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
 
 /**
  * Removes what is older than its retention and no longer needed: bodies of answers, bodies of deliveries, what staged rows say
- * of people, and what contacts were before a run, which can then be undone no more. Calls, credits, outcomes, hashes of
+ * of people, and observations that newer ones have replaced. Calls, credits, outcomes, hashes of
  * deliveries, contacts and the memory of who was asked stay.
  *
  * In batches of one short transaction each, which wait for nobody: rows that somebody holds are left for the next time. So
@@ -129,9 +127,9 @@ export async function prune(
     pruneDeliveries(warehouse, quarantined, retention.quarantine),
   );
   const staging = await pruneStaging(warehouse, retention.staging, signal);
-  const undo = await inBatches(signal, entriesPerBatch, () => pruneJournal(warehouse, retention.undo));
+  const observations = { count: await removeReplaced(warehouse, before(retention.observations), signal) };
   const { kept } = await measurePrune(warehouse, retention);
-  return { answers, deliveries, quarantine, staging, undo: { count: undo.count }, kept };
+  return { answers, deliveries, quarantine, staging, observations, kept };
 }
 
 interface Removed {
@@ -226,29 +224,6 @@ async function pruneRows(
     await sql`update runs set rows_pruned = ${to} where run_id = ${runId}`.execute(transaction);
     return { runId, rows: to - from };
   });
-}
-
-/**
- * The oldest entries, and none above one that stays: were the entry of a later run gone, and that of an earlier one not, undoing the
- * earlier run would take the later one's values away.
- */
-async function pruneJournal(warehouse: Warehouse, seconds: number | undefined): Promise<Removed> {
-  const removed = await sql<Removed>`
-    with oldest as materialized (
-      select entry_id from contact_journal order by entry_id limit ${entriesPerBatch}
-    ), free as materialized (
-      select j.entry_id from contact_journal j join oldest using (entry_id)
-      where j.written_at < ${before(seconds)} order by j.entry_id for update of j skip locked
-    ), removed as (
-      delete from contact_journal j using free where j.entry_id = free.entry_id and j.entry_id < coalesce(
-        (select min(entry_id) from oldest where entry_id not in (select entry_id from free)), j.entry_id + 1)
-      returning j.run_id
-    ), marked as (
-      update runs set journal = 'pruned' where run_id in (select run_id from removed) and journal = 'kept'
-    )
-    select count(*)::int as count, 0::float8 as bytes from removed
-  `.execute(warehouse.database);
-  return removed.rows[0]!;
 }
 
 function isOld(seconds: number | undefined): RawBuilder<boolean> {

@@ -28,8 +28,8 @@ export interface RunRecord {
   /** Somebody has said yes to its plan, or its command did. */
   readonly isApproved: boolean;
   readonly finishedAt: Date | null;
-  /** Whether it is known what contacts were before it. */
-  readonly journal: 'none' | 'kept' | 'pruned';
+  /** Undoing it, or taking that back, was interrupted. */
+  readonly undoUnfinished: boolean;
   readonly undone: Undone | null;
 }
 
@@ -78,7 +78,7 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     isApproved: row.approved_at !== null,
     createdAt: row.created_at,
     finishedAt: row.finished_at,
-    journal: row.journal,
+    undoUnfinished: row.undo_unfinished,
     undone: row.undone_at && {
       at: row.undone_at.toISOString(),
       by: row.undone_by ?? '',

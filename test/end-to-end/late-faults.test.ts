@@ -190,7 +190,7 @@ describe('what is secret', () => {
       [ended.facts().run_id],
     );
     const { rows: phones } = await system.warehouse.pool.query<{ number: string }>(
-      'select number from enrichment.contact_phones',
+      'select number from enrichment.person_phones',
     );
     const secrets = [
       'sandbox-key',

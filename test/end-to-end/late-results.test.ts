@@ -186,7 +186,7 @@ describe('a waterfall', () => {
     expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
     expect(await inbox(facts.run_id)).toEqual({ applied: 2 * facts.calls });
     const origins = await rows<{ origin: string }>(
-      'select distinct origin from enrichment.contact_phones where run_id = $1',
+      'select distinct origin from enrichment.person_phones where run_id = $1',
       facts.run_id,
     );
     expect(origins.length).toBeGreaterThan(0);

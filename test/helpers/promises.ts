@@ -97,7 +97,7 @@ export async function expectPromisesKept(
     }
   }
   const phones = await rowsOf<{ person_id: string; number: string }>(
-    `select person_id, number from enrichment.contact_phones`,
+    `select person_id, number from enrichment.person_phones`,
   );
   expect(phones.filter(({ person_id: id, number }) => !phonesOf.get(id)?.has(number))).toEqual([]);
 

@@ -117,7 +117,7 @@ function describe(figures: ErasureFigures, heading: string): string {
     ['what', heading],
     ['enriched contacts', figures.contacts],
     ['phones', figures.phones],
-    ['former values of contacts and phones', figures.former_values],
+    ['observations', figures.observations],
     ['rows of exports', figures.rows],
     ['bodies of answers', figures.answers],
     ['bodies of deliveries', figures.deliveries],

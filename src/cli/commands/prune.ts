@@ -13,7 +13,7 @@ import { stopAfterBatch } from '../session/stop-signal.ts';
 export function pruneCommand(): Command {
   return withSettings(new Command('prune'))
     .description(
-      'remove bodies of answers and deliveries, staged rows and former values that were kept long enough',
+      'remove bodies of answers and deliveries, staged rows and replaced observations that were kept long enough',
     )
     .option('--retention <times>', 'how long each is kept (RETENTION), such as answers=90d,staging=30d')
     .option('--yes', 'remove them; without it, it is only said what would be removed')
@@ -23,13 +23,13 @@ export function pruneCommand(): Command {
       `
 answers: bodies of the service's answers. deliveries: bodies of webhooks and polls that took effect. quarantine: those of
 deliveries that had none (orphaned, quarantined), and can be replayed until then; 30d at least. staging: what the rows of
-exports that have ended say of people. undo: what contacts were before a run, which can then be undone no more.
+exports that have ended say of people. observations: those that newer ones have replaced; the newest of each value stays.
 Calls, credits, outcomes, contacts and the memory of who was asked are never removed, nor is what a call or delivery that is still
 open may need. It runs beside workers, and can be stopped at any time.
 With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
 
 Example:
-  enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,undo=90d --yes`,
+  enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,observations=365d --yes`,
     )
     .action(async (options: { retention?: string; yes?: boolean; json?: boolean }) => {
       const config = settingsOf(options, { RETENTION: options.retention });
@@ -51,7 +51,7 @@ Example:
         deliveries: figures.kept.deliveries,
         quarantine: figures.kept.quarantine,
         staging: figures.kept.runs,
-        undo: 0,
+        observations: 0,
       };
       print(
         table([
@@ -81,12 +81,12 @@ function removeUntilStopped(
 function amountOf(figures: PruneFigures, kind: (typeof retained)[number]): string {
   if (kind === 'staging')
     return `${counted(figures.staging.rows, 'row')} of ${counted(figures.staging.runs, 'run')}`;
-  if (kind === 'undo') return counted(figures.undo.count, 'former value');
+  if (kind === 'observations') return counted(figures.observations.count, 'observation');
   const { count, bytes } = figures[kind];
   return `${counted(count, 'body', 'bodies')}, ${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 function stillNeeded(kind: (typeof retained)[number], count: number): string {
-  if (kind === 'undo') return '';
+  if (kind === 'observations') return '';
   return kind === 'staging' ? counted(count, 'run') : counted(count, 'body', 'bodies');
 }

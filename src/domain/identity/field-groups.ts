@@ -28,35 +28,7 @@ export interface ContactFields {
   readonly profile_url: string | null;
 }
 
-/**
- * Columns that change together or not at all: the status of an address without the address, or the size of one company
- * beside the name of another, would say what nobody said. The first of a group decides whether it was answered.
- */
-export const fieldGroups = [
-  ['person_id'],
-  ['first_name', 'last_name'],
-  ['email', 'email_status'],
-  ['title'],
-  ['headline'],
-  ['seniority'],
-  ['departments'],
-  ['city', 'state', 'country'],
-  [
-    'organization_name',
-    'organization_id',
-    'organization_domain',
-    'organization_industry',
-    'organization_employees',
-  ],
-  ['linkedin_url', 'profile_url'],
-] as const satisfies readonly (readonly (keyof ContactFields)[])[];
-
-/**
- * What a person's answer puts into the contact. Placeholders in place of an address are no address.
- *
- * Groups that the answer leaves empty are kept as they are in the warehouse (null never erases), and an older answer never
- * replaces a newer one; both are carried out in the writing statement, where no other writer can come between.
- */
+/** What an answer says of a contact's columns. A placeholder in place of an address is no address. */
 export function contactFields(person: Person): ContactFields {
   const { organization } = person;
   const email = person.email ? (parseEmail(person.email) ?? null) : null;

@@ -60,7 +60,7 @@ function comparedName(identity: Identity): string | undefined {
 const longestPart = 150;
 
 /** A text as it is, or its beginning and a hash of all of it. */
-function bounded(text: string): string {
+export function bounded(text: string): string {
   return text.length <= longestPart ? text : `${text.slice(0, longestPart)}#${fnv1a(text)}`;
 }
 

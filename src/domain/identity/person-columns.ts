@@ -33,7 +33,7 @@ export const personFieldGroups = {
     inContacts: true,
   },
   phone: { columns: { phone: 'text' }, inContacts: true },
-  linkedin_url: { columns: { linkedin_url: 'text' }, inContacts: true },
+  linkedin_url: { columns: { linkedin_url: 'text', profile_url: 'text' }, inContacts: true },
   name: { columns: { name: 'text' }, inContacts: false },
   subdepartments: { columns: { subdepartments: 'text[]' }, inContacts: false },
   functions: { columns: { functions: 'text[]' }, inContacts: false },

@@ -54,39 +54,35 @@ export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
 
 const typesByUse = ['mobile', 'work_direct', 'other', 'work_hq', 'home'];
 
-/**
- * The number to call first, for `enriched_contacts.phone`. In this order decide:
- *
- * 1. nobody on a do-not-call list before somebody who is not;
- * 2. `valid_number` before a number that was not checked, and `invalid_number` never;
- * 3. readable as E.164 before not;
- * 4. mobile, direct line, other, switchboard, home;
- * 5. the service's own order (`position`), then the number itself, so that the choice never depends on chance.
- *
- * @returns undefined where no number is worth calling
- */
-export function bestPhone(phones: readonly Phone[]): Phone | undefined {
-  const usable = phones.filter((phone) => phone.status !== 'invalid_number');
-  return usable.toSorted((one, other) => {
-    const ranks = rank(one).map((value, index) => value - rank(other)[index]!);
-    return ranks.find((difference) => difference !== 0) ?? (one.number < other.number ? -1 : 1);
-  })[0];
+/** What the best number of a person is chosen by, in this order; the lowest first. Missing: nothing is said about it. */
+export interface PhoneRanks {
+  /** Not on a do-not-call list before on one. */
+  readonly dnc_rank?: 0 | 1;
+  /** `valid_number` before a number that was not checked; null of `invalid_number`, which is never chosen. */
+  readonly status_rank: 0 | 1 | null;
+  /** Readable as E.164 before not. */
+  readonly e164_rank: 0 | 1;
+  /** Mobile, direct line, other, switchboard, home. */
+  readonly type_rank?: number;
 }
 
-function rank(phone: Phone): number[] {
-  const type = typesByUse.indexOf(phone.type ?? 'other');
-  return [
-    isDoNotCall(phone.dncStatus) ? 1 : 0,
-    phone.status === 'valid_number' ? 0 : 1,
-    phone.e164 === null ? 1 : 0,
-    type < 0 ? typesByUse.indexOf('other') : type,
-    phone.position,
-  ];
+/**
+ * Ranks a number for `enriched_contacts.phone`. Where all ranks are equal, the service's own order (`position`) decides, then the
+ * number itself, so that the choice never depends on chance.
+ */
+export function rankPhone(phone: Phone): PhoneRanks {
+  const type = phone.type === null ? -1 : typesByUse.indexOf(phone.type);
+  return {
+    ...(phone.dncStatus !== null && { dnc_rank: isDoNotCall(phone.dncStatus) ? 1 : 0 }),
+    status_rank: phone.status === 'invalid_number' ? null : phone.status === 'valid_number' ? 0 : 1,
+    e164_rank: phone.e164 === null ? 1 : 0,
+    ...(phone.type !== null && { type_rank: type < 0 ? typesByUse.indexOf('other') : type }),
+  };
 }
 
 /** An open enumeration: whatever does not say that the number may be called counts as a warning. */
-function isDoNotCall(dncStatus: string | null): boolean {
-  return dncStatus !== null && !/^(?:no|none|not_dnc|clear|clean|ok|false|unknown)$/i.test(dncStatus);
+function isDoNotCall(dncStatus: string): boolean {
+  return !/^(?:no|none|not_dnc|clear|clean|ok|false|unknown)$/i.test(dncStatus);
 }
 
 function isPosition(value: number | undefined): value is number {

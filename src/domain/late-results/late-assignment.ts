@@ -74,18 +74,18 @@ export function waterfallKinds(targetFields: readonly string[]): LateKind[] {
 
 const emailRanks = ['verified', 'likely to engage', 'unverified', 'guessed', 'extrapolated'];
 
-/**
- * Whether an address from a waterfall is better than the one that a contact has: one beats none, and a better status beats
- * a worse one. An address that bounced or is unavailable never replaces anything.
- */
-export function isBetterEmail(offered: string | undefined, current: string | null | undefined): boolean {
-  const rank = rankOf(offered ?? 'unverified');
-  if (rank < 0) return false;
-  return current === undefined || current === null || rankOf(current) < 0 || rank < rankOf(current);
-}
+/** Of an address that bounced, is unavailable, or whose status says nothing known. */
+export const worstEmailRank = 9;
 
-function rankOf(status: string): number {
-  return emailRanks.indexOf(status.toLowerCase().replaceAll('_', ' '));
+/**
+ * How good an address is, best first. An address from a waterfall replaces the one of the answer where its rank is better;
+ * one of the worst rank never replaces anything.
+ *
+ * @param status as the service says it; without one the address is unverified
+ */
+export function emailRank(status: string | null | undefined): number {
+  const rank = emailRanks.indexOf((status ?? 'unverified').toLowerCase().replaceAll('_', ' '));
+  return rank < 0 ? worstEmailRank : rank;
 }
 
 /** The places of items by each of their keys. */

@@ -14,6 +14,7 @@ import { recordAnswer } from '../../../src/calls/record-answer.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { rejectPerson } from '../../../src/people/lookup-history.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
+import { appendContact } from '../../helpers/append-contact.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
 
@@ -380,9 +381,13 @@ describe('an older answer', () => {
     const contactId = 'reused';
     const before = await callInFlight([{ ...former.row, contactId }]);
     await record(before, answerWith([former.person]));
-    await warehouse.pool.query(`update enriched_contacts set phone = '+15550100' where contact_id = $1`, [
+    await appendContact(warehouse, {
       contactId,
-    ]);
+      runId: before.runId,
+      person: former.person,
+      phones: ['+14155550100'],
+    });
+    expect(await contact(contactId)).toMatchObject({ phone: '+14155550100' });
     const after = await callInFlight([{ ...present.row, contactId }]);
     await record(after, answerWith([{ ...present.person, title: null, email_status: null }]));
     expect(await contact(contactId)).toMatchObject({

@@ -18,7 +18,7 @@ beforeAll(async () => {
   warehouse = await openTestWarehouse();
 });
 
-beforeEach(() => warehouse.pool.query('truncate enriched_contacts, suppression_entries cascade'));
+beforeEach(() => warehouse.pool.query('truncate people, contacts, suppression_entries cascade'));
 
 afterAll(() => warehouse.drop());
 
@@ -28,19 +28,28 @@ async function insert(
   contactId: string,
   columns: Record<string, unknown> & { linkedin_url?: string } = {},
 ): Promise<void> {
-  const row: Record<string, unknown> = {
-    source: 'hubspot',
-    contact_id: contactId,
+  const { source = 'hubspot', run_id = 'run-1', row_number = 1, ...fields } = columns;
+  const key = { service: 'test', person_key: `${String(source)} ${contactId}` };
+  await insertRow('people', {
     enriched_at: '2026-11-20T02:00:00Z',
-    run_id: 'run-1',
     attempt_id: 'a',
-    row_number: 1,
+    run_id,
     profile_url: parseProfileUrl(columns.linkedin_url ?? ''),
-    ...columns,
-  };
+    emails: '[]',
+    phones: '[]',
+    employment: '[]',
+    said_by: '{}',
+    ...key,
+    ...fields,
+  });
+  const match = { match_id: 1, evidence: 'email', asked: true, run_id, row_number };
+  await insertRow('contacts', { source, contact_id: contactId, ...key, ...match });
+}
+
+async function insertRow(table: string, row: Readonly<Record<string, unknown>>): Promise<void> {
   const names = Object.keys(row);
   await warehouse.pool.query(
-    `insert into enriched_contacts (${names.join(', ')}) values (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
+    `insert into ${table} (${names.join(', ')}) values (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
     Object.values(row),
   );
 }
@@ -149,9 +158,13 @@ describe('exported contacts', () => {
   });
 
   it('are not counted where whoever reads them has had enough', async () => {
-    await warehouse.pool
-      .query(`insert into enriched_contacts (source, contact_id, title, enriched_at, run_id, attempt_id, row_number)
-      select 'hubspot', n, repeat('x', 1000), now(), 'r', 'a', n from generate_series(1, 5000) n`);
+    await warehouse.pool.query(`
+      with people as (
+        insert into people (service, person_key, title, enriched_at, run_id, attempt_id, emails, phones, employment, said_by)
+        select 'test', n, repeat('x', 1000), now(), 'r', 'a', '[]', '[]', '[]', '{}' from generate_series(1, 5000) n
+      )
+      insert into contacts (source, contact_id, service, person_key, match_id, evidence, asked, run_id, row_number)
+      select 'hubspot', n, 'test', n, n, 'email', true, 'r', n from generate_series(1, 5000) n`);
     const contacts = await exportContacts(warehouse, {}, exportedColumns, async (rows) => {
       for await (const _ of rows) break;
     });

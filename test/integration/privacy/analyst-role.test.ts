@@ -49,7 +49,7 @@ describe('an analyst’s role', () => {
   });
 
   it.each([
-    'select * from enrichment.enriched_contacts join enrichment.contact_phones using (source, contact_id)',
+    'select * from enrichment.enriched_contacts join enrichment.person_phones using (service, person_key)',
     'select run_id, outcome, count(*) from enrichment.run_rows group by 1, 2',
     'select r.file_name, sum(a.credits_settled) from enrichment.runs r join enrichment.attempts a using (run_id) group by 1',
     'select * from enrichment.budgets',
@@ -94,7 +94,7 @@ describe('an analyst’s role', () => {
 
   it.each([
     `insert into enrichment.budgets (budget_id) values ('mine')`,
-    'update enrichment.enriched_contacts set phone = null',
+    'update enrichment.people set phone = null',
     'delete from enrichment.attempts',
     'truncate enrichment.runs',
     'create table enrichment.mine (x int)',
@@ -108,12 +108,12 @@ describe('an analyst’s role', () => {
     await owner.query(`revoke select on enrichment.budgets from ${role}`);
     const later = {
       up: async (schema: Kysely<never>) => {
-        await sql`alter table enrichment.enriched_contacts add column timezone text`.execute(schema);
+        await sql`alter table enrichment.people add column timezone text`.execute(schema);
         await sql`alter table enrichment.attempts add column secret text`.execute(schema);
       },
     };
     await migrate(database.databaseUrl, { migrations: { ...migrations, '9999-later': later } });
-    await analyst.query('select timezone from enrichment.enriched_contacts');
+    await analyst.query('select timezone from enrichment.people');
     await expect(analyst.query('select secret from enrichment.attempts')).rejects.toMatchObject(notPermitted);
     await expect(analyst.query('select * from enrichment.raw_answers')).rejects.toMatchObject(notPermitted);
     await analyst.query('select * from enrichment.budgets');

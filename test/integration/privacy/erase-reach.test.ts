@@ -9,6 +9,7 @@ import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { appendContact } from '../../helpers/append-contact.ts';
 import { everything } from '../../helpers/everything.ts';
 import {
   callWithPhones,
@@ -86,10 +87,11 @@ describe('an erasure reaches', () => {
       { keys: [], contactId: 'pruned-4711', outcome: 'enriched' },
       { keys: [], contactId: 'pruned-4712', outcome: 'enriched' },
     ]);
-    await warehouse.pool.query(
-      `update enriched_contacts set contact_id = 'pruned-4711' where person_id = $1`,
-      [call.ids[0]],
-    );
+    for (const table of ['contacts', 'contact_matches'])
+      await warehouse.pool.query(
+        `update ${table} set contact_id = 'pruned-4711' where person_key = 'person:' || $1`,
+        [call.ids[0]],
+      );
     await warehouse.pool.query('update runs set rows_pruned = 2 where run_id = $1', [pruned.runId]);
     await erase(warehouse, [`person:${call.ids[0]}`], note);
     const { rows } = await warehouse.pool.query(
@@ -108,10 +110,12 @@ describe('an erasure reaches', () => {
       { keys: ['email:info@shared.example|bo roller'] },
       { keys: ['email:info@shared.example'] },
     ]);
-    await warehouse.pool.query(
-      `insert into enriched_contacts (source, contact_id, email, enriched_at, run_id, attempt_id, row_number)
-       values ('hubspot', 'bo', 'info@shared.example', now(), 'gone', 'gone', 1)`,
-    );
+    await appendContact(warehouse, {
+      source: 'hubspot',
+      contactId: 'bo',
+      runId: 'gone',
+      person: { id: 'shared-bo', email: 'info@shared.example' },
+    });
     expect(await erase(warehouse, ['profile:linkedin.com/in/shared-ada'], note)).toMatchObject({
       contacts: 0,
       rows: 1,
@@ -199,7 +203,7 @@ describe('a late delivery', () => {
       .execute((transaction) => suppress(transaction, ['profile:linkedin.com/in/late-ada'], note));
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
     const { rows } = await warehouse.pool.query(
-      'select person_id from contact_phones where run_id = $1 order by 1',
+      'select person_id from person_phones where run_id = $1 order by 1',
       [call.runId],
     );
     expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
@@ -212,7 +216,6 @@ describe('a late delivery', () => {
       [call.runId],
     );
     await recordPhonesAnswer(warehouse, call);
-    await warehouse.pool.query('update enriched_contacts set email = null where run_id = $1', [call.runId]);
     await warehouse.database
       .transaction()
       .execute((transaction) => suppress(transaction, ['email:listed-late@orbit.example'], note));

@@ -14,6 +14,7 @@ import {
   storeFor,
   type PhonesCall,
 } from '../../helpers/late-calls.ts';
+import { appendContact } from '../../helpers/append-contact.ts';
 import { everything } from '../../helpers/everything.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
 
@@ -55,7 +56,7 @@ describe('a person who is erased', () => {
     expect(measured).toEqual({
       contacts: 1,
       phones: 1,
-      former_values: 0,
+      observations: 2,
       rows: 1,
       answers: 1,
       deliveries: 1,
@@ -113,11 +114,11 @@ describe('a person who is erased', () => {
 
   it('is found by the profile that the service wrote in a form of its own', async () => {
     const call = await enrichedCall();
-    await warehouse.pool.query(
-      `update enriched_contacts set profile_url = 'linkedin.com/in/josé-novak-17', email = null, run_id = 'gone'
-       where person_id = $1`,
-      [call.ids[0]],
-    );
+    await appendContact(warehouse, {
+      contactId: 'own-form',
+      runId: call.runId,
+      person: { id: 'own-form', proflink_url: 'http://www.linkedin.com/in/Jos%C3%A9-Novak-17/' },
+    });
     expect(await measureErasure(warehouse, ['profile:linkedin.com/in/josé-novak-17'])).toMatchObject({
       contacts: 1,
     });
@@ -146,7 +147,7 @@ describe('a person who is erased', () => {
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
     expect(await everything(warehouse)).not.toContain(personId);
     const { rows } = await warehouse.pool.query(
-      'select person_id from contact_phones where run_id = $1 order by 1',
+      'select person_id from person_phones where run_id = $1 order by 1',
       [call.runId],
     );
     expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
@@ -191,7 +192,7 @@ describe('a person who is erased', () => {
     expect(await erase(warehouse, ['email:nobody@orbit.example'], note)).toEqual({
       contacts: 0,
       phones: 0,
-      former_values: 0,
+      observations: 0,
       rows: 0,
       answers: 0,
       deliveries: 0,
@@ -216,7 +217,7 @@ describe('an erasure', () => {
         removed: {
           contacts: 1,
           phones: 1,
-          former_values: 0,
+          observations: 2,
           rows: 1,
           answers: 1,
           deliveries: 1,

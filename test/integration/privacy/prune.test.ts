@@ -135,7 +135,7 @@ describe('afterwards', () => {
       contacts: (
         await warehouse.pool.query('select * from enriched_contacts where run_id = $1', [call.runId])
       ).rows,
-      phones: (await warehouse.pool.query('select * from contact_phones where run_id = $1', [call.runId]))
+      phones: (await warehouse.pool.query('select * from person_phones where run_id = $1', [call.runId]))
         .rows,
     });
     const before = await state();
@@ -172,7 +172,7 @@ describe('afterwards', () => {
     );
     expect(deliveries.map(({ status }) => status)).toEqual(['applied', 'duplicate', 'applied']);
     const { rows } = await warehouse.pool.query(
-      `select credits_settled::float8 as settled, (select count(*)::int from contact_phones where run_id = $2 and number like '+1416%') as phones
+      `select credits_settled::float8 as settled, (select count(*)::int from person_phones where run_id = $2 and number like '+1416%') as phones
        from attempts where attempt_id = $1`,
       [call.attemptId, call.runId],
     );

@@ -236,7 +236,7 @@ describe('what the service says of somebody on the list', () => {
     await put(`person:${call.ids[0]!}`);
     await drainCall(warehouse, call);
     const phones = await warehouse.pool.query(
-      'select person_id from contact_phones where run_id = $1 order by 1',
+      'select person_id from person_phones where run_id = $1 order by 1',
       [call.runId],
     );
     expect(phones.rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);

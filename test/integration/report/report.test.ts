@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { reportFormats, renderReport } from '../../../src/report/render.ts';
 import type { RunReport } from '../../../src/report/report.ts';
+import { appendContact } from '../../helpers/append-contact.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
 
@@ -58,11 +59,14 @@ async function insertDelivery(
 }
 
 async function insertContact(runId: string, contactId: string, fields: Readonly<Record<string, string>>) {
-  await warehouse.pool.query(
-    `insert into enriched_contacts (source, contact_id, email, email_status, phone, title, enriched_at, run_id, attempt_id, row_number)
-     values ('generic', $1, $2, $3, $4, $5, now(), $6, 'a-1', 1)`,
-    [contactId, fields['email'], fields['status'], fields['phone'], fields['title'], runId],
-  );
+  const { email, status, phone, title } = fields;
+  await appendContact(warehouse, {
+    contactId,
+    runId,
+    attemptId: 'a-1',
+    person: { id: `p-${contactId}`, email, email_status: status, title },
+    ...(phone !== undefined && { phones: [phone] }),
+  });
 }
 
 beforeAll(async () => {

@@ -8,6 +8,7 @@ import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { appendContact } from '../../helpers/append-contact.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { asked, stagedRun } from '../../helpers/rows.ts';
 
@@ -56,11 +57,15 @@ async function answer(runId: string, found: number): Promise<void> {
       outcome,
     ]);
     if (outcome === 'enriched')
-      await warehouse.pool.query(
-        `insert into enriched_contacts (source, contact_id, email, enriched_at, run_id, attempt_id, row_number)
-         values ('generic', $1, $2, now(), $3, 'a', $4)`,
-        [row.contact_id, index % 2 === 0 ? 'x@y.example' : null, runId, row.row_number],
-      );
+      await appendContact(warehouse, {
+        contactId: row.contact_id,
+        runId,
+        rowNumber: row.row_number,
+        person: {
+          id: `${runId}-${row.row_number}`,
+          ...(index % 2 === 0 && { email: 'x@y.example' }),
+        },
+      });
   }
   await warehouse.pool.query(
     `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids)

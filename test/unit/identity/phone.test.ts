@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  bestPhone,
+  rankPhone,
   readPhones,
   type DeliveredPhone,
   type Phone,
@@ -66,26 +66,20 @@ describe('a delivered number', () => {
   });
 });
 
-describe('the number to call first', () => {
-  it.each<[string, Phone[], string | undefined]>([
-    ['is a mobile before the switchboard', [phone('+1', { type: 'work_hq' }), phone('+2')], '+2'],
+describe('rankPhone()', () => {
+  it.each<[string, Partial<Phone>, object]>([
+    ['a mobile that was checked', {}, { status_rank: 0, e164_rank: 0, type_rank: 0 }],
+    ['a switchboard', { type: 'work_hq' }, { status_rank: 0, e164_rank: 0, type_rank: 3 }],
+    ['an unknown type as other', { type: 'pager' }, { status_rank: 0, e164_rank: 0, type_rank: 2 }],
+    ['a number of no type', { type: null }, { status_rank: 0, e164_rank: 0 }],
     [
-      'is one that was checked',
-      [phone('+1', { status: 'no_status' }), phone('+2', { type: 'work_hq' })],
-      '+2',
+      'a number that was not checked',
+      { status: 'no_status' },
+      { status_rank: 1, e164_rank: 0, type_rank: 0 },
     ],
-    ['is one that may be called', [phone('+1', { dncStatus: 'dnc' }), phone('+2', { status: null })], '+2'],
-    ['is one on a do-not-call list where there is no other', [phone('+1', { dncStatus: 'dnc' })], '+1'],
-    ['is never an invalid one', [phone('+1', { status: 'invalid_number' })], undefined],
-    ['is the first in the order of the service', [phone('+1', { position: 1 }), phone('+2')], '+2'],
-    ['does not depend on chance', [phone('+2'), phone('+1')], '+1'],
-    [
-      'of a type that nobody knows comes before the switchboard',
-      [phone('+1', { type: 'work_hq' }), phone('+2', { type: 'pager' })],
-      '+2',
-    ],
-    ['is nothing where there is none', [], undefined],
-  ])('%s', (_, phones, expected) => {
-    expect(bestPhone(phones)?.number).toBe(expected);
-  });
+    ['an invalid number', { status: 'invalid_number' }, { status_rank: null, e164_rank: 0, type_rank: 0 }],
+    ['a number on a do-not-call list', { dncStatus: 'dnc' }, { dnc_rank: 1, status_rank: 0 }],
+    ['a number that may be called', { dncStatus: 'not_dnc' }, { dnc_rank: 0, status_rank: 0 }],
+    ['a number that cannot be read', { e164: null }, { status_rank: 0, e164_rank: 1 }],
+  ])('ranks %s', (_, given, ranks) => expect(rankPhone(phone('+1', given))).toMatchObject(ranks));
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   assignDelivered,
-  isBetterEmail,
+  emailRank,
   waterfallKinds,
 } from '../../../src/domain/late-results/late-assignment.ts';
 import {
@@ -114,13 +114,9 @@ describe('a delivered person', () => {
     expect(give({ id: 'w9', email: 'bob@orbit.example' }, 'phones')).toEqual([]));
 });
 
-describe('an address from a waterfall replaces', () => {
-  it.each([
-    ['none', 'verified', null, true],
-    ['a guessed one by a verified one', 'verified', 'guessed', true],
-    ['one that bounced', 'unverified', 'bounced', true],
-    ['no verified one by another', 'verified', 'verified', false],
-    ['nothing when it bounced', 'bounced', null, false],
-    ['nothing when its status says that it is unavailable', 'unavailable', 'guessed', false],
-  ])('%s', (_, offered, current, better) => expect(isBetterEmail(offered, current)).toBe(better));
+describe('emailRank()', () => {
+  it('ranks addresses from verified to unusable', () => {
+    const ranks = ['verified', 'likely_to_engage', null, 'Guessed', 'extrapolated', 'bounced'].map(emailRank);
+    expect(ranks).toEqual([0, 1, 2, 3, 4, 9]);
+  });
 });

@@ -111,7 +111,7 @@ export const peopleProjections = [
   )`,
   `comment on table enrichment.changes_pruned is 'Up to where retention has dropped changes'`,
 
-  `create view enrichment.contact_people as
+  `create view enrichment.enriched_contacts as
     select c.source, c.contact_id,
       ${contactColumns.map((column) => `p.${column}`).join(', ')},
       p.enriched_at, c.run_id, p.attempt_id, c.row_number,

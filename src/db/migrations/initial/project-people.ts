@@ -1,3 +1,5 @@
+import { appendToLog } from './append-to-log.ts';
+import { worstEmailRank } from '../../../domain/late-results/late-assignment.ts';
 import { personFieldGroups, type FieldGroup } from '../../../domain/identity/person-columns.ts';
 
 const groups = Object.entries<FieldGroup>(personFieldGroups);
@@ -211,7 +213,7 @@ export const projectionFunctions = [
         from offered o
         left join answered a on a.person_key = o.person_key
         where o.observation_id = a.observation_id
-          or (o.late and (o.address ->> 'rank')::integer < 9 and (a.asked_at is null or o.asked_at >= a.asked_at))
+          or (o.late and (o.address ->> 'rank')::integer < ${worstEmailRank} and (a.asked_at is null or o.asked_at >= a.asked_at))
         order by o.person_key, (o.address ->> 'rank')::integer, o.late, o.asked_at, o.observation_id, o.place
       ), addresses as (
         select person_key, jsonb_agg(address order by address ->> 'kind', address ->> 'position', email) as emails
@@ -314,7 +316,7 @@ export const projectionFunctions = [
     declare
       touched_sources text[];
       touched_contacts text[];
-      before enrichment.contact_people[];
+      before enrichment.enriched_contacts[];
     begin
       select coalesce(array_agg(source), '{}'), coalesce(array_agg(contact_id), '{}')
       into touched_sources, touched_contacts
@@ -326,7 +328,7 @@ export const projectionFunctions = [
       ) touched;
       select array_agg(v) into before
       from unnest(touched_sources, touched_contacts) as g (source, contact_id)
-      join enrichment.contact_people v on v.source = g.source and v.contact_id = g.contact_id;
+      join enrichment.enriched_contacts v on v.source = g.source and v.contact_id = g.contact_id;
 
       perform enrichment.project_people(of_service, of_people);
       perform enrichment.project_organizations(of_service, array(
@@ -339,9 +341,10 @@ export const projectionFunctions = [
         array_remove(array[${changedGroups.join(',\n          ')}], null)
       from unnest(touched_sources, touched_contacts) as g (source, contact_id)
       left join unnest(before) as was on was.source = g.source and was.contact_id = g.contact_id
-      left join enrichment.contact_people v on v.source = g.source and v.contact_id = g.contact_id
+      left join enrichment.enriched_contacts v on v.source = g.source and v.contact_id = g.contact_id
       where was.* is distinct from v.*
       order by g.source, g.contact_id;
     end
   $$`,
+  appendToLog,
 ];

@@ -27,10 +27,10 @@ export const runTables = [
     finished_at timestamptz,
     pilot jsonb,
     match_rate_since timestamptz,
-    journal text not null default 'kept' check (journal in ('none', 'kept', 'pruned')),
     undone_at timestamptz,
     undone_by text,
-    undone_reason text
+    undone_reason text,
+    undo_unfinished boolean not null default false
   )`,
   `create unique index runs_one_unfinished on enrichment.runs (run_key)
     where status not in ('planned', 'finished', 'cancelled', 'failed')`,

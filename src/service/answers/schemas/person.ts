@@ -4,7 +4,7 @@ import { contactSchema } from './contact.ts';
 import { described, flag, number, read, text, texts, unseen } from './field.ts';
 import { organizationSchema } from './organization.ts';
 
-const employmentSchema = z.looseObject({
+export const employmentSchema = z.looseObject({
   _id: text,
   id: text,
   key: text,

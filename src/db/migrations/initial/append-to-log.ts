@@ -1,0 +1,54 @@
+/**
+ * Appends to the log in one statement: locks whoever it is about, appends, and projects them. A row that bears the contact id of
+ * an earlier row is appended before it, so that the earlier row's decision is the newer one.
+ */
+export const appendToLog = `create function enrichment.append_to_log(of_service text, of_observations jsonb, of_matches jsonb)
+  returns void language plpgsql as $$
+  declare
+    of_people text[] := array(
+      select value ->> 'person_key' from jsonb_array_elements(of_observations)
+      union
+      select value ->> 'person_key' from jsonb_array_elements(of_matches) where value ->> 'person_key' is not null);
+    of_sources text[] := array(select value ->> 'source' from jsonb_array_elements(of_matches));
+    of_contacts text[] := array(select value ->> 'contact_id' from jsonb_array_elements(of_matches));
+  begin
+    perform enrichment.lock_log(of_service, of_people, of_sources, of_contacts);
+
+    with said as materialized (
+      select s.*, case when s.organization is not null then sha256(convert_to(s.organization::text, 'UTF8')) end as hash
+      from jsonb_to_recordset(of_observations) as s (person_key text, person_id text, kind text, asked_at timestamptz,
+        run_id text, attempt_id text, delivery_id text, organization_key text, identity_keys text[], facts jsonb,
+        organization jsonb)
+    ), companies as (
+      insert into enrichment.organization_facts (facts_hash, facts)
+      select distinct on (hash) hash, organization from said where hash is not null
+      order by hash
+      on conflict do nothing
+    )
+    insert into enrichment.observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id,
+      delivery_id, organization_key, organization_facts, identity_keys, facts)
+    select of_service, person_key, person_id, kind, asked_at, run_id, attempt_id,
+      delivery_id, organization_key, hash, coalesce(identity_keys, '{}'), facts
+    from said;
+
+    with decided as materialized (
+      select * from jsonb_to_recordset(of_matches) as m (source text, contact_id text, person_key text, evidence text,
+        asked boolean, run_id text, attempt_id text, row_number integer, decided_at timestamptz)
+    ), recorded as (
+      insert into enrichment.contact_records (source, contact_id, run_id, row_number, person_id, email, other_emails,
+        hashed_email, profile_url, first_name, last_name, name, organization_name, domain, keys)
+      select d.source, d.contact_id, d.run_id, d.row_number, r.person_id, r.email, r.other_emails,
+        r.hashed_email, r.profile_url, r.first_name, r.last_name, r.name, r.organization_name, r.domain, r.keys
+      from decided d
+      join enrichment.run_rows r on r.run_id = d.run_id and r.row_number = d.row_number
+      order by d.source, d.contact_id, d.row_number
+      on conflict do nothing
+    )
+    insert into enrichment.contact_matches (source, contact_id, service, person_key, evidence, asked, run_id,
+      attempt_id, row_number, decided_at)
+    select source, contact_id, of_service, person_key, evidence, asked, run_id, attempt_id, row_number, decided_at
+    from decided order by row_number desc;
+
+    perform enrichment.project(of_service, of_people, of_sources, of_contacts);
+  end
+$$`;

@@ -1,0 +1,46 @@
+import { sql, type Transaction } from 'kysely';
+import type { Tables } from '../db/schema.ts';
+import type { Said } from './observation.ts';
+
+/** An entry of the log of observations. */
+export interface Observation extends Said {
+  readonly person_key: string;
+  readonly kind: 'answer' | 'phones' | 'waterfall';
+  /** When the service was asked, by the database's clock in full precision. */
+  readonly asked_at: string;
+  readonly run_id: string;
+  readonly attempt_id: string;
+  readonly delivery_id: string | null;
+}
+
+/** A decision which person a contact is. */
+export interface MatchDecision {
+  readonly source: string;
+  readonly contact_id: string;
+  /** Null: the contact is no longer the person whom it was. */
+  readonly person_key: string | null;
+  readonly evidence: string;
+  readonly asked: boolean;
+  readonly run_id: string;
+  readonly attempt_id: string | null;
+  readonly row_number: number;
+  readonly decided_at: string;
+}
+
+/**
+ * Appends to the log and computes the current state of whoever it is about, in one statement. Entries of a run that is undone
+ * are kept, and change nothing until the undo is taken back.
+ *
+ * @param toJson how values become JSON text: `exactJson` of the service where they can hold exact numbers
+ */
+export async function appendToLog(
+  transaction: Transaction<Tables>,
+  service: string,
+  entries: { readonly observations: readonly Observation[]; readonly matches: readonly MatchDecision[] },
+  toJson: (value: unknown) => string = JSON.stringify,
+): Promise<void> {
+  if (entries.observations.length === 0 && entries.matches.length === 0) return;
+  await sql`
+    select append_to_log(${service}, ${toJson(entries.observations)}::jsonb, ${JSON.stringify(entries.matches)}::jsonb)
+  `.execute(transaction);
+}

@@ -1,0 +1,73 @@
+import type { Transaction } from 'kysely';
+import type { DeliveredPhone } from '../domain/identity/phone.ts';
+import type { LateKind } from '../domain/late-results/awaited-results.ts';
+import type { Tables } from '../db/schema.ts';
+import { appendToLog, type Observation } from './append-to-log.ts';
+import { recordMissing } from './lookup-history.ts';
+import { personKey, saidByLateResult } from './observation.ts';
+
+/** A contact that a late result is for. */
+export interface LateContact {
+  readonly source: string;
+  readonly contactId: string;
+  readonly personId: string;
+  readonly runId: string;
+  readonly rowNumber: number;
+  readonly attemptId: string;
+  /** When it was asked for, by the database's clock, in full precision. */
+  readonly askedAt: string;
+  readonly emails: readonly string[];
+  /** Its run was undone: what is appended changes nothing until the undo is taken back. */
+  readonly undone: boolean;
+}
+
+/** A person of a delivery, given to a contact. */
+export interface GivenLateResult {
+  readonly contact: LateContact;
+  readonly person: {
+    readonly phones: readonly DeliveredPhone[];
+    readonly emails: readonly { readonly email: string; readonly status: string | undefined }[];
+  };
+  /** The kinds of results that the body speaks of. */
+  readonly kinds: readonly LateKind[];
+}
+
+/**
+ * Appends what a delivery says about people whom calls asked for: one observation for each person and call. A later call that
+ * the service told to use this delivery has an observation of its own, so that it keeps it where the earlier run is undone.
+ */
+export async function recordLateResults(
+  transaction: Transaction<Tables>,
+  delivery: {
+    readonly deliveryId: string;
+    readonly kind: 'phones' | 'waterfall';
+    readonly service: string;
+  },
+  given: readonly GivenLateResult[],
+): Promise<void> {
+  const observations = new Map<string, Observation>();
+  const people = [...new Set(given.map(({ person }) => person))];
+  for (const { contact, person } of given) {
+    const key = personKey(contact.personId, contact);
+    // Two contacts can be one person, and one body can name a person twice.
+    observations.set(`${contact.attemptId} ${people.indexOf(person)} ${key}`, {
+      ...saidByLateResult(contact.personId, delivery.kind, person),
+      person_key: key,
+      kind: delivery.kind,
+      asked_at: contact.askedAt,
+      run_id: contact.runId,
+      attempt_id: contact.attemptId,
+      delivery_id: delivery.deliveryId,
+    });
+  }
+  await appendToLog(transaction, delivery.service, { observations: [...observations.values()], matches: [] });
+  await recordMissing(
+    transaction,
+    given
+      .filter(
+        ({ person, kinds }) => person.phones.length === 0 && kinds.some((kind) => kind !== 'waterfall_email'),
+      )
+      .map(({ contact }) => contact),
+    delivery.kind === 'phones' ? 'phone' : 'waterfall_phone',
+  );
+}

@@ -1,0 +1,228 @@
+import { parseEmail, isRoleAddress } from '../domain/identity/email-address.ts';
+import { contactFields, type ContactFields } from '../domain/identity/field-groups.ts';
+import { bounded, identityKeys } from '../domain/identity/identity-keys.ts';
+import { displayForm } from '../domain/identity/normalise.ts';
+import { personFieldGroups, type FieldGroup } from '../domain/identity/person-columns.ts';
+import type { Person } from '../domain/identity/person.ts';
+import { rankPhone, readPhones, type DeliveredPhone } from '../domain/identity/phone.ts';
+import { emailRank } from '../domain/late-results/late-assignment.ts';
+
+/** The members of a person under the names of the wire, as `documentedPerson` of the service tidies them. */
+export type DocumentedPerson = Readonly<Record<string, unknown>>;
+
+/** What one answer, delivery or poll said about one person, ready for the log. */
+export interface Said {
+  readonly person_id: string | null;
+  readonly organization_key: string | null;
+  readonly identity_keys: readonly string[];
+  /** By field group, and what else the interface document names under its own names. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** The employer under the names of the wire. */
+  readonly organization: Readonly<Record<string, unknown>> | null;
+}
+
+/** The row that somebody was accepted for: people without an id are told apart by it. */
+export interface AcceptedRow {
+  readonly runId: string;
+  readonly rowNumber: number;
+  readonly attemptId: string;
+}
+
+/**
+ * Under which key the log has a person: the service's id. A person without an id is known only by the row that they were accepted
+ * for: two missing ids are never equal.
+ */
+export function personKey(personId: string | null, row: AcceptedRow): string {
+  return personId === null
+    ? `row:${row.runId}:${row.rowNumber}:${row.attemptId}`
+    : identityKeys({ personId })[0]!;
+}
+
+/** What an answer says about a person; only what it says, so that an empty field never replaces a value. */
+export function saidByAnswer(
+  person: Person,
+  documented: DocumentedPerson,
+  waterfall?: { readonly status: string },
+): Said {
+  const fields = contactFields(person);
+  const { organization, employment_history, contact, account } = documented;
+  const known: Record<string, unknown> = { ...documented, ...withoutNull(fields) };
+  const grouped = Object.entries<FieldGroup>(personFieldGroups).flatMap(([name, group]) => {
+    if (name === 'organization_name' || (name === 'email' && fields.email === null)) return [];
+    const said = Object.keys(group.columns).flatMap((column) => {
+      const value = columnValue(known[column], group.columns[column]!);
+      return value === undefined ? [] : [[column, value]];
+    });
+    return said.length === 0 ? [] : [[name, Object.fromEntries(said)]];
+  });
+  const facts: Record<string, unknown> = Object.fromEntries(grouped);
+  for (const member of otherMembers) if (documented[member] !== undefined) facts[member] = documented[member];
+  if (facts['email']) facts['email'] = { ...facts['email'], rank: emailRank(fields.email_status) };
+  const emails = addressesOf(person, fields);
+  if (emails.length > 0) facts['emails'] = emails;
+  if (Array.isArray(employment_history) && employment_history.length > 0)
+    facts['employment'] = employment_history.map(withDates);
+  if (contact) facts['contact'] = contact;
+  if (account) facts['account'] = account;
+  if (waterfall) facts['waterfall'] = { status: displayForm(waterfall.status) };
+  const key = organizationKey(fields);
+  if (key !== null) facts['organization_name'] = withoutNull(pickEmployer(fields));
+  return {
+    person_id: fields.person_id,
+    organization_key: key,
+    identity_keys: confirmedKeys(person, fields),
+    facts,
+    organization:
+      organization && key !== null
+        ? { ...organization, domain: fields.organization_domain ?? undefined }
+        : null,
+  };
+}
+
+/** What a late result says about a person: every number and address, each with the rank by which the best one is chosen. */
+export function saidByLateResult(
+  personId: string | null,
+  kind: 'phones' | 'waterfall',
+  person: {
+    readonly phones: readonly DeliveredPhone[];
+    readonly emails: readonly { readonly email: string; readonly status: string | undefined }[];
+  },
+): Said {
+  const phones = readPhones(person.phones).map((phone) => ({
+    number: phone.number,
+    e164: phone.e164,
+    raw_number: phone.rawNumber,
+    status: phone.status,
+    confidence: phone.confidence,
+    position: phone.position,
+    // What a later delivery of the number leaves out is kept.
+    ...withoutNull({ type: phone.type, dnc_status: phone.dncStatus }),
+    origin: kind === 'phones' ? 'reveal' : 'waterfall',
+    ...rankPhone(phone),
+  }));
+  const addresses = person.emails.flatMap(({ email, status }) => {
+    const address = parseEmail(email);
+    return address === undefined
+      ? []
+      : [{ email: address, ...withoutNull({ email_status: status ?? null }) }];
+  });
+  return {
+    person_id: personId,
+    organization_key: null,
+    identity_keys: [
+      ...(personId === null ? [] : identityKeys({ personId })),
+      ...addresses.flatMap(({ email }) => (isRoleAddress(email) ? [] : [`email:${email}`])),
+    ],
+    facts: {
+      phones,
+      ...(kind === 'waterfall' && {
+        waterfall_emails: addresses.map((address) => ({ ...address, rank: emailRank(address.email_status) })),
+        emails: addresses.map((address, position) => ({ ...address, kind: 'waterfall', position })),
+      }),
+    },
+    organization: null,
+  };
+}
+
+/** Members of a person that belong to no group of columns. */
+const otherMembers = [
+  'extrapolated_email_confidence',
+  'contact_id',
+  'account_id',
+  'revealed_for_current_team',
+  'is_likely_to_engage',
+  'intent_strength',
+  'show_intent',
+] as const;
+
+function columnValue(value: unknown, type: string): unknown {
+  if (type === 'text[]') {
+    const texts = Array.isArray(value)
+      ? value.filter((each) => typeof each === 'string').map(displayForm)
+      : [];
+    return texts.length === 0 ? undefined : texts;
+  }
+  if (typeof value !== 'string') return type === 'integer' ? (value ?? undefined) : undefined;
+  const text = displayForm(value);
+  return text === '' ? undefined : text;
+}
+
+function pickEmployer(fields: ContactFields) {
+  const {
+    organization_name,
+    organization_id,
+    organization_domain,
+    organization_industry,
+    organization_employees,
+  } = fields;
+  return {
+    organization_name,
+    organization_id,
+    organization_domain,
+    organization_industry,
+    organization_employees,
+  };
+}
+
+/** Which company it is: by its id, otherwise by its domain, otherwise by its name. */
+function organizationKey(fields: ContactFields): string | null {
+  const { organization_id: id, organization_domain: domain, organization_name: name } = fields;
+  if (id !== null && (name !== null || domain !== null)) return `id:${bounded(id)}`;
+  if (domain !== null) return `domain:${domain}`;
+  return name === null ? null : `name:${bounded(name.toLowerCase())}`;
+}
+
+/** Every address of a person, each once; that of the profile first. */
+function addressesOf(person: Person, fields: ContactFields) {
+  const status = (of: string | null | undefined) =>
+    withoutNull({ email_status: of ? displayForm(of) : null });
+  const all = [
+    ...(fields.email === null
+      ? []
+      : [{ email: fields.email, kind: 'profile', ...status(fields.email_status) }]),
+    ...(person.personal_emails ?? []).map((email) => ({ email, kind: 'personal' })),
+    ...(person.contact?.email ? [{ email: person.contact.email, kind: 'saved_contact' }] : []),
+    ...(person.contact?.contact_emails ?? []).flatMap(({ email }) =>
+      email ? [{ email, kind: 'saved_contact' }] : [],
+    ),
+  ];
+  const byAddress = new Map<string, object>();
+  for (const [position, entry] of all.entries()) {
+    const email = parseEmail(entry.email);
+    if (email !== undefined && !byAddress.has(email)) byAddress.set(email, { ...entry, email, position });
+  }
+  return [...byAddress.entries()].map(([email, entry]) => ({ ...entry, email }));
+}
+
+/** What identifies the person and nobody else: not an address that several people read. */
+function confirmedKeys(person: Person, fields: ContactFields): string[] {
+  return [
+    ...identityKeys({
+      ...(fields.person_id !== null && { personId: fields.person_id }),
+      ...(fields.profile_url !== null && { profileUrl: fields.profile_url }),
+    }),
+    ...addressesOf(person, fields).flatMap(({ email }) => (isRoleAddress(email) ? [] : [`email:${email}`])),
+  ];
+}
+
+/** Dates that PostgreSQL reads as dates beside the texts of the wire. */
+function withDates(employment: unknown): object {
+  const job = employment as Readonly<Record<string, unknown>>;
+  return {
+    ...job,
+    current: typeof job['current'] === 'boolean' ? job['current'] : undefined,
+    started_on: isoDate(job['start_date']),
+    ended_on: isoDate(job['end_date']),
+  };
+}
+
+function isoDate(text: unknown): string | undefined {
+  const date = typeof text === 'string' ? /^[12]\d{3}-\d\d-\d\d(?![\d])/.exec(text)?.[0] : undefined;
+  const read = date === undefined ? Number.NaN : Date.parse(date);
+  // Date.parse takes the 31st of June for the 1st of July in some forms; a date that is none is left in its text.
+  return Number.isNaN(read) || new Date(read).toISOString().slice(0, 10) !== date ? undefined : date;
+}
+
+function withoutNull<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Partial<Fields>;
+}

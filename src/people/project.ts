@@ -1,0 +1,28 @@
+import { sql, type Transaction } from 'kysely';
+import type { Tables } from '../db/schema.ts';
+
+/** Whose current state is to be computed: people of one service, and contacts. */
+export interface Projected {
+  readonly service: string;
+  readonly people: readonly string[];
+  readonly contacts: readonly { readonly source: string; readonly contactId: string }[];
+}
+
+/** Locks people and contacts against other writers of their log, in the order in which every writer locks them. */
+export async function lockLog(transaction: Transaction<Tables>, of: Projected): Promise<void> {
+  await sql`select lock_log(${sql.join(keysOf(of))})`.execute(transaction);
+}
+
+/** Computes the current state of people and contacts from the log, and tells the feed what changed. Lock them first. */
+export async function project(transaction: Transaction<Tables>, of: Projected): Promise<void> {
+  await sql`select project(${sql.join(keysOf(of))})`.execute(transaction);
+}
+
+function keysOf({ service, people, contacts }: Projected) {
+  return [
+    sql`${service}`,
+    sql`${people}::text[]`,
+    sql`${contacts.map(({ source }) => source)}::text[]`,
+    sql`${contacts.map(({ contactId }) => contactId)}::text[]`,
+  ];
+}

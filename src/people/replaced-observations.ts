@@ -1,0 +1,86 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Warehouse } from '../db/database.ts';
+import { lockLog, project } from './project.ts';
+
+const observationsPerBatch = 5_000;
+
+/**
+ * Over an observation `o` and its person `p`: nothing that is current cites it, so that what is known stays the same without it. Of
+ * an undone run it stays, for the undo can be taken back.
+ */
+const isReplaced = sql`
+  not exists (select from runs u where u.run_id = o.run_id and u.undone_at is not null)
+  and not exists (select from jsonb_each_text(p.said_by) as cited where cited.value = o.observation_id::text)
+  and not p.emails @> jsonb_build_array(jsonb_build_object('observation_id', o.observation_id))
+  and not p.phones @> jsonb_build_array(jsonb_build_object('observation_id', o.observation_id))
+  and not exists (
+    select from organizations g where g.service = o.service and g.organization_key = o.organization_key
+      and g.observation_id = o.observation_id)
+  and (o.organization_key is distinct from p.organization_key or exists (
+    select from observations n
+    where n.service = o.service and n.person_key = o.person_key and n.organization_key = o.organization_key
+      and n.observation_id = (p.said_by ->> 'organization_name')::bigint
+      and (n.facts -> 'organization_name') ?& array(select jsonb_object_keys(o.facts -> 'organization_name'))))`;
+
+/** How many observations are older than a time and replaced. @param before null: none */
+export async function countReplaced(
+  { database }: Warehouse,
+  before: RawBuilder<Date | null>,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from observations o join people p using (service, person_key)
+    where o.recorded_at < ${before} and ${isReplaced}
+  `.execute(database);
+  return rows[0]!.count;
+}
+
+/**
+ * Removes observations that are older than a time and that newer ones have replaced; the newest that said a value is never
+ * removed. A run whose values were all that a person had before can then be undone, and nothing comes back in their place.
+ *
+ * @param before null: nothing is removed
+ * @param signal ends it between two batches
+ * @returns how many were removed
+ */
+export async function removeReplaced(
+  { database }: Warehouse,
+  before: RawBuilder<Date | null>,
+  signal: AbortSignal,
+): Promise<number> {
+  let removed = 0;
+  for (let after: string | null = '0'; after !== null && !signal.aborted;) {
+    const from: string = after;
+    const batch = await database.transaction().execute(async (transaction) => {
+      const read = await sql<{ last: string | null }>`
+        select max(observation_id) as last from (
+          select observation_id from observations
+          where observation_id > ${from} and recorded_at < ${before}
+          order by observation_id limit ${observationsPerBatch}
+        ) batch
+      `.execute(transaction);
+      const last = read.rows[0]!.last;
+      const candidates = sql`
+        select o.observation_id, service, person_key from observations o join people p using (service, person_key)
+        where o.observation_id > ${from} and o.observation_id <= ${last} and o.recorded_at < ${before}
+          and ${isReplaced}`;
+      const { rows: people } = await sql<{ service: string; keys: string[] }>`
+        select service, array_agg(distinct person_key) as keys from (${candidates}) c group by service
+      `.execute(transaction);
+      let count = 0;
+      for (const { service, keys } of people) {
+        const of = { service, people: keys, contacts: [] };
+        await lockLog(transaction, of);
+        const gone = await sql`
+          delete from observations where observation_id in (
+            select observation_id from (${candidates}) c where service = ${service} and person_key = any(${keys}::text[]))
+        `.execute(transaction);
+        count += Number(gone.numAffectedRows ?? 0n);
+        await project(transaction, of);
+      }
+      return { last, count };
+    });
+    removed += batch.count;
+    after = batch.last;
+  }
+  return removed;
+}
