@@ -59,18 +59,24 @@ export const peoplePerPage = 1_000;
 /** Limits of the interface document: at most 10 entries in `details`. */
 export const peoplePerCall = 10;
 
-/** Statuses of a run in `enrichment.runs`. The last four are those of the public surface. */
-export type RunStatus =
-  | 'ingesting'
-  | 'planning'
-  | 'awaiting_approval'
-  | 'running'
-  | 'cancelling'
-  | 'planned'
-  | 'paused'
-  | 'finished'
-  | 'cancelled'
-  | 'failed';
+/**
+ * Statuses of a run in `enrichment.runs`, and whether the run keeps the status: nothing is begun or changed in it any more.
+ * The last four are those of the public surface.
+ */
+export const runStatuses = {
+  ingesting: 'unfinished',
+  planning: 'unfinished',
+  awaiting_approval: 'unfinished',
+  running: 'unfinished',
+  cancelling: 'unfinished',
+  planned: 'final',
+  paused: 'unfinished',
+  finished: 'final',
+  cancelled: 'final',
+  failed: 'final',
+} as const;
+
+export type RunStatus = keyof typeof runStatuses;
 
 export interface RunInput {
   readonly runId: string;

@@ -1,18 +1,23 @@
 import { sql } from 'kysely';
-import type { RunStatus } from '../contract.ts';
+import { runStatuses, type RunStatus } from '../contract.ts';
+import { oneOf } from './one-of.ts';
 
-const finalStatuses: readonly RunStatus[] = ['planned', 'finished', 'cancelled', 'failed'];
+/** Every status of a run once. */
+export const allStatuses = Object.keys(runStatuses) as readonly RunStatus[];
+
+const finalStatuses = allStatuses.filter(isFinal);
 
 /** Whether a run keeps this status: nothing is begun or changed in it any more. */
 export function isFinal(status: RunStatus): boolean {
-  return finalStatuses.includes(status);
+  return runStatuses[status] === 'final';
 }
 
 /**
- * In SQL, over `runs`: the run goes on, or waits for somebody. Word for word the condition of the index `runs_one_unfinished`,
- * which PostgreSQL takes only so.
+ * In SQL, over `runs`: the run continues, or waits for a person. The index `runs_one_unfinished` has the same text, without
+ * which PostgreSQL would not use it.
  */
-export const isUnfinished = sql<boolean>`status not in ('planned', 'finished', 'cancelled', 'failed')`;
+export const unfinishedText = `status not in (${oneOf(finalStatuses)})`;
+export const isUnfinished = sql.raw<boolean>(unfinishedText);
 
 /** Begins the key of a run that only looks at an export: it plans, or reads who is in it, and never spends. */
 export const planKeyPrefix = 'plan ';

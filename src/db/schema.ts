@@ -1,3 +1,5 @@
+import type { AttemptStatus } from '../domain/money/attempt-status.ts';
+import type { DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import type { ColumnType, Generated } from 'kysely';
 import type { RunPriority, PauseReason } from '../contract.ts';
@@ -120,8 +122,6 @@ export interface RunPeopleTable {
   position: number;
   row_number: number;
 }
-
-export type AttemptStatus = 'admitted' | 'awaiting' | 'unknown' | 'settled' | 'refused' | 'released';
 
 export interface AttemptsTable {
   attempt_id: string;
@@ -329,13 +329,6 @@ export interface EnrichedContactsView {
   service: string;
   person_key: string;
 }
-
-/**
- * - `received`: stored, and not looked at yet (or its call has no answer yet).
- * - `applied`: took effect. `duplicate`: the same bytes took effect before.
- * - `orphaned`: nobody in it was asked for; `quarantined`: it cannot be understood. Both are kept, and can be replayed.
- */
-export type DeliveryStatus = 'received' | 'applied' | 'duplicate' | 'orphaned' | 'quarantined';
 
 export interface WebhookDeliveriesTable {
   delivery_id: string;

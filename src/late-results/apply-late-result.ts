@@ -1,3 +1,4 @@
+import type { DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import { countedPeople, nounFor } from '../domain/text/counted.ts';
@@ -22,7 +23,7 @@ import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** What became of a delivery; `waiting`: its call is still in the air, and it stays in the inbox. */
-export type DeliveryEffect = 'applied' | 'duplicate' | 'orphaned' | 'quarantined' | 'waiting' | 'done-before';
+export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | 'done-before';
 
 /**
  * Applies one delivery in one transaction: contacts, credits, what is still awaited, and the delivery's own mark. Applying
@@ -206,7 +207,7 @@ function reasonOf(
 }
 
 interface Marking {
-  readonly status: 'applied' | 'duplicate' | 'orphaned' | 'quarantined';
+  readonly status: Exclude<DeliveryStatus, 'received'>;
   readonly reason: string | null;
   readonly subject?: string;
   readonly covers?: readonly string[];

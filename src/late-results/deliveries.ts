@@ -1,10 +1,11 @@
+import { anyOf } from '../db/one-of.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { keptByServiceSeconds } from '../domain/late-results/awaited-results.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { LateScope } from './late-polls.ts';
-import type { DeliveryStatus } from '../db/schema.ts';
+import { ineffectiveStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 
 export interface StoredDelivery {
   readonly deliveryId: string;
@@ -176,7 +177,7 @@ export const notLookedAt = sql`status = 'received', reason = null, applied_at = 
 /** Lets a delivery that had no effect be looked at again, such as by a release that understands more. */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<boolean> {
   const reopened = await sql`
-    update webhook_deliveries set ${notLookedAt} where delivery_id = ${deliveryId} and status in ('quarantined', 'orphaned') and body is not null
+    update webhook_deliveries set ${notLookedAt} where delivery_id = ${deliveryId} and status in (${anyOf(ineffectiveStatuses)}) and body is not null
   `.execute(warehouse.database);
   return Number(reopened.numAffectedRows) > 0;
 }

@@ -1,3 +1,5 @@
+import { anyOf } from '../db/one-of.ts';
+import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
 import { sql, type Transaction } from 'kysely';
 import type { LateKind } from '../domain/late-results/awaited-results.ts';
 import { countUncovered, type CallPeople } from '../domain/late-results/delivered-part.ts';
@@ -34,7 +36,7 @@ export async function readAppliedParts(
 ): Promise<AppliedPart[]> {
   const parts = await sql<AppliedPart>`
     select encode(body_sha256, 'hex') as hash, covers, brings, credits::text as credits
-    from webhook_deliveries where attempt_id = ${attemptId} and status in ('applied', 'orphaned')
+    from webhook_deliveries where attempt_id = ${attemptId} and status in (${anyOf(creditedStatuses)})
   `.execute(transaction);
   return parts.rows;
 }

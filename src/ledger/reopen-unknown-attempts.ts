@@ -1,3 +1,5 @@
+import { anyOf } from '../db/one-of.ts';
+import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { sql } from 'kysely';
 import { peoplePerCall } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -19,7 +21,7 @@ export async function reopenUnknown(
     where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::int[]) and r.outcome = 'unknown'
       and r.keys <> '{}'
       and (select count(*) = 1 and bool_and(a.status = 'unknown') from attempt_people p join attempts a using (attempt_id)
-        where p.run_id = r.run_id and p.row_number = r.row_number and a.status not in ('refused', 'released'))
+        where p.run_id = r.run_id and p.row_number = r.row_number and a.status not in (${anyOf(freeStatuses)}))
     returning r.row_number
   `.execute(warehouse.database);
   return reopened.rows.map((row) => row.row_number);

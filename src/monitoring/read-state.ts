@@ -1,3 +1,6 @@
+import { ineffectiveStatuses } from '../domain/late-results/delivery-status.ts';
+import { anyOf } from '../db/one-of.ts';
+import { askedStatuses, holdingStatuses } from '../domain/money/attempt-status.ts';
 import { sql, type Transaction } from 'kysely';
 import { readPeriodBudgets, type BudgetLimits, type PeriodBudget } from '../ledger/credit-ledger.ts';
 import { readReports } from '../ledger/rate-reports.ts';
@@ -138,7 +141,7 @@ async function readOpenAttempts(transaction: Transaction<Tables>): Promise<State
       extract(epoch from clock_timestamp() - min(admitted_at))::float8 as seconds,
       count(*) filter (where awaits <> '{}' and (status = 'unknown' or awaited_until <= clock_timestamp()))::int as expired,
       count(*) filter (where status = 'awaiting' and awaited_until > clock_timestamp())::int as awaited
-    from attempts where status in ('admitted', 'awaiting', 'unknown') group by status
+    from attempts where status in (${anyOf(holdingStatuses)}) group by status
   `.execute(transaction);
   return rows;
 }
@@ -153,7 +156,7 @@ async function readDeliveries(
   `.execute(transaction);
   const quarantined = await sql<State['quarantinedDeliveries'][number]>`
     select status, count(*)::int as deliveries from webhook_deliveries
-    where status in ('orphaned', 'quarantined') group by status
+    where status in (${anyOf(ineffectiveStatuses)}) group by status
   `.execute(transaction);
   return { inbox: inbox.rows[0]!, quarantinedDeliveries: quarantined.rows };
 }
@@ -191,7 +194,7 @@ async function readUnfinished(transaction: Transaction<Tables>): Promise<readonl
     from runs r
     left join budgets b on b.budget_id = 'run:' || r.run_id
     cross join lateral (
-      select coalesce(sum(people) filter (where status in ('settled', 'awaiting', 'unknown')), 0)::int as asked,
+      select coalesce(sum(people) filter (where status in (${anyOf(askedStatuses)})), 0)::int as asked,
         trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
         trim_scale(coalesce(sum(credits_reserved) filter (where status in ('admitted', 'awaiting')), 0))::text as reserved,
         trim_scale(coalesce(sum(credits_reserved) filter (where status = 'unknown'), 0))::text as unknown,

@@ -1,3 +1,5 @@
+import { anyOf } from '../db/one-of.ts';
+import { effectiveStatuses, ineffectiveStatuses } from '../domain/late-results/delivery-status.ts';
 import { sql, type RawBuilder } from 'kysely';
 import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -39,7 +41,7 @@ const closedRun = sql`not exists (select 1 from attempts o where o.run_id = r.ru
   and not exists (select 1 from webhook_deliveries w where w.run_id = r.run_id and w.status = 'received')`;
 
 /** A delivery that had no effect is kept for `enrich inbox replay`, for a time of its own. */
-const quarantined = sql`d.status in ('orphaned', 'quarantined')`;
+const quarantined = sql`d.status in (${anyOf(ineffectiveStatuses)})`;
 
 /** A plan that was only looked at discards its rows by itself, unless it was killed: after a day it will not any more. */
 const abandonedPlan = sql`(r.finished_at is null and not ${maySpend} and r.created_at < clock_timestamp() - interval '1 day')`;
@@ -121,7 +123,7 @@ export async function prune(
 ): Promise<PruneFigures> {
   const answers = await inBatches(signal, bodiesPerBatch, () => pruneAnswers(warehouse, retention.answers));
   const deliveries = await inBatches(signal, bodiesPerBatch, () =>
-    pruneDeliveries(warehouse, sql`d.status in ('applied', 'duplicate')`, retention.deliveries),
+    pruneDeliveries(warehouse, sql`d.status in (${anyOf(effectiveStatuses)})`, retention.deliveries),
   );
   const quarantine = await inBatches(signal, bodiesPerBatch, () =>
     pruneDeliveries(warehouse, quarantined, retention.quarantine),

@@ -1,3 +1,4 @@
+import { isOutcome, outcomeFacts, type Outcome } from '../domain/runs/outcome.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { html, type Insertion, type Markup } from './html.ts';
 import type { Calls, Coverage, RunReport } from './report.ts';
@@ -62,24 +63,23 @@ function lengthOf(value: number, most: number, longest: number): number {
   return value === 0 || most === 0 ? 0 : Math.max(1.5, (value / most) * longest);
 }
 
-const toneOfOutcome: Readonly<Record<string, Tone>> = {
+const toneOfGroup = {
   enriched: 'good',
-  not_found: 'plain',
-  identity_mismatch: 'plain',
-  rejected: 'plain',
-  unknown: 'warning',
-  over_budget: 'warning',
-};
+  'without contact': 'plain',
+  'not asked': 'quiet',
+  'needs a person': 'warning',
+} as const satisfies Readonly<Record<(typeof outcomeFacts)[Outcome]['group'], Tone>>;
 
 const keysOfOutcomes: readonly Key[] = [
-  { name: 'enriched', tone: 'good' },
-  { name: 'asked for, without a contact', tone: 'plain' },
-  { name: 'not asked for', tone: 'quiet' },
-  { name: 'needs a person', tone: 'warning' },
+  { name: 'enriched', tone: toneOfGroup.enriched },
+  { name: 'asked for, without a contact', tone: toneOfGroup['without contact'] },
+  { name: 'not asked for', tone: toneOfGroup['not asked'] },
+  { name: 'needs a person', tone: toneOfGroup['needs a person'] },
 ];
 
+/** Rows without an outcome yet are not asked for. */
 function toneOf(outcome: string): Tone {
-  return toneOfOutcome[outcome] ?? 'quiet';
+  return toneOfGroup[isOutcome(outcome) ? outcomeFacts[outcome].group : 'not asked'];
 }
 
 /** Rows by outcome, as bars. */

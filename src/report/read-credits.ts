@@ -1,3 +1,6 @@
+import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
+import { anyOf } from '../db/one-of.ts';
+import { holdingStatuses } from '../domain/money/attempt-status.ts';
 import { sql, type Kysely } from 'kysely';
 import type { RunRecord } from '../runs/runs.ts';
 import type { Tables } from '../db/schema.ts';
@@ -30,7 +33,7 @@ export async function readCredits(database: Kysely<Tables>, run: RunRecord): Pro
         sum(credits) filter (where subject like 'waterfall:%') as waterfall
       from (
         select attempt_id, subject, max(credits) as credits from webhook_deliveries
-        where run_id = ${run.runId} and subject is not null and status in ('applied', 'orphaned') group by attempt_id, subject
+        where run_id = ${run.runId} and subject is not null and status in (${anyOf(creditedStatuses)}) group by attempt_id, subject
       ) dearest group by attempt_id
     ), booked as (
       select a.status, a.credits_reserved as reserved, coalesce(a.credits_settled, 0) as settled,
@@ -44,7 +47,7 @@ export async function readCredits(database: Kysely<Tables>, run: RunRecord): Pro
     )
     select ${total(sql`settled`)} as settled, ${total(sql`records`)} as records, ${total(sql`phones`)} as phones,
       ${total(sql`waterfall`)} as waterfall, ${total(sql`settled - records - phones - waterfall`)} as decided,
-      ${total(sql`reserved`, sql`status in ('admitted', 'awaiting', 'unknown')`)} as held,
+      ${total(sql`reserved`, sql`status in (${anyOf(holdingStatuses)})`)} as held,
       ${total(sql`reserved`, sql`status = 'admitted'`)} as "inFlight",
       ${total(sql`reserved`, sql`status = 'awaiting'`)} as awaiting,
       ${total(sql`reserved`, sql`status = 'unknown'`)} as unknown
@@ -106,7 +109,7 @@ export async function readWaste(database: Kysely<Tables>, runId: string): Promis
       from answers a cross join unnest(found_ids) as person_id join written using (attempt_id, person_id)
     ), subjects as (
       select max(d.credits) as credits from webhook_deliveries d join attempts a using (attempt_id)
-      where d.run_id = ${runId} and d.subject is not null and d.status in ('applied', 'orphaned') and a.credits_settled > 0
+      where d.run_id = ${runId} and d.subject is not null and d.status in (${anyOf(creditedStatuses)}) and a.credits_settled > 0
       group by d.attempt_id, d.subject having bool_and(d.status = 'orphaned')
     ), wasted as (
       select 1 as position, 'no_contact' as kind, sum(unwritten) as count, sum(unwritten * share) as credits from answers

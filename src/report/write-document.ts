@@ -1,3 +1,4 @@
+import { answeredOutcomes, isOutcome, outcomeFacts } from '../domain/runs/outcome.ts';
 import { formatCredits, parseCredits } from '../domain/money/decimal.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { creditsSection } from './credits-section.ts';
@@ -45,7 +46,7 @@ function headlineOf({
   calls,
 }: RunReport): ReportDocument['headline'] {
   const enriched = outcomes.enriched ?? 0;
-  const asked = enriched + (outcomes.not_found ?? 0) + (outcomes.identity_mismatch ?? 0);
+  const asked = answeredOutcomes.reduce((sum, name) => sum + (outcomes[name] ?? 0), 0);
   const email = costs.find(({ field }) => field === 'verified_email');
   const wasted = formatCredits(waste.reduce((sum, each) => sum + (parseCredits(each.credits) ?? 0n), 0n));
   return [
@@ -73,7 +74,7 @@ function outcomesSection({ run, outcomes }: RunReport): Section {
     words(outcome),
     count(number),
     share(number, run.rows),
-    meaningOf[outcome] ?? '',
+    isOutcome(outcome) ? outcomeFacts[outcome].meaning : openRows,
   ]);
   return {
     id: 'outcomes',
@@ -94,22 +95,7 @@ function outcomesSection({ run, outcomes }: RunReport): Section {
   };
 }
 
-const meaningOf: Readonly<Record<string, string>> = {
-  enriched: 'found, and written to the warehouse',
-  not_found: 'the service does not know the person',
-  identity_mismatch: 'somebody came back who is not shown to be this person',
-  no_identifier: 'nothing to ask with',
-  duplicate: 'the same person as another row',
-  suppressed: 'opted out, or on the suppression list',
-  fresh: 'asked recently',
-  in_flight: 'being asked for by another run',
-  over_budget: 'no credits were left',
-  rejected: 'the service refuses this person’s data',
-  unknown: 'may have been billed, and the answer was lost',
-  cancelled: 'the run was cancelled first',
-  malformed: 'the row could not be read',
-  open: 'not decided yet',
-};
+const openRows = 'not decided yet';
 
 function coverageSection({ coverage }: RunReport): Section {
   const { contacts, fields } = coverage;

@@ -1,3 +1,5 @@
+import { anyOf } from '../db/one-of.ts';
+import { answeredOutcomes } from '../domain/runs/outcome.ts';
 import { sql, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage, type PauseReason } from '../contract.ts';
 import { isFreeMail } from '../domain/identity/free-mail.ts';
@@ -70,7 +72,7 @@ export interface PilotResult extends Matches {
 export async function readPilot(warehouse: Warehouse, runId: string, pages: number): Promise<PilotResult> {
   const rows = await sql<Matches & PilotResult['fields']>`
     select count(*) filter (where r.outcome = 'enriched')::int as found,
-      count(*) filter (where r.outcome in ('enriched', 'not_found', 'identity_mismatch', 'rejected'))::int as answered,
+      count(*) filter (where r.outcome in (${anyOf(answeredOutcomes)}))::int as answered,
       count(c.email) filter (where r.outcome = 'enriched')::int as email,
       count(c.phone) filter (where r.outcome = 'enriched')::int as phone,
       count(c.title) filter (where r.outcome = 'enriched')::int as title
@@ -124,7 +126,8 @@ export async function readLatestMatches(
   calls: number,
 ): Promise<Matches> {
   const latest = await sql<Matches>`
-    select count(*) filter (where p.outcome = 'enriched')::int as found, count(p.outcome)::int as answered
+    select count(*) filter (where p.outcome = 'enriched')::int as found, 
+      count(*) filter (where p.outcome in (${anyOf(answeredOutcomes)}))::int as answered
     from (
       select a.attempt_id from attempts a join runs r using (run_id)
       where a.run_id = ${runId} and a.answered_at is not null

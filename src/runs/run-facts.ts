@@ -1,3 +1,5 @@
+import { anyOf } from '../db/one-of.ts';
+import { askedStatuses } from '../domain/money/attempt-status.ts';
 import { sql } from 'kysely';
 import type { RunFacts } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -47,7 +49,7 @@ export async function readRunMoney(warehouse: Warehouse, runId: string): Promise
   const result = await sql<RunMoney>`
     select count(*) filter (where status <> 'released')::int as calls,
       count(*) filter (where status = 'admitted')::int as "underWay",
-      coalesce(sum(people) filter (where status in ('settled', 'awaiting', 'unknown')), 0)::int as people,
+      coalesce(sum(people) filter (where status in (${anyOf(askedStatuses)})), 0)::int as people,
       trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
       trim_scale(coalesce(sum(credits_reserved) filter (where status in ('admitted', 'awaiting')), 0))::text as reserved,
       trim_scale(coalesce(sum(credits_reserved) filter (where status = 'unknown'), 0))::text as unknown

@@ -1,3 +1,5 @@
+import { anyOf } from '../db/one-of.ts';
+import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { sql } from 'kysely';
 import type { PlanSummary, RunPriority, RunStatus, PauseReason, Undone } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
@@ -151,7 +153,7 @@ export async function adoptService(warehouse: Warehouse, runId: string, service:
   const adopted = await sql`
     update runs set options = jsonb_set(options, '{service}', to_jsonb(${service}::text))
     where run_id = ${runId} and (options ->> 'service' = ${service} or not exists (
-      select 1 from attempts a where a.run_id = runs.run_id and a.status not in ('refused', 'released')))
+      select 1 from attempts a where a.run_id = runs.run_id and a.status not in (${anyOf(freeStatuses)})))
   `.execute(warehouse.database);
   return Number(adopted.numAffectedRows ?? 0n) > 0;
 }

@@ -1,3 +1,4 @@
+import { deliveryStatuses } from '../../domain/late-results/delivery-status.ts';
 import { Command, Option } from 'commander';
 import { serviceName } from '../../config/settings.ts';
 import { counted } from '../../domain/text/counted.ts';
@@ -33,15 +34,7 @@ function listCommand(): Command {
   return withSettings(new Command('list'))
     .description('the newest deliveries')
     .argument('[run]', 'only those of this run, or of the "latest"')
-    .addOption(
-      new Option('--status <status>', 'only those in this state').choices([
-        'received',
-        'applied',
-        'duplicate',
-        'orphaned',
-        'quarantined',
-      ]),
-    )
+    .addOption(new Option('--status <status>', 'only those in this state').choices(deliveryStatuses))
     .option('--limit <n>', 'how many to list', wholeNumber(1), 50)
     .option('--json', 'as a JSON array')
     .addHelpText('after', '\nExample:\n  enrich inbox list --status quarantined')

@@ -1,7 +1,15 @@
-/** What can come after the answer, by the parameter that asks for it. */
-const lateKinds = ['phone', 'waterfall_email', 'waterfall_phone'] as const;
+/** What can come after the answer: the option of a run that asks for it, and the member of an answer that announces it. */
+const lateKinds = {
+  phone: { asked: ({ reveal }) => reveal.includes('phone'), announcedAs: 'phones' },
+  waterfall_email: { asked: ({ waterfall }) => waterfall.includes('email'), announcedAs: 'waterfall' },
+  waterfall_phone: { asked: ({ waterfall }) => waterfall.includes('phone'), announcedAs: 'waterfall' },
+} as const satisfies Readonly<
+  Record<string, { asked: (extras: AskedExtras) => boolean; announcedAs: 'phones' | 'waterfall' }>
+>;
 
-export type LateKind = (typeof lateKinds)[number];
+export type LateKind = keyof typeof lateKinds;
+
+const allLateKinds = Object.keys(lateKinds) as readonly LateKind[];
 
 /** What a run asks for beyond the record itself. */
 export interface AskedExtras {
@@ -10,10 +18,8 @@ export interface AskedExtras {
 }
 
 /** The results that come later for a run that asks for these extras; none where everything comes with the answer. */
-export function lateKindsOf({ reveal, waterfall }: AskedExtras): LateKind[] {
-  return lateKinds.filter((kind) =>
-    kind === 'phone' ? reveal.includes('phone') : waterfall.includes(kind.slice('waterfall_'.length)),
-  );
+export function lateKindsOf(extras: AskedExtras): LateKind[] {
+  return allLateKinds.filter((kind) => lateKinds[kind].asked(extras));
 }
 
 /**
@@ -43,10 +49,11 @@ export interface LateAnnouncement {
  */
 export function awaitedKinds(asked: readonly LateKind[], answer: LateAnnouncement): LateKind[] {
   const { found, phoneStatus, waterfallStatus } = answer;
-  const phonesCome = found > 0 && phoneStatus !== 'skipped' && phoneStatus !== 'failed';
-  const waterfallComes =
+  const phones = found > 0 && phoneStatus !== 'skipped' && phoneStatus !== 'failed';
+  const waterfall =
     waterfallStatus === undefined || waterfallStatus === 'accepted' || waterfallStatus === 'partial_accepted';
-  return asked.filter((kind) => (kind === 'phone' ? phonesCome : waterfallComes));
+  const comes = { phones, waterfall };
+  return asked.filter((kind) => comes[lateKinds[kind].announcedAs]);
 }
 
 /** The service keeps results for 30 days. What has not come by then never will, and a token is worth nothing any more. */

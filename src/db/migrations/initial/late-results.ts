@@ -1,3 +1,9 @@
+import { oneOf } from '../../../db/one-of.ts';
+import {
+  deliveryStatuses,
+  effectiveStatuses,
+  ineffectiveStatuses,
+} from '../../../domain/late-results/delivery-status.ts';
 /** The inbox of webhook deliveries and polls; `schema.ts` explains the columns. */
 export const lateResultTables = [
   `create table enrichment.webhook_deliveries (
@@ -11,7 +17,7 @@ export const lateResultTables = [
     received_at timestamptz not null default clock_timestamp(),
     status text not null default 'received'
       constraint webhook_deliveries_status
-        check (status in ('received', 'applied', 'duplicate', 'orphaned', 'quarantined')),
+        check (status in (${oneOf(deliveryStatuses)})),
     reason text,
     applied_at timestamptz,
     late boolean not null default false,
@@ -29,8 +35,8 @@ export const lateResultTables = [
   `create index webhook_deliveries_by_run on enrichment.webhook_deliveries (run_id, status)`,
   // For the metrics: deliveries without effect are few, and the table is large.
   `create index webhook_deliveries_without_effect on enrichment.webhook_deliveries (status)
-    where status in ('orphaned', 'quarantined')`,
+    where status in (${oneOf(ineffectiveStatuses)})`,
   // Deliveries enter this index when they have taken effect, so storing a delivery does not write to it.
   `create index webhook_deliveries_to_prune on enrichment.webhook_deliveries (received_at)
-    where status in ('applied', 'duplicate') and body is not null`,
+    where status in (${oneOf(effectiveStatuses)}) and body is not null`,
 ];

@@ -1,3 +1,4 @@
+import { attemptStatuses, holdingStatuses } from '../../../domain/money/attempt-status.ts';
 import { periodNames } from '../../../domain/money/budget-periods.ts';
 import { oneOf } from '../../one-of.ts';
 
@@ -7,7 +8,7 @@ export const ledgerTables = [
     attempt_id text primary key,
     run_id text not null references enrichment.runs,
     batch integer not null,
-    status text not null check (status in ('admitted', 'awaiting', 'unknown', 'settled', 'refused', 'released')),
+    status text not null check (status in (${oneOf(attemptStatuses)})),
     reason text,
     people integer not null check (people > 0),
     request_id text,
@@ -28,10 +29,10 @@ export const ledgerTables = [
     answered_at timestamptz,
     closed_at timestamptz,
     constraint attempts_settled_once_known
-      check ((credits_settled is null) = (status in ('admitted', 'awaiting', 'unknown')))
+      check ((credits_settled is null) = (status in (${oneOf(holdingStatuses)})))
   )`,
   `create index attempts_by_batch on enrichment.attempts (run_id, batch)`,
-  `create index attempts_open on enrichment.attempts (status) where status in ('admitted', 'awaiting', 'unknown')`,
+  `create index attempts_open on enrichment.attempts (status) where status in (${oneOf(holdingStatuses)})`,
   `create unique index attempts_by_token on enrichment.attempts (token_hash) where token_hash is not null`,
   `create index attempts_to_poll on enrichment.attempts (run_id, next_poll_at) where status = 'awaiting'`,
   `create index attempts_by_request on enrichment.attempts (request_id) where request_id is not null`,

@@ -1,8 +1,11 @@
+import { notifiedEvents } from '../../../domain/runs/notified-event.ts';
+import { oneOf } from '../../one-of.ts';
+
 /** What a person is notified of: runs and budgets; `schema.ts` explains the columns. */
 export const notificationTables = [
   `create table enrichment.notifications (
     notification_id bigint generated always as identity primary key,
-    event text not null check (event in ('finished', 'paused', 'failed', 'budget')),
+    event text not null check (event in (${oneOf(notifiedEvents)})),
     run_id text references enrichment.runs on delete cascade,
     facts jsonb,
     occurred_at timestamptz not null default clock_timestamp(),

@@ -1,11 +1,13 @@
+import { allStatuses, unfinishedText } from '../../run-states.ts';
+import { oneOf } from '../../../db/one-of.ts';
+import { outcomes } from '../../../domain/runs/outcome.ts';
 /** Runs, their rows, and what a run holds while it works; `schema.ts` explains the columns. */
 export const runTables = [
   `create table enrichment.runs (
     run_id text primary key,
     run_key text not null,
     workflow_id text not null,
-    status text not null check (status in ('ingesting', 'planning', 'awaiting_approval', 'running', 'cancelling',
-      'planned', 'paused', 'finished', 'cancelled', 'failed')),
+    status text not null check (status in (${oneOf(allStatuses)})),
     pause_reason jsonb,
     source text,
     file_path text not null,
@@ -33,14 +35,14 @@ export const runTables = [
     undo_unfinished boolean not null default false
   )`,
   `create unique index runs_one_unfinished on enrichment.runs (run_key)
-    where status not in ('planned', 'finished', 'cancelled', 'failed')`,
+    where ${unfinishedText}`,
   `create index runs_by_time on enrichment.runs (created_at desc)`,
 
   `create table enrichment.run_rows (
     run_id text not null,
     row_number integer not null,
     contact_id text not null,
-    outcome text,
+    outcome text check (outcome in (${oneOf(outcomes)})),
     reason text,
     raw text not null,
     person_id text,
