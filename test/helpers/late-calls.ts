@@ -18,7 +18,7 @@ export interface LateExtras {
   readonly waterfall: readonly ('email' | 'phone')[];
 }
 
-export const onlyPhones: LateExtras = { reveal: ['phone'], waterfall: [] };
+const onlyPhones: LateExtras = { reveal: ['phone'], waterfall: [] };
 /** What one person of a waterfall may cost in these tests. */
 const waterfallCeiling = 20;
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Rule } from './scenario.ts';
 
 /**
@@ -28,8 +29,20 @@ export function distort(people: readonly string[], fault: Rule, stranger: () => 
       return people.slice(0, Math.floor(people.length / 2));
     case 'duplicate':
       return people.flatMap((person) => [person, person]);
+    case 'long-ids':
+      return people.map((person) =>
+        person.replace(/"id":"([^"]*)"/, (_, id: string) => `"id":"${longId(id)}"`),
+      );
     case 'not-a-list':
     case undefined:
       return people;
   }
+}
+
+/** Longer than an entry of an index can be, and of no pattern that a database could compress. */
+function longId(id: string): string {
+  const hashes = Array.from({ length: 200 }, (_, index) =>
+    createHash('sha256').update(`${id} ${index}`).digest('base64url'),
+  );
+  return hashes.join('');
 }

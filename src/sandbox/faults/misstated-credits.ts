@@ -13,6 +13,8 @@ export function creditsMember(credits: number, fault: MisstatedCredits | undefin
       return [`"credits_consumed":"${credits} credits"`];
     case 'double':
       return [`"credits_consumed":${credits * 20 + 200}`];
+    case 'huge':
+      return ['"credits_consumed":99999999999999'];
     case undefined:
       return [`"credits_consumed":${credits}`];
   }

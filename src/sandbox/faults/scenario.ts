@@ -5,7 +5,7 @@ const milliseconds = z.int().min(0);
 const day = 86_400_000;
 
 /** How an answer or a delivery can misstate what it cost. The bill stays right. */
-const misstatedCredits = z.enum(['missing', 'fractional', 'negative', 'text', 'double']);
+const misstatedCredits = z.enum(['missing', 'fractional', 'negative', 'text', 'double', 'huge']);
 
 /** How a service can say that the account is out of credits: nobody has shown its answer. */
 const outOfCredits = z.literal([200, 402, 403]);
@@ -30,7 +30,18 @@ const rule = z.strictObject({
   for_seconds: z.number().positive().optional(),
   /** What becomes of the people found. */
   matches: z
-    .enum(['null', 'drop', 'reverse', 'rotate', 'stub', 'foreign', 'short', 'duplicate', 'not-a-list'])
+    .enum([
+      'null',
+      'drop',
+      'reverse',
+      'rotate',
+      'stub',
+      'foreign',
+      'short',
+      'duplicate',
+      'long-ids',
+      'not-a-list',
+    ])
     .optional(),
   /** What becomes of the number of credits in the answer. */
   credits: misstatedCredits.optional(),
@@ -78,9 +89,15 @@ const deliveryRule = z.strictObject({
   copies: z.int().min(1).max(1_000).optional(),
   /** One body for each person. */
   split: z.boolean().optional(),
+  /** Of a waterfall: addresses in one body and phones in another, each with its own price. */
+  fields: z.literal('apart').optional(),
+  /** Each body counts everybody whom it does not name as missing. */
+  missing: z.literal('rest').optional(),
+  /** Another body is sent to the same address before: unbilled, and not of this request. */
+  beside: z.enum(['html', 'strangers', 'nobody', 'absurd-price']).optional(),
   gzip: z.boolean().optional(),
-  /** Somebody whom nobody asked for; or ids that differ from those of the answer. */
-  people: z.enum(['foreign', 'other-ids']).optional(),
+  /** Somebody whom nobody asked for; ids that differ from those of the answer; or no ids. */
+  people: z.enum(['foreign', 'other-ids', 'no-ids']).optional(),
   credits: misstatedCredits.optional(),
   body: z.enum(['nul', 'surrogate', 'huge-number', 'not-json', 'cut', 'empty']).optional(),
   /** What polls are answered with instead. */

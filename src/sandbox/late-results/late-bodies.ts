@@ -28,7 +28,7 @@ export function nativeBody(result: {
     `"people":[${people
       .map((person) =>
         JSON.stringify({
-          id: idOf(person, rule, seed),
+          ...idMember(person, rule, seed),
           status: 'success',
           phone_numbers: phonesOf(person, seed),
         }),
@@ -43,22 +43,25 @@ export function waterfallBody(result: {
   readonly people: readonly LatePerson[];
   readonly requestId: string;
   readonly targetFields: readonly string[];
+  /** Counted as missing; undefined: the body does not say. */
+  readonly missing: number | undefined;
   readonly credits: number;
   readonly rule: DeliveryRule;
   readonly seed: number;
 }): string {
-  const { people, requestId, targetFields, credits, rule, seed } = result;
+  const { people, requestId, targetFields, missing, credits, rule, seed } = result;
   const vendors = [{ id: 'vendor-1', name: 'Invented Vendor', status: 'success' }];
   const members = [
     '"status":"success"',
     `"request_id":"${requestId}"`,
     `"target_fields":${JSON.stringify(targetFields)}`,
     `"records_enriched":${people.length}`,
+    ...(missing === undefined ? [] : [`"missing_records":${missing}`]),
     ...creditsMember(credits, rule.credits),
     `"people":[${people
       .map((person) =>
         JSON.stringify({
-          id: idOf(person, rule, seed),
+          ...idMember(person, rule, seed),
           ...(targetFields.includes('emails') && {
             emails: person.email === null ? [] : [{ email: person.email, email_status_cd: 'verified' }],
           }),
@@ -93,10 +96,32 @@ function phonesOf(person: LatePerson, seed: number): Record<string, unknown>[] {
   });
 }
 
-function idOf(person: LatePerson, rule: DeliveryRule, seed: number): string {
-  if (rule.people === 'foreign') return new Chance(seed, `foreign ${person.id}`).identifier();
-  if (rule.people === 'other-ids') return `w${person.id.slice(1)}`;
-  return person.id;
+function idMember(person: LatePerson, rule: DeliveryRule, seed: number): { readonly id?: string } {
+  if (rule.people === 'no-ids') return {};
+  if (rule.people === 'foreign') return { id: new Chance(seed, `foreign ${person.id}`).identifier() };
+  return { id: rule.people === 'other-ids' ? `w${person.id.slice(1)}` : person.id };
+}
+
+/** A body that has nothing to do with the request to whose address it is sent. */
+export function bodyBeside(
+  result: { readonly body: string },
+  beside: DeliveryRule['beside'],
+  seed: number,
+): string {
+  switch (beside) {
+    case 'strangers': {
+      const id = new Chance(seed, `beside ${result.body.length}`).identifier();
+      const phone = { sanitized_number: '+12025550199', type_cd: 'mobile', status_cd: 'valid_number' };
+      return JSON.stringify({ credits_consumed: 8, people: [{ id, phone_numbers: [phone] }] });
+    }
+    case 'nobody':
+      return '{"people":[]}';
+    case 'absurd-price':
+      return result.body.replace(/"credits_consumed":[^,]*/, '"credits_consumed":1000000');
+    case 'html':
+    case undefined:
+      return '<html>service unavailable</html>';
+  }
 }
 
 /** What parsers and databases stumble over. */

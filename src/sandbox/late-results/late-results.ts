@@ -6,7 +6,7 @@ import type { Carried, LateRequest } from '../server/carried.ts';
 import type { Refusal } from '../faults/failures.ts';
 import type { Faults } from '../faults/faults.ts';
 import { pollParametersSchema } from '../interface/inputs.ts';
-import { nativeBody, waterfallBody, type LatePerson } from './late-bodies.ts';
+import { bodyBeside, nativeBody, waterfallBody, type LatePerson } from './late-bodies.ts';
 import type { LateStore, StoredResult } from './late-store.ts';
 import type { DeliveryRule } from '../faults/scenario.ts';
 
@@ -94,7 +94,7 @@ export class LateResults {
     return groups.map((people) => {
       const billed = people.filter((person) => person.hasMobile);
       const credits = billed.length * mobilePhoneCredits;
-      const asked = rule.split ? 1 : request.people.length;
+      const asked = rule.split && !rule.missing ? 1 : request.people.length;
       return this.#make('phones', request, rule, {
         body: nativeBody({ people, asked, credits, rule, seed: this.#options.seed }),
         people: billed,
@@ -106,23 +106,26 @@ export class LateResults {
 
   #makeWaterfall(request: LateRequest): Promise<void>[] {
     const rule = this.#options.faults.nextDelivery('waterfall');
-    const found = request.people;
-    const credits = request.creditsOfAnswer + found.length * vendorCredits;
-    return [
+    const groups = rule.split ? request.people.map((person) => [person]) : [request.people];
+    const fields = rule.fields ? request.waterfall.map((field) => [field]) : [request.waterfall];
+    const bodies = fields.flatMap((targetFields) => groups.map((people) => ({ targetFields, people })));
+    return bodies.map(({ targetFields, people }, index) =>
       this.#make('waterfall', request, rule, {
         body: waterfallBody({
-          people: found,
+          people,
           requestId: request.requestId,
-          targetFields: request.waterfall,
-          credits,
+          targetFields,
+          missing: rule.missing && request.people.length - people.length,
+          // Whatever the answer has not said that it cost.
+          credits: (index === 0 ? request.creditsOfAnswer : 0) + people.length * vendorCredits,
           rule,
           seed: this.#options.seed,
         }),
-        people: found,
-        everybody: found,
+        people,
+        everybody: people,
         creditsEach: vendorCredits,
       }),
-    ];
+    );
   }
 
   #make(
@@ -183,6 +186,9 @@ export class LateResults {
         if (number === result.number) this.#phonesInFlight.delete(person);
     }
     if (result.rule.never) return;
+    const { beside } = result.rule;
+    if (beside && result.tries === 0)
+      await this.#post({ ...result, body: bodyBeside(result, beside, this.#options.seed) });
     const copies = result.tries === 0 ? (result.rule.copies ?? 1) : 1;
     const statuses = await Promise.all(Array.from({ length: copies }, () => this.#post(result)));
     if (this.#closed) return;
