@@ -5,8 +5,8 @@ import type { Logger } from '../src/telemetry/log.ts';
 import { isDatabaseAway } from '../src/db/postgres-errors.ts';
 
 /**
- * Maps what an activity throws to what Temporal keeps: a type, one sentence and no cause, because causes carry statements
- * and cells. A database that is away is tried again; a Problem needs a person.
+ * Maps what an activity throws to what Temporal keeps: a type, one sentence and no cause, because causes carry
+ * statements and cells. A database that is away is tried again; a Problem needs a person.
  */
 export async function mappingFailures<Result>(log: Logger, work: () => Promise<Result>): Promise<Result> {
   try {

@@ -4,8 +4,8 @@ import { Context } from '@temporalio/activity';
 const beatMilliseconds = 2_500;
 
 /**
- * Runs work under a steady heartbeat, so that Temporal sees within seconds that this worker has died, and tells the work
- * by the signal when the activity is cancelled or the worker shuts down.
+ * Runs work under a steady heartbeat, so that Temporal sees within seconds that this worker has died, and tells the
+ * work by the signal when the activity is cancelled or the worker shuts down.
  *
  * @param details what the heartbeat says of the work: counts only
  */

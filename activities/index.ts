@@ -108,7 +108,9 @@ export function createCallActivities(
   };
 }
 
-/** Short work beats as well: without a heartbeat the death of its worker would go unseen until the work's time is up. */
+/**
+ * Short work beats as well: without a heartbeat the death of its worker would go unseen until the work's time is up.
+ */
 function beating<Result>(log: Logger, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   return mappingFailures(log, () => withHeartbeat(work));
 }

@@ -1,15 +1,18 @@
-// Makes one file of each library that consists of many: Node finds, reads and compiles modules one by one, and a command such as
-// `enrich status` spent half of its processor time on those of two libraries.
+// Makes one file of each library that consists of many: Node finds, reads and compiles modules one by one, and a
+// command such as `enrich status` spent half of its processor time on those of two libraries.
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Plain JavaScript that our own code alone imports, and by these names: beside a second copy, objects would not know each other. */
+/**
+ * Plain JavaScript that our own code alone imports, and by these names: beside a second copy, objects would not know
+ * each other.
+ */
 const libraries = ['fastify', 'kysely', 'libphonenumber-js', 'prom-client', 'undici', 'yaml', 'zod'];
 
 /**
- * Node looks for a library in the nearest `node_modules` first: the compiled code finds these, and the tests, which run the
- * sources, those that npm has installed.
+ * Node looks for a library in the nearest `node_modules` first: the compiled code finds these, and the tests, which run
+ * the sources, those that npm has installed.
  *
  * @param {string} dist folder of the compiled code
  */
@@ -53,7 +56,9 @@ async function bundleLibrary(library, folder) {
   }
 }
 
-/** Exports all that the library does, under the same names: of one in CommonJS, a bundler would export a default alone. */
+/**
+ * Exports all that the library does, under the same names: of one in CommonJS, a bundler would export a default alone.
+ */
 async function sourceOfEntry(library) {
   const names = Object.keys(await import(library)).filter((name) => name !== 'module.exports');
   return [

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * src/dev/presence.ts, which is not compiled yet when this runs).
  *
  * @param {string} directory
- * @param {() => void} onWait told once, when somebody else is at it
+ * @param {() => void} onWait told once, when another person is at it
  * @param {() => Promise<void>} work
  */
 export async function exclusively(directory, onWait, work) {

@@ -1,5 +1,6 @@
 /**
- * Names and payload types that workflows, activities and clients share. Imports nothing, so that every side can import it.
+ * Names and payload types that workflows, activities and clients share. Imports nothing, so that every side can import
+ * it.
  *
  * Everything here ends up in Temporal's history and UI: ids, counts, times and reasons, never personal data or secrets.
  */
@@ -7,10 +8,11 @@
 /** Everything but the calls: ingest, plan, page opening, finish. */
 export const controlTaskQueue = 'enrichment-control';
 /**
- * The paid calls: few slots, one long-lived activity each, so that they never starve the rest. A queue for each priority:
- * batches that wait for a place in the rate window hold their slots, and those of a backfill would otherwise hold all of
- * them while a night begins. Inside a worker the queue of calls decides whose batch goes first. Measured with 600 people a
- * night beside a backfill: up to 16 of its calls went before a batch of the night that was ready, on one queue.
+ * The paid calls: few slots, one long-lived activity each, so that they never starve the rest. A queue for each
+ * priority: batches that wait for a place in the rate window hold their slots, and those of a backfill would otherwise
+ * hold all of them while a night begins. Inside a worker the queue of calls decides whose batch goes first. Measured
+ * with 600 people a night beside a backfill: up to 16 of its calls went before a batch of the night that was ready, on
+ * one queue.
  */
 export const callTaskQueues = {
   'ad-hoc': 'enrichment-calls-ad-hoc',
@@ -83,25 +85,27 @@ export interface RunInput {
   /** For whoever reads the input on the run's page: the file's name, and the run's own budget. */
   readonly file: string;
   readonly maxCredits: string | null;
-  /** Already allowed to spend (`--yes`, or the terminal said yes). */
+  /** Already allowed to spend (`--yes`, or the terminal approved). */
   readonly approved: boolean;
   /** Batches of a page that are under way at once. */
   readonly batchConcurrency: number;
   readonly priority: RunPriority;
   /** The namespace knows our search attributes. */
   readonly searchable: boolean;
-  /** Nobody has asked the service yet what it says of the credential that the run will call with. */
+  /** The service has not been asked yet whether it accepts the credential. */
   readonly checksService: boolean;
-  /** Results are to come after the answers, and the run waits for them; absent where everything comes with the answer. */
+  /**
+   * Results are to come after the answers, and the run waits for them; absent where everything comes with the answer.
+   */
   readonly lateResults?: { readonly pollAfterSeconds: number };
-  /** Carried over continue-as-new: where to go on, and what was done. */
+  /** Carried over continue-as-new: where to continue, and what was done. */
   readonly carried?: { readonly page: number; readonly tally: BatchTally };
 }
 
 /**
- * Where a schedule finds its export, each time anew: a path as the worker sees it, an address, a pattern of either, a table, or
- * a query. `*` and `?` stand in the name of a file, and `{date}` anywhere for the as-of date in the schedule's time zone, as
- * 2026-11-21.
+ * Where a schedule finds its export, each time anew: a path as the worker sees it, an address, a pattern of either, a
+ * table, or a query. `*` and `?` stand in the name of a file, and `{date}` anywhere for the as-of date in the
+ * schedule's time zone, as 2026-11-21.
  */
 export type ExportChoice =
   | { readonly kind: 'file' | 'every-new' | 'from-table' | 'query'; readonly from: string }
@@ -184,12 +188,12 @@ export interface IngestResult {
   readonly source: string;
 }
 
-/** Why a run cannot go on by itself: a stable type, a sentence, and the next step. */
+/** Why a run cannot continue by itself: a stable type, a sentence, and the next step. */
 export interface PauseReason {
   readonly type: string;
   readonly reason: string;
   readonly next: string;
-  /** The budgets that it waits for, where that is why: raising them lets it go on. */
+  /** The budgets that it waits for, where that is why: raising them lets it continue. */
   readonly budgets?: readonly string[];
 }
 
@@ -272,7 +276,9 @@ export type BatchResult =
     }
   /** No credits are left for even one person; what is left of the run is over budget. */
   | { readonly kind: 'over_budget'; readonly tally: BatchTally; readonly budget: string }
-  /** Nothing may be sent now: the run was paused or cancelled, or the service refuses the key or has no credits left. */
+  /**
+   * Nothing may be sent now: the run was paused or cancelled, or the service refuses the key or has no credits left.
+   */
   | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly pauseReason: PauseReason };
 
 /** How the results that come after their answers stand, in requests and deliveries. */
@@ -285,7 +291,7 @@ export interface LateResultsStatus {
   readonly arrived: number;
   /** Of those, after the run had ended. */
   readonly late: number;
-  /** Deliveries in which nobody was asked for. */
+  /** Deliveries about people who were not asked for. */
   readonly orphaned: number;
   /** Deliveries that lie in the inbox. */
   readonly waiting: number;
@@ -370,14 +376,14 @@ export interface ControlActivities {
   pruneWarehouse(): Promise<Pruned>;
   /** Finds the export of a schedule, and begins its runs; those that were begun already are found again. */
   beginScheduledRuns(request: ScheduledRunInput & { readonly asOf: string }): Promise<ScheduledRuns>;
-  /** Says what the pilot came to; where the run should not go on by itself it is paused by then. */
+  /** Says what the pilot came to; where the run should not continue by itself it is paused by then. */
   judgePilot(request: RunRequest): Promise<PilotJudgement>;
   /** What the run does, whose page found no credits. */
   resolveBudgetExhaustion(request: RunRequest): Promise<BudgetMeeting>;
   /** @param request.limit credits as text, or `none` */
   changeRunBudget(request: RunRequest & { readonly limit: string; readonly reason: string }): Promise<void>;
   changePriority(request: RunRequest & { readonly priority: RunPriority }): Promise<void>;
-  /** Waits for the calls of the page that are in the air; tells how many people will not be asked for. */
+  /** Waits for the calls of the page that are in flight; tells how many people will not be asked for. */
   skipPage(request: PageRequest & { readonly reason: string }): Promise<{ readonly people: number }>;
   finishRun(
     request: RunRequest & {

@@ -49,7 +49,7 @@ export interface WorkerSettings {
 }
 
 export interface RunningWorker {
-  /** Drains: no new activity is taken, no further call is begun, calls in the air are waited for. */
+  /** Drains: no new activity is taken, no further call is begun, calls in flight are waited for. */
   stop(): Promise<void>;
   /** Settles when the worker has ended; fails if it ended by itself. */
   readonly ended: Promise<void>;
@@ -65,12 +65,13 @@ const patienceMilliseconds = 20_000;
 /**
  * The composition root: everything that a worker process runs with is made here, once.
  *
- * Task queues of their own for paid calls: those have few slots and live long, and would starve ingest and page opening.
+ * Task queues of their own for paid calls: those have few slots and live long, and would starve ingest and page
+ * opening.
  */
 export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
   const { config, log, metrics, tracing } = settings;
   const warehouse = openWarehouse(settings.databaseUrl, {
-    // One per call in the air, one more for each admission beside it, and some for the control queue.
+    // One per call in flight, one more for each admission beside it, and some for the control queue.
     connections: 2 * config.callConcurrency + 6,
     applicationName: 'enrich worker',
     onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
@@ -140,8 +141,8 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
         ...options,
         taskQueue,
         activities: callActivities,
-        // As many again as calls in the air: where the next batch first had to come from Temporal when a call ends, a call of
-        // a lower priority would go instead.
+        // As many again as calls in flight: where the next batch first had to come from Temporal when a call ends, a
+        // call of a lower priority would go instead.
         maxConcurrentActivityTaskExecutions: 2 * config.callConcurrency,
       }),
     ),

@@ -7,11 +7,12 @@ import type { RunState } from './run-state.ts';
 const pauseBetweenTriesMilliseconds = 60_000;
 
 /**
- * What a run does whose page found no credits for even one person. Where it waits, it is paused until the budget is raised, the
- * day or month turns, a late result gives credits back, or a person resumes or cancels it: a durable wait that costs nothing.
+ * What a run does whose page found no credits for even one person. Where it waits, it is paused until the budget is
+ * raised, the day or month turns, a late result gives credits back, or a person resumes or cancels it: a durable wait
+ * that costs nothing.
  *
  * @param callsMade by the page that found none
- * @returns the budget that ends the run; undefined: it goes on with the same page
+ * @returns the budget that ends the run; undefined: it continues with the same page
  */
 export async function resolveBudgetExhaustion(run: RunState, callsMade: number): Promise<string | undefined> {
   let paused: PauseReason | undefined;

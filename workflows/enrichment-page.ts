@@ -34,9 +34,9 @@ const { enrichBatch } = proxyActivities<CallActivities>({
 });
 
 /**
- * About a thousand people of a run: one activity per bulk call, `batchConcurrency` of them at a time. Ends early where nothing may be
- * sent any more, and where its history grows long: a backfill that lets others go first for a day would come to the end of what
- * Temporal keeps. Run again, it takes up what is still open.
+ * About a thousand people of a run: one activity per bulk call, `batchConcurrency` of them at a time. Ends early where
+ * nothing may be sent any more, and where its history grows long: a backfill that lets others go first for a day would
+ * come to the end of what Temporal keeps. Run again, it takes up what is still open.
  */
 export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   let woken = false;

@@ -28,14 +28,14 @@ interface Ending {
 }
 
 /**
- * One run of one export: ingest → plan → (approve) → pages → finish. Its truth is in the database: started anew after any
- * loss it goes on where the tables say.
+ * One run of one export: ingest → plan → (approve) → pages → finish. Its truth is in the database: started anew after
+ * any loss it continues where the tables say.
  */
 export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
   const run = new RunState(input);
   installSteering(run);
 
-  // A cancellation in Temporal itself ends the run in the same order as our own update: calls in the air are waited for
+  // A cancellation in Temporal itself ends the run in the same order as our own update: calls in flight are waited for
   // and every row gets its outcome; only then is the workflow cancelled for Temporal as well.
   const cancelledInTemporal = CancellationScope.current().cancelRequested.catch(async (error: unknown) => {
     await CancellationScope.nonCancellable(() => cancelRun(run, 'cancelled in Temporal'));
@@ -93,7 +93,7 @@ async function prepare(run: RunState, input: RunInput): Promise<PlanSummary> {
   return planned.plan;
 }
 
-/** A schedule begins runs that nobody watches: with a credential that is refused they pause before they spend anything. */
+/** Scheduled runs are unattended: with a refused credential they pause before they spend anything. */
 async function untilServiceIsReady(run: RunState): Promise<void> {
   while (!run.isCancelling) {
     const check = await quick.checkService.executeWithOptions(
@@ -110,8 +110,8 @@ async function untilServiceIsReady(run: RunState): Promise<void> {
 }
 
 /**
- * Asks for the people of the pilot, waits for all that they cost and bring, and for a word where the run should not go on by
- * itself.
+ * Asks for the people of the pilot, waits for all that they cost and bring, and for a word where the run should not
+ * continue by itself.
  *
  * @returns how the run ends, where it ends here
  */
@@ -181,7 +181,7 @@ async function enrichPages(run: RunState, input: RunInput, pages: number): Promi
   return { ending: 'finished' };
 }
 
-/** Goes on from here with an empty history. */
+/** Continues from here with an empty history. */
 function goOnAnew({ page, tally, priority }: RunState, input: RunInput): Promise<never> {
   return continueAsNew<typeof enrichmentRun>({
     ...input,
@@ -227,7 +227,7 @@ async function finish(run: RunState, end: Ending): Promise<RunFacts> {
   return facts;
 }
 
-/** A failure is for what needs another file or other options: the run cannot go on. */
+/** A failure is for what needs another file or other options: the run cannot continue. */
 async function fail(run: RunState, why: PauseReason): Promise<never> {
   run.pauseReason = why;
   await run.setStatus('failed', why);

@@ -9,8 +9,8 @@ const { sweepLateResults } = proxyActivities<ControlActivities>({
 });
 
 /**
- * Looks after the late results of runs that have ended: started by a schedule, since nobody else waits for them. The result
- * says what it did.
+ * Looks after the late results of runs that have ended: started by a schedule, since no other person waits for them.
+ * The result says what it did.
  */
 export async function lateResultSweep(): Promise<{ readonly applied: number }> {
   return sweepLateResults.executeWithOptions({ summary: 'late results of runs that have ended' }, []);

@@ -3,9 +3,9 @@ import type { LateResultsStatus } from '../src/contract.ts';
 import { counted } from '../src/domain/text/counted.ts';
 
 /**
- * The part of a run that looks after results which come later. One look applies what lies in the inbox and polls what is
- * due; a look is taken when the receiver says that there is mail, and when the next poll or the end of the waiting is due.
- * One timer at a time, which is set anew only for an earlier moment: each timer is an action that is billed.
+ * The part of a run that looks after results which come later. One look applies what lies in the inbox and polls what
+ * is due; a look is taken when the receiver says that there is mail, and when the next poll or the end of the waiting
+ * is due. One timer at a time, which is set anew only for an earlier moment: each timer is an action that is billed.
  */
 export class LateResults {
   status: LateResultsStatus = {

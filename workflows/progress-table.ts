@@ -1,7 +1,9 @@
 import { counted } from '../src/domain/text/counted.ts';
 import type { RunProgress } from './messages.ts';
 
-/** The run in one Markdown table, for the page of the run in Temporal's UI: what, how far, how much, what it waits for. */
+/**
+ * The run in one Markdown table, for the page of the run in Temporal's UI: what, how far, how much, what it waits for.
+ */
 export function progressTable({
   phase,
   page,

@@ -31,7 +31,7 @@ export class RunState {
   plan: PlanSummary | null = null;
   /** What the service says of the credential; null: the command that began the run asked. */
   service: string | null = null;
-  /** Why it does not go on; null: it does. */
+  /** Why it does not continue; null: it does. */
   pauseReason: PauseReason | null = null;
   approved: boolean;
   cancelling: string | undefined;
@@ -39,7 +39,7 @@ export class RunState {
   page: number;
   tally: BatchTally;
   isPilotPassed = false;
-  /** Counts the words to go on: one that comes while a page is ending must not be lost. */
+  /** Counts the words to continue: one that comes while a page is ending must not be lost. */
   resumes = 0;
   /** A budget was changed since this was last set to false. */
   budgetChanged = false;
@@ -105,8 +105,9 @@ export class RunState {
   }
 
   /**
-   * Writes the status. One after another, in the order in which they were asked for: a pause and a resume at the same moment
-   * would otherwise be carried out in any order, and the database could say "running" after the pause was acknowledged.
+   * Writes the status. One after another, in the order in which they were asked for: a pause and a resume at the same
+   * moment would otherwise be carried out in any order, and the database could say "running" after the pause was
+   * acknowledged.
    */
   setStatus(status: RunStatus, why?: PauseReason): Promise<void> {
     const { runId } = this;
@@ -156,7 +157,7 @@ export class RunState {
     tell: (page: ReturnType<typeof getExternalWorkflowHandle>) => Promise<void>,
   ): Promise<void> {
     if (this.#openChild === undefined) return;
-    // The page may have ended meanwhile: then there is nobody to tell.
+    // The page may have ended meanwhile: then there is no workflow to signal.
     await tell(getExternalWorkflowHandle(this.#openChild)).catch(() => {});
   }
 }

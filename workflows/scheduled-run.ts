@@ -29,8 +29,8 @@ const { beginScheduledRuns } = proxyActivities<ControlActivities>({
 type EndedRun = ScheduledRunResult['runs'][number];
 
 /**
- * One time of a schedule: what is there to enrich now, one run after another. Each is a child with its run's own id, steered
- * like any other; it goes on if this workflow is terminated.
+ * One time of a schedule: what is there to enrich now, one run after another. Each is a child with its run's own id,
+ * steered like any other; it continues if this workflow is terminated.
  *
  * A run that waits for a person keeps this workflow open: so the schedule's overlap policy decides about the next time.
  * It fails where a run failed, after the other runs, so that a schedule that pauses on failure does.

@@ -57,7 +57,7 @@ export function installSteering(run: RunState): void {
     description:
       'Send no further call until the run is resumed; calls in the air are waited for. Argument: why.',
     validator: (_reason: string) => {
-      // A run that waits for a budget, or for the late results of its pilot, would go on by itself.
+      // A run that waits for a budget, or for the late results of its pilot, would continue by itself.
       const isPilotOut = run.phase === 'awaiting late results' && run.page <= (run.plan?.pages ?? 0);
       if (run.phase !== 'enriching' && run.phase !== 'paused' && !isPilotOut)
         throw new Error(`the run is ${run.phase}: only a run that is enriching can be paused`);

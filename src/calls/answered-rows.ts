@@ -77,7 +77,7 @@ export function answeredRows(
       case 'identity_mismatch':
         return { ...answered, reason: row.reason };
       case 'not_found':
-        // Somebody came back, and may have been billed: that is no miss.
+        // A person came back, and may have been billed: that is no miss.
         return unreadable.has(index)
           ? { ...answered, outcome: 'identity_mismatch', reason: 'what came back is no readable person' }
           : answered;
@@ -86,10 +86,11 @@ export function answeredRows(
 }
 
 /**
- * Takes people away who are on the suppression list, by what the row or the answer says of them: somebody can be put on it
- * while their call is in the air, or be found under an address that the export did not have.
+ * Takes people away who are on the suppression list, by what the row or the answer says of them: a person can be put on
+ * it while their call is in flight, or be found under an address that the export did not have.
  *
- * @returns the rows; whether the answer speaks of anybody on the list, those who were given to no row included; and their ids
+ * @returns the rows; whether the answer speaks of anybody on the list, those who were given to no row included; and
+ *   their ids
  */
 export async function withoutSuppressed(
   transaction: Transaction<Tables>,
@@ -101,7 +102,7 @@ export async function withoutSuppressed(
   readonly namesSuppressed: boolean;
   readonly personIds: readonly string[];
 }> {
-  // A number below zero is that of no row, but of somebody who came back.
+  // A number below zero is that of no row, but of a person who came back.
   const people = matches.flatMap((match, index) => (match ? [{ rowNumber: -1 - index, match }] : []));
   const rowNumbers = rows.map(({ rowNumber }) => rowNumber);
   const learned = people.flatMap(({ rowNumber, match }) =>

@@ -72,9 +72,9 @@ export type AttemptResult =
       readonly people: number;
       readonly pauseReason: PauseReason | undefined;
     }
-  /** The service refused the first `people` as they stand in the request; nobody was billed. */
+  /** The service refused the first `people` as they stand in the request; no person was billed. */
   | { readonly kind: 'refused'; readonly called: true; readonly people: number; readonly reason: string }
-  /** Nobody was asked or billed; the same people can be asked again. */
+  /** No person was asked or billed; the same people can be asked again. */
   | { readonly kind: 'again' }
   | ({ readonly kind: 'wait' } & Wait)
   | { readonly kind: 'over_budget'; readonly budget: string }
@@ -162,7 +162,7 @@ export async function attemptCall(
   };
 }
 
-/** Sits out what calls in the air may give back of a budget; a full window is for the batch to wait for. */
+/** Sits out what calls in flight may give back of a budget; a full window is for the batch to wait for. */
 async function admitWhenAffordable(
   dependencies: AttemptDependencies,
   { run, batch, people }: AttemptRequest,
@@ -189,7 +189,7 @@ async function admitWhenAffordable(
     );
     if ('alarms' in admission) admission.alarms.forEach(dependencies.onBudgetAlarm);
     if (admission.kind !== 'over_budget' || !admission.mayFreeCredits) return admission;
-    // A miss costs nothing: what calls in the air have reserved may come back within a second.
+    // A miss costs nothing: what calls in flight have reserved may come back within a second.
     await sleep(200, undefined, { signal });
   }
 }

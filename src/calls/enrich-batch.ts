@@ -18,9 +18,9 @@ export interface BatchContext {
 }
 
 /**
- * Asks for everybody of one batch who has no outcome yet, call by call, until everybody has one or something stands in the
- * way. Safe to run again after a crash at any point: what was admitted before and not recorded may have been sent, so it
- * becomes unknown and is not sent again.
+ * Asks for everybody of one batch who has no outcome yet, call by call, until everybody has one or something stands in
+ * the way. Safe to run again after a crash at any point: what was admitted before and not recorded may have been sent,
+ * so it becomes unknown and is not sent again.
  */
 export async function enrichBatch(
   dependencies: AttemptDependencies,
@@ -41,7 +41,9 @@ export async function enrichBatch(
     return stopped(dependencies, request.runId, tally, otherService(run, dependencies.limits.service));
   const groups: OpenPerson[][] = [people];
   let taken = false;
-  /** Refused alone. Only when the service has taken somebody else of the batch is that known to be about the person. */
+  /**
+   * Refused alone. Only when the service has taken another person of the batch is that known to be about the person.
+   */
   const rejected: { rowNumber: number; reason: string }[] = [];
   const writeOff = async (): Promise<void> => {
     for (const person of rejected.splice(0)) {
@@ -93,7 +95,8 @@ export async function enrichBatch(
         groups.unshift(group);
         break;
       case 'refused': {
-        // One person can make the service refuse all ten (422). Nobody was billed, so halving costs calls and no credits.
+        // One person can make the service refuse all ten (422). No person was billed, so halving costs calls and no
+        // credits.
         const sent = group.slice(0, result.people);
         const rest = group.slice(result.people);
         if (sent.length > 1) {
@@ -111,7 +114,7 @@ export async function enrichBatch(
       case 'taken': {
         const open = await readOpenPeople(warehouse.database, request.runId, request.batch);
         const left = group.filter(({ rowNumber }) => open.some((person) => person.rowNumber === rowNumber));
-        // Their page was skipped, or a call that was given up has brought their outcome.
+        // Their page was skipped, or a call that was abandoned has brought their outcome.
         if (left.length < group.length) {
           groups.unshift(left);
           break;
@@ -156,16 +159,16 @@ export async function enrichBatch(
     }
     if (groups.some((left) => left.length > 0)) await registerWaitingBatch(warehouse.database, ready);
   }
-  // Admission has done it for most; not where nobody was left to be asked for.
+  // Admission has done it for most; not where no person was left to be asked for.
   await deregisterWaitingBatch(warehouse.database, ready);
   await writeOff();
   return { kind: 'done', tally: tally.read() };
 }
 
 /**
- * How long those need who go first is not known: a moment, or all night. A batch sits out so many times its patience while their
- * calls come and go, so that it goes on at once after a short run; then it looks again each five minutes. Looking each time that a
- * place could be free would fill the history of its page, 150 events a look, within hours.
+ * How long those need who go first is not known: a moment, or all night. A batch sits out so many times its patience
+ * while their calls come and go, so that it goes on at once after a short run; then it looks again each five minutes.
+ * Looking each time that a slot could be free would fill the history of its page, 150 events a look, within hours.
  */
 const preemptedPatience = 6;
 const preemptedMilliseconds = 5 * 60_000;
@@ -174,10 +177,14 @@ function numbersOf(people: readonly OpenPerson[]): number[] {
   return people.map((person) => person.rowNumber);
 }
 
-/** From this many people on, a batch in which each single one is refused speaks of the request and not of the people. */
+/**
+ * From this many people on, a batch in which each single one is refused speaks of the request and not of the people.
+ */
 const fewestForSystematicRefusal = 3;
 
-/** What one service has answered does not count for another: half a run of each would be paid for again by the next one. */
+/**
+ * What one service has answered does not count for another: half a run of each would be paid for again by the next one.
+ */
 function otherService({ runId, options }: RunRecord, service: string): PauseReason {
   return {
     type: 'service.other',

@@ -16,8 +16,9 @@ export interface CreditStatementDependencies {
 const patienceMilliseconds = 10_000;
 
 /**
- * Asks the service how many credits the team has consumed, and keeps its answer: before and after a run, so that an operator
- * can decide on calls whose cost is unknown. Costs nothing. Many keys may not read usage; then nothing is kept.
+ * Asks the service how many credits the team has consumed, and keeps its answer: before and after a run, so that an
+ * operator can decide on calls whose cost is unknown. Costs nothing. Many keys may not read usage; then nothing is
+ * kept.
  *
  * @param runId undefined outside of a run
  */

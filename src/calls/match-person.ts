@@ -63,7 +63,7 @@ export async function matchPerson(
     throw error;
   }
   await endCall(dependencies.warehouse.database, matchesOf(dependencies), admitted.callId, true, answer);
-  // The document shows no price in this answer; by its table nobody costs nothing.
+  // The document shows no price in this answer; by its price table a miss is free.
   await close(
     dependencies,
     admitted,

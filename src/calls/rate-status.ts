@@ -10,8 +10,8 @@ const patienceMilliseconds = 5_000;
 const scopes: readonly string[] = [bulkMatchScope, matchScope, webhookResultScope];
 
 /**
- * Asks what the team has used of its rate windows, of every endpoint that we call, and lets it count from now on. Not every
- * key may ask, and not every service answers: then the headers of the first answer tell.
+ * Asks what the team has used of its rate windows, of every endpoint that we call, and lets it count from now on. Not
+ * every key may ask, and not every service answers: then the headers of the first answer tell.
  *
  * @param service as the runs name it
  * @returns why the service does not tell; undefined where it did

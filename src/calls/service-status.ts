@@ -21,15 +21,16 @@ export interface ServiceStatus {
   readonly usageUnknown: ServiceFailure | undefined;
 }
 
-/** A service that is slow to say who somebody is may still enrich people. */
+/** A service that is slow to say who a person is may still enrich people. */
 const patienceMilliseconds = 10_000;
 /** No request has it. */
 const unknownRequestId = '0';
 
 /**
- * Asks, before anything is spent and by calls that are free, whether the service takes the credential, whom it acts as, and
- * what is left of its limits; from then on these count. What the service does not offer, or fails at, stops nobody: the first
- * call of the run will tell. That one also tells whether the key may enrich at all, and costs nothing where it may not.
+ * Asks, before anything is spent and by calls that are free, whether the service takes the credential, whom it acts as,
+ * and what is left of its limits; from then on these count. What the service does not offer, or fails at, stops nobody:
+ * the first call of the run will tell. That one also tells whether the key may enrich at all, and costs nothing where
+ * it may not.
  *
  * @param needs.polls results are to come by polls alone: a key that may not poll would pay for what it never gets
  * @throws Problem `service.credential-refused`, `service.scope-missing`
@@ -85,7 +86,7 @@ function failureOf(
   return error;
 }
 
-/** Asks for what is nobody's: a key that may poll is told so, another is refused. */
+/** Polls an unknown request id: the answer shows whether the key may poll. */
 async function tryPolling(dependencies: PollDependencies): Promise<void> {
   try {
     const poll = { callId: `poll:try:${randomUUID()}`, requestId: unknownRequestId };

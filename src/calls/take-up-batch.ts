@@ -8,20 +8,20 @@ import { reopenBatch } from '../ledger/reopen-unknown-attempts.ts';
 import { adoptService, getRun, type RunRecord } from '../runs/runs.ts';
 import { bulkCalls, type AttemptDependencies } from './attempt-call.ts';
 
-/** A batch that an activity begins with, or goes on with. */
+/** A batch that an activity begins with, or continues with. */
 export interface OpenBatch {
   readonly run: RunRecord;
   /** Whether the run is for the service that this worker asks. */
   readonly isOurs: boolean;
   /** What other workers know it by while it waits. */
   readonly ready: ReadyBatch;
-  /** Who has no outcome yet; nobody of them is known by now from another call or run. */
+  /** People without an outcome. Excludes people whom another call or run has answered in the meantime. */
   readonly people: OpenPerson[];
 }
 
 /**
- * Reads what of a batch is still to be asked for, and settles what an execution before this one left: its calls that have no end
- * may have been sent, so they become unknown, and their people are not asked for again.
+ * Reads what of a batch is still to be asked for, and settles what an execution before this one left: its calls that
+ * have no end may have been sent, so they become unknown, and their people are not asked for again.
  */
 export async function takeUpBatch(
   dependencies: AttemptDependencies,
@@ -39,8 +39,8 @@ export async function takeUpBatch(
   for (const attemptId of await readLeftAttempts(database, runId, batch)) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
     log.warn({ attemptId }, 'a call was left without an end: it is unknown');
-    // It was sent a heartbeat's timeout ago at least, and its connection is gone. Keeping its place until its deadline would
-    // leave up to a minute's worth of calls unused after each restart: 93 % of 20 calls in 10 s instead of 99 %.
+    // It was sent a heartbeat's timeout ago at least, and its connection is gone. Keeping its place until its deadline
+    // would leave up to a minute's worth of calls unused after each restart: 93 % of 20 calls in 10 s instead of 99 %.
     await endCall(database, bulkCalls(dependencies), attemptId, false);
   }
   if (run.options.onUnknown === 'retry') await reopenBatch(warehouse, runId, batch);

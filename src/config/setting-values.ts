@@ -25,7 +25,7 @@ export const text = z
   .transform((value) => (value === '' ? undefined : value))
   .optional();
 
-/** One of a few words. */
+/** One of a fixed set of values. */
 export function oneOf<const Word extends string>(...words: readonly Word[]) {
   return z.enum(words, { error: `must be one of ${words.join(', ')}` });
 }

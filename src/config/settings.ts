@@ -153,14 +153,14 @@ export type Credential =
 /** Where the keys for Temporal's payloads are: set, or in a file (absolute). */
 export type CodecKeysOrigin = { readonly text: string } | { readonly file: string };
 
-/** Where an access token is kept fresh by somebody else: it is read when it is needed, and again when it was refused. */
+/** Source of an access token that another program refreshes: read when needed, and again after a refusal. */
 export type TokenOrigin =
   /** Absolute. */
   | { readonly kind: 'access-token'; readonly file: string }
   /** For the shell; prints the token. */
   | { readonly kind: 'access-token'; readonly command: string };
 
-/** Everything that a process may be told from outside, checked once. */
+/** All settings of a process, validated once. */
 export interface Config {
   readonly service: ServiceSettings;
   /** Undefined: embedded PostgreSQL. */
@@ -175,7 +175,7 @@ export interface Config {
     readonly token: string | undefined;
   };
   readonly rateLimits: readonly RateLimit[];
-  /** Calls that one worker keeps in the air at once. */
+  /** Maximum calls in flight per worker. */
   readonly callConcurrency: number;
   readonly budgets: {
     readonly perRun: Credits | undefined;
@@ -259,7 +259,7 @@ export class WrongSettings extends Problem {
 /**
  * Reads the settings: environment first, flags over it.
  *
- * @param flagOf what a person typed in place of a setting's name, for the error; undefined where it is not from a flag
+ * @param flagOf the flag that a person typed instead of a setting, for the error; undefined if there is no flag
  * @throws WrongSettings `setting.invalid` that names every wrong setting; exit code 2
  */
 export function readConfig(

@@ -8,7 +8,7 @@ export const schemaName = 'enrichment';
 export interface Warehouse {
   /** Typed queries; every table name is looked up in the schema `enrichment`. */
   readonly database: Kysely<Tables>;
-  /** For COPY and for what has no place in a query builder. */
+  /** For COPY and for statements that the query builder cannot express. */
   readonly pool: pg.Pool;
   close(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface WarehouseOptions {
   readonly connections?: number;
   /** How long to wait for a connection, one that is free included. */
   readonly connectMilliseconds?: number;
-  /** How long to wait for an answer: a server that is reached and silent would otherwise hold every connection for ever. */
+  /** Timeout of an answer: a reachable server that is silent would otherwise hold every connection forever. */
   readonly queryMilliseconds?: number;
   /** What PostgreSQL calls this process in `pg_stat_activity`. */
   readonly applicationName?: string;

@@ -25,14 +25,14 @@ const pauseMilliseconds = 1_000;
 const lockNotAvailable = '55P03';
 
 /**
- * Brings the schema `enrichment` up to this release; nothing happens where it is there already. Safe beside running workers
- * and other migrators: all that is missing is one transaction, one at a time, and it gives way to who uses the tables.
- * Read-only roles get their rights on what was added.
+ * Brings the schema `enrichment` up to this release; nothing happens where it is there already. Safe beside running
+ * workers and other migrators: all that is missing is one transaction, one at a time, and it gives way to who uses the
+ * tables. Read-only roles get their rights on what was added.
  *
  * A database that a newer release has migrated is left as it is: so workers of both can run while they are replaced.
  *
  * @param databaseUrl a database whose role may create a schema; no superuser is needed
- * @param options.patienceMilliseconds for how long to try where somebody uses the tables
+ * @param options.patienceMilliseconds how long to try while other sessions use the tables
  * @param options.migrations those of the release
  * @throws Problem `database.in-use`, and others `database.*`
  */
@@ -49,7 +49,7 @@ export async function migrate(
     for (;;) {
       const newer = await newerMigrations(database, known);
       const { error, results } = await migrator(database, known, newer).migrateToLatest();
-      // The migrator never throws: an error that is not looked at leaves half a schema behind.
+      // The migrator never throws: an unchecked error would leave half a schema behind.
       if (error === undefined) {
         const done = (results ?? [])
           .filter((result) => result.status === 'Success')
@@ -126,7 +126,8 @@ async function withDatabase<Result>(
     idleTimeoutMillis: 0,
   });
   pool.on('error', () => {});
-  // A connection that breaks in the middle of a statement fails it; the event alone would end the process without a word.
+  // A connection that breaks in the middle of a statement fails it; an unhandled event would end the process without a
+  // message.
   pool.on('connect', (client) => client.on('error', () => {}));
   const database = new Kysely<never>({ dialect: new PostgresDialect({ pool }) });
   try {

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
 
 /**
- * The names of a fixed set as a list for `in (…)`, for SQL that is raw text. The names come from our own tables only: they are
- * not escaped.
+ * The names of a fixed set as a list for `in (…)`, for SQL that is raw text. The names come from our own tables only:
+ * they are not escaped.
  */
 export function oneOf(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(', ');

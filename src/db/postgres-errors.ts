@@ -1,6 +1,6 @@
 import { Problem } from '../domain/problem.ts';
 
-/** SQLSTATE and socket codes with which a database can be told to be away, rather than to have refused a statement. */
+/** SQLSTATE and socket codes of a database that is unreachable, as opposed to a refused statement. */
 const awayCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -19,10 +19,12 @@ const awayCodes = new Set([
   '08004',
 ]);
 
-/** Deadlock, serialisation, locks, connections, disk, memory, a failover that is not over: the same statement can do later. */
+/** Deadlock, serialisation, locks, connections, disk, memory, failover: the same statement can succeed later. */
 const busyCodes = new Set(['40P01', '40001', '55P03', '53000', '53100', '53200', '53300', '25006', '57014']);
 
-/** True where the server is there and cannot carry the work out now. What is paid for must not be thrown away for it. */
+/**
+ * True where the server is there and cannot carry the work out now. What is paid for must not be thrown away for it.
+ */
 export function isDatabaseBusy(error: unknown): boolean {
   const code = databaseErrorCode(error);
   return code !== undefined && busyCodes.has(code);
@@ -45,8 +47,8 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 /**
- * Turns an error of the driver into a Problem that says what to do. The address is shown without its password; a Problem
- * passes through unchanged.
+ * Turns an error of the driver into a Problem that says what to do. The address is shown without its password; a
+ * Problem passes through unchanged.
  */
 export function describeDatabaseFailure(error: unknown, databaseUrl: string): Problem {
   if (error instanceof Problem) return error;

@@ -119,7 +119,7 @@ async function startOnPorts(definition: ServerDefinition, ports: ServerPorts): P
   try {
     if (server.pid > 0) writeRecord(directory, record);
   } catch (error) {
-    // Without its record no command finds it, and it would run for ever.
+    // Without its record no command finds the server, and it would run forever.
     await endServer(definition, server, endSilent);
     throw error;
   }
@@ -147,7 +147,7 @@ async function endServer(
   });
 }
 
-/** Where the disk is full, the server's own word on it had no room in its log either. */
+/** On a full disk the server cannot write the reason to its log either. */
 function endOfLog(directory: string, logFile: string): string {
   const log = existsSync(logFile) ? readFileSync(logFile, 'utf8').slice(-100_000) : '';
   const { bavail, bsize } = statfsSync(directory);

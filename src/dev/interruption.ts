@@ -12,8 +12,8 @@ interface Listener {
 const listeners: Listener[] = [];
 
 /**
- * Decides what a signal that asks this process to end does. The newest handler alone is told: who began last knows what has
- * to end first, and gives back what the others keep.
+ * Decides what a signal that asks this process to end does. The newest handler alone is told: who began last knows what
+ * has to end first, and gives back what the others keep.
  *
  * @returns leaves the decision to the handler before
  */

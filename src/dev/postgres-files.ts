@@ -57,7 +57,7 @@ export function postgresBinaries(): string {
     const bin = join(dirname(createRequire(embedded).resolve(name)), '..', 'native', 'bin');
     if (existsSync(join(bin, 'postgres'))) return bin;
   } catch {
-    // Not installed: told below.
+    // Not installed: reported below.
   }
   throw new Problem('postgres.no-binaries', `there is no embedded PostgreSQL for this machine (${name})`, {
     where: 'node_modules',

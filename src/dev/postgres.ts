@@ -26,7 +26,7 @@ export interface EmbeddedPostgresOptions {
   readonly port?: number;
   /** False: a crash of the machine may lose the database. For tests; money needs true, the default. */
   readonly durable?: boolean;
-  /** Told what is being done, in words for a terminal. */
+  /** Called with each step, as text for a terminal. */
   readonly onStep?: (text: string) => void;
 }
 
@@ -92,7 +92,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** Stops the server of a directory, connections or not, and leaves the data complete. Nothing happens where none runs. */
+/**
+ * Stops the server of a directory, connections or not, and leaves the data complete. Nothing happens where none runs.
+ */
 export async function stopEmbeddedPostgres(directory: string): Promise<void> {
   await stopServer(defineServer(postgresFiles(directory), { directory }));
 }

@@ -39,9 +39,9 @@ export function othersPresent(directory: string, own?: Presence): Presence[] {
 /**
  * Does `work` while no other process does it in the same directory.
  *
- * Every contender makes a mark under a name of its own, then looks: whoever sees another's living mark takes its own
- * back and tries again. Two can never both see themselves alone, and a dead one is no obstacle. A single lock file
- * would have to be broken when its owner dies, and two that break it at once both believe to hold it.
+ * Every contender makes a mark under its own name, then reads all marks: a contender that sees another living mark
+ * takes its own back and tries again. Two can never both see themselves alone, and a dead one is no obstacle. A single
+ * lock file would have to be broken when its owner dies, and two that break it at once both believe to hold it.
  *
  * @throws Problem `lock.timeout` when others keep it for longer than `waitSeconds`
  */

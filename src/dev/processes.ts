@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, readdirSync, renameSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One incarnation of a process: a process id alone is given to somebody else after a reboot or a long day. */
+/** One incarnation of a process: the operating system reuses process ids. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** When it started, in the system's own notation; only compared, never read. */
@@ -11,7 +11,7 @@ export interface ProcessIdentity {
 
 /** A server that was started by this process and outlives it. */
 export interface DetachedProcess extends ProcessIdentity {
-  /** A word on how it ended; undefined while it runs. */
+  /** How the process ended; undefined while it runs. */
   ended(): string | undefined;
 }
 
@@ -103,7 +103,8 @@ function startFromProc(pid: number): string | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is the name in parentheses, which may hold anything; the rest is counted from behind it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A dead process that waits to be reaped is gone; but its first thread may be dead while others still hold its ports.
+    // A dead process that waits to be reaped is gone; but its first thread may be dead while others still hold its
+    // ports.
     return fields[0] === 'Z' && readdirSync(`/proc/${pid}/task`).length === 1 ? undefined : fields[19];
   } catch {
     return undefined;

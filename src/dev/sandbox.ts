@@ -24,8 +24,8 @@ export interface EmbeddedSandboxOptions {
 const answerMilliseconds = 2_000;
 
 /**
- * Starts the sandbox of a directory, or finds the one that runs there. It is a process of its own, so that a killed command
- * takes neither the service nor its bill with it. One caller at a time for a directory.
+ * Starts the sandbox of a directory, or finds the one that runs there. It is a process of its own, so that a killed
+ * command takes neither the service nor its bill with it. One caller at a time for a directory.
  *
  * @returns how to call it
  * @throws Problem `port.taken`, `sandbox.start`
@@ -107,7 +107,7 @@ function keyFile(directory: string): string {
   return join(directory, 'api-key');
 }
 
-/** Made at random: a key that somebody has set for the real service is never shown to the sandbox. */
+/** Random: the sandbox never sees a key that is set for the real service. */
 function keyOf(directory: string): string {
   if (!existsSync(keyFile(directory))) {
     mkdirSync(directory, { recursive: true, mode: 0o700 });

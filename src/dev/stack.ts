@@ -38,7 +38,7 @@ export interface TemporalServer {
   readonly embedded: boolean;
 }
 
-/** Where the embedded parts keep what they have, below the data directory. */
+/** Folder of the embedded components' state, below the data directory. */
 export function embeddedDirectories(dataDirectory: string) {
   return {
     postgres: join(dataDirectory, 'postgres'),
@@ -57,13 +57,14 @@ export function embeddedDirectories(dataDirectory: string) {
 const waitSeconds = 15 * 60;
 
 /**
- * Gets the servers that a command needs: what is set in the configuration is used as it is, what is not set is embedded.
- * Commands at the same time share the embedded servers; those left by a killed command are found and used again.
+ * Gets the servers that a command needs: what is set in the configuration is used as it is, what is not set is
+ * embedded. Commands at the same time share the embedded servers; those left by a killed command are found and used
+ * again.
  *
  * A signal to a command that does not handle it itself ends the command only after the stack is given back.
  *
- * @param onStep told what is being done, in words for a terminal
- * @throws Problem of the part that cannot be had; nothing is left running by then that nobody uses
+ * @param onStep called with each step, as text for a terminal
+ * @throws Problem of the component that cannot start; components that were started for it are stopped by then
  */
 export async function acquireStack(
   config: Config,

@@ -25,7 +25,7 @@ const goPackage = 'github.com/temporalio/cli/cmd/temporal';
 export interface TemporalCliSettings {
   readonly temporalCliPath: string | undefined;
   readonly cacheDirectory: string;
-  /** Folders to look for `temporal` and `go` in, as in PATH; that of this process where it is left out. */
+  /** Search path for `temporal` and `go`; default: the PATH of this process. */
   readonly searchPath?: string;
 }
 
@@ -65,10 +65,10 @@ export async function findTemporalCli(settings: TemporalCliSettings): Promise<Te
 }
 
 /**
- * The Temporal CLI of this machine; where there is none, it is fetched into the cache: by the SDK's download, or else by
- * `go install`, which takes minutes.
+ * The Temporal CLI of this machine; where there is none, it is fetched into the cache: by the SDK's download, or else
+ * by `go install`, which takes minutes.
  *
- * @param onStep told what is being done, in words for a terminal
+ * @param onStep called with each step, as text for a terminal
  * @throws Problem `temporal.cli` that lists everything that was tried
  */
 export async function ensureTemporalCli(
@@ -106,7 +106,7 @@ function cachedFile(settings: TemporalCliSettings): string {
   return join(settings.cacheDirectory, `temporal-cli-${temporalCliVersion}`, 'temporal');
 }
 
-/** Fetched under another name and renamed: what is in the cache is complete, whoever else fetches at the same time. */
+/** Downloaded under another name and renamed: the cache only has complete files, even with parallel downloads. */
 async function intoCache(
   settings: TemporalCliSettings,
   fetch: (directory: string) => Promise<string>,

@@ -32,7 +32,7 @@ export const exportedColumns = [
 
 export type ExportedColumn = (typeof exportedColumns)[number];
 
-/** Which contacts are exported; what is not said leaves nobody out. */
+/** Which contacts are exported; an absent condition excludes none. */
 export interface ContactChoice {
   readonly source?: string | undefined;
   /** Contacts that this run was the last to write. */
@@ -42,16 +42,16 @@ export interface ContactChoice {
 }
 
 /**
- * A cell that a spreadsheet would calculate: it is a formula that begins with one of these. An international phone number begins
- * with one as well, and is harmless.
+ * A cell that a spreadsheet would calculate: it is a formula that begins with one of these. An international phone
+ * number begins with one as well, and is harmless.
  */
 const formula = String.raw`^[=+\-@\t\r]`;
 const phoneNumber = String.raw`^\+[0-9][0-9 ().-]*$`;
 
 /**
- * Reads contacts as CSV (RFC 4180, UTF-8, a header), in the order of their keys, as the database sends them: memory does not grow
- * with their number. People on the suppression list are left out. A cell that a spreadsheet would take for a formula gets an
- * apostrophe in front.
+ * Reads contacts as CSV (RFC 4180, UTF-8, a header), in the order of their keys, as the database sends them: memory
+ * does not grow with their number. People on the suppression list are left out. A cell that a spreadsheet would take
+ * for a formula gets an apostrophe in front.
  *
  * @param take gets the bytes; what it throws ends the export
  * @returns how many contacts there were; undefined where `take` has not read them all
@@ -94,8 +94,8 @@ function statementOf(choice: ContactChoice, columns: readonly ExportedColumn[]):
 }
 
 /**
- * Over `c`, a contact: its entries on the suppression list, by its columns and by what its row of the export says of it, where
- * that is still kept.
+ * Over `c`, a contact: its entries on the suppression list, by its columns and by what its row of the export says of
+ * it, where that is still kept.
  */
 const isListedContact = `
   select 1 from unnest((select r.keys from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number)

@@ -44,7 +44,8 @@ export async function lockAttempt(
 /**
  * The contacts of a call, and of later calls that the service told to use this one's phones.
  *
- * Only addresses that the answer confirmed identify a person: its own, and the address of the row by which it was accepted.
+ * Only addresses that the answer confirmed identify a person: its own, and the address of the row by which it was
+ * accepted.
  */
 export async function readContacts(
   transaction: Transaction<Tables>,

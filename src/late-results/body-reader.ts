@@ -20,12 +20,12 @@ interface Arrival {
 }
 
 /**
- * Reads bodies as raw bytes under two limits: of one body, and of all that are in memory at once. The second keeps memory
- * flat however many connections send large bodies slowly, which a limit on each cannot do.
+ * Reads bodies as raw bytes under two limits: of one body, and of all that are in memory at once. The second keeps
+ * memory flat however many connections send large bodies slowly, which a limit on each cannot do.
  *
- * Where memory is short, whoever has been sending longest makes room: a delivery takes milliseconds to arrive, so that is
- * never an honest one while anybody holds memory on purpose. Refusing the newcomer would let thirty slow senders shut
- * everybody out.
+ * Where memory is short, whoever has been sending longest makes room: a delivery takes milliseconds to arrive, so that
+ * is never an honest one while anybody holds memory on purpose. Refusing the newcomer would let thirty slow senders
+ * shut everybody out.
  */
 export class BodyReader {
   readonly #longestBody: number;
@@ -43,7 +43,8 @@ export class BodyReader {
    * Reads a body and hands it over; it counts as in memory until `use` has ended.
    *
    * @param declared the `content-length` header: a body that says itself that it is too large is not read at all
-   * @throws BodyRefused, whatever `use` throws, and the stream's own error where the sender breaks off or had to make room
+   * @throws BodyRefused, whatever `use` throws, and the stream's own error where the sender breaks off or had to make
+   *   room
    */
   async read<Result>(
     payload: Readable,

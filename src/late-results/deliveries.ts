@@ -14,8 +14,9 @@ export interface StoredDelivery {
 }
 
 /**
- * Stores a delivery as it came, in one statement and one commit: what is answered with 2xx afterwards can no longer be lost.
- * Each delivery is a row, repeated ones as well; that the same bytes take effect once is decided when they are applied.
+ * Stores a delivery as it came, in one statement and one commit: what is answered with 2xx afterwards can no longer be
+ * lost. Each delivery is a row, repeated ones as well; that the same bytes take effect once is decided when they are
+ * applied.
  *
  * @param delivery.tokenHash hash of the token in the address
  * @returns undefined where the token is of no attempt, or has expired: nothing is stored
@@ -72,7 +73,7 @@ export interface WaitingDelivery {
 }
 
 /**
- * Deliveries that can be applied: their call is no longer in the air. In the order in which they came.
+ * Deliveries that can be applied: their call is no longer in flight. In the order in which they came.
  *
  * @param scope one attempt's, one run's, or those of runs that have ended (which no workflow looks after)
  */
@@ -158,7 +159,7 @@ export async function readDeliveryBody(warehouse: Warehouse, deliveryId: string)
   });
 }
 
-/** Puts a delivery aside that cannot be applied, so that it stands in nobody's way. */
+/** Quarantines a delivery that cannot be applied, so that it does not block other deliveries. */
 export async function quarantineDelivery(
   warehouse: Warehouse,
   deliveryId: string,

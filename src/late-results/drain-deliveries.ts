@@ -38,8 +38,8 @@ const pollsAtOnce = 20;
 const longestPauseSeconds = 3_600;
 
 /**
- * Looks after late results: applies what lies in the inbox, polls what is due, and applies that. Safe to repeat and to run
- * beside itself: every effect is one transaction that recognises what was done.
+ * Looks after late results: applies what lies in the inbox, polls what is due, and applies that. Safe to repeat and to
+ * run beside itself: every effect is one transaction that recognises what was done.
  *
  * @param scope one run's, or those of all runs that have ended
  * @returns how many deliveries took effect now
@@ -95,7 +95,8 @@ export async function drainInbox(
         applied += 1;
         killPoint('delivery-applied');
       }
-      // It stays where it is, and would be read again for ever. Only a call in the air is waited for, and none of those is read here.
+      // It stays where it is, and would be read again forever. Only a call in flight is waited for, and none of those
+      // is read here.
       if (effect === 'waiting') return applied;
     }
     if (waiting.length < deliveriesAtOnce) return applied;
@@ -142,8 +143,8 @@ async function pollOnce(
         break;
       case 'no-result': {
         const reason = `nothing came: ${answer.deliveryStatus ?? 'no result'}`;
-        // "Failed" without a result is the service's word that there is none. "Success" without one contradicts itself: what
-        // was delivered may have been billed, so nothing is concluded from it.
+        // "Failed" without a result is the service's word that there is none. "Success" without one contradicts itself:
+        // what was delivered may have been billed, so nothing is concluded from it.
         if (answer.deliveryStatus === 'failed') await endAwaitedByPoll(warehouse, poll.attemptId, reason);
         else await stopPolling(warehouse, poll.attemptId, reason);
         break;
@@ -156,7 +157,8 @@ async function pollOnce(
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
     await postponePoll(warehouse, poll.attemptId, error.retryAfterSeconds ?? later);
-    // A refused key or an absent service answers the next poll the same way; an answer that cannot be read is about this one.
+    // A refused key or an absent service answers the next poll the same way; an answer that cannot be read is about
+    // this one.
     return error.type === 'unreadable-answer' || error.type === 'answer-too-large' ? 'next' : 'stop';
   }
 }

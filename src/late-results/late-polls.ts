@@ -30,7 +30,7 @@ export interface DuePoll {
 /** A poll that its process does not survive is due again after this. */
 const leaseSeconds = 120;
 
-/** Takes polls that are due, so that nobody else makes them meanwhile; earliest first. */
+/** Takes polls that are due, so that no other person makes them meanwhile; earliest first. */
 export async function takeDuePolls(
   warehouse: Warehouse,
   scope: LateScope,
@@ -87,8 +87,8 @@ export async function stopPolling(warehouse: Warehouse, attemptId: string, reaso
 }
 
 /**
- * The service says that nothing comes for a request. Where a part has come all the same the service contradicts itself, and
- * what is missing is waited for.
+ * The service says that nothing comes for a request. Where a part has come all the same the service contradicts itself,
+ * and what is missing is waited for.
  */
 export async function endAwaitedByPoll(
   warehouse: Warehouse,
@@ -109,9 +109,9 @@ export async function endAwaitedByPoll(
 }
 
 /**
- * Settles a request by what a poll returned after the waiting was over: a body that has everything which came, and counts
- * everybody else as missing. (A waterfall need not name people for whom no vendor knew anything, nor count them.) Before
- * the end of the waiting a body says nothing of people whom it does not name: it can be a part.
+ * Settles a request by what a poll returned after the waiting was over: a body that has everything which came, and
+ * counts everybody else as missing. (A waterfall need not name people for whom no vendor knew anything, nor count
+ * them.) Before the end of the waiting a body says nothing of people whom it does not name: it can be a part.
  *
  * @param body the polled body, which is applied by now
  */
@@ -144,8 +144,9 @@ export async function settleByLastPoll(
 }
 
 /**
- * What nobody can fetch any more becomes unknown, for the operator to decide: past its deadline and not to be polled, or
- * older than the service keeps results. A delivery that comes all the same is applied, and settles it.
+ * Results that can no longer be fetched make their attempt unknown, for the operator to decide: past its deadline and
+ * not to be polled, or older than the service keeps results. A delivery that comes all the same is applied, and settles
+ * it.
  */
 export async function giveUpOld(warehouse: Warehouse, scope: LateScope): Promise<void> {
   await sql`

@@ -22,10 +22,10 @@ export interface PollDependencies {
 }
 
 /**
- * Polls once, in the windows that polls are counted in: they are apart from those of the calls that are paid for, and what the
- * service says of them is believed in the same way.
+ * Polls once, in the windows that polls are counted in: they are apart from those of the calls that are paid for, and
+ * what the service says of them is believed in the same way.
  *
- * @returns `full`: there is no place now, and nothing was sent
+ * @returns `full`: there is no slot now, and nothing was sent
  * @throws ServiceFailure
  */
 export async function pollWithinLimits(

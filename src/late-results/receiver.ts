@@ -41,12 +41,12 @@ const drainMilliseconds = 5_000;
 const tokenForm = /^[\w-]{20,128}$/;
 
 /**
- * Receives deliveries: raw bytes and their hash into the inbox in one commit, then 2xx, then the wake-up. Nothing is parsed
- * and nothing decompressed here: what cannot be understood is kept and looked at later.
+ * Receives deliveries: raw bytes and their hash into the inbox in one commit, then 2xx, then the wake-up. Nothing is
+ * parsed and nothing decompressed here: what cannot be understood is kept and looked at later.
  *
  * The address is all that shows who may deliver, since the service signs nothing. Only the token's hash is stored and
- * looked up, so neither the database nor the time that a look-up takes tells anything of a token; whatever is wrong with
- * one gets the same answer.
+ * looked up, so neither the database nor the time that a look-up takes tells anything of a token; whatever is wrong
+ * with one gets the same answer.
  */
 export async function startReceiver(settings: ReceiverSettings): Promise<RunningReceiver> {
   const server = createServer(settings);
@@ -60,7 +60,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     // Its own log has addresses in it, and with them tokens.
     logger: false,
     routerOptions: { maxParamLength: 500 },
-    // Somebody who sends slowly, or nothing, is cut off; honest deliveries take milliseconds.
+    // A person who sends slowly, or nothing, is cut off; honest deliveries take milliseconds.
     connectionTimeout: 15_000,
     requestTimeout: 10_000,
     keepAliveTimeout: 5_000,
@@ -73,8 +73,8 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
   server.server.maxConnections = 4_000;
 
   const bodies = new BodyReader({ longestBody, bytesInMemory });
-  // Bodies are left unread until a delivery's own handler reads them, and kept whatever type they say they have: fastify
-  // would refuse a type that it cannot read.
+  // Bodies are left unread until a delivery's own handler reads them, and kept whatever type they say they have:
+  // fastify would refuse a type that it cannot read.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
   server.addHook('onRequest', async ({ raw }) => {
@@ -97,7 +97,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     }
     count('stored');
     killPoint('delivery-stored');
-    // Also where nobody waits for the answer any more.
+    // Also if the client no longer waits for the answer.
     onStored(stored.runId);
     reply.raw.once('finish', () => killPoint('delivery-answered'));
     return reply.code(200).send({ received: true });
@@ -129,7 +129,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
 async function drain(server: FastifyInstance): Promise<void> {
   // Node closes those that are idle at the beginning, and not those that are once they have got their last answer.
   const idle = setInterval(() => server.server.closeIdleConnections(), 100);
-  // It also no longer looks for connections that send too slowly: one of them could hold it for ever.
+  // It also no longer looks for connections that send too slowly: one of them could hold it forever.
   const deadline = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds);
   await server.close();
   clearInterval(idle);

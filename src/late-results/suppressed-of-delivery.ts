@@ -14,10 +14,10 @@ export interface SuppressedPeople {
 
 /**
  * Who in a body is on the suppression list, decided for each delivered person: by their id, by any address that is
- * delivered with them, and by everything that the contacts are known by to whom they were assigned. Whoever is delivered
- * for the same contact, or under the same id, is the same person.
+ * delivered with them, and by everything that the contacts are known by to whom they were assigned. Whoever is
+ * delivered for the same contact, or under the same id, is the same person.
  *
- * Where somebody of the call is on the list, or was erased, a stranger in the body can be them under another id.
+ * Where a person of the call is on the list, or was erased, a stranger in the body can be them under another id.
  *
  * @param assigned for each person of the body the indexes of their contacts
  */
@@ -64,7 +64,7 @@ export async function suppressedOfDelivery(
   return { people: theirs, ids: new Set([...theirs].flatMap((person) => people[person]!.id ?? [])) };
 }
 
-/** Whether somebody whom a call asked for is on the list by now, or was erased. */
+/** Whether a person whom a call asked for is on the list by now, or was erased. */
 async function askedForSuppressed(
   transaction: Transaction<Tables>,
   { attemptId, runId }: LockedAttempt,

@@ -5,7 +5,7 @@ const firstPauseMilliseconds = 1_000;
 const longestPauseMilliseconds = 5 * 60_000;
 /** A run without deliveries for this long begins anew with short pauses. */
 const forgetAfterMilliseconds = 30 * 60_000;
-/** While Temporal is away nobody waits longer for the last wake-ups. */
+/** Longest wait for the last wake-ups while Temporal is down. */
 const closeMilliseconds = 3_000;
 
 interface Sleeper {
@@ -16,8 +16,8 @@ interface Sleeper {
 
 /**
  * Coalesces wake-ups: the first delivery of a run wakes it after a second, and further ones wake it after pauses that
- * double, up to five minutes. A hundred deliveries within ten minutes are some ten signals, and each signal is one action
- * that Temporal bills.
+ * double, up to five minutes. A hundred deliveries within ten minutes are some ten signals, and each signal is one
+ * action that Temporal bills.
  *
  * Wake-ups may be lost with the process: the inbox has the deliveries, and the run looks into it by itself as well.
  */

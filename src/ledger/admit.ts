@@ -51,17 +51,17 @@ export type Admission =
       readonly alarms: readonly BudgetAlarm[];
     }
   /**
-   * Some of the people have their outcome by now (also because they are on the suppression list), or are being asked for by a
-   * worker that was thought to be dead.
+   * Some of the people have their outcome by now (also because they are on the suppression list), or are being asked
+   * for by a worker that was thought to be dead.
    */
   | { readonly kind: 'taken' }
   /** The run is not running: it was paused, cancelled or has ended. */
   | { readonly kind: 'not_running'; readonly status: string };
 
 /**
- * Admits one call, in one short transaction: a place in every rate window, the worst-case credits in every budget, and the
- * attempt's row. Either all of them exist afterwards or none. From its commit on the call may have been sent, whatever
- * becomes of this process.
+ * Admits one call, in one short transaction: a slot in every rate window, the worst-case credits in every budget, and
+ * the attempt's row. Either all of them exist afterwards or none. From its commit on the call may have been sent,
+ * whatever becomes of this process.
  */
 export async function admit(
   database: Kysely<Tables>,
@@ -70,7 +70,7 @@ export async function admit(
 ): Promise<Admission> {
   const budgetIds = await budgetsOf(database, request.runId, limits.budgets);
   return database.transaction().execute(async (transaction): Promise<Admission> => {
-    // First of all: from here on nobody is put on the list before the call is admitted.
+    // First of all: from here on the list cannot grow before the call is admitted.
     await lockSuppressionsShared(transaction);
     if (!(await lockOpenRows(transaction, request))) return { kind: 'taken' };
     const asked = sql`select unnest(${request.rowNumbers}::int[])`;
@@ -140,10 +140,10 @@ export async function admit(
 /**
  * Locks the rows that are to be asked for.
  *
- * An activity that Temporal has given up may still run: its worker lost Temporal and not the database. Whoever admits
+ * An activity that Temporal has abandoned may still run: its worker lost Temporal and not the database. Whoever admits
  * second must not send the same people again.
  *
- * @returns false where one of them has an outcome, or is part of a call that is in the air
+ * @returns false where one of them has an outcome, or is part of a call that is in flight
  */
 async function lockOpenRows(
   transaction: Transaction<Tables>,

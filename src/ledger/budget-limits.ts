@@ -28,11 +28,11 @@ export interface LimitChange {
 }
 
 /**
- * Sets the limit of one budget by command. From its commit on it alone counts for this budget, whatever the settings of the
- * workers say; they need not be restarted.
+ * Sets the limit of one budget by command. From its commit on it alone counts for this budget, whatever the settings of
+ * the workers say; they need not be restarted.
  *
- * A limit below what is settled and reserved is refused: what is reserved may be in the air, and no budget is exceeded at any
- * moment.
+ * A limit below what is settled and reserved is refused: what is reserved may be in flight, and no budget is exceeded
+ * at any moment.
  *
  * @param budgetId as in the table `budgets`; a day or month may be one that is still to come
  * @param ownDefault the limit without a command: of this process's settings, or of the run's order
@@ -59,8 +59,8 @@ export async function setBudget(
 }
 
 /**
- * Sets by command what every day or month may spend from now on, the present one included. Where the present one has used more
- * already, it keeps what it has used and gets no more.
+ * Sets by command what every day or month may spend from now on, the present one included. Where the present one has
+ * used more already, it keeps what it has used and gets no more.
  *
  * @param wanted `default`: the settings of the workers say it again
  * @returns the change of the present day or month
@@ -108,7 +108,9 @@ export async function presentBudget(database: Kysely<Tables>, period: BudgetPeri
   return result.rows[0]!.name;
 }
 
-/** Locks the row of a budget; one that does not exist yet begins with its default. Limits and sums are decimals as text. */
+/**
+ * Locks the row of a budget; one that does not exist yet begins with its default. Limits and sums are decimals as text.
+ */
 async function lockBudget(
   transaction: Transaction<Tables>,
   budgetId: string,

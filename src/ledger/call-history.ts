@@ -7,8 +7,8 @@ import type { Warehouse } from '../db/database.ts';
 const callsThatCount = 200;
 
 /**
- * What recent calls cost and took, for the estimates of a plan: of runs that asked the same service for the same, because
- * phones and waterfalls have prices of their own, and whom the sandbox finds says nothing of a real service.
+ * What recent calls cost and took, for the estimates of a plan: of runs that asked the same service for the same,
+ * because phones and waterfalls have prices of their own, and whom the sandbox finds says nothing of a real service.
  *
  * @returns undefined figures while there are no calls to learn from
  */

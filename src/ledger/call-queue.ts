@@ -8,13 +8,13 @@ const priorities = { 'ad-hoc': 3, nightly: 5, backfill: 7 } as const;
 /** Until then another worker may have come to take the job. */
 const workerStops: Wait = { milliseconds: 1_000, reason: 'the worker that had it is being stopped' };
 
-/** Without a limit the places are endless; the reservoir is a number all the same. */
+/** Without a limit the slots are endless; the reservoir is a number all the same. */
 const largestRefill = 10_000;
 
 export type Priority = keyof typeof priorities;
 
 export interface CallQueueOptions {
-  /** Calls that this process keeps in the air at once. */
+  /** Calls that this process keeps in flight at once. */
   readonly concurrency: number;
   /** What the database says is free: the truth across processes and restarts. */
   readonly freeSlots: () => Promise<{ places: number; wait: Wait | undefined }>;
@@ -26,13 +26,13 @@ export type Queued<Result> =
   { readonly kind: 'ran'; readonly result: Result } | ({ readonly kind: 'wait' } & Wait);
 
 /**
- * Orders and spaces the calls of this process, by Bottleneck: so many at once, ad hoc before nightly before backfill, and
- * no more than the rate windows still hold.
+ * Orders and spaces the calls of this process, by Bottleneck: so many at once, ad hoc before nightly before backfill,
+ * and no more than the rate windows still hold.
  *
- * Bottleneck's reservoir is this process's copy of the free places. It is seeded from the database, and filled up from it
- * whenever it runs dry, always by `incrementReservoir`: `updateSettings({reservoir})` beside a refresh interval never fires
- * again, and Bottleneck's own windows forget everything at a restart and pass twice the limit at an edge. A job that gets
- * through still has to be admitted by the database, which other processes use as well.
+ * Bottleneck's reservoir is this process's copy of the free slots. It is seeded from the database, and filled up from
+ * it whenever it runs dry, always by `incrementReservoir`: `updateSettings({reservoir})` beside a refresh interval
+ * never fires again, and Bottleneck's own windows forget everything at a restart and pass twice the limit at an edge. A
+ * job that gets through still has to be admitted by the database, which other processes use as well.
  */
 export class CallQueue {
   readonly #limiter: Bottleneck;
@@ -54,8 +54,8 @@ export class CallQueue {
    * Runs a job when its turn has come.
    *
    * @param signal gives up waiting; a job that has begun is not interrupted by the queue
-   * @returns the job's result; or, of a job that has not begun, the wait that is longer than the queue's patience or that
-   *   begins with `handBack`
+   * @returns the job's result; or, of a job that has not begun, the wait that is longer than the queue's patience or
+   *   that begins with `handBack`
    * @throws what the job throws, or the signal's reason
    */
   async run<Result>(
@@ -113,8 +113,9 @@ export class CallQueue {
   }
 
   /**
-   * Begins no further job: those that wait are handed back, and so is whatever comes. A worker that is stopped waits for the
-   * calls in the air; the batches behind them would be as many calls again, and some of those cut off at the end of its grace.
+   * Begins no further job: those that wait are handed back, and so is whatever comes. A worker that is stopped waits
+   * for the calls in flight; the batches behind them would be as many calls again, and some of those cut off at the end
+   * of its grace.
    */
   handBack(): void {
     this.#handsBack = true;
@@ -161,9 +162,9 @@ export class CallQueue {
 }
 
 /**
- * Bottleneck starts no job before the moment at which the last one started, by the wall clock, even where no spacing is set:
- * a clock that is put back by an hour would hold every call for an hour. There is no option for it; here that moment is
- * always past. Its version is pinned, and a test puts the clock back.
+ * Bottleneck starts no job before the moment at which the last one started, by the wall clock, even where no spacing is
+ * set: a clock that is put back by an hour would hold every call for an hour. There is no option for it; here that
+ * moment is always past. Its version is pinned, and a test puts the clock back.
  */
 function startAtOnce(limiter: Bottleneck): void {
   const { _store: store } = limiter as unknown as { readonly _store: object };

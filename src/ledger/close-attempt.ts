@@ -10,8 +10,8 @@ export interface ClosedAttempt {
   /** Decimal text. */
   readonly reserved: string;
   /**
-   * By the database's clock, in full precision. What was learned counts from here: of two answers the one that was asked
-   * for later is newer, however long the other lay in a worker that could not reach the database.
+   * By the database's clock, in full precision. What was learned counts from here: of two answers the one that was
+   * asked for later is newer, however long the other lay in a worker that could not reach the database.
    */
   readonly admittedAt: string;
   /** Its credits were settled before, by the operator's word. */
@@ -29,8 +29,8 @@ export interface Awaited {
 }
 
 /**
- * Closes an attempt with its answer: settled; awaiting what comes later; or unknown where the answer does not say what it
- * cost. What is awaited keeps its reservation, less what it can no longer cost.
+ * Closes an attempt with its answer: settled; awaiting what comes later; or unknown where the answer does not say what
+ * it cost. What is awaited keeps its reservation, less what it can no longer cost.
  *
  * @returns undefined where an answer was recorded before
  */
@@ -76,8 +76,8 @@ export async function closeAttempt(
 }
 
 /**
- * An answer that comes after the operator has decided its attempt: the answer is recorded, and if more was billed than was
- * decided, the difference is settled. The attempt's reservation is gone, so there is none to settle any more.
+ * An answer that comes after the operator has decided its attempt: the answer is recorded, and if more was billed than
+ * was decided, the difference is settled. The attempt's reservation is gone, so there is none to settle any more.
  */
 async function reopenDecided(
   transaction: Transaction<Tables>,
@@ -112,8 +112,8 @@ async function reopenDecided(
 }
 
 /**
- * Lowers a reservation to what the call can still cost; never raises it. Like `settle` after the contacts are written: budgets
- * are the last to be locked everywhere.
+ * Lowers a reservation to what the call can still cost; never raises it. Like `settle` after the contacts are written:
+ * budgets are the last to be locked everywhere.
  */
 export async function giveBack(
   transaction: Transaction<Tables>,
@@ -138,7 +138,7 @@ export async function giveBack(
 /**
  * What an attempt was closed with by an earlier try whose reply was lost.
  *
- * @returns undefined where no answer was recorded: somebody else (the operator) closed it
+ * @returns undefined where no answer was recorded: another person (the operator) closed it
  */
 export async function readRecorded(
   transaction: Transaction<Tables>,
@@ -153,7 +153,9 @@ export async function readRecorded(
   return recorded.rows[0];
 }
 
-/** Turns a reservation into a spend, in every budget that holds it; budgets are locked in ascending order everywhere. */
+/**
+ * Turns a reservation into a spend, in every budget that holds it; budgets are locked in ascending order everywhere.
+ */
 export async function settle(
   transaction: Transaction<Tables>,
   budgetIds: readonly string[],
@@ -203,8 +205,8 @@ async function closeWithoutCost(
 }
 
 /**
- * The call may have been billed and its answer is not there: the reservation is held, and so are the claims of its people,
- * until an answer, a late result or the operator says what it cost. Nothing pays for them again by itself.
+ * The call may have been billed and its answer is not there: the reservation is held, and so are the claims of its
+ * people, until an answer, a late result or the operator says what it cost. Nothing pays for them again by itself.
  */
 export async function markUnknown(warehouse: Warehouse, attemptId: string, reason: string): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {

@@ -29,8 +29,8 @@ export interface Affordable {
  * reserves the worst case for as many people as fit. Summing first and inserting later would overspend under parallel
  * admissions: 1,000 became 1,107 with 400 of them.
  *
- * @param limits of this process: they hold beside those that are stored, whichever is lower, so that no other process can
- *   lift them; but for a limit that a person has set by command, which alone counts
+ * @param limits of this process: they hold beside those that are stored, whichever is lower, so that no other process
+ *   can lift them; but for a limit that a person has set by command, which alone counts
  * @param perPerson the most that one person can cost
  * @returns how many were reserved for; nothing is reserved where that is 0
  */
@@ -67,9 +67,9 @@ export async function reserve(
 }
 
 /**
- * Makes sure that the budgets of a run (where there is one), of today and of this month exist; days and months are UTC by the
- * database's clock. A budget that exists keeps its limit; one that begins has the limit that was set by command for every
- * day or month, or else that of the settings.
+ * Makes sure that the budgets of a run (where there is one), of today and of this month exist; days and months are UTC
+ * by the database's clock. A budget that exists keeps its limit; one that begins has the limit that was set by command
+ * for every day or month, or else that of the settings.
  *
  * @returns their names, ascending
  */
@@ -107,12 +107,13 @@ export async function openRunBudget(
 }
 
 /**
- * Applies the configured limits to the day and month that have begun already: a changed setting holds at once, and is told in
- * the history. A limit that this process does not have leaves the stored one alone (another process may have set it, and
- * nobody asked to lift it), and so does one that a person has set by command.
+ * Applies the configured limits to the day and month that have begun already: a changed setting holds at once, and is
+ * told in the history. A limit that this process does not have leaves the stored one alone (another process may have
+ * set it, and no person asked to lift it), and so does one that a person has set by command.
  *
- * A setting below what is settled and reserved becomes a limit of just that, until credits come back: no budget is exceeded at
- * any moment, and nothing more is reserved by a process that has the setting (`reserve` takes the lower one) or by another.
+ * A setting below what is settled and reserved becomes a limit of just that, until credits come back: no budget is
+ * exceeded at any moment, and nothing more is reserved by a process that has the setting (`reserve` takes the lower
+ * one) or by another.
  */
 export async function applyBudgetLimits(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
   await budgetsOf(database, undefined, limits);
@@ -143,8 +144,8 @@ function presentPeriods(limits: BudgetLimits): RawBuilder<unknown> {
 }
 
 /**
- * The limit that holds for a row of `budgets`, in SQL: what a person has set by command; otherwise the lower one of what is
- * stored and what this process was given.
+ * The limit that holds for a row of `budgets`, in SQL: what a person has set by command; otherwise the lower one of
+ * what is stored and what this process was given.
  */
 function limitOf(limits: BudgetLimits): RawBuilder<unknown> {
   const own = periodNames.map(
@@ -160,7 +161,7 @@ export function presentBudgetId(period: BudgetPeriod): RawBuilder<string> {
   return sql<string>`to_char(clock_timestamp() at time zone 'UTC', ${sql.lit(format)})`;
 }
 
-/** True while calls in the air hold credits of a budget that may yet come back to it. */
+/** True while calls in flight hold credits of a budget that may yet come back to it. */
 export async function mayFreeCredits(database: Kysely<Tables>, budgetId: string): Promise<boolean> {
   const result = await sql<{ pending: boolean }>`
     select exists (
@@ -206,7 +207,10 @@ export async function readBudgetRests(
   }));
 }
 
-/** How the budgets of the current day and month stand, by the database's clock; one that nothing was asked of yet is empty. */
+/**
+ * How the budgets of the current day and month stand, by the database's clock; one that nothing was asked of yet is
+ * empty.
+ */
 export interface PeriodBudget {
   readonly period: BudgetPeriod;
   /** Decimals as text; null: no limit. */

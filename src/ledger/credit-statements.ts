@@ -9,7 +9,9 @@ export interface CreditStatement {
   readonly cycle: { readonly startDate: string | undefined; readonly endDate: string | undefined };
 }
 
-/** The service's statement beside the ledger, from the first to the last statement of a credit cycle. Decimals as text. */
+/**
+ * The service's statement beside the ledger, from the first to the last statement of a credit cycle. Decimals as text.
+ */
 export interface Reconciliation {
   readonly cycle_start: string | null;
   readonly cycle_end: string | null;
@@ -23,7 +25,10 @@ export interface Reconciliation {
   readonly held: string;
   /** The part of `held` whose cost is unknown. */
   readonly unknown: string;
-  /** Billed and neither settled nor held: another program of the team, or a call that the ledger lost. Negative: not billed yet. */
+  /**
+   * Billed and neither settled nor held: another program of the team, or a call that the ledger lost. Negative: not
+   * billed yet.
+   */
   readonly unexplained: string;
 }
 
@@ -66,8 +71,8 @@ export async function recordCreditStatement(
 /**
  * Compares the service's statements with the ledger, for each credit cycle that has at least two statements.
  *
- * The service counts from the beginning of its cycle and for the whole team, so only the difference between two statements can be
- * compared. `enrich match` keeps no attempts: its credits appear as unexplained.
+ * The service counts from the beginning of its cycle and for the whole team, so only the difference between two
+ * statements can be compared. `enrich match` keeps no attempts: its credits appear as unexplained.
  *
  * @returns the newest cycle first
  */

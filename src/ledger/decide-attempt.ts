@@ -42,11 +42,11 @@ export async function listAttempts(
 }
 
 /**
- * The operator's word on an attempt whose cost is not known: so much is settled, and the rest of its reservation is free. What
- * an answer said that it cost is settled in any case.
+ * The operator's word on an attempt whose cost is not known: so much is settled, and the rest of its reservation is
+ * free. What an answer said that it cost is settled in any case.
  *
- * Its people are free to be asked again by a later run, because nothing was learned of them: their claims are given up, but
- * for those whom the run asks for once more, or whose second call is unknown as well.
+ * Its people are free to be asked again by a later run, because nothing was learned of them: their claims are
+ * abandoned, but for those whom the run asks for once more, or whose second call is unknown as well.
  *
  * @param credits what the service billed, as a decimal; `0` where it did not bill
  * @throws Problem `attempt.not-unknown`, also where it was decided before

@@ -26,8 +26,8 @@ export interface LateProgress {
 }
 
 /**
- * Brings the books of an attempt up to its deliveries: settles it once nothing is awaited any more; raises what was settled
- * where more was billed afterwards; leaves it unknown where the price, or a part of it, is in doubt.
+ * Brings the books of an attempt up to its deliveries: settles it once nothing is awaited any more; raises what was
+ * settled where more was billed afterwards; leaves it unknown where the price, or a part of it, is in doubt.
  *
  * @param transaction holds the attempt's row
  */
@@ -74,7 +74,7 @@ async function settleWhole(
   await settle(transaction, money.budgetIds, money.reserved, total);
 }
 
-/** Billed after the books were closed: a delivery that nobody awaited any more, or that the operator did not expect. */
+/** Billed after the books were closed: a delivery that was no longer awaited, or that the operator did not expect. */
 async function raise(
   transaction: Transaction<Tables>,
   attemptId: string,

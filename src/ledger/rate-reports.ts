@@ -28,19 +28,20 @@ export interface RateReport {
 const unlimited = 2_147_483_647;
 /** A day's window is asked about again every hour: its end is not known, and may be near. */
 const longestBeliefSeconds = 3_600;
-/** Calls in the air come back within about this time, and say what is left then. */
+/** Calls in flight come back within about this time, and say what is left then. */
 const whileInFlightMilliseconds = 250;
 
 /**
- * Keeps what the service said of its windows: the fewest calls left since the window was first heard of, for as long as that
- * window can last. It is believed where it is less than our own count leaves free: other programs use the same quota, and
- * a plan can be smaller than RATE_LIMITS.
+ * Keeps what the service said of its windows: the fewest calls left since the window was first heard of, for as long as
+ * that window can last. It is believed where it is less than our own count leaves free: other programs use the same
+ * quota, and a plan can be smaller than RATE_LIMITS.
  *
  * Answers overtake one another, and no header says when a window ends. Two facts put them in order. Within a window the
  * number left only falls, so the lowest is the newest. And a call that began after the lowest was said, and is told of
  * more, was counted in a window that has opened since.
  *
- * @param callId whose answer it is; undefined for usage statistics, which cannot be put in order and only lower what is known
+ * @param callId whose answer it is; undefined for usage statistics, which cannot be put in order and only lower what is
+ *   known
  */
 export async function recordReports(
   database: Kysely<Tables>,
@@ -91,8 +92,8 @@ export async function recordReports(
 export type ServiceWindow = RateLimit & { readonly free: number; readonly milliseconds: number };
 
 /**
- * The windows that the service has told of. What is left is less those of our calls that are in the air: the service may not
- * have counted them yet when it said so. A window whose time is over holds its limit again.
+ * The windows that the service has told of. What is left is less those of our calls that are in flight: the service may
+ * not have counted them yet when it said so. A window whose time is over holds its limit again.
  */
 export async function readReports(
   database: Kysely<Tables>,

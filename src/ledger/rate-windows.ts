@@ -12,25 +12,25 @@ export const matchScope = 'people/match';
 export const webhookResultScope = 'webhook_result';
 
 export interface Wait {
-  /** By the database's clock alone, so that no clock of a worker can release a place early. */
+  /** By the database's clock alone, so that no clock of a worker can release a slot early. */
   readonly milliseconds: number;
   readonly reason: string;
-  /** Others go first: there is a place by then only if no more of them come. */
+  /** Others go first: there is a slot by then only if no more of them come. */
   readonly isPreempted?: true;
 }
 
 export type Place = { readonly kind: 'taken' } | ({ readonly kind: 'full' } & Wait);
 
 /**
- * Takes a place in every rate window for one call, in the caller's transaction.
+ * Takes a slot in every rate window for one call, in the caller's transaction.
  *
- * A call occupies its place until one window after `counted_until`: the latest moment at which the service may have
- * counted it. That is the call's deadline while it is in the air and its real end afterwards (`endCall`). Counting from
- * admission instead would let a slow call and its successor arrive within one window of the service. A process that dies
- * leaves nothing to clean up: its calls end at their deadlines.
+ * A call occupies its slot until one window after `counted_until`: the latest moment at which the service may have
+ * counted it. That is the call's deadline while it is in flight and its real end afterwards (`endCall`). Counting from
+ * admission instead would let a slow call and its successor arrive within one window of the service. A process that
+ * dies leaves nothing to clean up: its calls end at their deadlines.
  *
  * @param limits at most so many calls in any trailing window; none means unlimited
- * @param kept places that are left free in each window, for calls that go first
+ * @param kept slots that are left free in each window, for calls that go first
  * @param deadlineSeconds the longest that the call can take from now on
  */
 export async function acquireSlot(
@@ -51,9 +51,9 @@ export async function acquireSlot(
 }
 
 /**
- * Tells how many calls could be admitted right now, without taking a place.
+ * Tells how many calls could be admitted right now, without taking a slot.
  *
- * @returns `places` is Infinity without limits; where it is 0, `wait` says for how long at least
+ * @returns `slots` is Infinity without limits; where it is 0, `wait` says for how long at least
  */
 export async function freeSlots(
   database: Kysely<Tables>,
@@ -75,7 +75,7 @@ export async function freeSlots(
   return { places, wait: places > 0 ? undefined : await longestWait(database, of, limits, 0) };
 }
 
-/** Each window, ours and those that the service tells of, with the places that are free in it now. */
+/** Each window, ours and those that the service tells of, with the slots that are free in it now. */
 export async function freeSlotsPerWindow(
   database: Kysely<Tables>,
   of: RateScope,
@@ -84,7 +84,7 @@ export async function freeSlotsPerWindow(
   return [...(await ownFreeSlots(database, of.scope, limits)), ...(await readReports(database, of))];
 }
 
-/** Each window of `limits`, with the places that are free in it by our own count. */
+/** Each window of `limits`, with the slots that are free in it by our own count. */
 export async function ownFreeSlots(
   database: Kysely<Tables>,
   scope: string,
@@ -102,10 +102,10 @@ export async function ownFreeSlots(
 }
 
 /**
- * The answer has come, or the call was given up: its place is free one window from now.
+ * The answer has come, or the call was abandoned: its slot is free one window from now.
  *
- * @param accepted the service let the call through: probing after a refusal (429) ends, if the call began after it. One that
- *   was in the air already says nothing of the pause that was asked for
+ * @param accepted the service let the call through: probing after a refusal (429) ends, if the call began after it. One
+ *   that was in flight already says nothing of the pause that was asked for
  * @param word what the service said of its windows
  */
 export async function endCall(
@@ -115,7 +115,7 @@ export async function endCall(
   accepted: boolean,
   word: RateReport = { rateLimits: [] },
 ): Promise<void> {
-  // First: between the two the call would otherwise be neither in the air nor among those that the service has counted.
+  // First: between the two the call would otherwise be neither in flight nor among those that the service has counted.
   await recordReports(database, of, callId, word);
   await sql`
     with ended as (
@@ -128,8 +128,8 @@ export async function endCall(
 }
 
 /**
- * No answer has come and none is waited for any more. The service may still take the call out of a queue or a buffer: its
- * place is kept as if it arrived within another call's time.
+ * No answer has come and none is waited for any more. The service may still take the call out of a queue or a buffer:
+ * its slot is kept as if it arrived within another call's time.
  */
 export async function giveCallUp(
   database: Kysely<Tables>,
@@ -150,15 +150,18 @@ export async function releaseSlot(database: Kysely<Tables>, callId: string): Pro
 /** Refusals in a row after which the pause no longer doubles: 2^6 times the shortest, about two minutes. */
 const longestBackoffExponent = 6;
 const shortestPauseSeconds = 2;
-/** A `retry-after` of days is seen in the field; an hour covers the longest window that a plan is likely to have left. */
+/**
+ * A `retry-after` of days is seen in the field; an hour covers the longest window that a plan is likely to have left.
+ */
 const longestPauseSeconds = 3_600;
 
 /**
- * The service refused a call for its rate (429): every worker pauses once, for what the service asked, within bounds, and
- * at least for a time that doubles with each refusal in a row. Refusals of calls that were in the air at once are one.
+ * The service refused a call for its rate (429): every worker pauses once, for what the service asked, within bounds,
+ * and at least for a time that doubles with each refusal in a row. Refusals of calls that were in flight at once are
+ * one.
  *
- * `refused_at` is the moment at which the pause begins to hold, after every admission that this waited for: a call that was
- * admitted meanwhile counts as in the air, and its success does not end the pause.
+ * `refused_at` is the moment at which the pause begins to hold, after every admission that this waited for: a call that
+ * was admitted meanwhile counts as in flight, and its success does not end the pause.
  *
  * @returns the pause in seconds
  */
@@ -224,7 +227,7 @@ async function lockScope(transaction: Transaction<Tables>, scope: string): Promi
 /** Nothing says when the calls that the service has left are free for those that come after: it is asked again. */
 const keptInServiceWindowMilliseconds = 5_000;
 
-/** The window in which there is no place for longest, ours or one of the service, beside those that are kept. */
+/** The window in which there is no slot for longest, ours or one of the service, beside those that are kept. */
 async function longestWait(
   database: Kysely<Tables>,
   of: RateScope,
@@ -252,10 +255,11 @@ async function longestWait(
 }
 
 /**
- * The window that stays full for longest. The place that counts is the one of the limit-th newest call: when it is given
- * back, one fewer than the limit are left. Where that call is still in the air it cannot end before now.
+ * The window that stays full for longest. The slot that counts is the one of the limit-th newest call: when it is given
+ * back, one fewer than the limit are left. Where that call is still in flight it cannot end before now.
  *
- * Places that are kept make the limit as much lower. Where more are kept than the window has, all of it is used by others first.
+ * Places that are kept make the limit as much lower. Where more are kept than the window has, all of it is used by
+ * others first.
  */
 async function fullestWindow(
   database: Kysely<Tables>,

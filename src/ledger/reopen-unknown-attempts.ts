@@ -5,11 +5,11 @@ import { peoplePerCall } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
 
 /**
- * Lets people whose call is unknown be asked for again, if they were asked for once: for runs whose owner pays for both. The
- * unknown call keeps its reservation and its claims, and waits for its answer or for the operator as ever.
+ * Lets people whose call is unknown be asked for again, if they were asked for once: for runs whose owner pays for
+ * both. The unknown call keeps its reservation and its claims, and waits for its answer or for the operator as ever.
  *
- * @returns their rows; whoever was asked for twice stays unknown, and so does whose call the operator has decided: those are
- *   for the next run. And so does who was erased: there is nothing to ask with
+ * @returns their rows; whoever was asked for twice stays unknown, and so does whose call the operator has decided:
+ *   those are for the next run. And so does who was erased: there is nothing to ask with
  */
 export async function reopenUnknown(
   warehouse: Warehouse,

@@ -15,17 +15,18 @@ export interface ReadyBatch {
 }
 
 /**
- * For how long a batch that has said that it is ready is believed, beyond the wait it knows of: the longest that Temporal lets an
- * activity wait in the queue of a worker. What a worker that died has said holds until the batch runs again, at another one.
+ * For how long a batch that has said that it is ready is believed, beyond the wait it knows of: the longest that
+ * Temporal lets an activity wait in the queue of a worker. What a worker that died has said holds until the batch runs
+ * again, at another one.
  */
 const believedSeconds = 30 * 60;
 
 /**
- * Tells all workers that a batch is ready for its call, until it is admitted: for each that waits, calls of lower priorities
- * leave a place in every window free. Each worker orders the calls of its own queue; without this, a batch of the night would
- * have to win each place that becomes free from the backfills of all other workers.
+ * Tells all workers that a batch is ready for its call, until it is admitted: for each that waits, calls of lower
+ * priorities leave a slot in every window free. Each worker orders the calls of its own queue; without this, a batch of
+ * the night would have to win each slot that becomes free from the backfills of all other workers.
  *
- * @param ready of the lowest priority nothing is written: nobody leaves a place for it
+ * @param ready a batch of the lowest priority is not registered: no other batch leaves a slot for it
  * @param milliseconds how long it is known to wait at least
  */
 export async function registerWaitingBatch(
@@ -52,8 +53,8 @@ export async function deregisterWaitingBatch(
 }
 
 /**
- * Batches that go before a run's, as a query: what a run that does not run any more had waiting does not count, and a run's priority
- * is the one that it has now.
+ * Batches that go before a run's, as a query: what a run that does not run any more had waiting does not count, and a
+ * run's priority is the one that it has now.
  *
  * @param priority an expression of SQL
  */
@@ -65,7 +66,7 @@ export function batchesBefore(priority: RawBuilder<unknown>): RawBuilder<unknown
   `;
 }
 
-/** How many places are kept from a call of this priority. */
+/** How many slots are kept from a call of this priority. */
 export async function reservedSlots(database: Kysely<Tables>, priority: RunPriority): Promise<number> {
   if (priority === inOrder[0]) return 0;
   const { rows } = await sql<{ places: number }>`

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { commandEnvironment } from '../config/command-environment.ts';
 
-/** Somebody who is told: fails, with a reason that holds no address and no secret, where it was not taken. */
+/** A receiver of notifications. A failed delivery rejects with a reason that has no address and no secret. */
 export interface Channel {
   readonly name: 'url' | 'command';
   tell(body: string, signal: AbortSignal): Promise<void>;
@@ -44,7 +44,10 @@ export function signatureOf(body: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }
 
-/** Runs a command of the shell with the event as JSON on its standard input. Exit code 0 takes it; its output is not kept. */
+/**
+ * Runs a command of the shell with the event as JSON on its standard input. Exit code 0 takes it; its output is not
+ * kept.
+ */
 export function commandChannel(command: string): Channel {
   return {
     name: 'command',
@@ -76,7 +79,7 @@ export function commandChannel(command: string): Channel {
         child.once('close', (code) =>
           settled(code === 0 ? undefined : `exit code ${code ?? 'none: it was ended'}`),
         );
-        // A command need not read what it is given.
+        // A command may ignore its input.
         child.stdin.on('error', () => {});
         child.stdin.end(body);
       }),

@@ -4,7 +4,7 @@ import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readRunFacts } from '../runs/run-facts.ts';
 
-/** News that somebody is still to be told. */
+/** An event that is not delivered yet. */
 export interface Notification {
   readonly notificationId: string;
   readonly event: NotifiedEvent;
@@ -18,19 +18,19 @@ export interface Notification {
   readonly tries: number;
 }
 
-/** What is told of every event. */
+/** Fields of every notification. */
 interface Occurrence {
   readonly event: NotifiedEvent;
-  /** The same each time that it is told: whoever must not act twice remembers it. */
+  /** The same for each try: receivers that must not act twice compare it. */
   readonly event_id: string;
   /** ISO 8601. */
   readonly occurred_at: string;
 }
 
-/** Of a run: the object of `--json` as it stands when it is told, but status and reason as they were when it happened. */
+/** The object of `--json` when the notification is sent, with status and reason of the event. */
 export type RunNews = Occurrence &
   RunFacts & {
-    /** Of what moment rows, outcomes, calls and credits are; ISO 8601. News that is told late has later figures. */
+    /** ISO 8601: moment of rows, outcomes, calls and credits. A late notification has later figures. */
     readonly figures_at: string;
   };
 /** Of a budget: which threshold it has crossed. Credits are decimals as text. */
@@ -41,15 +41,15 @@ export type BudgetNews = Occurrence & {
   readonly used: string;
 };
 
-/** Nobody is told of what happened longer ago: not after a long outage, nor when notifications are first turned on. */
+/** Older events are not notified: not after a long outage, nor when notifications are first turned on. */
 const toldWithinSeconds = 86_400;
-/** News whose teller dies is told again after this; longer than all channels take. */
+/** An event whose process dies is sent again after this time; longer than all channels take. */
 const leaseSeconds = 60;
 const mostTries = 10;
 const shortestPauseSeconds = 10;
 const longestPauseSeconds = 1_800;
 
-/** Takes what is to be told now, oldest first, so that nobody else tells it meanwhile. */
+/** Takes the events that are due, oldest first; other processes skip them meanwhile. */
 export async function takeNotifications(
   warehouse: Warehouse,
   events: readonly NotifiedEvent[],
@@ -68,11 +68,11 @@ export async function takeNotifications(
 }
 
 /**
- * Records who has taken a notification. Where a channel has not, it is tried again after a pause that doubles; ten times in
- * all.
+ * Records who has taken a notification. Where a channel has not, it is tried again after a pause that doubles; ten
+ * times in all.
  *
  * @param failure why, where not all of them have
- * @returns true where it was given up
+ * @returns true if the event is abandoned
  */
 export async function recordTold(
   warehouse: Warehouse,
@@ -91,7 +91,7 @@ export async function recordTold(
   return givenUp;
 }
 
-/** What is told, as an object for JSON. */
+/** The notification as an object for JSON. */
 export async function readNews(
   warehouse: Warehouse,
   { notificationId, event, runId, facts, occurredAt }: Notification,

@@ -7,7 +7,7 @@ import type { Channel } from './notification-channels.ts';
 export interface NotifierSettings {
   readonly warehouse: Warehouse;
   readonly channels: readonly Channel[];
-  /** What is told. */
+  /** Events to deliver. */
   readonly events: readonly NotifiedEvent[];
   readonly log: Logger;
 }
@@ -18,9 +18,9 @@ const notificationsAtOnce = 10;
 const closeMilliseconds = 15_000;
 
 /**
- * Tells what becomes of runs and budgets. The database itself records it, with the change that it is about; any number of
- * processes take it from there, so that one which is killed loses nothing. Everything is told at least once, and at most ten
- * times to a channel that does not take it.
+ * Tells what becomes of runs and budgets. The database itself records it, with the change that it is about; any number
+ * of processes take it from there, so that one which is killed loses nothing. Each event is delivered at least once,
+ * with at most ten times to a channel that does not take it.
  *
  * Nothing waits for it but the end of a command, and nothing fails by it.
  */

@@ -25,7 +25,7 @@ export interface StateOfRun {
   readonly rowsStaged: number;
   /** People whom the plan asks for; null before the plan is made. */
   readonly planned: number | null;
-  /** Of those, people whose call has been answered or may have been. */
+  /** People in the plan whose call has been answered or may have been. */
   readonly asked: number;
   /** Credits here and below: decimals as text. */
   readonly settled: string;
@@ -57,7 +57,7 @@ export interface State {
     readonly credits: string;
     /** Of the oldest. */
     readonly seconds: number;
-    /** How many wait for a late result that is overdue, or were given up waiting for one. */
+    /** Calls whose late result is overdue or expired. */
     readonly expired: number;
     /** How many wait for a late result in time. */
     readonly awaited: number;
@@ -69,7 +69,7 @@ export interface State {
     readonly pauseReason: string | null;
     readonly runs: number;
   }[];
-  /** Of the last day: not taken by a channel, to be tried again or given up. */
+  /** Notifications of the last day that are not delivered. */
   readonly notificationsNotTaken: number;
   /** Since the epoch; null where no run has finished yet. */
   readonly lastFinished: number | null;
@@ -181,8 +181,8 @@ async function readNotTaken(transaction: Transaction<Tables>): Promise<number> {
 }
 
 /**
- * A run may have people left and make no call for hours, and be well: after its pilot, or where its budget is empty, it first
- * waits for what its calls have yet to bring. Then nothing is owed before the next poll is due.
+ * A run may have people left and make no call for hours, and be well: after its pilot, or where its budget is empty, it
+ * first waits for what its calls have yet to bring. Then nothing is owed before the next poll is due.
  */
 async function readUnfinished(transaction: Transaction<Tables>): Promise<readonly StateOfRun[]> {
   const { rows } = await sql<StateOfRun>`

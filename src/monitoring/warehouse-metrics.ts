@@ -9,8 +9,8 @@ const freshMilliseconds = 5_000;
 const patienceMilliseconds = 4_000;
 
 /**
- * Metrics of the state in the database, read when they are asked for. Every process that serves them says the same: take the
- * maximum over processes, never the sum.
+ * Metrics of the state in the database, read when they are asked for. Every process that serves them says the same:
+ * take the maximum over processes, never the sum.
  */
 export class WarehouseMetrics {
   readonly #warehouse: Warehouse;
@@ -39,7 +39,7 @@ export class WarehouseMetrics {
       const state = await readState(this.#warehouse, this.#limits);
       return await render(state, seconds());
     } catch {
-      // Whatever it is, the one who watches is told that there is nothing to be seen; the workers say what is wrong.
+      // Any error: the metric says that the state cannot be read; the workers log the cause.
       return render(undefined, seconds());
     }
   }
@@ -81,7 +81,7 @@ function renderMoney(state: State, gauge: MakeGauge): void {
   const open = (status: string) => state.openAttempts.find((attempts) => attempts.status === status);
   const credits = gauge(
     'enrich_credits',
-    'Credits of all time that are settled; that calls in the air and awaited results hold; that unknown calls hold.',
+    'Credits of all time that are settled; that calls in flight and awaited results hold; that unknown calls hold.',
     'state',
   );
   credits.set({ state: 'settled' }, Number(state.settledInAll));

@@ -19,8 +19,9 @@ const pageSize = 10_000;
 /**
  * Reads changes in the order of the feed.
  *
- * Only transactions below the oldest one in progress are read: a transaction that began earlier and commits later would otherwise
- * put its changes behind a reader's cursor. So a slow transaction delays readers, and no reader misses a change.
+ * Only transactions below the oldest one in progress are read: a transaction that began earlier and commits later would
+ * otherwise put its changes behind a reader's cursor. So a slow transaction delays readers, and no reader misses a
+ * change.
  *
  * @param since cursor of the last change that was read; undefined: from the beginning
  * @param limit at most so many; undefined: all that can be read now

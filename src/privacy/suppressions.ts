@@ -19,13 +19,13 @@ export interface SuppressionEntry {
   readonly added_at: Date;
 }
 
-/** Any number that nobody else locks. */
+/** Any number that no other person locks. */
 const listLock = 7_305_902_312;
 
 /**
- * Held by a transaction that is about to write what the service said of people: nobody is put on the list between its look at
- * the list and its end, so that nothing is written of somebody who is already erased. The first lock of every transaction
- * that takes it, since whoever changes the list waits for all of them.
+ * Held by a transaction that is about to write what the service said of people: no person is put on the list between
+ * its look at the list and its end, so that nothing is written of a person who is already erased. The first lock of
+ * every transaction that takes it, since whoever changes the list waits for all of them.
  */
 export async function lockSuppressionsShared(transaction: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(${listLock})`.execute(transaction);
@@ -39,7 +39,8 @@ export async function lockSuppressionsExclusive(transaction: Transaction<Tables>
 /**
  * The rows that are on the list, as a query with the one column `row_number`.
  *
- * @param keys a query of `row_number` and `identity_key`; the domain of an employer is a key of the form `domain:acme.example`
+ * @param keys a query of `row_number` and `identity_key`; the domain of an employer is a key of the form
+ *   `domain:acme.example`
  */
 export function listedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
   // By joins and not row by row: of two million keys, each would otherwise be looked up for itself.
@@ -63,8 +64,8 @@ export function listedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * Whether anybody is on the list. Asked before `listedRows` is: that query is large, and with an empty list it kept the batches of a
- * night from their turn for some calls of a backfill.
+ * Whether anybody is on the list. Asked before `listedRows` is: that query is large, and with an empty list it kept the
+ * batches of a night from their turn for some calls of a backfill.
  */
 export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{
@@ -81,13 +82,16 @@ export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawB
   `;
 }
 
-/** What a staged row says of somebody on the list is not kept: they may want to be in no file of ours. */
+/** What a staged row says of a person on the list is not kept: they may want to be in no file of ours. */
 export const clearPersonalData = sql`raw = '[]', person_id = null, email = null, other_emails = null, hashed_email = null,
   profile_url = null, first_name = null, last_name = null, name = null, organization_name = null, domain = null, keys = '{}'`;
 
 const hidden = 'suppressed-';
 
-/** A column of ids at the service without those of some people. Their places stay: how many there were is counted by them. */
+/**
+ * A column of ids at the service without those of some people. Their places stay: how many there were is counted by
+ * them.
+ */
 export function withoutIds(column: string, personIds: readonly string[]): RawBuilder<unknown> {
   return sql`array(
     select case when id = any(${personIds}::text[]) then ${hidden} || place else id end
@@ -105,7 +109,7 @@ export function hiddenId(place: number): string {
 }
 
 /**
- * Puts people on the list: nobody asks for them from now on, and nothing is written of them.
+ * Puts people on the list: from now on they are not asked for, and nothing is written about them.
  *
  * @param keys identity keys, and `domain:` keys
  * @returns how many of them are new
@@ -137,7 +141,10 @@ export async function suppress(
   return Number(added.numAffectedRows ?? 0n);
 }
 
-/** Puts everybody on the list whom a staged export names. @returns how many of their keys are new, and rows that name nobody */
+/**
+ * Puts everybody on the list whom a staged export names. @returns how many of their keys are new, and rows that name no
+ * person
+ */
 export async function suppressStaged(
   warehouse: Warehouse,
   runId: string,

@@ -1,6 +1,6 @@
 /**
- * What a name may say beside the word that it is known by: of the person, and how it is stored. Not `company`, `owner`,
- * `assistant`, `fax`, `type` or `do not call`: those are about somebody or something else.
+ * Qualifiers that a column name may have beside its keyword: whose value it is, and how it is stored. Not `company`,
+ * `owner`, `assistant`, `fax`, `type` or `do not call`: those are about somebody or something else.
  */
 const qualifiers = new Set(
   (
@@ -10,7 +10,7 @@ const qualifiers = new Set(
 );
 
 /**
- * Columns of a header whose name has one of the words, and beside it nothing but qualifiers: for `phone` these are
+ * Columns of a header whose name has one of the keywords, and otherwise only qualifiers: for `phone` these are
  * `Person - Phone - Work`, `phone_home`, `mobilePhone`, `telephone1`.
  *
  * @returns their numbers, from 1

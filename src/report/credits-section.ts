@@ -10,9 +10,9 @@ export function creditsSection({ credits: money, waste, costs }: RunReport): Sec
     ['records, billed with the answers', settled.records],
     ['phones, billed with late results', settled.phones],
     ['waterfalls, billed with late results', settled.waterfall],
-    ['accepted by your word, without a bill', settled.decided],
+    ['accepted by your decision, without a bill', settled.decided],
     ['settled', settled.total],
-    ['held for calls in the air', held.in_flight],
+    ['held for calls in flight', held.in_flight],
     ['held for late results', held.awaiting],
     ['held, cost unknown', held.unknown],
   ];
@@ -83,5 +83,5 @@ const wasteOf: Readonly<Record<Waste['kind'], string>> = {
   no_contact: 'people who came back and were written to no contact',
   answered_again: 'people who came back again: rows of one person',
   no_answer: 'people of calls that were accepted as billed, without an answer',
-  orphaned_delivery: 'late results in which nobody was asked for',
+  orphaned_delivery: 'late results about people who were not asked for',
 };

@@ -1,6 +1,6 @@
 import type { Action } from './report.ts';
 
-/** The report in words and tables: what every format but JSON is made of. Plain text, escaped by no format yet. */
+/** The report as text and tables, the source of every format but JSON. Plain text that no format has escaped yet. */
 export interface ReportDocument {
   readonly title: string;
   readonly subtitle: string;

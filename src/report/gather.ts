@@ -13,7 +13,8 @@ import { readLateResults } from './read-late-results.ts';
 import type { ReportedRun, RunReport } from './report.ts';
 
 /**
- * Reads the report of a run: a few set-based statements in one snapshot, so that its parts add up while the run goes on.
+ * Reads the report of a run: a few set-based statements in one snapshot, so that its parts add up while the run
+ * continues.
  *
  * @param runId a run's id, or `latest`
  * @param options.rateLimits the limits that calls are drawn against: those that are set now

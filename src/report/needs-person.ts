@@ -30,7 +30,7 @@ export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {
     });
   if (late.orphaned > 0)
     actions.push({
-      what: `${counted(late.orphaned, 'delivery', 'deliveries')} named nobody who was asked for.`,
+      what: `${counted(late.orphaned, 'delivery', 'deliveries')} named only people who were not asked for.`,
       next: `enrich inbox list ${run.run_id} --status orphaned`,
     });
   // Those that are unknown by now are counted above.

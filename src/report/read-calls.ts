@@ -5,7 +5,7 @@ import type { Tables } from '../db/schema.ts';
 import type { Calls, RateWindow } from './report.ts';
 
 const bucketSizes = [1, 5, 10, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800];
-/** More bars than this are no longer told apart on a page. */
+/** More bars than this cannot be distinguished on a page. */
 const mostBuckets = 60;
 
 /** When a run's calls were made. */
@@ -19,8 +19,8 @@ interface Span {
 }
 
 /**
- * A run's calls over time, and what was used of the rate limits, which all runs at one service share. A call counts from
- * its admission; the service sees it somewhat later.
+ * A run's calls over time, and what was used of the rate limits, which all runs at one service share. A call counts
+ * from its admission; the service sees it somewhat later.
  */
 export async function readCalls(
   database: Kysely<Tables>,
@@ -74,7 +74,9 @@ async function readBuckets(database: Kysely<Tables>, span: Span): Promise<Calls[
   return counted.rows.map(({ at, ...calls }) => ({ at: at.toISOString(), ...calls }));
 }
 
-/** The fullest trailing window in each bucket: at each call, and at the bucket's beginning, where windows only empty. */
+/**
+ * The fullest trailing window in each bucket: at each call, and at the bucket's beginning, where windows only empty.
+ */
 async function readWindow(database: Kysely<Tables>, span: Span, limit: RateLimit): Promise<RateWindow> {
   const counted = await sql<{ calls: number }>`
     select ${bucket(span)} as bucket, max(held)::int as calls from (

@@ -7,8 +7,8 @@ import type { Credits, FieldCost } from './report.ts';
 /**
  * What a contact, a verified email and a phone cost, among the rows that the run enriched and as the warehouse is now.
  *
- * Phones bear what their deliveries cost, emails everything else; the price of a waterfall that looks for both is one sum
- * that cannot be divided, and both bear it in full.
+ * Phones bear what their deliveries cost, emails everything else; the price of a waterfall that looks for both is one
+ * sum that cannot be divided, and both bear it in full.
  */
 export async function readCosts(
   database: Kysely<Tables>,

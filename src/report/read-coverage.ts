@@ -9,7 +9,10 @@ interface MeasuredField {
   readonly after: RawBuilder<unknown>;
   /** The field's name in the mapping, and whether a row holds it after normalising. */
   readonly mapped?: { readonly name: string; readonly filled: RawBuilder<unknown> };
-  /** Where the mapping has none: columns that hold it have one of these words in their name, and beside it only qualifiers. */
+  /**
+   * Where the mapping has none: columns that hold it have one of these words in their name, and beside it only
+   * qualifiers.
+   */
   readonly words?: readonly string[];
 }
 
@@ -47,8 +50,8 @@ const fields: readonly MeasuredField[] = [
 ];
 
 /**
- * How many contacts of the file have each field, in the export and afterwards. Fields that runs ask with are taken as they
- * were normalised; of the others a cell that is not blank counts, in a column whose name says what it is.
+ * How many contacts of the file have each field, in the export and afterwards. Fields that runs ask with are taken as
+ * they were normalised; of the others a cell that is not blank counts, in a column whose name says what it is.
  *
  * @param run whose file is staged
  * @returns no fields where the rows of the file are no longer kept
@@ -83,7 +86,10 @@ export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Pr
   };
 }
 
-/** Whether the raw record has a cell that is not blank in any of a field's columns; nothing is read where no field needs it. */
+/**
+ * Whether the raw record has a cell that is not blank in any of a field's columns; nothing is read where no field needs
+ * it.
+ */
 function cellsOf(columns: readonly (readonly number[])[]): RawBuilder<unknown> {
   const wanted = columns.flat();
   if (wanted.length === 0) return sql``;
@@ -92,8 +98,8 @@ function cellsOf(columns: readonly (readonly number[])[]): RawBuilder<unknown> {
       ? []
       : [sql`bool_or(filled) filter (where number = any(${numbers}::int[])) as ${sql.ref(`field_${index}`)}`],
   );
-  // json and not jsonb: it takes cells with \u0000 as they are. A cell's text is its JSON, quotes included. A cell that is itself
-  // JSON without anything in it ([], {}, null) is blank.
+  // json and not jsonb: it takes cells with \u0000 as they are. A cell's text is its JSON, quotes included. A cell that
+  // is itself JSON without anything in it ([], {}, null) is blank.
   return sql`cross join lateral (
     select ${sql.join(flags)} from (
       select number, cell::text ~ '[^][}{"[:space:]]' and cell::text !~ '^"?null"?$' as filled

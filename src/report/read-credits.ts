@@ -22,9 +22,9 @@ interface Sums {
 /**
  * What a run's calls were settled for, by what it bought, and what is held.
  *
- * The parts are taken out of the settled sum one after another, so that they add up to it whatever the operator decided:
- * the answer's own credits, then phones, then waterfalls as delivered (of bodies with one subject the dearest), and the
- * rest is the operator's word.
+ * The parts are taken out of the settled sum one after another, so that they add up to it whatever the operator
+ * decided: the answer's own credits, then phones, then waterfalls as delivered (of bodies with one subject the
+ * dearest), and the rest is the operator's decision.
  */
 export async function readCredits(database: Kysely<Tables>, run: RunRecord): Promise<Credits> {
   const found = await sql<Sums>`

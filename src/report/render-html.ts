@@ -5,8 +5,8 @@ import type { RunReport } from './report.ts';
 import { styleSheet } from './style.ts';
 
 /**
- * The report as one page that needs nothing else: no script, no font, no picture, no network. Its own policy forbids them,
- * so that nothing in a file's name could fetch anything even if it were not escaped.
+ * The report as one page that needs nothing else: no script, no font, no picture, no network. Its own policy forbids
+ * them, so that nothing in a file's name could fetch anything even if it were not escaped.
  */
 export function renderHtml(report: RunReport, document: ReportDocument): string {
   const { title, subtitle, headline, actions, sections, footer } = document;

@@ -2,8 +2,9 @@ import type { Undone } from '../contract.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 
 /**
- * Everything that the report of a run says, and exactly what `--format json` prints: names are stable, credits are decimals
- * as text, times are ISO 8601 in UTC. Counts, ids and reasons of ours; nothing of the people in the file but its name.
+ * Everything that the report of a run says, and exactly what `--format json` prints: names are stable, credits are
+ * decimals as text, times are ISO 8601 in UTC. Counts, ids and reasons of ours; nothing of the people in the file but
+ * its name.
  */
 export interface RunReport {
   /** Raised where a name changes its meaning or goes away. */
@@ -62,7 +63,7 @@ export interface FieldCoverage {
 }
 
 export interface Credits {
-  /** `records` for answers, `phones` and `waterfall` for late results, `decided` by the operator's word and by no bill. */
+  /** `records` for answers, `phones` and `waterfall` for late results, `decided` by the operator without a bill. */
   readonly settled: {
     readonly total: string;
     readonly records: string;
@@ -70,7 +71,7 @@ export interface Credits {
     readonly waterfall: string;
     readonly decided: string;
   };
-  /** Kept back for calls in the air, for results that are to come, and for calls whose cost is unknown. */
+  /** Reserved for calls in flight, awaited late results, and calls whose cost is unknown. */
   readonly held: {
     readonly total: string;
     readonly in_flight: string;
@@ -95,10 +96,11 @@ export interface Credits {
 /**
  * Credits that bought nothing. What a call cost is known as one sum; a person's part in it is an even share.
  *
- * - `no_contact`: people who came back and were written to no contact, because nothing shows that they are who was asked for.
+ * - `no_contact`: people who came back and were written to no contact, because nothing shows that they are who was
+ *   asked for.
  * - `answered_again`: people who came back more than once: rows of one person that nothing in the file shows to be one.
  * - `no_answer`: calls that the operator accepted as billed, and whose answer never came.
- * - `orphaned_delivery`: late results in which nobody was asked for.
+ * - `orphaned_delivery`: late results about people who were not asked for.
  */
 export interface Waste {
   readonly kind: 'no_contact' | 'answered_again' | 'no_answer' | 'orphaned_delivery';
@@ -142,14 +144,14 @@ export interface RateWindow {
 }
 
 export interface LateResults {
-  /** Calls whose results are waited for, and calls whose results did not come in time. */
+  /** Calls whose late results are awaited, and calls whose late results expired. */
   readonly awaited: number;
   readonly expired: number;
   /** Deliveries that took effect; of those, after the run's end, and fetched by a poll. */
   readonly arrived: number;
   readonly late: number;
   readonly polled: number;
-  /** Deliveries that had none: the same bytes again, for nobody, not understood, not looked at yet. */
+  /** Deliveries without effect: duplicates, orphaned, unreadable, or not applied yet. */
   readonly duplicate: number;
   readonly orphaned: number;
   readonly quarantined: number;

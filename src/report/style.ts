@@ -1,6 +1,6 @@
 /**
- * The page's only style sheet. Colours are picked for a contrast of 4.5 in text and 3 in charts on both grounds; on paper
- * the light ones are used, whatever the screen shows.
+ * The page's only style sheet. Colours are picked for a contrast of 4.5 in text and 3 in charts on both grounds; on
+ * paper the light ones are used, whatever the screen shows.
  */
 export const styleSheet = `
 :root { color-scheme: light dark; --ground: #fff; --text: #1b2330; --soft: #56606f; --rule: #d9dee6; --panel: #f5f7fa;

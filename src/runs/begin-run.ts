@@ -10,7 +10,10 @@ export interface RunSpec {
   readonly fileName: string;
   readonly fileSha256: string;
   readonly options: RunOptions;
-  /** The only plan that may be carried out; null: whichever it is. Binds an unfinished run that is found before it has a plan. */
+  /**
+   * The only plan that may be carried out; null: whichever it is. Binds an unfinished run that is found before it has a
+   * plan.
+   */
   readonly expectedPlanHash: string | null;
   /** The time that a scheduled run stands for; the present where nothing is said. */
   readonly asOf?: Date;
@@ -54,11 +57,11 @@ export async function findOrBeginRun(
 }
 
 /**
- * What makes two orders the same: the file's content, and every option that decides what is asked for and what it may cost. For
- * how long a run waits, and for what, does not: another deadline must not start a second run of a file.
+ * What makes two orders the same: the file's content, and every option that decides what is asked for and what it may
+ * cost. For how long a run waits, and for what, does not: another deadline must not start a second run of a file.
  *
- * As text, in the order in which the options were put together: whoever changes that order lets the next release begin a second
- * run beside each that is unfinished.
+ * As text, in the order in which the options were put together: whoever changes that order lets the next release begin
+ * a second run beside each that is unfinished.
  */
 function keyOf(spec: RunSpec): string {
   const { lateDeadlineSeconds: _, ...options } = spec.options;
@@ -68,7 +71,7 @@ function keyOf(spec: RunSpec): string {
     .digest('hex');
 }
 
-/** Options that a run takes over from the command that goes on with it. */
+/** Options that a run takes over from the command that continues with it. */
 const optionsThatMayChange = [
   'onBudget',
   'minMatchRate',
@@ -101,8 +104,9 @@ function omit(options: object, names: readonly string[]): object {
 }
 
 /**
- * Whether a file with this content was enriched before, by whatever run that asked for the same: then it is not new. A run
- * that left people over budget does not count, since they are still to be asked for; one that was refused or cancelled does.
+ * Whether a file with this content was enriched before, by whatever run that asked for the same: then it is not new. A
+ * run that left people over budget does not count, since they are still to be asked for; one that was refused or
+ * cancelled does.
  */
 export async function wasRunBefore(
   warehouse: Warehouse,

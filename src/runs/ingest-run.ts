@@ -25,8 +25,8 @@ export interface IngestOptions {
 }
 
 /**
- * Stages the export of a run; goes on where an earlier try stopped, and reads nothing where it is staged. What was fetched
- * for it is removed: the rows are in the warehouse, or the export is refused.
+ * Stages the export of a run; continues where an earlier try stopped, and reads nothing where it is staged. What was
+ * fetched for it is removed: the rows are in the warehouse, or the export is refused.
  *
  * @returns `refused` where the export is at fault: nothing was paid, and the same will not do
  */

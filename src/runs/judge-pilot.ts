@@ -8,8 +8,8 @@ import { getRun, type RunRecord } from './runs.ts';
 import type { PilotFigures } from '../db/schema.ts';
 
 /**
- * Says what the pilot of a run came to, and whether the run goes on with everybody else: by the rules that it was given, and
- * without any by a person's word. Judged once; a person who resumes the run has had the last word.
+ * Says what the pilot of a run came to, and whether the run continues with everybody else: by the rules that it was
+ * given, and without any by a person's word. Judged once; a person who resumes the run has had the last word.
  */
 export async function judgePilot(warehouse: Warehouse, runId: string): Promise<PilotJudgement> {
   const run = await getRun(warehouse, runId);

@@ -4,8 +4,8 @@ import type { Warehouse } from '../db/database.ts';
 import { maySpend } from '../db/run-states.ts';
 
 /**
- * What a word to a run needs of it: that it waits for somebody (to be resumed), that it goes on (to be paused), or only that
- * it has not ended.
+ * What a word to a run needs of it: that it waits for a person (to be resumed), that it continues (to be paused), or
+ * only that it has not ended.
  */
 export type RunNeed = 'waiting' | 'going-on' | 'unfinished';
 
@@ -17,9 +17,9 @@ const meant: Readonly<Record<RunNeed, readonly RunStatus[]>> = {
 };
 
 /**
- * The run that a person means by "latest" who wants to do something with it: of those that have not ended the newest, those
- * first that the word is for, and of these those that were begun by hand. A schedule may have begun one a minute ago, and
- * nobody at a terminal means that while a run of their own is there.
+ * The run that a person means by "latest" who wants to do something with it: of those that have not ended the newest,
+ * those first that the word is for, and of these those that were begun by hand. A schedule may have begun one a minute
+ * ago, and no person at a terminal means that while a run of their own is there.
  *
  * @returns undefined where every run has ended
  */

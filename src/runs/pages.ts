@@ -24,11 +24,12 @@ export function askedBy(options: RunOptions): Asked {
 }
 
 /**
- * Opens a page of a run: claims its people, so that no other run asks for them meanwhile, and drops those who were asked
- * for since the plan was made. Dropping never spends more than the plan said. Opening again returns what is still open.
+ * Opens a page of a run: claims its people, so that no other run asks for them meanwhile, and drops those who were
+ * asked for since the plan was made. Dropping never spends more than the plan said. Opening again returns what is still
+ * open.
  *
- * People are claimed by the page and not by the plan: a backfill of days would otherwise keep the nightly run from people
- * whom it will not reach before tomorrow.
+ * People are claimed by the page and not by the plan: a backfill of days would otherwise keep the nightly run from
+ * people whom it will not reach before tomorrow.
  *
  * @param page from 1
  * @returns the numbers of the batches that hold people to ask for
@@ -69,16 +70,16 @@ export async function openPage(
       )
       delete from claims c using dropped d where c.run_id = ${runId} and c.row_number = d.row_number
     `.execute(transaction);
-    // Only now, with the claims held: a run that had claimed somebody before gave the claim up with what it learned, in one
-    // transaction. Looking before claiming would miss that, and ask and pay for them again.
+    // Only now, with the claims held: a run that had claimed a person before gave the claim up with what it learned, in
+    // one transaction. Looking before claiming would miss that, and ask and pay for them again.
     await dropOvertaken(transaction, runId, sql`page_keys`, asked);
     return openBatches(transaction, runId, page);
   });
 }
 
 /**
- * Drops people of a batch who have become fresh since its page was opened: the same person can stand in it under other keys, which
- * only the answer for the first of them shows to be theirs. And people who were suppressed since.
+ * Drops people of a batch who have become fresh since its page was opened: the same person can stand in it under other
+ * keys, which only the answer for the first of them shows to be theirs. And people who were suppressed since.
  *
  * @returns how many were dropped
  */
@@ -88,7 +89,8 @@ export async function dropOvertakenRows(
   batch: number,
   asked: Asked,
 ): Promise<number> {
-  // No table of their own, as a page has: making one, and the transaction around it, took longer than all that is asked here.
+  // No table of their own, as a page has: making one, and the transaction around it, took longer than all that is asked
+  // here.
   const keys = sql`(
     select identity_key, r.row_number from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
     where p.run_id = ${runId} and r.outcome is null

@@ -9,8 +9,8 @@ import type { Warehouse } from '../db/database.ts';
 import type { PilotFigures, Tables } from '../db/schema.ts';
 
 /**
- * Gives a pilot's people the first pages, and everybody else the pages after them: so the pilot is asked for first, in calls of
- * its own. People are alike where their rows have the same identifiers, and addresses of the same kind.
+ * Gives a pilot's people the first pages, and everybody else the pages after them: so the pilot is asked for first, in
+ * calls of its own. People are alike where their rows have the same identifiers, and addresses of the same kind.
  *
  * @param people how many the pilot should have
  */
@@ -90,11 +90,11 @@ export async function readPilot(warehouse: Warehouse, runId: string, pages: numb
 }
 
 /**
- * Keeps what a pilot came to, and pauses its run where it should not go on by itself: in one transaction, so that a judgement
- * whose reply was lost is neither made twice nor passed over.
+ * Keeps what a pilot came to, and pauses its run where it should not continue by itself: in one transaction, so that a
+ * judgement whose reply was lost is neither made twice nor passed over.
  *
- * @returns the stop that holds now; undefined: the run goes on. A pilot that was judged before stops a run only while the run
- *   is still paused for it.
+ * @returns the stop that holds now; undefined: the run continues. A pilot that was judged before stops a run only while
+ *   the run is still paused for it.
  */
 export async function keepPilot(
   warehouse: Warehouse,
@@ -119,7 +119,9 @@ export async function keepPilot(
   });
 }
 
-/** What the latest calls of a run found, as far as they count: those that were answered since the guard last stopped it. */
+/**
+ * What the latest calls of a run found, as far as they count: those that were answered since the guard last stopped it.
+ */
 export async function readLatestMatches(
   warehouse: Warehouse,
   runId: string,

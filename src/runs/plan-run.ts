@@ -85,7 +85,10 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   return planned(warehouse, runId, plan);
 }
 
-/** Looks each time whether the run is bound to another plan: of an earlier try, whose worker died, nobody may have heard that. */
+/**
+ * Looks each time whether the run is bound to another plan: of an earlier try, whose worker died, no person may have
+ * heard that.
+ */
 async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<PlanOutcome> {
   const { expectedPlanHash } = await getRun(warehouse, runId);
   if (expectedPlanHash !== null && expectedPlanHash !== plan.planHash)

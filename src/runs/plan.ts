@@ -8,7 +8,10 @@ import { optionsOutsidePlan } from './begin-run.ts';
 import { hasSuppressions, listedRows, clearPersonalData } from '../privacy/suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** Whose calls go first is for each command to say, and may change any time: a backfill applies what `enrich plan` has shown. */
+/**
+ * Whose calls go first is for each command to say, and may change any time: a backfill applies what `enrich plan` has
+ * shown.
+ */
 const optionsOutsideHash = [...optionsOutsidePlan, 'priority'];
 
 /** What a plan says of the rows, before prices and times. */
@@ -23,15 +26,16 @@ export interface PlannedRows {
 const rowsWorthAnalyzing = 10_000;
 
 /**
- * Gives every staged row of a run an outcome or a place among the people to ask for. Set-based: a million rows are planned
- * by a handful of statements in one transaction. Does nothing where the run is planned already.
+ * Gives every staged row of a run an outcome or a place among the people to ask for. Set-based: a million rows are
+ * planned by a handful of statements in one transaction. Does nothing where the run is planned already.
  *
- * Order of the reasons, first match wins: what ingest found (malformed, no identifier), suppressed (by the export itself, then by
- * the list), duplicate, fresh, in flight. Rows are one person where they share an identity key, also by way of a third row.
+ * Order of the reasons, first match wins: what ingest found (malformed, no identifier), suppressed (by the export
+ * itself, then by the list), duplicate, fresh, in flight. Rows are one person where they share an identity key, also by
+ * way of a third row.
  *
  * @param runId a run whose file is staged
  * @param pilot so many of the people come first, in pages of their own; null: none
- * @param asked somebody is fresh where all that is asked for was asked for recently, at the same service
+ * @param asked a person is fresh where all that is asked for was asked for recently, at the same service
  */
 export async function planRows(
   warehouse: Warehouse,
@@ -57,8 +61,8 @@ export async function planRows(
     if (run.plan_hash === null) {
       await decide(transaction, runId, run.rows_staged, asked);
       await assignPositions(transaction, runId, pilot);
-      // A run that PostgreSQL has no statistics of is taken for a handful of rows: then finding the first open page of 70,000
-      // people took minutes, and takes 0.1 s. A sample of fixed size is read, whatever the number of runs.
+      // A run that PostgreSQL has no statistics of is taken for a handful of rows: then finding the first open page of
+      // 70,000 people took minutes, and takes 0.1 s. A sample of fixed size is read, whatever the number of runs.
       if (run.rows_staged > rowsWorthAnalyzing)
         await sql`analyze run_rows (run_id, row_number, outcome), run_people`.execute(transaction);
     }
@@ -78,8 +82,8 @@ async function decide(
   { freshness, fieldGroups, service }: Asked,
 ): Promise<void> {
   await sql`set local synchronous_commit = on`.execute(transaction);
-  // What is asked of the rows below is asked of this copy. It has the rows of this run alone and statistics of its own, where
-  // `run_rows` has those of all runs: with 800,000 rows there, planning the same 100,000 took 8 s, and takes 3.
+  // What is asked of the rows below is asked of this copy. It has the rows of this run alone and statistics of its own,
+  // where `run_rows` has those of all runs: with 800,000 rows there, planning the same 100,000 took 8 s, and takes 3.
   await sql`
     create temporary table plan_rows on commit drop as
     select row_number, contact_id, opted_out, keys from run_rows where run_id = ${runId} and outcome is null

@@ -24,7 +24,7 @@ interface BudgetDependencies {
 
 const emptyBudget = 'budget.empty';
 
-/** What a run does whose page found no credits for even one person: go on, end, or wait for a budget. */
+/** What a run does whose page found no credits for even one person: continue, end, or wait for a budget. */
 export async function resolveBudgetExhaustion(
   { warehouse, budgets }: BudgetDependencies,
   runId: string,
@@ -61,8 +61,8 @@ export async function resolveBudgetExhaustion(
 }
 
 /**
- * Whether a run that waits for a budget could go on: no budget that applies now has less than the price of one person. Changes
- * nothing.
+ * Whether a run that waits for a budget could continue: no budget that applies now has less than the price of one
+ * person. Changes nothing.
  *
  * @param budgets the limits of this process: they hold as for a call
  */

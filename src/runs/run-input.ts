@@ -3,7 +3,7 @@ import { lateKindsOf } from '../domain/late-results/awaited-results.ts';
 import { withoutPersonalData } from '../telemetry/log.ts';
 import type { RunRecord } from './runs.ts';
 
-/** Lanes of a page for each call that one worker keeps in the air: enough for a second worker to take its share. */
+/** Lanes of a page for each call that one worker keeps in flight: enough for a second worker to take its share. */
 const batchesPerCall = 3;
 
 /** What the workflow of a run is started with. */

@@ -27,7 +27,7 @@ export interface RunRecord {
   readonly expectedPlanHash: string | null;
   readonly pauseReason: PauseReason | null;
   readonly createdAt: Date;
-  /** Somebody has said yes to its plan, or its command did. */
+  /** A person has approved to its plan, or its command did. */
   readonly isApproved: boolean;
   readonly finishedAt: Date | null;
   /** Undoing it, or taking that back, was interrupted. */
@@ -116,7 +116,7 @@ export async function setRunStatus(
   `.execute(warehouse.database);
 }
 
-/** Whether a run that goes on has still to be staged from this content. */
+/** Whether a run that continues has still to be staged from this content. */
 export async function isContentAwaited(warehouse: Warehouse, fileSha256: string): Promise<boolean> {
   const { rows } = await sql`
     select 1 from runs where file_sha256 = ${fileSha256} and ingested_at is null
@@ -144,8 +144,8 @@ export async function setRunPriority(
 }
 
 /**
- * A run is for the service that its workers ask: one that was ordered under another address (a mistake that was corrected, a
- * command without the workers' settings) becomes theirs, as long as no call of it can have been answered.
+ * A run is for the service that its workers ask: one that was ordered under another address (a mistake that was
+ * corrected, a command without the workers' settings) becomes theirs, as long as no call of it can have been answered.
  *
  * @returns whether the run is for that service
  */
@@ -186,8 +186,8 @@ export async function savePlan(warehouse: Warehouse, runId: string, plan: PlanSu
 }
 
 /**
- * Ends a run: every row that has no outcome yet gets the given one, claims are given up but those of people whose call is
- * unknown (another run must not pay for them again), and the status is final. Ending twice changes nothing.
+ * Ends a run: every row that has no outcome yet gets the given one, claims are abandoned but those of people whose call
+ * is unknown (another run must not pay for them again), and the status is final. Ending twice changes nothing.
  *
  * @param rest what becomes of people who were not asked for; undefined where there may be none
  */

@@ -27,11 +27,11 @@ export interface ScheduleDependencies {
 const mostRuns = 200;
 
 /**
- * Finds what a schedule has to enrich at a time, and begins the runs: with the schedule's own budget, approved, behind ad
- * hoc runs and before backfills. Spends nothing. Given again it finds the same runs, as far as they are unfinished.
+ * Finds what a schedule has to enrich at a time, and begins the runs: with the schedule's own budget, approved, behind
+ * ad hoc runs and before backfills. Spends nothing. Given again it finds the same runs, as far as they are unfinished.
  *
- * What lies elsewhere is staged here as well, by the worker that has fetched it: it is fetched once, takes the disk of one
- * export at a time, and is what it was at that moment.
+ * What lies elsewhere is staged here as well, by the worker that has fetched it: it is fetched once, takes the disk of
+ * one export at a time, and is what it was at that moment.
  *
  * @param asOf the time that the schedule stands for, as ISO 8601
  * @throws Problem `credits.no-ceiling`, `export.*`
@@ -92,8 +92,8 @@ export async function beginScheduledRuns(
 }
 
 /**
- * Those of the exports that were found that `every-new` would begin a run of, as far as it can be said without fetching any:
- * a file is read for its hash, and of what lies elsewhere the version has to be known.
+ * Those of the exports that were found that `every-new` would begin a run of, as far as it can be said without fetching
+ * any: a file is read for its hash, and of what lies elsewhere the version has to be known.
  */
 export async function withoutEnriched(
   dependencies: Pick<ScheduleDependencies, 'warehouse' | 'exportAccess'>,

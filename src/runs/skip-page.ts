@@ -7,13 +7,13 @@ const batchesPerPage = peoplePerPage / peoplePerCall;
 export interface SkippedPeople {
   /** Who will not be asked for, by this word or an earlier one. */
   readonly people: number;
-  /** Whose call is in the air: they get the outcome that it brings. */
+  /** Whose call is in flight: they get the outcome that it brings. */
   readonly inFlight: number;
 }
 
 /**
- * Gives the people of a page who have no outcome yet the outcome `cancelled`, and their claims up: nobody of them will be
- * asked for. Left out are those whose call is in the air: its answer, which is paid for, is theirs.
+ * Gives the people of a page who have no outcome yet the outcome `cancelled`, and their claims up: no person of them
+ * will be asked for. Left out are those whose call is in flight: its answer, which is paid for, is theirs.
  *
  * @param page from 1
  */
@@ -24,7 +24,8 @@ export async function skipPage(
   const { runId, page } = request;
   const reason = `page ${page} was skipped: ${request.reason}`;
   return warehouse.database.transaction().execute(async (transaction) => {
-    // Admission locks the rows that it asks for in the same order: either it sees their outcome, or its call is seen here.
+    // Admission locks the rows that it asks for in the same order: either it sees their outcome, or its call is seen
+    // here.
     const open = await sql<{ row_number: number }>`
       select r.row_number from run_people p join run_rows r using (run_id, row_number)
       where p.run_id = ${runId} and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}

@@ -5,7 +5,8 @@ import { skipPage } from './skip-page.ts';
 const pollMilliseconds = 500;
 
 /**
- * Skips a page: whoever is not being asked for at once, and whoever is left of the calls in the air when those have ended.
+ * Skips a page: whoever is not being asked for at once, and whoever is left of the calls in flight when those have
+ * ended.
  *
  * @throws the signal's reason
  */

@@ -7,7 +7,8 @@ import { forgetMatches, readLatestMatches } from './pilot.ts';
 const callsWatched = 50;
 
 /**
- * Looks, after a call, whether the latest ones fell below the match rate that the run's owner wants, by more than chance.
+ * Looks, after a call, whether the latest ones fell below the match rate that the run's owner wants, by more than
+ * chance.
  *
  * @param minimum share from 0 to 1; null: nothing is watched
  * @returns why the run should stop

@@ -60,8 +60,8 @@ export interface MatchRequest extends Extras {
 }
 
 /**
- * The service, one method for each operation. Every method sends once, and throws ServiceFailure with what to do about it.
- * A call whose access token had expired, and could be renewed, was never carried out: it alone is made once more.
+ * The service, one method for each operation. Every method sends once, and throws ServiceFailure with what to do about
+ * it. A call whose access token had expired, and could be renewed, was never carried out: it alone is made once more.
  */
 export interface ServiceClient {
   /**
@@ -89,7 +89,7 @@ export interface ServiceClient {
   enrichOrganization(domain: string, signal?: AbortSignal): Promise<Organization | undefined>;
   /** The setting that its credential comes from, for advice; undefined where none is set. */
   readonly credentialSetting: Setting | undefined;
-  /** Lets calls in the air end, then closes the connections. */
+  /** Lets calls in flight end, then closes the connections. */
   close(): Promise<void>;
 }
 

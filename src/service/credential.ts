@@ -15,8 +15,8 @@ export type CredentialHeader = Readonly<Record<string, string>>;
 export type CredentialSource = (refused?: CredentialHeader) => Promise<CredentialHeader>;
 
 /**
- * The source of a credential: a key or a token that is set stays what it is, one from a file or a command is read when it is
- * first needed, and again when it was refused.
+ * The source of a credential: a key or a token that is set stays what it is, one from a file or a command is read when
+ * it is first needed, and again when it was refused.
  *
  * @throws Problem `service.no-credential`, `setting.invalid`
  */
@@ -46,7 +46,8 @@ function renewable(read: () => Promise<CredentialHeader>): CredentialSource {
   let kept: CredentialHeader | undefined;
   let reading: Promise<CredentialHeader> | undefined;
   return async (refused) => {
-    // By identity, not by text: calls that were refused late, with what another call has already replaced, read nothing.
+    // By identity, not by text: calls that were refused late, with what another call has already replaced, read
+    // nothing.
     if (kept === refused) kept = undefined;
     if (kept === undefined) {
       reading ??= read().finally(() => (reading = undefined));

@@ -13,7 +13,9 @@ export interface Detail {
   readonly proflink_url?: string;
 }
 
-/** What is sent about a person: all that the row knows, under the names of the wire, and no field that it does not know. */
+/**
+ * What is sent about a person: all that the row knows, under the names of the wire, and no field that it does not know.
+ */
 export function toDetail(identity: Identity): Detail {
   return present({
     first_name: identity.firstName,

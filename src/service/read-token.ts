@@ -5,12 +5,15 @@ import { commandEnvironment } from '../config/command-environment.ts';
 import type { TokenOrigin } from '../config/settings.ts';
 import { Problem } from '../domain/problem.ts';
 
-/** A command asks a token endpoint; one that takes longer is waiting for somebody to type. */
+/** A command asks a token endpoint; one that takes longer is waiting for a person to type. */
 const commandMilliseconds = 10_000;
 /** Far above any token: a command that prints more prints something else. */
 const commandBytes = 64 * 1_024;
 
-/** There is no access token at the moment. Holds nothing of what file or command gave: it could be the token, or half of it. */
+/**
+ * There is no access token at the moment. Holds nothing of what file or command gave: it could be the token, or half of
+ * it.
+ */
 export class UnreadableToken extends Problem {
   /** Of the system (`ENOENT`); `EXIT_1`, `TIMEOUT`; `NO_TOKEN` where something else was read than one word. */
   readonly code: string;

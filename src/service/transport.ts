@@ -40,7 +40,10 @@ export interface Transport {
 export class TransportError extends Error {
   /** False only where it is certain that not one byte of the request was written. */
   readonly sent: boolean;
-  /** A code of Node, OpenSSL or undici (or the name of an error without one); or DEADLINE, ABORTED, TOO_LARGE, UNDECODABLE. */
+  /**
+   * A code of Node, OpenSSL or undici (or the name of an error without one); or DEADLINE, ABORTED, TOO_LARGE,
+   * UNDECODABLE.
+   */
   readonly code: string;
   /** Of the answer, where its head had come. */
   readonly status: number | undefined;
@@ -84,8 +87,8 @@ const defaultLimits: TransportLimits = {
 /**
  * HTTP over undici's dispatcher, with kept-alive connections.
  *
- * Below `fetch` and `request` on purpose: only a dispatch handler is told when a request is about to be written, and that
- * moment is the whole difference between "certainly not sent" and "may have been billed".
+ * Below `fetch` and `request` on purpose: only a dispatch handler is told when a request is about to be written, and
+ * that moment is the whole difference between "certainly not sent" and "may have been billed".
  */
 export function createTransport(limits: Partial<TransportLimits> = {}): Transport {
   const bounds = { ...defaultLimits, ...limits };

@@ -1,6 +1,6 @@
 /**
- * For tests of what survives a kill: `ENRICH_KILL_AT=answered` or `answered:3` makes this process end itself with SIGKILL
- * when it comes by the named point (for the third time). Costs one comparison where it is not set.
+ * For tests of what survives a kill: `ENRICH_KILL_AT=answered` or `answered:3` makes this process end itself with
+ * SIGKILL when it comes by the named point (for the third time). Costs one comparison where it is not set.
  */
 export type KillPoint =
   | 'chunk-staged'

@@ -5,8 +5,9 @@ export type { Logger } from 'pino';
 /**
  * The log of a process, on standard error, so that standard output stays for what commands print.
  *
- * Log lines hold ids, counts, times and types. What could carry personal data or a secret all the same is cut here, in one
- * place: errors are reduced to name, code and stack without their message's quotations, and well-known keys are redacted.
+ * Log lines hold ids, counts, times and types. What could carry personal data or a secret all the same is cut here, in
+ * one place: errors are reduced to name, code and stack without their message's quotations, and well-known keys are
+ * redacted.
  *
  * @param settings.format undefined: pretty on a terminal, JSON elsewhere
  */

@@ -24,11 +24,11 @@ export interface RunningMetrics {
 const temporalMilliseconds = 1_000;
 
 /**
- * Serves `GET /metrics`, everything that this process has to say in one scrape, and `GET /healthz`, which says only that the
- * process lives.
+ * Serves `GET /metrics`, everything that this process has to say in one scrape, and `GET /healthz`, which says only
+ * that the process lives.
  *
- * A source that is away leaves its metrics out and takes none of the others along: a scrape is most needed when something
- * is broken.
+ * A source that is away leaves its metrics out and takes none of the others along: a scrape is most needed when
+ * something is broken.
  *
  * @throws Problem `port.taken`
  */

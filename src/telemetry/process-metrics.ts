@@ -1,6 +1,9 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
-/** How an exchange with the service ended: with an answer, or with what a failure asks for (`Disposition` of the service). */
+/**
+ * How an exchange with the service ended: with an answer, or with what a failure asks for (`Disposition` of the
+ * service).
+ */
 export type CallResult = 'answered' | 'retry' | 'wait' | 'pause' | 'reject' | 'unknown';
 const callResults: readonly CallResult[] = ['answered', 'retry', 'wait', 'pause', 'reject', 'unknown'];
 
@@ -8,14 +11,18 @@ const callResults: readonly CallResult[] = ['answered', 'retry', 'wait', 'pause'
 export type DeliveryResult = 'stored' | 'not-found' | 'refused' | 'unavailable';
 const deliveryResults: readonly DeliveryResult[] = ['stored', 'not-found', 'refused', 'unavailable'];
 
-/** The operation that costs money: its series are there from the start, so that the first failure shows as an increase. */
+/**
+ * The operation that costs money: its series are there from the start, so that the first failure shows as an increase.
+ */
 const paidEndpoint = 'POST /people/bulk_match';
-/** A call takes some hundred milliseconds; the longest that is waited for is CALL_TIMEOUT, 60 s where nothing is set. */
+/**
+ * A call takes some hundred milliseconds; the longest that is waited for is CALL_TIMEOUT, 60 s where nothing is set.
+ */
 const callSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
 
 /**
- * What this process has counted since its start. Labels are names of operations, kinds and results, of which there are few:
- * never an id, an address, or anything of a person.
+ * What this process has counted since its start. Labels are names of operations, kinds and results, of which there are
+ * few: never an id, an address, or anything of a person.
  */
 export class ProcessMetrics {
   readonly registry = new Registry();
@@ -77,7 +84,7 @@ export class ProcessMetrics {
     for (const result of deliveryResults) this.#deliveries.inc({ result }, 0);
   }
 
-  /** A call has begun. The function that comes back is told, once, how it ended. */
+  /** Counts a call that has begun. @returns a function to call once, with the result */
   callBegan(endpoint: string): (result: CallResult, failureType?: string) => void {
     this.#inFlight.inc({ endpoint });
     const ended = this.#seconds.startTimer({ endpoint });

@@ -23,8 +23,9 @@ export type FailureName = (error: unknown) => string;
 /**
  * Spans of activities and of calls to the service, sent by OTLP. Loaded only where traces are wanted.
  *
- * A workflow is one trace, whatever worker carries out its activities: the trace's id is made from the workflow's. So nothing
- * of tracing runs inside workflows, whose bundle stays as it is, and a run goes on with traces turned on or off.
+ * A workflow is one trace, whatever worker carries out its activities: the trace's id is made from the workflow's. So
+ * nothing of tracing runs inside workflows, whose bundle stays as it is, and a run continues with traces turned on or
+ * off.
  */
 export class Tracing {
   readonly #provider: BasicTracerProvider;

@@ -3,12 +3,13 @@ import type { ConnectionOptions } from '@temporalio/client';
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Call = ReturnType<Interceptor>;
 
-/** gRPC's code for what the caller has given up. */
+/** gRPC's code for a call that the caller has cancelled. */
 const cancelled = 1;
 
 /**
- * Below the interceptor that tries calls again: a try that is due after the connection was closed ends its call. Without it
- * gRPC throws out of the timer of that try, where nobody can catch it, and the process that was just stopping dies of it.
+ * Below the interceptor that tries calls again: a try that is due after the connection was closed ends its call.
+ * Without it gRPC throws out of the timer of that try, where no caller can catch it, and the stopping process dies of
+ * it.
  */
 export const endCallsOfClosedConnection: Interceptor = (options, nextCall) => {
   try {

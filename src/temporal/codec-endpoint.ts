@@ -21,7 +21,7 @@ export interface CodecEndpointSettings {
   readonly listen: ListenAddress;
   /** Where browsers load the Temporal UI from, such as `http://127.0.0.1:8233`; others are refused. */
   readonly origins: readonly string[];
-  /** Who does not send it as a bearer token is refused; undefined: whoever can reach the endpoint may decode. */
+  /** Bearer token that requests must have; undefined: every request may decode. */
   readonly token: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface RunningCodecEndpoint {
  */
 export async function startCodecEndpoint(settings: CodecEndpointSettings): Promise<RunningCodecEndpoint> {
   const server = createServer(settings);
-  // A copy: fastify writes to what it is given, and settings are frozen.
+  // A copy: fastify writes to its options, and settings are frozen.
   await server.listen({ ...settings.listen });
   const { port } = server.server.address() as AddressInfo;
   return { host: settings.listen.host, port, close: () => server.close() };
@@ -78,7 +78,7 @@ function createServer({ codec, origins, token }: CodecEndpointSettings): Fastify
   return server;
 }
 
-/** Hashed, so that the time that a comparison takes tells neither the token nor its length. */
+/** Hashed, so that the duration of a comparison reveals neither the token nor its length. */
 function isBearer(header: string | undefined, token: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(header ?? ''), hash(`Bearer ${token}`));

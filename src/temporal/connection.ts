@@ -58,7 +58,10 @@ export async function connectClient(temporal: TemporalAddress, codec: Encrypting
   }
 }
 
-/** Whether a worker has asked for work within five minutes, as Temporal remembers. Each polls the queues of all priorities. */
+/**
+ * Whether a worker has polled within five minutes, according to Temporal. Each worker polls the queues of all
+ * priorities.
+ */
 export async function isWorkerThere(client: Client): Promise<boolean> {
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,

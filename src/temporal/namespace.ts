@@ -61,7 +61,7 @@ async function withConnection<Result>(
 ): Promise<Result> {
   // Loaded here: a command that needs no Temporal would wait for it.
   const { Connection } = await import('@temporalio/client');
-  // Not Connection.connect: where that fails, its channel goes on trying in the background.
+  // Not Connection.connect: after a failure its channel keeps trying in the background.
   const connection = Connection.lazy({ address, connectTimeout: connectSeconds * 1000 });
   try {
     await connection.ensureConnected();

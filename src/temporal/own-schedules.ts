@@ -9,7 +9,7 @@ import { controlTaskQueue, pruneScheduleId, sweepScheduleId, workflowTypes } fro
 /** What came too late for its run waits for at most this long. */
 const sweepEvery = '5 minutes';
 
-/** Makes the schedule that looks after late results of runs that have ended, where it is missing. */
+/** Creates the schedule that sweeps late results of ended runs, if it is missing. */
 export function ensureSweepSchedule(client: Client): Promise<void> {
   return ensureSchedule(client, {
     scheduleId: sweepScheduleId,
@@ -32,8 +32,8 @@ export function ensurePruneSchedule(client: Client): Promise<void> {
 }
 
 /**
- * These can be paused and triggered in Temporal like any other; one that is there is left as it is. Each takes everything
- * that is there, so those that were missed need not be made up for.
+ * These can be paused and triggered in Temporal like any other; one that is there is left as it is. Each takes
+ * everything that is there, so those that were missed need not be made up for.
  */
 async function ensureSchedule(
   client: Client,

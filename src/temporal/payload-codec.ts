@@ -10,7 +10,7 @@ const cipher = 'aes-256-gcm';
 const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
-/** As Temporal's own samples name it: what they encrypted can be read here, and the other way round. */
+/** The name in Temporal's samples: payloads of either can be read by the other. */
 const encryptedEncoding = 'binary/encrypted';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
@@ -22,8 +22,8 @@ export interface CodecKey {
 }
 
 /**
- * What payloads are encrypted with on their way to Temporal, by the settings. Without keys nothing is encrypted, and what
- * was encrypted is refused with the reason.
+ * What payloads are encrypted with on their way to Temporal, by the settings. Without keys nothing is encrypted, and
+ * what was encrypted is refused with the reason.
  *
  * @throws Problem `codec.keys`
  */
@@ -56,8 +56,8 @@ export function readCodecKeys(origin: CodecKeysOrigin): CodecKey[] {
 }
 
 /**
- * Encrypts payloads with the first key, and decrypts those of all keys. What is not encrypted passes when it is read, so
- * that encryption can be turned on beside runs that go on.
+ * Encrypts payloads with the first key, and decrypts those of all keys. What is not encrypted passes when it is read,
+ * so that encryption can be turned on while runs are in progress.
  */
 export class EncryptingCodec implements PayloadCodec {
   readonly #keys: readonly CodecKey[];

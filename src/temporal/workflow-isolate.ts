@@ -1,9 +1,10 @@
 /**
- * How long one step of a workflow may take by the clock on the wall, before Node's watchdog ends it: more than any standstill.
+ * How long one workflow task may take in wall-clock time before Node's watchdog ends it: longer than any standstill.
  *
- * The SDK says 5 s. Mostly the step fails then, and is done again. But where the watchdog strikes while promises run, Node can end
- * the whole process ("async hook stack has become corrupted", nodejs/node#38503; seen once under load in our tests), and with it
- * every call in the air, whose credits are then held as unknown. An overloaded machine, a snapshot of a virtual one or a closed
- * laptop stand still for that long; our workflows have no loop that does not wait. The option is not in the types of the SDK, which passes it on all the same: a test sees to that.
+ * The SDK says 5 s. Mostly the step fails then, and is done again. But where the watchdog strikes while promises run,
+ * Node can end the whole process ("async hook stack has become corrupted", nodejs/node#38503; seen once under load in
+ * our tests), and with it every call in flight, whose credits are then held as unknown. An overloaded machine, a
+ * snapshot of a virtual one or a closed laptop stand still for that long; our workflows have no loop that does not
+ * wait. The option is not in the types of the SDK, which passes it on all the same: a test sees to that.
  */
 export const workflowIsolate = { isolateExecutionTimeout: '1 day' };

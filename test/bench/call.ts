@@ -15,8 +15,8 @@ import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { countActions } from '../helpers/temporal-actions.ts';
 
 /**
- * The whole path of a call, beside a bare loop in the same run: `enrich run` with its database, Temporal server and sandbox on
- * this machine, against fetch + JSON.parse + one transaction per call.
+ * The whole path of a call, beside a bare loop in the same run: `enrich run` with its database, Temporal server and
+ * sandbox on this machine, against fetch + JSON.parse + one transaction per call.
  *
  *   npm run bench:call                     6 KB and 60 KB a person without a rate limit, then 1,000 calls a minute
  *   npm run bench:call -- --people 1000    fewer people, for a quick look

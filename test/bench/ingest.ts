@@ -1,8 +1,8 @@
 /**
  * How fast an export is ingested, beside what papaparse and COPY alone do with the same file on the same machine.
  *
- * `npm run bench:ingest [-- --rows 100000]`. Uses DATABASE_URL, or an embedded PostgreSQL of its own. Each measurement has a
- * process of its own, so that its peak memory is its own as well.
+ * `npm run bench:ingest [-- --rows 100000]`. Uses DATABASE_URL, or an embedded PostgreSQL of its own. Each measurement
+ * has a process of its own, so that its peak memory is its own as well.
  */
 import { fork } from 'node:child_process';
 import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -49,7 +49,7 @@ const titles = 'Head of Purchasing,"Director, Operations",Engineer,"Vice Preside
   /,(?=[A-Z"])/,
 );
 
-/** Invented people, about 220 bytes each; every fiftieth row repeats an address, every hundredth names nobody. */
+/** Invented people, about 220 bytes each; every fiftieth row repeats an address, every hundredth names no person. */
 function* inventedRows(rows: number): Generator<string> {
   yield `${header}\n`;
   for (let row = 1; row <= rows; row += 1) {

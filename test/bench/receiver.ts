@@ -1,9 +1,9 @@
 /**
  * How many deliveries a second the receiver stores durably, beside a bare fastify with one INSERT in the same run.
  *
- * `npm run bench:receiver [-- --seconds 5]`. Each server is a process of its own, on an embedded PostgreSQL that flushes to
- * the disk; both take turns, with the same connections to it and the same senders. Then the receiver's answers to honest
- * deliveries are timed while 300 connections send slowly.
+ * `npm run bench:receiver [-- --seconds 5]`. Each server is a process of its own, on an embedded PostgreSQL that
+ * flushes to the disk; both take turns, with the same connections to it and the same senders. Then the receiver's
+ * answers to honest deliveries are timed while 300 connections send slowly.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';

@@ -20,7 +20,7 @@ function write(name: string, people: number, seed: number): string {
   return file;
 }
 
-it('a backfill goes on beside other runs, and their calls go first', async () => {
+it('a backfill continues beside other runs, and their calls go first', async () => {
   const shared = { CALL_CONCURRENCY: String(concurrency), ...system.sharedTemporal() };
   const worker = system.begin(['worker'], shared);
   const backfill = system.enrich(['backfill', write('everybody.csv', 800, 1), '--yes', '--json'], shared);
@@ -35,7 +35,7 @@ it('a backfill goes on beside other runs, and their calls go first', async () =>
   );
   const order = rows.map((row) => row.run_id);
   const between = order.slice(order.indexOf(run.run_id), order.lastIndexOf(run.run_id));
-  // Calls that were in the air already when the other run began.
+  // Calls that were in flight already when the other run began.
   expect(between.filter((runId) => runId === filled.run_id).length).toBeLessThanOrEqual(concurrency);
   expect(order.at(-1)).toBe(filled.run_id);
   expect([run.status, filled.status]).toEqual(['finished', 'finished']);

@@ -39,7 +39,7 @@ describe('a call that was sent', () => {
   });
 
   it.each([{ answer: 'empty' }, { matches: 'not-a-list' }] as const)(
-    'and answered with %o is unknown, and nobody gets data',
+    'and answered with %o is unknown, and no person gets data',
     async (fault) => {
       system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, ...fault }] });
       const facts = (await system.enrich(['run', system.sample(60), '--yes', '--json'])).facts();
@@ -83,7 +83,7 @@ describe('a call that was certainly not sent', () => {
   );
 });
 
-it('a worker that Temporal has given up while its call was in the air sends nobody twice when it comes back', async () => {
+it('a worker that Temporal has abandoned while its call was in flight sends no person twice when it comes back', async () => {
   system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 4_000 }] });
   const before = system.sandbox.log.bill().calls;
   const settings = { ...system.sharedTemporal(), CALL_CONCURRENCY: '1' };
@@ -117,7 +117,7 @@ describe('workers that ask another service than a run was ordered for', () => {
   it('make it theirs, so that whoever they ask is not asked and paid for again', async () => {
     const server = system.sharedTemporal();
     const worker = system.begin(['worker'], { ...server, ...elsewhere() });
-    // Nobody whom another test has asked the first service for.
+    // No person whom another test has asked the first service for.
     const file = join(system.directory, 'unseen.csv');
     writeFileSync(
       file,
@@ -150,7 +150,7 @@ describe('workers that ask another service than a run was ordered for', () => {
 
 describe('an account without credits', () => {
   it.each([200, 402, 403] as const)(
-    'that says so with %d pauses the run, fails no row, and goes on when credits are there',
+    'that says so with %d pauses the run, fails no row, and continues when credits are there',
     async (status) => {
       system.sandbox.faults.set({ credits_left: 25, out_of_credits: status });
       const paused = await system.enrich(['run', system.sample(80), '--yes', '--json']);
@@ -181,7 +181,7 @@ describe('a price that the service did not announce', () => {
     await expectPromisesKept(system);
   });
 
-  it('above what was reserved is recorded and shown, and no further call is made until somebody has looked', async () => {
+  it('above what was reserved is recorded and shown, and no further call is made until a person has looked', async () => {
     system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, price: 30 }] });
     const paused = await system.enrich(['run', system.sample(200), '--yes', '--json'], {
       CALL_CONCURRENCY: '1',

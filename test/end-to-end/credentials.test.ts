@@ -40,7 +40,7 @@ describe.each([
     clock = time;
   });
 
-  it('a run goes on over access tokens that expire, and writes none of them anywhere', async () => {
+  it('a run continues over access tokens that expire, and writes none of them anywhere', async () => {
     const refusedBefore = refusedTokens();
     const ended = await system.enrich(['run', system.sample(200), '--yes', '--json'], tokenFromCommand());
     expect([ended.code, ended.facts().status]).toEqual([0, 'finished']);
@@ -52,7 +52,7 @@ describe.each([
     await expectPromisesKept(system);
   });
 
-  it('somebody whom the service refuses is rejected alone, and a refusal for the rate is sat out', async () => {
+  it('a person whom the service refuses is rejected alone, and a refusal for the rate is sat out', async () => {
     const file = join(system.directory, `poison-${time}.csv`);
     const people = Array.from(
       { length: 40 },

@@ -54,7 +54,7 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
   expect([facts.calls, billedAgain]).toEqual([calls, {}]);
   await expectPromisesKept({ warehouse: system.warehouse, sandbox });
 
-  // The user who granted the token is no admin: whom a key acts as is somebody else.
+  // The user who granted the token is no admin: whom a key acts as is another person.
   const token = await (await fetch(`${sandbox.root}/sandbox/token`, { method: 'POST' })).text();
   const profile = await fetch(`${sandbox.root}/api/v1/users/api_profile`, {
     headers: { authorization: `Bearer ${token}` },

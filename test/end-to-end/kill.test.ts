@@ -27,7 +27,7 @@ describe('a command that is killed', () => {
   ];
 
   it.each(points.map((point, index) => ({ point, seed: index + 1 })))(
-    'at $point is taken up by the same command, and nobody is paid for twice',
+    'at $point is taken up by the same command, and no person is paid for twice',
     async ({ point, seed }) => {
       const file = join(system.directory, `contacts-${seed}.csv`);
       writeFileSync(file, [...sampleExport({ people: 150, seed })].join(''));
@@ -46,7 +46,7 @@ describe('a command that is killed', () => {
     },
   );
 
-  it('and reads standard input goes on with the rows that were written to it', async () => {
+  it('and reads standard input continues with the rows that were written to it', async () => {
     const rows = [...sampleExport({ people: 100, seed: 99 })].join('');
     const run = (environment: Record<string, string>) =>
       system.enrich(['run', '-', '--yes', '--json'], environment, rows);

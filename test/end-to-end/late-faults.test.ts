@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 beforeEach(() => system.sandbox.faults.set({}));
 
-// A test that failed must leave nobody who receives or works in the place of the next one's processes.
+// A test that failed must leave no person who receives or works in the place of the next one's processes.
 afterEach(async () => {
   isKept = false;
   await endAll();
@@ -92,7 +92,8 @@ describe('a worker that is killed', () => {
   it('between two deliveries that it applies leaves each of them applied once', async () => {
     const worker = begin(['worker'], { ENRICH_KILL_AT: 'delivery-applied:2' });
     const running = reveal(system.sample(60));
-    // Only then do deliveries come in: a call in the air would be unknown by the kill, which is not what is looked at here.
+    // Only then do deliveries come in: a call in flight would be unknown by the kill, which is not what is looked at
+    // here.
     await expect.poll(hasAskedForAll, { timeout: 120_000 }).toBe(true);
     begin(['receiver']);
     await worker.ended;

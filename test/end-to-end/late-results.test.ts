@@ -84,7 +84,7 @@ describe('phones', () => {
     await expectPromisesKept(system);
   });
 
-  it('are asked for again of somebody whose profile alone is fresh, and not once they are fresh themselves', async () => {
+  it('are asked for again of a person whose profile alone is fresh, and not once they are fresh themselves', async () => {
     const file = system.sample(20);
     await reveal(file, []);
     const plan = JSON.parse((await system.enrich(['plan', file, '--json', '--reveal', 'phone'])).stdout) as {
@@ -136,7 +136,7 @@ describe('phones', () => {
     },
   );
 
-  it('of somebody whom nobody asked for are quarantined, and the credits held', async () => {
+  it('of a person whom no person asked for are quarantined, and the credits held', async () => {
     system.sandbox.faults.set({ deliveries: [{ people: 'foreign' }] });
     const facts = await reveal(system.sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '5s' });
     expect(await phonesOf(facts.run_id)).toBe(0);

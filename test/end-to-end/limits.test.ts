@@ -69,7 +69,7 @@ describe('a refusal for rate (429)', () => {
     rules: [{ path: '/people/bulk_match', from: 3, to: 5, status: 429, retry_after: retryAfter }],
   });
 
-  /** Refusals that came while the calls of one worker were in the air together count as one. */
+  /** Refusals that came while the calls of one worker were in flight together count as one. */
   function waves(): { refusals: number; secondsAfter: number }[] {
     const times = system.sandbox.log
       .calls()

@@ -26,7 +26,7 @@ function again(rows: readonly Row[], name: string): string {
   return file;
 }
 
-/** The email of somebody who was enriched. */
+/** The email of a person who was enriched. */
 async function enrichedEmail(runId: string): Promise<string> {
   const { rows } = await system.warehouse.pool.query<{ email: string }>(
     `select r.email from run_rows r join enriched_contacts c on c.run_id = r.run_id and c.row_number = r.row_number
@@ -37,7 +37,7 @@ async function enrichedEmail(runId: string): Promise<string> {
 }
 
 describe('enrich erase', () => {
-  it('shows what there is, removes it after a yes, and the person comes back by no export', async () => {
+  it('shows what there is, removes it after approval, and the person comes back by no export', async () => {
     const file = system.sample(40);
     const first = (await system.enrich(['run', file, '--yes', '--json'])).facts();
     const email = await enrichedEmail(first.run_id);

@@ -44,7 +44,7 @@ async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<voi
 }
 
 describe('enrich run', () => {
-  it('enriches an export; every row, call and credit adds up; again it asks for nobody', async () => {
+  it('enriches an export; every row, call and credit adds up; again it asks for no person', async () => {
     const file = system.sample(200);
     const bill = sinceNow();
     const first = await system.enrich(['run', file, '--yes', '--json']);
@@ -130,7 +130,7 @@ describe('enrich run', () => {
     expect(same.facts()).toMatchObject({ status: 'finished', plan_hash: plan.plan_hash });
   });
 
-  it('goes on with no unfinished run that has another plan than the one that was looked at', async () => {
+  it('continues with no unfinished run that has another plan than the one that was looked at', async () => {
     const file = system.sample(40);
     system.sandbox.faults.set({ rules: [{ status: 401, from: 2 }] });
     const paused = (await system.enrich(['run', file, '--yes', '--json'])).facts();
@@ -168,7 +168,7 @@ describe('enrich plan', () => {
 
 describe('what comes back in another shape', () => {
   it.each(['null', 'drop', 'reverse', 'rotate', 'stub', 'foreign', 'short', 'duplicate'] as const)(
-    '%s: nobody gets the data of another person',
+    '%s: no person gets the data of another person',
     async (matches) => {
       system.sandbox.faults.set({ rules: [{ matches }] });
       const facts = (await system.enrich(['run', system.sample(60), '--yes', '--json'])).facts();
@@ -202,7 +202,7 @@ describe('what the service does wrong', () => {
     ['a refused key', { status: 401 }],
     ['a plan without the endpoint', { status: 403 }],
     ['no credits left', { status: 402 }],
-  ])('%s pauses the run and loses nothing; resume goes on', async (_, fault) => {
+  ])('%s pauses the run and loses nothing; resume continues', async (_, fault) => {
     system.sandbox.faults.set({ rules: [{ from: 4, ...fault }] });
     const paused = await system.enrich(['run', system.sample(80), '--yes', '--json']);
     expect(paused.code).toBe(3);

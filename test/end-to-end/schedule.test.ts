@@ -60,7 +60,7 @@ async function fire(name: string, times: number): Promise<Shown> {
 }
 
 describe('enrich schedule', () => {
-  it('enriches the newest file when it fires; when it fires again it asks nobody', async () => {
+  it('enriches the newest file when it fires; when it fires again it asks no person', async () => {
     write('crm-1.csv', 30, 1);
     write('crm-2.csv', 60, 2);
     const made = await schedule(
@@ -165,7 +165,7 @@ describe('enrich schedule', () => {
 });
 
 describe('enrich schedule apply', () => {
-  it('shows the difference, changes nothing without a yes, and converges', async () => {
+  it('shows the difference, changes nothing without approval, and converges', async () => {
     const file = join(system.directory, 'crm.yaml');
     const entry = (name: string, hour: number): string =>
       `  ${name}: { cron: 0 ${hour} * * *, file: exports/crm-1.csv, max-credits: 5 }\n`;

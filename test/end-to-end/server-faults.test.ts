@@ -7,7 +7,9 @@ import { openWarehouse } from '../../src/db/database.ts';
 import { TestSystem, type Begun } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
-/** A server as it is deployed: worker and command are processes of their own, and what they need breaks beneath them. */
+/**
+ * A server as it is deployed: worker and command are processes of their own, and what they need breaks beneath them.
+ */
 let system: TestSystem;
 let begun: Begun[] = [];
 
@@ -39,7 +41,7 @@ async function untilCalls(calls: number): Promise<void> {
 }
 
 describe('a server that is killed in the middle of a run and started again', () => {
-  it('Temporal: the run goes on, and nobody is paid for twice', async () => {
+  it('Temporal: the run continues, and no person is paid for twice', async () => {
     const settings = system.sharedTemporal();
     begin(['worker'], settings);
     const running = system.enrich(['run', sample(300, 31), '--yes', '--json'], settings);
@@ -50,7 +52,7 @@ describe('a server that is killed in the middle of a run and started again', () 
     await expectPromisesKept(system);
   });
 
-  it('PostgreSQL: the run goes on, and nobody is paid for twice', async () => {
+  it('PostgreSQL: the run continues, and no person is paid for twice', async () => {
     const directory = join(system.directory, 'postgres');
     const postgres = await startEmbeddedPostgres({ directory });
     const settings = { ...system.sharedTemporal(), DATABASE_URL: postgres.databaseUrl };

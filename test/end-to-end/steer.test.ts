@@ -53,11 +53,11 @@ describe('cancelling', () => {
 });
 
 describe('pausing', () => {
-  it('a run that was killed makes no further call; resuming goes on', async () => {
+  it('a run that was killed makes no further call; resuming continues', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;
     expect((await system.enrich(['status', runId])).stdout).toContain(
-      `nobody works at ${runId}: no command of this machine carries it out (any more)\n  next: enrich resume ${runId}`,
+      `no person works at ${runId}: no command of this machine carries it out (any more)\n  next: enrich resume ${runId}`,
     );
     const listed = await system.enrich(['status', '--json']);
     expect(listed.stderr).toContain(`nobody works at ${runId}`);
@@ -143,7 +143,7 @@ describe('a pilot on a terminal', () => {
     return { code, run: run! };
   }
 
-  it('asks everybody else after a yes', async () => {
+  it('asks everybody else after approval', async () => {
     const { run } = await pilot(yes);
     expect(run).toMatchObject({ status: 'finished' });
     expect(run.calls).toBeGreaterThan(2);
@@ -153,7 +153,7 @@ describe('a pilot on a terminal', () => {
   it.each([
     ['a no', 'n\n'],
     ['Ctrl-C', '\u0003'],
-  ])('asks nobody else after %s, and can be resumed', async (_, answer) => {
+  ])('asks no other person after %s, and can be resumed', async (_, answer) => {
     const { code, run } = await pilot(answer);
     expect(code).toBe(3);
     expect(run).toMatchObject({ status: 'paused', calls: 2, next: expect.stringContaining('enrich resume') });
@@ -175,7 +175,7 @@ describe('a run whose owner pays twice', () => {
 });
 
 describe('approving', () => {
-  it('a plan whose workflow is gone starts it again with the yes', async () => {
+  it('a plan whose workflow is gone starts it again with the approval', async () => {
     const file = system.sample(40);
     await system.answerPrompts(['run', file]);
     const [run] = JSON.parse((await system.enrich(['status', '--json'])).stdout) as { run_id: string }[];

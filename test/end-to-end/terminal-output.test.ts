@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestSystem } from '../helpers/test-system.ts';
 
-/** Clears the screen; sets the title of the window; the same introducer as one byte of C1; turns the order of text around. */
+/**
+ * Clears the screen; sets the title of the window; the same introducer as one byte of C1; turns the order of text
+ * around.
+ */
 const sequences = '\u001b[2J\u001b]0;title\u0007\u009b31m\u202e';
 // oxlint-disable-next-line no-control-regex -- these are what must not reach a terminal
 const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;

@@ -58,7 +58,9 @@ function usedShare(times: readonly number[]): number {
   return inWholeWindows / (windows * limit.calls);
 }
 
-/** Loaded before the program: its clock goes an hour ahead, then two hours back, as by a correction or daylight saving. */
+/**
+ * Loaded before the program: its clock goes an hour ahead, then two hours back, as by a correction or daylight saving.
+ */
 const steppingClock = `
 const { now } = Date;
 let ahead = 0;
@@ -67,7 +69,7 @@ setTimeout(() => (ahead = 3_600_000), 5_000).unref();
 setTimeout(() => (ahead = -3_600_000), 10_000).unref();
 `;
 
-it('a clock that steps while a window is full gives no place back early', async () => {
+it('a clock that steps while a window is full gives no slot back early', async () => {
   const preload = join(system.directory, 'stepping-clock.cjs');
   writeFileSync(preload, steppingClock);
   const file = join(system.directory, 'steps.csv');

@@ -58,7 +58,7 @@ describe('a wrong file or mapping', () => {
     expect(await runs()).toEqual([]);
   });
 
-  it('is told from a file without rows, which is a plan of nobody', async () => {
+  it('is told from a file without rows, which is a plan of no person', async () => {
     const ended = await system.enrich(['plan', write('header.csv', 'email,first_name\n')]);
     expect(ended.stdout).toContain('the file has a header and no rows');
     expect(ended.code).toBe(0);
@@ -95,7 +95,7 @@ describe.concurrent('a flag that cannot be read', () => {
     expect(ended.code).toBe(2);
   });
 
-  it('is the port of a sandbox where somebody listens on it', async () => {
+  it('is the port of a sandbox where a person listens on it', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
@@ -166,7 +166,7 @@ describe('enrich usage', () => {
 });
 
 describe('enrich doctor', () => {
-  it('goes on where a setting is wrong', async () => {
+  it('continues where a setting is wrong', async () => {
     const ended = await system.enrich(['doctor'], { ENRICHMENT_BASE_URL: 'hello', RATE_LIMITS: 'many' });
     expect(ended.stdout).toMatch(/BROKEN {2}service +ENRICHMENT_BASE_URL must be an address/);
     expect(ended.stdout).toMatch(/BROKEN {2}rate limits +RATE_LIMITS is wrong/);

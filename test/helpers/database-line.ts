@@ -1,10 +1,10 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A TCP connection to a database that can be cut, and mended again. */
+/** A TCP connection to a database that can be cut, and fixed again. */
 export interface DatabaseLine {
   /** Leads through the line. */
   readonly databaseUrl: string;
-  /** Nobody listens any more, and who was connected is not. */
+  /** No person listens any more, and who was connected is not. */
   cut(): Promise<void>;
   /** Connections stay, and nothing comes through. */
   freeze(): void;

@@ -42,8 +42,8 @@ export async function openTestWarehouse(options: WarehouseOptions = {}): Promise
 }
 
 /**
- * Not `WITH (FORCE)`: no role of ours may terminate an autovacuum worker, which belongs to the superuser, and FORCE refuses
- * then. A plain DROP makes such a worker leave by itself.
+ * Not `WITH (FORCE)`: no role of ours may terminate an autovacuum worker, which belongs to the superuser, and FORCE
+ * refuses then. A plain DROP makes such a worker leave by itself.
  */
 async function drop(name: string): Promise<void> {
   await onServer(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS false`);

@@ -1,6 +1,6 @@
 import type { Warehouse } from '../../src/db/database.ts';
 
-/** Everything that the schema holds, as text: what nobody must be found in who was erased. */
+/** Everything that the schema holds, as text: what no person must be found in who was erased. */
 export async function everything({ pool }: Warehouse): Promise<string> {
   const tables = await pool.query<{ name: string }>(
     `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'enrichment'`,

@@ -33,7 +33,7 @@ export async function say({ pool }: Warehouse, said: Said): Promise<void> {
   await pool.query(`select enrichment.project($1, array[$2], '{}', '{}')`, [service, person]);
 }
 
-/** Appends the decision that a contact is a person, or nobody, and computes the contact anew. */
+/** Appends the decision that a contact is a person, or no person, and computes the contact anew. */
 export async function match(
   { pool }: Warehouse,
   contact: {

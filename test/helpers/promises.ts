@@ -24,7 +24,8 @@ export async function expectPromisesKept(
   const rowsOf = async <Row>(statement: string): Promise<Row[]> =>
     (await warehouse.pool.query(statement)).rows as Row[];
 
-  // Money: each call that was settled is settled for what it was billed, late results included, and the rest is still held.
+  // Money: each call that was settled is settled for what it was billed, late results included, and the rest is still
+  // held.
   const billedFor = new Map<string | null, number>();
   for (const entry of [...sandbox.log.calls(), ...sandbox.log.lateResults()])
     billedFor.set(entry.requestId, (billedFor.get(entry.requestId) ?? 0) + millionths(entry.credits));
@@ -101,7 +102,7 @@ export async function expectPromisesKept(
   );
   expect(phones.filter(({ person_id: id, number }) => !phonesOf.get(id)?.has(number))).toEqual([]);
 
-  // Identity: nobody has the data of a person of another name.
+  // Identity: no person has the data of a person of another name.
   const strangers = await rowsOf(`
     select c.contact_id from enrichment.enriched_contacts c
     join enrichment.run_rows r on r.run_id = c.run_id and r.row_number = c.row_number
@@ -119,7 +120,7 @@ interface DeliveredPerson {
   readonly phone_numbers?: readonly { readonly sanitized_number: string }[];
 }
 
-/** Bodies that a scenario spoiled name nobody. */
+/** Bodies that a scenario spoiled name no person. */
 function peopleOf(body: string): readonly DeliveredPerson[] {
   try {
     return (JSON.parse(body) as { people?: DeliveredPerson[] }).people ?? [];

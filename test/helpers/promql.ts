@@ -26,7 +26,9 @@ export function readPanels(): readonly Panel[] {
   return (JSON.parse(read('deploy/grafana/enrich.json')) as { panels: Panel[] }).panels;
 }
 
-/** What a test of the alerts expects of one of them at one moment; `exp_alerts` is left out where it is to be silent. */
+/**
+ * What a test of the alerts expects of one of them at one moment; `exp_alerts` is left out where it is to be silent.
+ */
 interface AlertExpectation {
   readonly alertname: string;
   readonly exp_alerts?: readonly unknown[];

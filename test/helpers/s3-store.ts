@@ -16,8 +16,8 @@ export interface Interference {
 }
 
 /**
- * As much of S3 as exports need, over HTTP: GetObject with ranges and conditions, ListObjectsV2 in pages of two. The same
- * server stands for any web server: without `list-type` it only knows paths.
+ * As much of S3 as exports need, over HTTP: GetObject with ranges and conditions, ListObjectsV2 in pages of two. The
+ * same server stands for any web server: without `list-type` it only knows paths.
  */
 export class S3Store {
   readonly objects = new Map<string, StoredObject>();

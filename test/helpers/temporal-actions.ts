@@ -11,8 +11,8 @@ const billable = [
 ] as const;
 
 /**
- * What Temporal would bill for a run and its pages: starts (a child's counts twice), activities, timers, signals, updates,
- * search attributes.
+ * What Temporal would bill for a run and its pages: starts (a child's counts twice), activities, timers, signals,
+ * updates, search attributes.
  */
 export async function countActions(client: Client, runId: string): Promise<number> {
   let count = 0;

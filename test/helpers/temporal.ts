@@ -15,7 +15,10 @@ export interface TestTemporal {
   stop(): Promise<void>;
 }
 
-/** A real Temporal dev server of its own, in a temporary directory. Once in a test file: the SDK's runtime is installed with it. */
+/**
+ * A real Temporal dev server of its own, in a temporary directory. Once in a test file: the SDK's runtime is installed
+ * with it.
+ */
 export async function startTestTemporal(): Promise<TestTemporal> {
   Runtime.install({ logger: silentLogger });
   const directory = mkdtempSync(join(tmpdir(), 'enrich-temporal-'));

@@ -72,7 +72,9 @@ export class TestSystem {
     return system;
   }
 
-  /** Writes an export of other invented people each time, since the tests of a file share a system. @returns its path */
+  /**
+   * Writes an export of other invented people each time, since the tests of a file share a system. @returns its path
+   */
   sample(people: number): string {
     this.#samples += 1;
     const file = join(this.directory, `contacts-${this.#samples}.csv`);
@@ -207,8 +209,8 @@ export class TestSystem {
   }
 
   /**
-   * Runs `enrich` on a terminal and types an answer to each of its questions, in turn: `y\n`, `n\n`, Ctrl-C as `\u0003`.
-   * Where it asks more than there are answers it is killed at its prompt.
+   * Runs `enrich` on a terminal and types an answer to each of its questions, in turn: `y\n`, `n\n`, Ctrl-C as
+   * `\u0003`. Where it asks more than there are answers it is killed at its prompt.
    *
    * @returns its exit code (null: killed), and all that it showed
    */
@@ -235,7 +237,9 @@ export class TestSystem {
     return new Promise((resolve) => child.on('close', (code) => resolve({ code, shown })));
   }
 
-  /** Settings with which commands take the Temporal of this system for a server: its workers are processes of their own. */
+  /**
+   * Settings with which commands take the Temporal of this system for a server: its workers are processes of their own.
+   */
   sharedTemporal(): Record<string, string> {
     return { TEMPORAL_ADDRESS: this.#stack!.temporal.address };
   }

@@ -47,7 +47,7 @@ describe('whatever comes back', () => {
     );
   });
 
-  it('nobody gets a person of another first name', () => {
+  it('no person gets a person of another first name', () => {
     fc.assert(
       fc.property(asked, matches, (rows, people) => {
         for (const [index, row] of alignMatches(rows, people).rows.entries()) {

@@ -7,7 +7,7 @@ const strata = array(nat(5_000), { maxLength: 12 }).map((sizes) =>
 );
 
 describe('a sample', () => {
-  it('has as many people as are wanted, or all of them, and nobody twice', () => {
+  it('has as many people as are wanted, or all of them, and no person twice', () => {
     assert(
       property(strata, nat(6_000), (all, people) => {
         const chosen = chooseSample(all, people);

@@ -29,7 +29,10 @@ const readers: Readonly<Record<string, (answer: HttpAnswer, endpoint: Endpoint) 
   'credit usage': readCreditUsage,
 };
 
-/** Names that the parsers look for, so that what is generated gets past their doors; and names that objects have of themselves. */
+/**
+ * Names that the parsers look for, so that what is generated gets past their doors; and names that objects have of
+ * themselves.
+ */
 const names = `request_id credits_consumed matches person people users organization pagination total_pages
   error error_code error_details code suggestions label context window value retry_after_seconds
   status waterfall phone_enrichment webhook_result webhook_status id name email emails phone_numbers position
@@ -127,7 +130,10 @@ const answers: fc.Arbitrary<HttpAnswer> = fc.record({
   receivedAt: fc.nat({ max: 4e12 }),
 });
 
-/** What is wrong with a value that was read: no number may be NaN, no credits negative, no request id anything but its text. */
+/**
+ * What is wrong with a value that was read: no number may be NaN, no credits negative, no request id anything but its
+ * text.
+ */
 function flawsOf(value: unknown, name = ''): string[] {
   if (Number.isNaN(value)) return [`${name} is NaN`];
   if (typeof value === 'bigint' && value < 0n) return [`${name} is negative`];

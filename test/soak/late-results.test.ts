@@ -10,8 +10,8 @@ import { expectPromisesKept } from '../helpers/promises.ts';
 /**
  * Everything that goes wrong with late results, at once, for minutes: `npm run soak:late-results`.
  *
- * Of 2,000 people's phones a tenth is never delivered, a fifth comes before the answer, everything else three times and in
- * any order; the receiver is killed every few seconds, and Temporal stands still for a minute.
+ * Of 2,000 people's phones a tenth is never delivered, a fifth comes before the answer, everything else three times and
+ * in any order; the receiver is killed every few seconds, and Temporal stands still for a minute.
  */
 const people = 2_000;
 const standstillSeconds = 60;

@@ -27,11 +27,12 @@ it(
 );
 
 /**
- * Each window that follows another one begins later than the service would let it: by the time that an answer takes, and ours.
+ * Each window that follows another one begins later than the service would let it: by the time that an answer takes,
+ * and ours.
  *
- * Seen: 98.8 to 99.0 % in most runs, and 96.9 and 97.4 % in two of seven. There the kill met calls of batches that had only just begun:
- * Temporal gives those up after ten seconds, until which the service may have counted their calls, and ten seconds are a whole
- * window here.
+ * Seen: 98.8 to 99.0 % in most runs, and 96.9 and 97.4 % in two of seven. There the kill met calls of batches that had
+ * only just begun: Temporal gives those up after ten seconds, until which the service may have counted their calls, and
+ * ten seconds are a whole window here.
  */
 it(
   'three workers on one limit use at least 98 % of it over six windows, and one of them is restarted meanwhile',

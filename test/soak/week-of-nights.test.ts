@@ -9,9 +9,9 @@ import { expectPromisesKept } from '../helpers/promises.ts';
 /**
  * A week of nights in minutes: `npm run soak:week`.
  *
- * Seven exports that overlap and change, by a schedule, beside a backfill of 20,000 people, some of whom are the same. A worker
- * is killed and another one drained, one night is still going on when the next one is due, and the backfill's budget runs out
- * and is raised.
+ * Seven exports that overlap and change, by a schedule, beside a backfill of 20,000 people, some of whom are the same.
+ * A worker is killed and another one drained, one night is still going on when the next one is due, and the backfill's
+ * budget runs out and is raised.
  */
 const backfillPeople = 20_000;
 const firstNight = 600;
@@ -64,12 +64,12 @@ async function untilNights(finished: number): Promise<void> {
     .toBe(finished);
 }
 
-/** Calls in the air at once, of one worker and of both. */
+/** Calls in flight at once, of one worker and of both. */
 const concurrency = 4;
 const workerCount = 2;
 
 it(
-  'nobody is paid for twice, no night waits for the backfill, and everything adds up',
+  'no person is paid for twice, no night waits for the backfill, and everything adds up',
   { timeout: 20 * 60_000 },
   async () => {
     const shared = {
@@ -105,7 +105,7 @@ it(
         workers.shift()!.kill('SIGTERM');
         workers.push(system.begin(['worker'], shared));
       }
-      // The next one is due while this one is going on: it is left out, and the one after it finds the newest file.
+      // The next one is due while this one is in progress: it is left out, and the one after it finds the newest file.
       if (night === overrunningNight) continue;
       await untilNights(night < overrunningNight ? night + 1 : night);
       nights.push(Math.round((performance.now() - triggeredAt) / 1_000));
@@ -143,7 +143,7 @@ it(
     expect(runs.map(({ status }) => status)).toEqual(runs.map(() => 'finished'));
     expect(runs.map(({ file }) => file)).not.toContain(nightName(overrunningNight + 1));
     expect(bill).toMatchObject({ refused: 0, billedAgain: {} });
-    // One call's time: every call that can be in the air was one of the backfill's when the batch became ready.
+    // One call's time: every call that can be in flight was one of the backfill's when the batch became ready.
     expect(Math.max(...waits)).toBeLessThanOrEqual(concurrency * workerCount);
     await expectPromisesKept(system, shared.RATE_LIMITS);
   },

@@ -61,7 +61,7 @@ describe('a run', () => {
     expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
   });
 
-  it('that nobody has asked the service for pauses before it spends anything, and asks again when it is resumed', async () => {
+  it('that no person has asked the service for pauses before it spends anything, and asks again when it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.service = (check) =>
       check === 1 ? { kind: 'refused', pauseReason } : { kind: 'ready', status: 'acting as user user-7' };
@@ -143,7 +143,7 @@ describe('a run', () => {
     expect(activities.batches).toEqual([1]);
   });
 
-  it('waits for a full rate window by one timer that says why, and then goes on', async () => {
+  it('waits for a full rate window by one timer that says why, and then continues', async () => {
     const activities = new ScriptedActivities();
     const reason = 'the rate window of 600/hour is full';
     activities.answer = (_, execution) =>

@@ -37,7 +37,7 @@ function untilPhase(handle: WorkflowHandle, phase: string): Promise<void> {
 }
 
 describe('a run whose budget is empty', () => {
-  it('is paused, and goes on by itself when the budget was raised', async () => {
+  it('is paused, and continues by itself when the budget was raised', async () => {
     const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'paused');
@@ -49,7 +49,7 @@ describe('a run whose budget is empty', () => {
     expect(activities.ending).toBe('finished');
   });
 
-  it('goes on by itself when the day turns, by a timer that says so', async () => {
+  it('continues by itself when the day turns, by a timer that says so', async () => {
     const activities = shortOfCredits([{ ...untilRaised, milliseconds: 500 }, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
       await handle.result();
@@ -74,7 +74,7 @@ describe('a run whose budget is empty', () => {
     expect(activities.statuses).toEqual(['running', 'paused', 'running']);
   });
 
-  it('does not go on by itself once a person has paused it', async () => {
+  it('does not continue by itself once a person has paused it', async () => {
     const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'paused');
@@ -88,7 +88,7 @@ describe('a run whose budget is empty', () => {
     expect(activities.statuses).toEqual(['running', 'paused', 'paused', 'running']);
   });
 
-  it('goes on when its own budget is raised by an update, which takes nothing but a limit', async () => {
+  it('continues when its own budget is raised by an update, which takes nothing but a limit', async () => {
     const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'paused');
@@ -258,7 +258,7 @@ describe('the priority of a run', () => {
 describe('a pilot', () => {
   const pilot = { people: 30, pages: 1 };
 
-  it('that stops its run lets nobody else be asked for before a person resumes it', async () => {
+  it('that stops its run lets no other person be asked for before a person resumes it', async () => {
     const activities = new ScriptedActivities();
     activities.plan = { ...plan, pilot };
     activities.judgement = { kind: 'pause', pauseReason: { ...pauseReason, type: 'pilot.below' } };
@@ -272,7 +272,7 @@ describe('a pilot', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
-  it('lets its run go on when it is resumed before the run has heard of the judgement', async () => {
+  it('lets its run continue when it is resumed before the run has heard of the judgement', async () => {
     const activities = new ScriptedActivities();
     activities.plan = { ...plan, pilot };
     await stage.play(activities, async (handle) => {

@@ -57,7 +57,9 @@ export function demoCommand(): Command {
     });
 }
 
-/** Workers of a Temporal server ask the service of their own settings, and are billed for the demo's invented people. */
+/**
+ * Workers of a Temporal server ask the service of their own settings, and are billed for the demo's invented people.
+ */
 function refuseOtherWorkers({ temporalAddress }: Config): void {
   if (temporalAddress === undefined) return;
   throw new Problem(

@@ -63,7 +63,7 @@ Examples:
     });
 }
 
-/** @throws Problem where nobody is named, more than one is, or no record of the CRM */
+/** @throws Problem if the parameters name no person, several people, or no CRM record */
 function personOf(
   who: string | undefined,
   contact: string | undefined,
@@ -94,7 +94,10 @@ function personOf(
   return () => Promise.resolve([key]);
 }
 
-/** @throws Problem `person.unclear` where the record was about several people; `contact.unknown` where nothing is known of the record; then there is no name to put on the list either */
+/**
+ * @throws Problem `person.unclear` where the record was about several people; `contact.unknown` where nothing is known
+ *   of the record; then there is no name to put on the list either
+ */
 async function keysOfContact(warehouse: Warehouse, contact: string): Promise<string[]> {
   const [, source = '', contactId = ''] = /^([^/]+)\/(.+)$/.exec(contact) ?? [];
   const keys = await keysOfRecord(warehouse.database, { source, contactId });

@@ -58,7 +58,9 @@ Examples:
     });
 }
 
-/** Nobody finds half a file there; it holds personal data, and is this user's alone. */
+/**
+ * Written under another name and renamed, so that the file is complete; readable for this user only (personal data).
+ */
 async function writeWhole(rows: NodeJS.ReadableStream, path: string): Promise<void> {
   const partial = `${path}.partial`;
   try {

@@ -80,8 +80,8 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
 /**
  * Runs an order to its end, or to where it needs a person.
  *
- * @param options.asks somebody at the terminal is asked for the yes; otherwise it is given
- * @param options.showsPlan tells the plan as soon as it is made: whoever has said yes beforehand reads it in the log
+ * @param options.asks whether a person at the terminal must approve the plan; false: the plan is approved
+ * @param options.showsPlan tells the plan as soon as it is made: whoever has approved beforehand reads it in the log
  */
 export async function enrichExport(
   session: Session,
@@ -89,7 +89,7 @@ export async function enrichExport(
   { asks, showsPlan }: { asks: boolean; showsPlan: boolean },
 ): Promise<RunFacts> {
   await checkService(session, spec.options);
-  // Before there is a run: one that no workflow takes up would stand there as being read for ever.
+  // Before there is a run: one that no workflow takes up would stand there as being read forever.
   await session.temporal();
   const { run, found } = await findOrBeginRun(session.warehouse, spec);
   if (found) requirePlan(run, spec.expectedPlanHash);
@@ -98,7 +98,7 @@ export async function enrichExport(
   if (found && isStoppedByQualityGate(run))
     return goOnIfWanted(session, await readRunFacts(session.warehouse, run.runId), asks);
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
-  // A run that was left before it was said yes to, whatever it was at, is asked for again.
+  // A run that was left before it was approved to, whatever it was at, is asked for again.
   const approved = !asks || run.isApproved;
   const handle =
     found && run.planHash !== null && (approved || run.status === 'paused')

@@ -59,7 +59,9 @@ Example:
     });
 }
 
-/** In the tables: all that there is to do where no workflow looks after the run, and nothing more where one has done it. */
+/**
+ * In the tables: all that there is to do where no workflow looks after the run, and nothing more where one has done it.
+ */
 async function skipHere(
   { warehouse, config }: Session,
   request: { runId: string; page: number; reason: string },

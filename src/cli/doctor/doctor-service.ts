@@ -11,8 +11,8 @@ import { withClient } from '../session/with-service.ts';
 const patienceMilliseconds = 10_000;
 
 /**
- * Which user the credential acts as, and what is left of the limits: by the client that runs call with, so that an access
- * token from a file or a command is read, and read again, as it is for them. Free.
+ * Which user the credential acts as, and what is left of the limits: by the client that runs call with, so that an
+ * access token from a file or a command is read, and read again, as it is for them. Free.
  *
  * @throws Problem where there is no credential, or the service refuses it
  */
@@ -37,7 +37,7 @@ export async function checkService(config: Config): Promise<Finding[]> {
   });
 }
 
-/** Nobody expects the doctor to spend anything. */
+/** `enrich doctor` must spend no credits. */
 function inDoctorsWords(error: unknown): never {
   if (!(error instanceof Problem)) throw error;
   throw new Problem(error.type, error.message.replace('; nothing was spent', ''), {

@@ -88,7 +88,7 @@ Examples:
     });
 }
 
-/** Tells runs that wait for a budget: they look at it, and go on where it is enough now. */
+/** Tells runs that wait for a budget: they look at it, and continue where it is enough now. */
 async function wake(config: Config, runIds: readonly string[], say: (text: string) => void): Promise<void> {
   await withSession(config, { temporal: true, service: false }, async (session) => {
     const { workflow } = await session.temporal();

@@ -123,7 +123,7 @@ export function describeRun(facts: RunFacts, config?: Config): string {
   return lines.join('\n');
 }
 
-/** `undone on 2026-11-21 09:30 UTC by somebody (the wrong file)` */
+/** `undone on 2026-11-21 09:30 UTC by a person (the wrong file)` */
 export function describeUndone({ at, by, reason }: Undone): string {
   return `undone on ${at.slice(0, 16).replace('T', ' ')} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
@@ -132,7 +132,7 @@ export function describeUndone({ at, by, reason }: Undone): string {
 export function exitCodeOf(facts: RunFacts): number {
   if (facts.status === 'failed') return exitCodes.failed;
   if (facts.status !== 'finished' && facts.status !== 'cancelled') return exitCodes.needsPerson;
-  // Credits whose fate nobody knows are for a person to decide, whatever became of the rows.
+  // Unknown credits need a person's decision, whatever the outcomes of the rows are.
   if (facts.credits.unknown !== '0') return exitCodes.needsPerson;
   const needsPerson = outcomesThatNeedAPerson.some((outcome) => (facts.outcomes[outcome] ?? 0) > 0);
   return needsPerson ? exitCodes.needsPerson : exitCodes.done;

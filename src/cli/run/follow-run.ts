@@ -82,8 +82,8 @@ export async function followRun(
 }
 
 /**
- * Tries a look again while the database is away: a failover or a restart ends in a minute, and the run goes on by itself
- * then, so whoever waits for it need not start anew.
+ * Tries a look again while the database is away: a failover or a restart ends in a minute, and the run continues by
+ * itself then, so whoever waits for it need not start anew.
  */
 async function ridingOutAbsence<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
   const until = Date.now() + patienceWithDatabaseMilliseconds;
@@ -99,8 +99,8 @@ async function ridingOutAbsence<Result>(work: () => Promise<Result>, signal: Abo
 }
 
 /**
- * A run is paused by the first call that cannot go on; others are under way at that moment, and what they cost belongs into
- * the summary. A call whose worker is gone is never recorded: the wait is bounded.
+ * A run is paused by the first call that cannot continue; others are under way at that moment, and what they cost
+ * belongs into the summary. A call whose worker is gone is never recorded: the wait is bounded.
  */
 async function untilCallsAreRecorded(session: Session, runId: string, signal: AbortSignal): Promise<void> {
   const until = Date.now() + longestWaitForCallsMilliseconds;
@@ -110,15 +110,15 @@ async function untilCallsAreRecorded(session: Session, runId: string, signal: Ab
   }
 }
 
-/** Says that nobody works on the calls, where that is why nothing moves. */
+/** Warns if no worker polls for the calls of the run. */
 export async function warnWithoutWorker(session: Session): Promise<void> {
   if (await isWorkerThere(await session.temporal())) return;
   tell(`no worker takes runs from ${session.stack.temporal.address}: start one with: enrich worker`);
 }
 
 /**
- * Receivers wake a run after pauses that grow, because a server pays for each signal. An embedded one does not, and somebody
- * is waiting here: what lies in the inbox is applied at once.
+ * Receivers wake a run after pauses that grow, because a server pays for each signal. An embedded one does not, and a
+ * person is waiting here: what lies in the inbox is applied at once.
  */
 async function notifyDelivery(session: Session, runId: string, handle: WorkflowHandle): Promise<void> {
   if (!session.stack.temporal.embedded) return;

@@ -16,8 +16,8 @@ export const steeredRun: Readonly<Record<RunNeed, string>> = {
 };
 
 /**
- * The run that a command is to do something with. Which one "latest" is, is told; where all have ended it is the newest of
- * all, and the command says that there is nothing to do.
+ * The run that a command is to do something with. Which one "latest" is, is told; where all have ended it is the newest
+ * of all, and the command says that there is nothing to do.
  *
  * @param name a run's id, or `latest`
  * @throws Problem `run.unknown`

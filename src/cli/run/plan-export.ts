@@ -25,8 +25,8 @@ export interface PlannedExport {
 }
 
 /**
- * Plans an export without Temporal and without the service: what `enrich run` would do with it now. Spends nothing; what
- * was staged for it is not kept.
+ * Plans an export without Temporal and without the service: what `enrich run` would do with it now. Spends nothing;
+ * what was staged for it is not kept.
  */
 export async function planExport(session: Planning, spec: SpecifiedRun): Promise<PlannedExport> {
   const { warehouse, config } = session;

@@ -8,7 +8,7 @@ import { reservedSlots } from '../../ledger/waiting-batches.ts';
 import { getRun } from '../../runs/runs.ts';
 import type { Session } from '../session/session.ts';
 
-/** In these a run goes on by itself, as long as somebody works at it. */
+/** In these a run continues by itself, as long as a person works at it. */
 const statusesOfWork: readonly string[] = [
   'ingesting',
   'planning',
@@ -17,7 +17,7 @@ const statusesOfWork: readonly string[] = [
 ] satisfies RunStatus[];
 
 /**
- * Says of runs that should go on, and at which nobody works, what there is to do: a command that was killed leaves its run as it
+ * Says what to do about runs that should continue and have no worker: a command that was killed leaves its run as it
  * was, and so does a server whose workers are gone.
  *
  * @returns lines for a person; none where all is well
@@ -48,7 +48,7 @@ export async function describeIdle(session: Session, runs: readonly RunFacts[]):
 }
 
 /**
- * Says of a run that goes on and makes no call that it lets others go first.
+ * Says of a run that continues and makes no call that it lets others go first.
  *
  * @returns lines for a person; none where that is not so
  */
@@ -64,8 +64,8 @@ export async function describePreempted({ warehouse }: Session, facts: RunFacts)
 }
 
 /**
- * What `--json` says of a run, and of a pause for a budget what is true now: nobody looks at it again before somebody resumes
- * the run, where no worker is there.
+ * What `--json` says of a run, and of a pause for a budget what is true now: no person looks at it again before a
+ * person resumes the run, where no worker is there.
  */
 export async function withPresentReason(session: Session, facts: RunFacts): Promise<RunFacts> {
   if (facts.status !== 'paused') return facts;

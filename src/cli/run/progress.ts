@@ -17,7 +17,9 @@ const barWidth = 24;
 /** Without a terminal a line this often is enough to see that it lives, and few enough for a log. */
 const plainLineEveryMilliseconds = 5_000;
 
-/** Shows how far a run is on standard error: one line that changes on a terminal, a plain line now and then elsewhere. */
+/**
+ * Shows how far a run is on standard error: one line that changes on a terminal, a plain line now and then elsewhere.
+ */
 export class Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #startedAt = performance.now();

@@ -5,17 +5,17 @@ import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
 import { resumeRun, waitForRun } from './steer-run.ts';
 
-/** Whether a run is paused because what it buys may not be worth it: only a person lets it go on. */
+/** Whether a run is paused because what it buys may not be worth it: only a person lets it continue. */
 export function isStoppedByQualityGate({ status, pauseReason }: RunRecord): boolean {
   if (status !== 'paused' || pauseReason === null) return false;
   return pauseReason.type.startsWith('pilot.') || pauseReason.type === 'match-rate.below';
 }
 
 /**
- * Asks on the terminal whether a run goes on that its pilot or its match rate has stopped, and waits for it if so.
+ * Asks on the terminal whether a run continues that its pilot or its match rate has stopped, and waits for it if so.
  *
  * @param facts of the run as it is now
- * @param asks somebody may be asked
+ * @param asks a person may be asked
  * @returns how the run is afterwards
  */
 export async function goOnIfWanted(session: Session, facts: RunFacts, asks: boolean): Promise<RunFacts> {

@@ -70,11 +70,11 @@ export function addressOf(file: string | undefined, flags: RunFlags): ExportAddr
 }
 
 /**
- * What a run is asked to do, from the command line: the content of the export and every option that decides what is asked
- * for. The same order again finds the unfinished run instead of starting a second one.
+ * What a run is asked to do, from the command line: the content of the export and every option that decides what is
+ * asked for. The same order again finds the unfinished run instead of starting a second one.
  *
- * The export is brought to this machine and read once; that it is an export, and that the mapping fits it, is found on the
- * way, so that a wrong one begins no run.
+ * The export is brought to this machine and read once; that it is an export, and that the mapping fits it, is found on
+ * the way, so that a wrong one begins no run.
  *
  * @throws Problem `export.*`, `mapping.*`, `setting.invalid`, `credits.no-ceiling`
  */

@@ -53,7 +53,7 @@ export async function startRunWorkflow(
 }
 
 /**
- * Gives the yes that a run waits for, clears a pause, and starts the workflow again where it was lost.
+ * Gives the approval that a run waits for, clears a pause, and starts the workflow again where it was lost.
  *
  * @param approved the run may spend what its plan says; otherwise it asks when it comes to that
  */
@@ -63,7 +63,8 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
   if (approved && run.status === 'awaiting_approval' && run.planHash !== null) {
     if (session.stack.temporal.embedded) await session.work();
     if (await sendUpdate(session, run.runId, 'approve', [run.planHash])) return handle;
-    // Its workflow was lost with the server's data: the tables have the plan, and the yes is given with the new start.
+    // Its workflow was lost with the server's data: the tables have the plan, and the approval is given with the new
+    // start.
     await setRunStatus(session.warehouse, run.runId, 'running', undefined);
     return startRunWorkflow(session, run, true);
   }
@@ -83,8 +84,8 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
 }
 
 /**
- * Waits for a run as `enrich run` and `enrich resume` do: with a worker of its own where Temporal is embedded, until the
- * run has ended or needs a person. Ctrl-C lets calls in the air end and leaves the run to be resumed.
+ * Waits for a run as `enrich run` and `enrich resume` do: with a worker of its own where Temporal is embedded, until
+ * the run has ended or needs a person. Ctrl-C lets calls in flight end and leaves the run to be resumed.
  */
 export async function waitForRun(
   session: Session,
@@ -122,7 +123,7 @@ function whatStopDoes({ stack, config }: Session, runId: string): string {
   ].join('\n');
 }
 
-/** Nobody goes on with an embedded run whose command ends: it is paused, and says so. Elsewhere the workers go on. */
+/** An embedded run has no worker after its command ends, so the run is paused. On a server the workers continue. */
 async function leaveRun(session: Session, runId: string): Promise<void> {
   const { status } = await getRun(session.warehouse, runId);
   if (status === 'running' && session.stack.temporal.embedded) {
@@ -181,15 +182,15 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
     if (session.stack.temporal.embedded) await session.work();
     await sendUpdate(session, run.runId, 'pause', [reason]);
   } catch (error) {
-    // A run that has no call left to make cannot be paused, and goes on waiting for its late results.
+    // A run that has no call left to make cannot be paused, and continues waiting for its late results.
     if (paused) await setRunStatus(session.warehouse, run.runId, 'running', undefined);
     throw error;
   }
 }
 
 /**
- * Cancels a run and waits until it has ended: calls in the air are waited for, what is paid for is kept, and everybody who
- * was not asked for becomes `cancelled`. A run whose workflow was lost is ended here.
+ * Cancels a run and waits until it has ended: calls in flight are waited for, what is paid for is kept, and everybody
+ * who was not asked for becomes `cancelled`. A run whose workflow was lost is ended here.
  */
 export async function cancelRun(session: Session, run: RunRecord, reason: string): Promise<void> {
   requireUnfinished(run);

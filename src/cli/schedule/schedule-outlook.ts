@@ -19,13 +19,13 @@ import type { SpecifiedRun } from '../run/run-spec.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
 import type { Session } from '../session/session.ts';
 
-/** Somebody waits: whether the network comes back is for the night to see. */
+/** A person waits: whether the network comes back is for the night to see. */
 const failuresWhileSomebodyWaits = 2;
 
 /**
- * What a schedule would find now, and whether its calls would be done before the next time comes: a path that is wrong, and a
- * night that overruns, should be seen today. The export is planned as it is now, of `every-new` the latest new one alone; no
- * call is made. What cannot be reached from here is no error: a worker may reach it.
+ * What a schedule would find now, and whether its calls would be done before the next time comes: a path that is wrong,
+ * and a night that overruns, should be seen today. The export is planned as it is now, of `every-new` the latest new
+ * one alone; no call is made. What cannot be reached from here is no error: a worker may reach it.
  *
  * @param times when the schedule fires next
  * @returns lines for a person

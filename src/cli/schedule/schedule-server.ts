@@ -132,7 +132,7 @@ async function matchingTimes(client: Client, scheduleId: string, start: Date, en
  * Lets a schedule fire now.
  *
  * With the schedule's own overlap policy, which has to be said: by default Temporal starts what is triggered beside
- * whatever is going on, and neither keeps the next time waiting for it nor pauses when it fails.
+ * whatever is in progress, and neither keeps the next time waiting for it nor pauses when it fails.
  *
  * @throws Problem `schedule.running`: exit code 3
  */
@@ -184,7 +184,7 @@ function optionsOf(definition: ScheduleDefinition, searchable: boolean): Schedul
   };
 }
 
-/** Times and policies are those that are in force, even where somebody changed them in Temporal itself. */
+/** Times and policies are those that are in force, even where a person changed them in Temporal itself. */
 function definitionOf({ scheduleId, spec, policies, action }: ScheduleDescription): ScheduleDefinition {
   const [input] = action.args as [ScheduledRunInput];
   const { schedule: _name, timezone: _timezone, searchable: _searchable, ...work } = input;

@@ -20,7 +20,7 @@ export function withSchedules(
   );
 }
 
-/** Says where nobody would carry out what fires, or where that ends soon. */
+/** Warns if no worker would run the scheduled times, or only until a command ends. */
 export async function tellWhoFires(session: Session): Promise<void> {
   if (!session.stack.temporal.embedded) return warnWithoutWorker(session);
   // Such as that of an enrich dev: whoever has it running knows.

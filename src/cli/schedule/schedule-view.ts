@@ -115,7 +115,10 @@ async function pastTime(
   }
 }
 
-/** What a time that has not ended is doing: a run that waits for a person keeps it open, and the next times from beginning. */
+/**
+ * What a time that has not ended is doing: a run that waits for a person keeps it open, and the next times from
+ * beginning.
+ */
 async function howItGoes(
   { warehouse }: Session,
   runIds: readonly string[],

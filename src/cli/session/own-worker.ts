@@ -29,8 +29,8 @@ export interface WorkerParts {
 }
 
 /**
- * Starts a worker in this process with all that goes with it: metrics, traces, notifications, our schedules; where Temporal is
- * embedded also the receiver, since nobody else runs one.
+ * Starts a worker in this process with all that goes with it: metrics, traces, notifications, our schedules; where
+ * Temporal is embedded also the receiver, since no other person runs one.
  *
  * @returns `receiver` is undefined where Temporal is elsewhere, or another command receives
  */

@@ -75,8 +75,8 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
 }
 
 /**
- * The receiver of a command that has its Temporal embedded: part of the command, for its duration. Where another command
- * of ours receives on the same address already, that one will do: the inbox is in the database.
+ * The receiver of a command that has its Temporal embedded: part of the command, for its duration. Where another
+ * command of ours receives on the same address already, that one will do: the inbox is in the database.
  *
  * @returns undefined where another command receives
  */

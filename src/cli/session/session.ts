@@ -36,8 +36,8 @@ export interface SessionNeeds {
 }
 
 /**
- * Opens what a command needs, runs it, and closes everything again, whatever happened; embedded servers that nobody else
- * uses are stopped.
+ * Opens what a command needs, runs it, and closes everything again, whatever happened; embedded servers that no other
+ * person uses are stopped.
  */
 export async function withSession<Result>(
   config: Config,
@@ -87,7 +87,7 @@ export async function withSession<Result>(
             atEnd(() => connected.connection.close());
             return connected;
           })
-          // A server that is away now may be there the next time that somebody asks.
+          // A server that is away now may be there the next time that a person asks.
           .catch((error: unknown) => {
             client = undefined;
             throw error;
@@ -130,7 +130,9 @@ export async function withSession<Result>(
   }
 }
 
-/** A session with the database, and neither Temporal nor the service: what most commands need that look at something. */
+/**
+ * A session with the database, and neither Temporal nor the service: what most commands need that look at something.
+ */
 export function withWarehouse<Result>(
   config: Config,
   use: (session: Session) => Promise<Result>,
@@ -138,7 +140,10 @@ export function withWarehouse<Result>(
   return withSession(config, { temporal: false, service: false }, use);
 }
 
-/** Runs of the embedded Temporal go on only as long as a command like this one is there: `enrich status` looks for its mark. */
+/**
+ * Runs of the embedded Temporal continue only as long as a command like this one is there: `enrich status` looks for
+ * its mark.
+ */
 function announceWorker(config: Config): () => Promise<void> {
   const { workers } = embeddedDirectories(config.embedded.dataDirectory);
   const mark = announce(workers);

@@ -1,7 +1,7 @@
 import { onInterruption } from '../../dev/interruption.ts';
 import { tell } from '../terminal/output.ts';
 
-/** Waits until somebody stops the command, by Ctrl-C or SIGTERM; a second signal ends the process. */
+/** Waits until a person stops the command, by Ctrl-C or SIGTERM; a second signal ends the process. */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => onStop(resolve));
 }

@@ -3,7 +3,10 @@ import { acquireStack } from '../../dev/stack.ts';
 import { createServiceClient, type ServiceClient } from '../../service/client.ts';
 import { tell } from '../terminal/output.ts';
 
-/** A client of the service for one command; without ENRICHMENT_BASE_URL, of the sandbox. Database and Temporal stay closed. */
+/**
+ * A client of the service for one command; without ENRICHMENT_BASE_URL, of the sandbox. Database and Temporal stay
+ * closed.
+ */
 export async function withService<Result>(
   config: Config,
   use: (

@@ -123,7 +123,7 @@ export function guardOutput(): void {
     outputFailure = new OutputProblem(code);
     tell(`${paint('red', 'error:')} ${outputFailure.explain()}`);
   });
-  // Without standard error there is nobody to tell.
+  // Without standard error there is no person to tell.
   process.stderr.on('error', () => {});
   process.on('exit', () => {
     if (outputFailure) process.exitCode = outputFailure.exitCode;

@@ -1,8 +1,8 @@
 import { visible } from '../../domain/text/visible.ts';
 
 /**
- * Each style stands in text as a character that no exchanged text holds, until it is written: foreign text is made visible
- * by then, and cannot bring a sequence of its own.
+ * Each style stands in text as a character that no exchanged text holds, until it is written: foreign text is made
+ * visible by then, and cannot bring a sequence of its own.
  */
 const styles = {
   bold: ['\ufdd1', '1'],

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * Writes lines to standard output as fast as the reader takes them, so that memory does not grow with their number. A reader that
- * has had enough (`| head -3`) ends the writing without an error.
+ * Writes lines to standard output as fast as the reader takes them, so that memory does not grow with their number. A
+ * reader that has had enough (`| head -3`) ends the writing without an error.
  */
 export async function writeLines(lines: AsyncIterable<string>): Promise<void> {
   await pipeline(Readable.from(withLineEnds(lines)), process.stdout, { end: false }).catch(unlessReadEnough);

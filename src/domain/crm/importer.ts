@@ -21,7 +21,9 @@ export interface ImportColumn {
   readonly alsoExportedAs?: readonly string[];
   /** Characters that the field holds; a longer value fails the row. */
   readonly longest?: number;
-  /** The CRM may take only listed values, which we do not know: nothing is written, and the value goes into the report. */
+  /**
+   * The CRM may take only listed values, which we do not know: nothing is written, and the value goes into the report.
+   */
   readonly listedValues?: true;
 }
 

@@ -25,10 +25,15 @@ const forms: Readonly<Record<ImportField, (text: string) => string>> = {
   linkedin_url: (text) => parseProfileUrl(text) ?? name(text),
 };
 
-/** Digits by which numbers are compared: exports mix national and international spelling, and country prefixes differ in length. */
+/**
+ * Digits by which numbers are compared: exports mix national and international spelling, and country prefixes differ in
+ * length.
+ */
 const comparedDigits = 9;
 
-/** The end of the number without its extension. Two numbers that only end alike count as same, and nothing is written. */
+/**
+ * The end of the number without its extension. Two numbers that only end alike count as same, and nothing is written.
+ */
 function phoneForm(text: string): string {
   const number = text.replace(/\s*(?:;?\s*ext\.?=?|x|#)\s*\d+\s*$/i, '');
   const digits = number.replaceAll(/\D/g, '');

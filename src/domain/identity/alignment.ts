@@ -25,7 +25,7 @@ export type AlignedRow =
 export interface Alignment {
   /** In the order of those asked for. */
   readonly rows: readonly AlignedRow[];
-  /** People who came back and are given to nobody. */
+  /** People of the answer who are assigned to no row. */
   readonly quarantined: readonly { readonly matchIndex: number; readonly reason: string }[];
 }
 
@@ -40,15 +40,15 @@ const levels = ['strong', 'weak'] as const;
 type Level = (typeof levels)[number];
 
 /**
- * Gives the people of an answer to the rows that were asked for, by evidence. Promise 5: nobody's data goes to another
- * person's contact.
+ * Gives the people of an answer to the rows that were asked for, by evidence. Promise 5: a person's data never goes to
+ * another person's contact.
  *
- * Nothing promises how `matches` aligns with `details`: misses come as null or are dropped, the order changes, strangers
- * come. So each pair of row and person is weighed by itself (`weigh`), and a person is given to a row only where nobody
- * else who came fits the row as well and the person fits no other row as well; otherwise neither is taken. Only an
- * identifier that agrees (`strong`) gives one person to two rows: they are one contact entered twice. The place in the
- * list is never evidence. It only tells a row whose answer was not accepted (`identity_mismatch`) from one that got none
- * (`not_found`).
+ * Nothing promises how `matches` aligns with `details`: misses come as null or are dropped, the order changes,
+ * strangers come. So each pair of row and person is weighed by itself (`weigh`), and a person is given to a row only
+ * where no person else who came fits the row as well and the person fits no other row as well; otherwise neither is
+ * taken. Only an identifier that agrees (`strong`) gives one person to two rows: they are one contact entered twice.
+ * The place in the list is never evidence. It only tells a row whose answer was not accepted (`identity_mismatch`) from
+ * one that got none (`not_found`).
  *
  * @param asked what was sent, in the order of `details`
  * @param matches what came, nulls included
@@ -101,7 +101,7 @@ export function alignMatches(
     ),
   };
 
-  /** Somebody who fits the row at this level, and no row at a higher one. */
+  /** A person who fits the row at this level, and no row at a higher one. */
   function candidate(row: number, level: Level): Gift | undefined {
     for (const [matchIndex, fit] of fits[row]!.entries()) {
       if (fit?.strength !== level) continue;
@@ -116,7 +116,10 @@ export function alignMatches(
     return fits[row]!.some((fit, match) => fit?.strength === level && isSamePerson(match, matchIndex));
   }
 
-  /** Somebody else fits the row as well, or the person fits as well another row that has got nobody by an identifier. */
+  /**
+   * Another person fits the row equally well, or the person fits another row equally well that no identifier has
+   * settled.
+   */
   function hasRivals(row: number, matchIndex: number, level: Level, open: readonly number[]): boolean {
     const otherPeople = fits[row]!.some(
       (fit, match) => fit?.strength === level && !isSamePerson(match, matchIndex),

@@ -11,13 +11,13 @@ const topLevel = /\.(?:[a-z]{2,}|xn--[a-z0-9-]+)$/;
 /**
  * Reads the domain of an employer.
  *
- * tldts is pure: a table of public suffixes and text functions. It stands here and not in `exports`, because the answers
- * of the service must be brought to the same form before they are compared. Workflows do not import this module, so a
- * newer table cannot change a replay.
+ * tldts is pure: a table of public suffixes and text functions. It stands here and not in `exports`, because the
+ * answers of the service must be brought to the same form before they are compared. Workflows do not import this
+ * module, so a newer table cannot change a replay.
  *
  * @param cell such as `https://www.acme.example/about`, `@acme.example`, `uk.acme.example`
- * @returns the registrable domain in lower case and ASCII (`xn--`); undefined where there is none, where it is a free-mail provider's, or
- *   where the address is a page on somebody else's site
+ * @returns the registrable domain in lower case and ASCII (`xn--`); undefined where there is none, where it is a
+ *   free-mail provider's, or where the address is a page on another person's site
  */
 export function parseDomain(cell: string): string | undefined {
   if (cell.length > 2_000 || !cell.includes('.')) return undefined;

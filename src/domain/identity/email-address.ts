@@ -8,7 +8,7 @@ const unicodeAddress =
 
 /**
  * What forms and services write where they have no address (`email_not_unlocked@`, `none@none.com`), and addresses that
- * nobody reads.
+ * that no person reads.
  */
 const placeholder =
   /^(?:(?:email_not_unlocked|no[-_.]?e?mail|none|unknown|not[-_.]?provided|(?:no|do[-_.]?not)[-_.]?reply)@|(test|na|email|mail|example|asdf|xxx|abc|a)@\1\.)/;
@@ -34,8 +34,9 @@ const longestText = 1_000;
  * Reads one address.
  *
  * @param text such as `Jane@Acme.example`, `mailto:jane@acme.example`, `Jane Doe <jane@acme.example>`
- * @returns the address in lower case, an international domain in its ASCII form (`xn--`); undefined where the text is no address, or one that stands for none. Lower case is
- *   right for the local part as well: no provider in use tells people apart by it
+ * @returns the address in lower case, an international domain in its ASCII form (`xn--`); undefined where the text is
+ *   no address, or one that stands for none. Lower case is right for the local part as well: no provider in use tells
+ *   people apart by it
  */
 export function parseEmail(text: string): string | undefined {
   if (text.length > longestText) return undefined;
@@ -66,7 +67,7 @@ function unwrap(text: string): string {
 /**
  * Reads the addresses of a cell: one, or several with `;`, `,`, `|`, ` ::: `, spaces or line breaks between them.
  *
- * A part that is more than an address is no address: "ask bob@acme.example instead" names somebody else.
+ * A part that is more than an address is no address: "ask bob@acme.example instead" names another person.
  */
 export function parseEmails(cell: string): string[] {
   if (cell === '') return [];
@@ -88,7 +89,10 @@ export function emailDomain(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
-/** Whether an address belongs to a task (`info@`, `sales@`) and not to a person: several people of an export can have it. */
+/**
+ * Whether an address belongs to a task (`info@`, `sales@`) and not to a person: several people of an export can have
+ * it.
+ */
 export function isRoleAddress(address: string): boolean {
   return roleLocalParts.has(address.slice(0, address.indexOf('@')));
 }

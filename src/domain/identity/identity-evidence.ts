@@ -89,12 +89,12 @@ export function isStub(person: Person): boolean {
 /**
  * Weighs a person against a row. Does not look at places: the same pair always weighs the same.
  *
- * The identity rule (docs/identity.md): an identifier that agrees accepts. Where the first name contradicts, an address or a
- * profile alone is too little: somebody may have typed the one of a relative or a colleague. The service's id, or an address
- * and a profile together, accept another first name. Nothing accepts a name of which no part agrees. Another service id than
- * the one asked for contradicts, unless an address or profile agrees (merged records). Without an identifier, name and
- * employer must both agree; another address at the same domain contradicts. A hash that is of none of the person's addresses
- * does not: its address can be at any domain.
+ * The identity rule (docs/identity.md): an identifier that agrees accepts. Where the first name contradicts, an address
+ * or a profile alone is too little: a person may have typed the one of a relative or a colleague. The service's id, or
+ * an address and a profile together, accept another first name. Nothing accepts a name of which no part agrees. Another
+ * service id than the one asked for contradicts, unless an address or profile agrees (merged records). Without an
+ * identifier, name and employer must both agree; another address at the same domain contradicts. A hash that is of none
+ * of the person's addresses does not: its address can be at any domain.
  */
 export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf: EmailHashes): Fit {
   const { identity } = row;
@@ -162,8 +162,8 @@ function personalAddresses(identity: Identity): string[] {
 }
 
 /**
- * Both have an address at one domain, and not the same one: an employer tells namesakes apart by it. Somebody who has two
- * is doubted as well, because `john.smith@` and `jsmith@` look alike whether one man has both or two have one each.
+ * Both have an address at one domain, and not the same one: an employer tells namesakes apart by it. A person who has
+ * two is doubted as well, because `john.smith@` and `jsmith@` look alike whether one man has both or two have one each.
  */
 function hasOtherMailbox(identity: Identity, candidate: ComparedPerson): boolean {
   const domains = new Set(
@@ -173,8 +173,8 @@ function hasOtherMailbox(identity: Identity, candidate: ComparedPerson): boolean
 }
 
 /**
- * A row without a whole name: its corporate address is made of the person's name, at an employer of the person. Where the
- * row has a single word for a name, the person has it too: `jdoe@` of Jane is not John Doe's.
+ * A row without a whole name: its corporate address is made of the person's name, at an employer of the person. Where
+ * the row has a single word for a name, the person has it too: `jdoe@` of Jane is not John Doe's.
  */
 function emailNamesPerson({ identity, name }: ComparedIdentity, candidate: ComparedPerson): boolean {
   const fullName = candidate.name;

@@ -3,12 +3,12 @@ import type { Identity } from './identity.ts';
 import { comparisonForm, organizationForm } from './normalise.ts';
 
 /**
- * The keys by which duplicates, freshness and claims are decided: two rows that share one are the same person. The first
- * key is the one that a contact without an id of its own is named by.
+ * The keys by which duplicates, freshness and claims are decided: two rows that share one are the same person. The
+ * first key is the one that a contact without an id of its own is named by.
  *
  * - `email:`, `profile:`, `person:`, `hash:` for each identifier of the row.
- * - An address that several people read (`info@`) counts only together with the name of the row: colleagues who share it
- *   stay two people, and the same colleague twice is still one.
+ * - An address that several people read (`info@`) counts only together with the name of the row: colleagues who share
+ *   it stay two people, and the same colleague twice is still one.
  * - Only where a row has none of these: `name:<name>|<organization or domain>`. Two namesakes at one employer share it;
  **X** be asked the same question twice, so that the second answer could only be the first again.
  *
@@ -17,8 +17,8 @@ import { comparisonForm, organizationForm } from './normalise.ts';
  *
  * A key is at most some 600 characters long, whatever the row says.
  *
- * @returns an empty list where the row does not say enough to ask for somebody (outcome `no_identifier`): with a name alone
- *   the service answers, may bill, and finds nobody or anybody
+ * @returns an empty list where the row does not say enough to ask for a person (outcome `no_identifier`): with a name
+ *   alone the service answers, may bill, and finds no person or anybody
  */
 export function identityKeys(identity: Identity): string[] {
   const keys: string[] = [];
@@ -48,7 +48,7 @@ function weakKey(identity: Identity): string | undefined {
   return identity.domain === undefined ? undefined : `name:${name}|${identity.domain}`;
 }
 
-/** First and last name, or the whole name; a first name alone names nobody. */
+/** First and last name, or the whole name; a first name alone names no person. */
 function comparedName(identity: Identity): string | undefined {
   if (identity.firstName !== undefined && identity.lastName !== undefined) {
     return bounded(comparisonForm(`${identity.firstName} ${identity.lastName}`));

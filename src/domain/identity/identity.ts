@@ -1,5 +1,6 @@
 /**
- * Who a row of an export is about, as far as the row says: normalised, and ready to be sent as one element of `details`.
+ * Who a row of an export is about, as far as the row says: normalised, and ready to be sent as one element of
+ * `details`.
  *
  * Every field is absent rather than empty. Names keep the spelling of the export; what is compared is compared through
  * the functions of `normalise.ts`.

@@ -52,7 +52,7 @@ function isLatin(name: ComparedName): boolean {
   return /\p{Script=Latin}/u.test(name.all.join(''));
 }
 
-/** A single word names somebody only where a script writes the whole name as one. */
+/** A single word names a person only where a script writes the whole name as one. */
 function compareLoneWord(word: string, name: ComparedName): NameVerdict {
   const inOneWord = [name.first.join('') + name.last.join(''), name.last.join('') + name.first.join('')];
   if (/\p{Lo}/u.test(word) && name.all.length > 1 && inOneWord.includes(word)) return 'agree';
@@ -78,7 +78,10 @@ function lastNamesAgree(one: readonly string[], other: readonly string[]): boole
   return short.every((word) => !isInitial(word) && long.includes(word));
 }
 
-/** Each has a word that the other lacks: `James Alan Smith`, which does not say where its last name begins, and `James B.` */
+/**
+ * Each has a word that the other lacks: `James Alan Smith`, which does not say where its last name begins, and `James
+ * B.`
+ */
 function haveOtherWords(one: ComparedName, other: ComparedName): boolean {
   const firstAndLast = (one.first.length - other.first.length) * (one.last.length - other.last.length);
   return firstAndLast < 0 && one.all.join(' ') !== other.all.join(' ');
@@ -120,8 +123,8 @@ function words(text: string | null | undefined): string[] {
 
 /**
  * Whether the local part of an address is made of a person's name: `jane.doe`, `jdoe`, `doe.jane`, `doej`.
- * A number says that an employer has several people of that name (`jdoe2`), so that such an address names none of them. A
- * first name alone is too common to name anybody, and so is one with an initial of the last name.
+ * A number says that an employer has several people of that name (`jdoe2`), so that such an address names none of them.
+ * A first name alone is too common to name anybody, and so is one with an initial of the last name.
  */
 export function isMadeOfName(localPart: string, name: ComparedName): boolean {
   const first = name.first.join('');

@@ -146,7 +146,7 @@ const groups = lines
 
 /**
  * Whether two first names can be those of one person. Enough to leave an agreeing address its worth, and too little to
- * show by itself who somebody is: such lists also join people who are two.
+ * show by itself who a person is: such lists also join people who are two.
  *
  * @param one in comparison form, as `other`
  */

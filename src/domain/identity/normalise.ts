@@ -1,9 +1,11 @@
 /**
- * Two forms of every text. The display form is what somebody wrote, tidied: it is what is sent and shown. The comparison
- * form decides whether two texts name the same.
+ * Two forms of every text. The display form is what a person wrote, tidied: it is what is sent and shown. The
+ * comparison form decides whether two texts name the same.
  */
 
-/** Printable ASCII without a space at either end or two in a row: nearly every cell, and there is nothing to do for it. */
+/**
+ * Printable ASCII without a space at either end or two in a row: nearly every cell, and there is nothing to do for it.
+ */
 const tidy = /^[!-~]+(?: [!-~]+)*$/;
 
 /** Control, formatting and lone surrogate characters, but not the joiners that Persian and Indic spelling needs. */
@@ -38,7 +40,8 @@ const plain = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
  * What two spellings of one name have in common: NFKD without diacritics, case-folded, apostrophes and points dropped,
  * all other punctuation one space. `Jean-Luc  O’Brién` and `jean luc obrien` have the same.
  *
- * Of the combining marks only the diacritics of Latin, Greek and Cyrillic are dropped: in Indic scripts marks are vowels.
+ * Of the combining marks only the diacritics of Latin, Greek and Cyrillic are dropped: in Indic scripts marks are
+ * vowels.
  */
 export function comparisonForm(text: string): string {
   const lower = text.toLowerCase();
@@ -117,8 +120,9 @@ const legalForms = new Set(
 );
 
 /**
- * What two spellings of one organization's name have in common: its comparison form without a leading article and without
- * legal forms at the end, and with `&` as the word it is read as. `The Acme Co., Ltd.` and `ACME` have the same.
+ * What two spellings of one organization's name have in common: its comparison form without a leading article and
+ * without legal forms at the end, and with `&` as the word it is read as. `The Acme Co., Ltd.` and `ACME` have the
+ * same.
  */
 export function organizationForm(name: string): string {
   const compared = comparisonForm(name.replaceAll('&', ' and '))

@@ -5,7 +5,7 @@ import type { Identity } from './identity.ts';
 import { organizationForm } from './normalise.ts';
 import type { Person } from './person.ts';
 
-/** What is said of somebody's employers, in comparison form. */
+/** What is said of a person's employers, in comparison form. */
 export interface Employers {
   readonly names: ReadonlySet<string>;
   readonly domains: ReadonlySet<string>;
@@ -37,10 +37,10 @@ export function employersOfPerson(person: Person): Employers {
 }
 
 /**
- * One employer in common is agreement: people change jobs, and an export is often older than the service's data. So the name
- * of an earlier employer counts whatever the domain of the present one is. The name of the present one counts only where a
- * side states no domain: companies of one name are many, and `acme.de` may have nothing to do with `acme.com`. A company with
- * several domains is doubted for it.
+ * One employer in common is agreement: people change jobs, and an export is often older than the service's data. So the
+ * name of an earlier employer counts whatever the domain of the present one is. The name of the present one counts only
+ * where a side states no domain: companies of one name are many, and `acme.de` may have nothing to do with `acme.com`.
+ * A company with several domains is doubted for it.
  */
 export function compareEmployers(one: Employers, other: Employers): EmployerVerdict {
   if (intersects(one.domains, other.domains)) return 'agree';

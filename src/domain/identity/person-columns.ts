@@ -10,8 +10,8 @@ export interface FieldGroup {
 }
 
 /**
- * Groups of fields of a person, by the name of their first column. SQL that compares, writes or cites values is generated
- * from this table.
+ * Groups of fields of a person, by the name of their first column. SQL that compares, writes or cites values is
+ * generated from this table.
  */
 export const personFieldGroups = {
   person_id: { columns: { person_id: 'text' }, inContacts: true },

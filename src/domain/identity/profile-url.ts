@@ -22,7 +22,9 @@ export function parseProfileUrl(cell: string): string | undefined {
   return `${match[1]!.replace(/^(?:(?:www|m|mobile|[a-z]{2})\.(?=[^.]+\.))+/, '')}/${path[1]!}`;
 }
 
-/** `jos%C3%A9`, `jos%25C3%25A9` and both spellings of `josé` are one page. A code that cannot be read stays as it is. */
+/**
+ * `jos%C3%A9`, `jos%25C3%25A9` and both spellings of `josé` are one page. A code that cannot be read stays as it is.
+ */
 function decoded(path: string): string {
   let text = path;
   for (let round = 0; round < mostEncodings && text.includes('%'); round += 1)

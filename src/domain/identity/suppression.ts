@@ -11,10 +11,10 @@ export interface SuppressionSubject {
 }
 
 /**
- * Reads whom somebody means who is to be suppressed or erased.
+ * Reads whom a person means who is to be suppressed or erased.
  *
- * @param text an address; a profile URL; a hashed address (MD5 or SHA-256 in hexadecimal); `person:` and the service's id; or
- *   `@acme.example`, everybody at that domain and below it
+ * @param text an address; a profile URL; a hashed address (MD5 or SHA-256 in hexadecimal); `person:` and the service's
+ *   id; or `@acme.example`, everybody at that domain and below it
  * @returns undefined where it is none of these
  */
 export function parseSuppressionSubject(text: string): SuppressionSubject | undefined {

@@ -23,8 +23,8 @@ export function lateKindsOf(extras: AskedExtras): LateKind[] {
 }
 
 /**
- * The groups of fields that a run asks for: what freshness is remembered by. Somebody whose profile is fresh is asked for
- * again by a run that also wants the phone.
+ * The groups of fields that a run asks for: what freshness is remembered by. A person whose profile is fresh is asked
+ * for again by a run that also wants the phone.
  */
 export function askedFieldGroups(extras: AskedExtras): string[] {
   return ['profile', ...(extras.reveal.includes('email') ? ['personal_email'] : []), ...lateKindsOf(extras)];
@@ -43,9 +43,9 @@ export interface LateAnnouncement {
 /**
  * What is still to come after an answer.
  *
- * Phones come for people who were found. Where the service says nothing (the interface document shows no such member) they
- * are awaited; `skipped` and `failed` mean that nothing will be delivered for this request. A waterfall that is not
- * accepted is an answer without any delivery, ever.
+ * Phones come for people who were found. Where the service says nothing (the interface document shows no such member)
+ * they are awaited; `skipped` and `failed` mean that nothing will be delivered for this request. A waterfall that is
+ * not accepted is an answer without any delivery, ever.
  */
 export function awaitedKinds(asked: readonly LateKind[], answer: LateAnnouncement): LateKind[] {
   const { found, phoneStatus, waterfallStatus } = answer;
@@ -56,5 +56,7 @@ export function awaitedKinds(asked: readonly LateKind[], answer: LateAnnouncemen
   return asked.filter((kind) => comes[lateKinds[kind].announcedAs]);
 }
 
-/** The service keeps results for 30 days. What has not come by then never will, and a token is worth nothing any more. */
+/**
+ * The service keeps results for 30 days. What has not come by then never will, and a token is worth nothing any more.
+ */
 export const keptByServiceSeconds = 30 * 86_400;

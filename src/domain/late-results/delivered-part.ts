@@ -32,11 +32,12 @@ export interface DeliveredPart {
 /**
  * The part of a call's results that a body delivers: the people and kinds it speaks of, and no others.
  *
- * Strangers count where the answer left people unlisted, who can be these. In a waterfall, whose ids may differ, they also
- * count where the body bears the id of this request, has somebody of this call, and names no more people than were found.
+ * Strangers count where the answer left people unlisted, who can be these. In a waterfall, whose ids may differ, they
+ * also count where the body bears the id of this request, has a person of this call, and names no more people than were
+ * found.
  *
  * @param body.kind which of both kinds of bodies it is
- * @returns undefined where nobody in the body can be of this call: it belongs to another one
+ * @returns undefined where no person in the body can be of this call: it belongs to another one
  */
 export function deliveredPart(
   body: {
@@ -75,7 +76,7 @@ export function countUncovered(kind: LateKind, call: CallPeople, covers: Iterabl
   const strangers = ofKind.filter((entry) => entry.startsWith(`${kind}/~`)).length;
   const open = openPeople(call);
   const all = placesOf(call).size + open;
-  // Only in a waterfall can somebody who is listed come under another id.
+  // Only in a waterfall can a person who is listed come under another id.
   const counted = ofKind.length - strangers + Math.min(strangers, kind === 'phone' ? open : all);
   return Math.max(0, all - counted);
 }
@@ -93,8 +94,8 @@ function openPeople({ ids, unlisted }: CallPeople): number {
 }
 
 /**
- * The kinds of results that a body has for a person: a field with values, and an empty one unless the body names its target
- * fields and not this one.
+ * The kinds of results that a body has for a person: a field with values, and an empty one unless the body names its
+ * target fields and not this one.
  */
 export function spokenKinds(
   person: DeliveredShare,

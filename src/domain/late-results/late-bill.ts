@@ -20,17 +20,18 @@ interface PricedSet {
   readonly credits: Credits;
 }
 
-/** Nobody sends so many different bodies for ten people by honest means. */
+/** More different bodies than this for ten people are an attack or a fault. */
 const mostBodies = 200;
 
 /**
- * What the bodies of a call cost together. A body is believed about the part that it brings, and its price is the price of
- * that part:
+ * What the bodies of a call cost together. A body is believed about the part that it brings, and its price is the price
+ * of that part:
  *
  * - bodies that bring the same part are one bill told again: the dearer counts;
  * - bodies that bring different parts cost their sum;
  * - a body that brings other bodies' parts and more counts instead of them, if it costs at least as much;
- * - where it costs less and brings no more than they do together, they count; where it brings more, the bill is uncertain;
+ * - where it costs less and brings no more than they do together, they count; where it brings more, the bill is
+ *   uncertain;
  * - bodies that overlap otherwise, and parts of which no body states a price, leave the bill uncertain.
  *
  * What a body costs that brings nothing is the price of looking: it is added.

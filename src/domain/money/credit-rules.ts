@@ -3,11 +3,13 @@ import { Problem, exitCodes } from '../problem.ts';
 
 /** What is asked for about each person, as far as it has a price. */
 export interface Ask {
-  /** `email` costs nothing beyond the record it belongs to; `phone` costs eight credits where a mobile phone comes back. */
+  /**
+   * `email` costs nothing beyond the record it belongs to; `phone` costs eight credits where a mobile phone comes back.
+   */
   readonly reveal?: readonly string[];
   /** Look-ups at further vendors have no fixed price: any entry needs `maxCreditsPerPerson`. */
   readonly waterfall?: readonly string[];
-  /** The most that one person may cost in all, by the owner's word; counts only with a waterfall. */
+  /** Maximum credits per person, set by the run's owner; applies only with a waterfall. */
   readonly maxCreditsPerPerson?: Credits | undefined;
 }
 
@@ -45,8 +47,8 @@ export function worstCaseCredits(ask: Ask): Credits {
 }
 
 /**
- * The most that a call can still cost in all once its answer is there: what the answer was billed for, and a mobile phone
- * for everybody who was found. Only phones have a price that does not depend on a vendor.
+ * The most that a call can still cost in all once its answer is there: what the answer was billed for, and a mobile
+ * phone for everybody who was found. Only phones have a price that does not depend on a vendor.
  *
  * @param answered what the answer says that it cost
  * @param found people in the answer
@@ -56,8 +58,8 @@ export function worstCaseWithPhones(answered: Credits, found: number): Credits {
 }
 
 /**
- * The most that a delivery can state as its price and be believed: twice what its call can cost by the interface's prices or
- * the ceiling of a waterfall. A plan can have other prices than the document.
+ * The most that a delivery can state as its price and be believed: twice what its call can cost by the interface's
+ * prices or the ceiling of a waterfall. A plan can have other prices than the document.
  *
  * @param people who were asked for
  * @returns undefined for a waterfall without a ceiling, which can cost anything

@@ -6,7 +6,7 @@ import type { RateLimit } from './rate-limit.ts';
  * A burst uses what is free at once; from then on each window lets its calls through once per window.
  *
  * @param calls calls still to be made
- * @param limits the windows, with the places that are free in each now
+ * @param limits the windows, with the slots that are free in each now
  * @param secondsPerCall what one call takes; `concurrency` of them run side by side
  * @returns seconds
  */

@@ -1,7 +1,7 @@
 /** How many of the people who were asked for were found and are who they should be. */
 export interface Matches {
   readonly found: number;
-  /** Everybody whose answer is known. */
+  /** People whose answer is known. */
   readonly answered: number;
 }
 
@@ -14,7 +14,7 @@ export interface MatchRate {
 
 /** Nineteen intervals in twenty hold the true rate. */
 const usualDeviations = 1.96;
-/** A guard that looks after every call gets many chances to be wrong. */
+/** A gate that checks after every call has many chances to be wrong. */
 const guardDeviations = 3;
 /** Fewer say nothing yet: some CRM exports begin with their worst rows. */
 const fewestForGuard = 100;
@@ -22,7 +22,7 @@ const fewestForGuard = 100;
 /**
  * The rate with its Wilson score interval, which holds for few people and for rates near 0 and 1 as well.
  *
- * @returns undefined where nobody has answered
+ * @returns undefined before the first answer
  */
 export function matchRate(matches: Matches, deviations = usualDeviations): MatchRate | undefined {
   const { found, answered } = matches;

@@ -1,4 +1,4 @@
-/** What somebody can be told: how a run ended or that it is paused, and that a budget has crossed a threshold. */
+/** Events of notifications: a run has ended or is paused, or a budget has crossed a threshold. */
 export const notifiedEvents = ['paused', 'failed', 'finished', 'budget'] as const;
 
 export type NotifiedEvent = (typeof notifiedEvents)[number];

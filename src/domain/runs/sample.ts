@@ -5,8 +5,8 @@ export interface Stratum {
 }
 
 /**
- * Chooses a sample that stands for all: from each stratum in proportion to its size (largest remainder), and within it evenly
- * spread over the order of the file. The same strata give the same sample.
+ * Chooses a sample that stands for all: from each stratum in proportion to its size (largest remainder), and within it
+ * evenly spread over the order of the file. The same strata give the same sample.
  *
  * @param people how many are wanted; all of them where there are no more
  * @returns places within each stratum, from 1, ascending

@@ -1,4 +1,4 @@
-/** The word for so many: `call` for 1, `calls` for any other number. */
+/** The noun for a count: `call` for 1, `calls` for any other number. */
 export function nounFor(value: number | string, one: string, many = `${one}s`): string {
   return String(value) === '1' ? one : many;
 }

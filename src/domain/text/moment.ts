@@ -7,7 +7,8 @@ export function isDate(text: string): boolean {
 }
 
 /**
- * Reads a time with its zone, such as `2026-11-21T02:00:00Z`. Without a zone it would be another moment on each machine.
+ * Reads a time with its zone, such as `2026-11-21T02:00:00Z`. Without a zone it would be another moment on each
+ * machine.
  *
  * @returns undefined where the text is none
  */

@@ -1,7 +1,7 @@
 /**
- * Characters that a terminal obeys instead of showing them, or that change the order in which it shows others: the controls
- * of ASCII and of Latin-1 but for tabulator and line feed, marks of direction, line and paragraph separators, and what never
- * stands in text that is exchanged.
+ * Characters that a terminal obeys instead of showing them, or that change the order in which it shows others: the
+ * controls of ASCII and of Latin-1 but for tabulator and line feed, marks of direction, line and paragraph separators,
+ * and what never stands in text that is exchanged.
  */
 const obeyed =
   // oxlint-disable-next-line no-control-regex -- they are what is looked for

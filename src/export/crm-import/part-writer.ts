@@ -33,8 +33,9 @@ interface OpenPart {
 const bufferedBytes = 256 * 1024;
 
 /**
- * Writes records of one kind into as many files as their limits ask for. No file stays open between two writes, because an export
- * has as many writers as there are sets of columns. Files hold personal data and are readable by this user alone.
+ * Writes records of one kind into as many files as their limits ask for. No file stays open between two writes, because
+ * an export has as many writers as there are sets of columns. Files hold personal data and are readable by this user
+ * alone.
  */
 export class PartWriter {
   readonly #options: PartOptions;

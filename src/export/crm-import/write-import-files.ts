@@ -32,8 +32,8 @@ const reportHeader = csvLine(
 const jobHeader = csvLine('contact_id,from_organization,to_organization,to_title,detected_at'.split(','));
 
 /**
- * Writes the files that a CRM's importer takes: for each set of changed columns a file of its own, because a blank cell erases
- * the field in some importers. The same contacts in the same order give the same bytes.
+ * Writes the files that a CRM's importer takes: for each set of changed columns a file of its own, because a blank cell
+ * erases the field in some importers. The same contacts in the same order give the same bytes.
  *
  * @param contacts in the order of their ids
  * @param folder empty

@@ -41,11 +41,12 @@ export function recogniseExport(header: readonly string[]): KnownExport | undefi
 }
 
 /**
- * Decides which column holds what. The mapping file goes first, then the recognised CRM, then common names; no column is
- * taken twice, and of two columns of one name none is taken by guess.
+ * Decides which column holds what. The mapping file goes first, then the recognised CRM, then common names; no column
+ * is taken twice, and of two columns of one name none is taken by guess.
  *
  * @param options.source the name to file the contacts under; the name of a known CRM also says whose columns these are
- * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.opt-out-ignored`, `export.no-identifying-column`
+ * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.opt-out-ignored`,
+ *   `export.no-identifying-column`
  */
 export function mapColumns(
   path: string,

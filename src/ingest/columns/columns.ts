@@ -43,8 +43,8 @@ export class Columns {
   }
 
   /**
-   * Free columns of these names, in the order of the names. Two columns of one name are refused where no better column is
-   * there, and left alone where one is. Emails are no exception: in a joined report the second one is the owner's.
+   * Free columns of these names, in the order of the names. Two columns of one name are refused where no better column
+   * is there, and left alone where one is. Emails are no exception: in a joined report the second one is the owner's.
    */
   claim(field: Field, names: readonly string[]): number[] {
     const columns: number[] = [];

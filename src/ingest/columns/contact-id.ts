@@ -9,8 +9,8 @@ const longestId = 500;
  *
  * @param cell of the CRM's own id column; empty where there is none
  * @param keys identity keys of the row
- * @returns the CRM's id; or a stable key of the identity, hashed because ids are shown where personal data must not be; or
- *   the row, where nobody can be told
+ * @returns the CRM's id; or a stable key of the identity, hashed because ids are shown where personal data must not be;
+ *   or the row, where no person can be told
  */
 export function contactIdOf(
   source: string,

@@ -155,8 +155,8 @@ const listed = (names: string): string[] => names.split(', ');
 const numbered = (name: string): string[] => [1, 2, 3, 4, 5].map((number) => `${name} ${number}`);
 
 /**
- * Names that are understood in any export, after those of a recognised CRM. Spelling does not matter here: `first_name`,
- * `First Name` and `firstName` are one.
+ * Names that are understood in any export, after those of a recognised CRM. Spelling does not matter here:
+ * `first_name`, `First Name` and `firstName` are one.
  */
 export const commonNames: FieldNames = {
   contact_id: listed('contact id, record id, crm id, lead id, external id, id'),

@@ -4,10 +4,10 @@ import { headerKey } from './header-name.ts';
 /**
  * How a column says that a contact must not be processed.
  *
- * - `refusal`: the column states a refusal ("Email Opt Out", "Do not allow Emails", "Unsubscribed Time", "IsDeleted"): whatever
- *   it holds is one, but for a plain no.
- * - `consent`: the column states a consent ("Allow Emails?", "Marketing status"): only a plain no or a word of refusal is
- *   one.
+ * - `refusal`: the column states a refusal ("Email Opt Out", "Do not allow Emails", "Unsubscribed Time", "IsDeleted"):
+ *   whatever it holds is one, but for a plain no.
+ * - `consent`: the column states a consent ("Allow Emails?", "Marketing status"): only a plain no or a word of refusal
+ *   is one.
  *
  * Empty says nothing: neither consent nor refusal.
  */

@@ -68,8 +68,8 @@ export function createRowReader(
 }
 
 /**
- * Tells why a record cannot be read. A record with more or fewer cells than a row is not: nothing says where the delimiter
- * stands that it has too many or lacks, and one person's cell could be put into another column.
+ * Tells why a record cannot be read. A record with more or fewer cells than a row is not: nothing says where the
+ * delimiter stands that it has too many or lacks, and one person's cell could be put into another column.
  *
  * @param columns of the header
  * @param width cells of a row

@@ -8,8 +8,8 @@ const longestName = 100;
 /**
  * Recognises a header below the header: of a file that was put together of several.
  *
- * @returns a function that says `same` where a record repeats the header, in whatever spelling, and `other` where its cells
- *   are names of columns in another order: then the rows below it have other columns than those above
+ * @returns a function that says `same` where a record repeats the header, in whatever spelling, and `other` where its
+ *   cells are names of columns in another order: then the rows below it have other columns than those above
  */
 export function createHeaderCheck(
   names: readonly string[],

@@ -10,8 +10,9 @@ const noValue = /^(?:n\/?a|none|null|nil|unknown|undefined|no e-?mail|no|-+|\?+|
 /**
  * Compares the cells of a record with what their columns are for: addresses, profile URLs, hashes.
  *
- * @returns a function that gives the number of columns, from the left, that are certain to hold what they should; undefined
- *   where a cell contradicts its column. Columns right of the last readable cell are neither certain nor contradicted.
+ * @returns a function that gives the number of columns, from the left, that are certain to hold what they should;
+ *   undefined where a cell contradicts its column. Columns right of the last readable cell are neither certain nor
+ *   contradicted.
  */
 export function createRowFit(columns: ColumnMap): (cells: readonly ByteText[]) => number | undefined {
   const parsers = new Map<number, (cell: string) => boolean>();

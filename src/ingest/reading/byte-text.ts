@@ -1,7 +1,7 @@
 /**
- * UTF-8 with one character for each byte. Delimiters, quotes and line ends are ASCII, so records can be told apart without
- * decoding them, and JSON of such text is UTF-8 again: of a cell that nothing is read from, no character is ever decoded
- * and encoded. Staging is a fifth faster for it.
+ * UTF-8 with one character for each byte. Delimiters, quotes and line ends are ASCII, so records can be told apart
+ * without decoding them, and JSON of such text is UTF-8 again: of a cell that nothing is read from, no character is
+ * ever decoded and encoded. Staging is a fifth faster for it.
  *
  * The type keeps it apart from text: trimming or changing case would cut characters in half.
  */

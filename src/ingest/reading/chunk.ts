@@ -4,8 +4,8 @@ import type { ByteText } from './byte-text.ts';
 const usualBytes = 4 * 1024 * 1024;
 
 /**
- * Consecutive rows as lines of COPY, in memory that is used again for the next rows: allocating megabytes for each chunk
- * anew kept the garbage collector busy for a seventh of the time of staging.
+ * Consecutive rows as lines of COPY, in memory that is used again for the next rows: allocating megabytes for each
+ * chunk anew kept the garbage collector busy for a seventh of the time of staging.
  */
 export class Chunk {
   #memory = Buffer.allocUnsafeSlow(usualBytes);

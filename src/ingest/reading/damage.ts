@@ -30,9 +30,9 @@ const linesSampled = 50;
 /**
  * Tells records that are as they were written from those that a stray quote or a broken line end has made of several.
  *
- * A record in one line is never doubted here: whether it has the cells of a row is checked later. A record of several lines
- * is doubted where the quotes in it are not as they should be, where it has other cells than a row, or where its lines are
- * rows if they are read on their own.
+ * A record in one line is never doubted here: whether it has the cells of a row is checked later. A record of several
+ * lines is doubted where the quotes in it are not as they should be, where it has other cells than a row, or where its
+ * lines are rows if they are read on their own.
  */
 export class DamageInspector {
   readonly #dialect: Dialect;
@@ -134,7 +134,9 @@ export class DamageInspector {
     );
   }
 
-  /** A quote that is never closed: a stray one stands in a whole row above other rows; otherwise the file was cut off. */
+  /**
+   * A quote that is never closed: a stray one stands in a whole row above other rows; otherwise the file was cut off.
+   */
   #isOpen(text: string): boolean {
     const [first, ...below] = this.#linesOf(text.slice(0, 64 * 1024)).slice(0, linesSampled);
     if (first === undefined || below.length === 0) return false;

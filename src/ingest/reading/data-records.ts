@@ -14,8 +14,8 @@ const longestFooter = 20;
  * The records of an export that stand for contacts: without what is above the header, the header, blank lines, and the
  * footer of a report.
  *
- * A footer is told by its end, so lines with a single cell are held back until it is known what follows them. A line that
- * gives an identity is a contact wherever it stands.
+ * A footer is told by its end, so lines with a single cell are held back until it is known what follows them. A line
+ * that gives an identity is a contact wherever it stands.
  *
  * @param onFooter told how many lines were left out at the end
  * @throws Problem `export.*`
@@ -74,8 +74,8 @@ function batchOf(held: readonly HeldRecord[]): RecordBatch {
 }
 
 /**
- * Where the footer begins among the last lines: with its first phrase, or with the lines without any delimiter that stand
- * below a blank line and above that phrase, such as the title of the report.
+ * Where the footer begins among the last lines: with its first phrase, or with the lines without any delimiter that
+ * stand below a blank line and above that phrase, such as the title of the report.
  */
 function footerStart(held: readonly HeldRecord[]): number {
   const phrase = held.findIndex(({ record }) => footerPhrase.test(record[0]!.trim()));

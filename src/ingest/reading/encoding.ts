@@ -11,8 +11,8 @@ export interface FoundEncoding {
 /**
  * Finds the encoding of a file from all of its bytes: a sample would miss the one accented name in row 150,000.
  *
- * Byte order marks and the zero bytes of UTF-16 decide at once. What is valid UTF-8 to the end is UTF-8. What is not, and
- * holds no valid UTF-8 character either, is read as Windows-1252 with a warning; a mixture of both would come out
+ * Byte order marks and the zero bytes of UTF-16 decide at once. What is valid UTF-8 to the end is UTF-8. What is not,
+ * and holds no valid UTF-8 character either, is read as Windows-1252 with a warning; a mixture of both would come out
  * garbled either way, and is refused.
  */
 export class EncodingDetector {
@@ -135,7 +135,7 @@ function refuseBinary(path: string, bytes: Buffer): void {
   });
 }
 
-/** How many bytes at the end begin a UTF-8 character that goes on in the next piece: 0 to 3. */
+/** How many bytes at the end begin a UTF-8 character that continues in the next piece: 0 to 3. */
 function incompleteTail(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back]!;

@@ -8,8 +8,8 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 /** Of one reading from the disk. */
 const readBytesAtOnce = 1024 * 1024;
 /**
- * Of one piece of work: small enough that the event loop serves the database in between, and that what is made of it fits
- * the young generation of the heap (with 128 KB, page faults doubled the time in the kernel).
+ * Of one piece of work: small enough that the event loop serves the database in between, and that what is made of it
+ * fits the young generation of the heap (with 128 KB, page faults doubled the time in the kernel).
  */
 const pieceBytes = 64 * 1024;
 

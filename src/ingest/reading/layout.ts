@@ -91,7 +91,8 @@ function readCandidate(
     fastMode: dialect.quotes === 'none' ? true : undefined,
   });
   let { data } = parser.parse(text, 0, !whole) as Papa.ParseResult<string[]>;
-  // A header that is longer than the sample, or a quote that is never closed: the first reading of all records will tell.
+  // A header that is longer than the sample, or a quote that is never closed: the first reading of all records will
+  // tell.
   if (data.length === 0) ({ data } = parser.parse(text, 0, false) as Papa.ParseResult<string[]>);
   const records = data.map((record) => record.map((cell) => cell.replace(/\r$/, '')));
   const scores = records
@@ -117,8 +118,9 @@ function headerPosition(records: readonly string[][], scores: readonly number[],
 }
 
 /**
- * Whether a record holds labels, and the next one the names of the same columns as an interface writes them. A contact whose
- * cells happen to be words of columns is none: at least half of the labels come again, and no known name is another column's.
+ * Whether a record holds labels, and the next one the names of the same columns as an interface writes them. A contact
+ * whose cells happen to be words of columns is none: at least half of the labels come again, and no known name is
+ * another column's.
  */
 function areLabels(labels: readonly string[], names: readonly string[]): boolean {
   const filled = names.filter((name) => name.trim() !== '');
@@ -193,7 +195,9 @@ function noHeader(path: string): Problem {
   });
 }
 
-/** A name may have line breaks in it, but no contacts: those are the rows that a stray quote in the header swallowed. */
+/**
+ * A name may have line breaks in it, but no contacts: those are the rows that a stray quote in the header swallowed.
+ */
 function refuseSwallowedRows(path: string, header: readonly string[]): void {
   if (!header.some((name) => /[\r\n]/.test(name) && looksLikeData(name.split(/[\r\n,;|\t]+/)))) return;
   throw new Problem('export.unclosed-quote', 'a quote is opened in the header and not closed there', {

@@ -32,12 +32,12 @@ const noFaults: ReadonlyMap<number, string> = new Map();
 /**
  * Papaparse over text that arrives in pieces.
  *
- * This is its `Parser`, which all its streaming interfaces are built on. They would hide what is needed here: the duplex
- * stream drops parse errors, so that an unclosed quote swallows the rest of a file in silence; `chunk` does not say how
- * much text is still waiting for the end of its record.
+ * This is its `Parser`, which all its streaming interfaces are built on. They would hide what is needed here: the
+ * duplex stream drops parse errors, so that an unclosed quote swallows the rest of a file in silence; `chunk` does not
+ * say how much text is still waiting for the end of its record.
  *
- * Where a quote has swallowed lines that look like rows, the line of the quote becomes a record with a fault, and reading
- * continues with the next line.
+ * Where a quote has swallowed lines that look like rows, the line of the quote becomes a record with a fault, and
+ * reading continues with the next line.
  */
 export class RecordParser {
   readonly #parser: Papa.Parser;

@@ -19,9 +19,9 @@ export interface RowShape {
 const almostAll = 0.75;
 
 /**
- * Finds how many cells a row has. Rows that all have one surplus cell at their end, or that all lack the columns without a
- * name, are read if every row proves it; where fewer do, a surplus cell may as well come from a delimiter inside of a
- * cell, and those rows are malformed.
+ * Finds how many cells a row has. Rows that all have one surplus cell at their end, or that all lack the columns
+ * without a name, are read if every row proves it; where fewer do, a surplus cell may as well come from a delimiter
+ * inside of a cell, and those rows are malformed.
  *
  * @throws Problem `export.ragged` where no row fits the header
  */
@@ -54,8 +54,8 @@ export function findRowShape(path: string, { header, rows }: Layout, columns: Co
 }
 
 /**
- * Whether a cell reads like the rest of the cell before it: text with a delimiter in it, such as `Acme, Inc`, that stands
- * without quotes. A file that writes a space behind every delimiter is no such case.
+ * Whether a cell reads like the rest of the cell before it: text with a delimiter in it, such as `Acme, Inc`, that
+ * stands without quotes. A file that writes a space behind every delimiter is no such case.
  */
 export function continuesCell(cells: readonly string[]): boolean {
   const behind = cells.slice(1).filter((cell) => cell.trim() !== '');

@@ -17,8 +17,8 @@ export interface SurveyedExport {
 }
 
 /**
- * Reads a file once, keeping nothing: content hash, packing, encoding. 220 MB take a quarter of a second, and nothing is
- * staged of a file that turns out to be unreadable in its last line.
+ * Reads a file once, keeping nothing: content hash, packing, encoding. 220 MB take a quarter of a second, and nothing
+ * is staged of a file that turns out to be unreadable in its last line.
  *
  * @param encoding a label given by hand
  * @throws Problem `export.*`, `mapping.encoding`

@@ -18,7 +18,8 @@ export interface RemoteExport {
   /** As a person may see it. */
   readonly shown: string;
   /**
-   * Asks for the bytes from a position on, as long as they are of the version that is named; otherwise from the beginning.
+   * Asks for the bytes from a position on, as long as they are of the version that is named; otherwise from the
+   * beginning.
    *
    * @throws Problem where asking again will not help; any other error where it may
    */
@@ -28,12 +29,16 @@ export interface RemoteExport {
 export interface DownloadLimits {
   readonly bytes: number;
   readonly seconds: number;
-  /** Failures one after another, without a byte in between, before it is given up; the pauses grow from one second on. */
+  /**
+   * Failures one after another, without a byte in between, before it is abandoned; the pauses grow from one second on.
+   */
   readonly failures: number;
   readonly firstPauseMilliseconds: number;
 }
 
-/** Far above any export of contacts, and below what fills a disk by mistake; two minutes of pauses outlast a restart. */
+/**
+ * Far above any export of contacts, and below what fills a disk by mistake; two minutes of pauses outlast a restart.
+ */
 export const downloadLimits: DownloadLimits = {
   bytes: 16 * 1024 ** 3,
   seconds: 2 * 3_600,
@@ -43,8 +48,8 @@ export const downloadLimits: DownloadLimits = {
 const longestPauseMilliseconds = 30_000;
 
 /**
- * Fetches a remote export whole: a transfer that breaks off goes on where it was while the content is the same, and from
- * the beginning otherwise.
+ * Fetches a remote export whole: a transfer that breaks off continues where it was while the content is the same, and
+ * from the beginning otherwise.
  *
  * @returns the name of its version, if it has one
  * @throws Problem `export.*`

@@ -25,7 +25,7 @@ export async function withHttpExport<Result>(
   try {
     return await use(new HttpExport(address, agent, options.netrcFile));
   } finally {
-    // Not `close`: an answer that nobody reads on would be waited for.
+    // Not `close`: it would wait for an answer that is not read.
     await agent.destroy();
   }
 }

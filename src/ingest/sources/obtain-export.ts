@@ -34,8 +34,8 @@ export function isElsewhere(address: ExportAddress): boolean {
 }
 
 /**
- * Brings an export to this machine, with flat memory, and takes its hash: a file stays where it is, anything else is written
- * to the staging directory, for the caller alone, who gives it to a run or removes it.
+ * Brings an export to this machine, with flat memory, and takes its hash: a file stays where it is, anything else is
+ * written to the staging directory, for the caller alone, who gives it to a run or removes it.
  *
  * @throws Problem `export.*`
  */
@@ -65,8 +65,8 @@ export interface ContentWanted {
 }
 
 /**
- * The export of a run on this machine: what was fetched for it, what is in the staging directory already, or fetched now and still the
- * same. In the staging directory it is the run's own from then on, until it is removed.
+ * The export of a run on this machine: what was fetched for it, what is in the staging directory already, or fetched
+ * now and still the same. In the staging directory it is the run's own from then on, until it is removed.
  *
  * @param options.fetched the path of what was fetched for the run
  * @throws Problem `export.*`

@@ -10,8 +10,9 @@ type RowsAddress = Extract<ExportAddress, { kind: 'table' | 'query' }>;
 const longestMinutes = 30;
 
 /**
- * Writes the rows of a table or a query as CSV, with the names of the columns above: from one snapshot, in a transaction that
- * cannot write. Without an order of its own the rows are sorted, so that the same rows are the same content.
+ * Writes the rows of a table or a query as CSV, with the names of the columns above: from one snapshot, in a
+ * transaction that cannot write. Without an order of its own the rows are sorted, so that the same rows are the same
+ * content.
  *
  * @throws Problem `export.table`, `export.query`
  */
@@ -49,8 +50,8 @@ async function statementOf(client: PoolClient, address: RowsAddress): Promise<st
     address.kind === 'table'
       ? `select * from ${quoted(address.schema)}.${quoted(address.table)}`
       : address.sql.trim().replace(/(?:\s*;)+$/, '');
-  // The protocol takes one statement here, and a cursor takes only what reads: whatever would leave the parentheses below,
-  // and with them this transaction, is refused before it is carried out.
+  // The protocol takes one statement here, and a cursor takes only what reads: whatever would leave the parentheses
+  // below, and with them this transaction, is refused before it is carried out.
   const declaration: QueryConfig & { readonly queryMode: 'extended' } = {
     text: `declare enrich_rows cursor for ${query}\n`,
     queryMode: 'extended',

@@ -97,8 +97,8 @@ export class S3Store {
 }
 
 /**
- * Opens the store for as long as it is used. Amazon's library is loaded here and not before: a command that needs none of it
- * starts without.
+ * Opens the store for as long as it is used. Amazon's library is loaded here and not before: a command that needs none
+ * of it starts without.
  */
 export async function withS3<Result>(
   settings: S3Settings,

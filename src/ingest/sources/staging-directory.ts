@@ -16,12 +16,12 @@ const abandonedAfterMilliseconds = 3_600_000;
 const partAbandonedAfterMilliseconds = 24 * 3_600_000;
 
 /**
- * A folder in which exports that lie elsewhere are kept from when they are fetched until their rows are staged. They hold
- * people's data: only the user of this process may read them.
+ * A folder in which exports that lie elsewhere are kept from when they are fetched until their rows are staged. They
+ * hold people's data: only the user of this process may read them.
  *
- * A file is named by the hash of its content and by who wants it: a run, or a command that has begun none yet. So the same
- * content is found again after a kill, and whoever is done with a file takes it from nobody else. What is not whole yet ends
- * in `.part`.
+ * A file is named by the hash of its content and by who wants it: a run, or a command that has begun none yet. So the
+ * same content is found again after a kill, and whoever is done with a file takes it from no other person. What is not
+ * whole yet ends in `.part`.
  */
 export class StagingDirectory {
   readonly #folder: string;
@@ -36,8 +36,8 @@ export class StagingDirectory {
   }
 
   /**
-   * Makes content that is here that of a run, under a name that nobody else removes: what was fetched for it, or otherwise
-   * what somebody has left, or still uses. What the run has already stays, because it may be being read.
+   * Makes content that is here that of a run, under a name that no other person removes: what was fetched for it, or
+   * otherwise what a person has left, or still uses. What the run has already stays, because it may be being read.
    *
    * @param fetched the path of what was fetched for this run; it is not there any more afterwards
    * @returns undefined where it is not here

@@ -24,16 +24,16 @@ export const copyColumns = [
 ].join(', ');
 
 /**
- * How COPY is told to read these lines: as CSV whose quote is a character that no value holds, so that nothing has to be
- * escaped. No value that is staged is ever empty, so an empty one can stand for null.
+ * How COPY is told to read these lines: as CSV whose quote is a character that no value holds, so that nothing has to
+ * be escaped. No value that is staged is ever empty, so an empty one can stand for null.
  */
 export const copyFormat = String.raw`with (format csv, delimiter E'\t', quote E'\x01', null '')`;
 
 /**
  * One line for COPY, without its line end.
  *
- * Nothing in a row holds a tab, a line break or another control character: the display form drops them, and JSON escapes
- * them. That is why values go in as they are; escaping each of the 18 took a quarter of the time of staging.
+ * Nothing in a row holds a tab, a line break or another control character: the display form drops them, and JSON
+ * escapes them. That is why values go in as they are; escaping each of the 18 took a quarter of the time of staging.
  */
 export function copyLine(runId: string, row: StagedRow): ByteText {
   const { identity } = row;

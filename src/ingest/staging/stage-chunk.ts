@@ -29,7 +29,8 @@ export async function stageChunk(
     if (rowsStaged < chunk.firstRow - 1)
       throw new Error(`run ${runId}: rows before ${chunk.firstRow} are missing`);
     const copy = client.query(copyFrom(`copy enrichment.run_rows (${copyColumns}) from stdin ${copyFormat}`));
-    // In one piece: between two the stream waits until the socket is served, and the parser lets nothing be served for long.
+    // In one piece: between two the stream waits until the socket is served, and the parser lets nothing be served for
+    // long.
     await pipeline([chunk.linesAfter(rowsStaged)], copy);
     await client.query(
       `update enrichment.runs set rows_staged = $2, header = $3, mapping = $4::jsonb, source = $5 where run_id = $1`,

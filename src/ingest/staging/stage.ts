@@ -14,7 +14,7 @@ import { changedExport, refuseChange } from '../reading/survey.ts';
 
 export interface StagingOptions extends ReadingOptions {
   readonly pool: Pool;
-  /** A run in `enrichment.runs`: its `file_sha256` is what must be read, and its `rows_staged` where to go on. */
+  /** A run in `enrichment.runs`: its `file_sha256` is what must be read, and its `rows_staged` where to continue. */
   readonly runId: string;
   readonly path: string;
   /** Told after each commit how many rows of the run are staged. */
@@ -32,11 +32,11 @@ export interface StagedExport {
 }
 
 /**
- * Stages an export: streams it with flat memory into `enrichment.run_rows`, each record with its raw cells, its normalised
- * identity and its keys. Records that cannot be read or name nobody have their outcome at once.
+ * Stages an export: streams it with flat memory into `enrichment.run_rows`, each record with its raw cells, its
+ * normalised identity and its keys. Records that cannot be read or name no person have their outcome at once.
  *
- * Chunks are committed together with the run's count of rows, so that after a kill, or beside another process that stages
- * the same run, every row is staged once. A run that is staged to its end stays as it is.
+ * Chunks are committed together with the run's count of rows, so that after a kill, or beside another process that
+ * stages the same run, every row is staged once. A run that is staged to its end stays as it is.
  *
  * @throws Problem `export.*`, `mapping.*` where the file is at fault; errors of the driver where the database is
  */

@@ -14,7 +14,10 @@ export interface Bill {
   readonly lateBilledAgain: Readonly<Record<string, number>>;
   /** Of which call on details are kept: `billedAgain` and the log know those only. 1 is everything. */
   readonly detailsFrom: number;
-  /** Calls that neither cost nor count, by status and path: health, profile, users, usage, and whatever a credential may not call. */
+  /**
+   * Calls that neither cost nor count, by status and path: health, profile, users, usage, and whatever a credential may
+   * not call.
+   */
   readonly otherCalls: Readonly<Record<string, number>>;
 }
 

@@ -32,7 +32,7 @@ export interface LoggedLateResult {
   readonly billed: readonly { readonly personId: string; readonly credits: string }[];
 }
 
-/** One try to deliver a result, and what the receiver answered (0: nobody there). */
+/** One try to deliver a result, and the receiver's status (0: no connection). */
 export interface LoggedDelivery {
   readonly at: number;
   readonly requestId: string;
@@ -51,8 +51,9 @@ interface KeptCall extends Omit<LoggedCall, 'billed'> {
 const defaultKept = 100_000;
 
 /**
- * Everything that the sandbox was asked and has billed: what tests hold the pipeline's own books against. A call is written
- * before it is answered, so that no bill is lost with a process. Sums are of everything; details are kept of the last.
+ * Everything that the sandbox was asked and has billed: what tests hold the pipeline's own books against. A call is
+ * written before it is answered, so that no bill is lost with a process. Sums are of everything; details are kept of
+ * the last.
  */
 export class CallLog {
   readonly #file: string | undefined;
@@ -145,7 +146,9 @@ export class CallLog {
     };
   }
 
-  /** The most calls to an endpoint that arrived within any trailing window of so many seconds, refused ones included. */
+  /**
+   * The most calls to an endpoint that arrived within any trailing window of so many seconds, refused ones included.
+   */
   busiest(seconds: number, path: string): number {
     const times = this.#calls
       .since(0)

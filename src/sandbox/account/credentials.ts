@@ -15,7 +15,7 @@ export interface AccessToken {
   readonly userId?: string;
   /** Paths; left out: everything but what needs a master key. */
   readonly scopes?: readonly string[];
-  /** Accepted so many times, or for so many seconds from now on; left out: for ever. */
+  /** Accepted so many times, or for so many seconds from now on; left out: forever. */
   readonly calls?: number;
   readonly seconds?: number;
 }

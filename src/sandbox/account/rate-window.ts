@@ -25,8 +25,8 @@ const headerNames: Record<number, string> = { 60: 'minute', 3_600: 'hourly', 86_
 const reported = { minute: 60, hour: 3_600, day: 86_400 } as const;
 
 /**
- * Reads `600/hour`, `20/10s,100/5m` or `unlimited`: all that the pipeline's RATE_LIMITS takes; and `unlimited/hour`, which the
- * headers then say.
+ * Reads `600/hour`, `20/10s,100/5m` or `unlimited`: all that the pipeline's RATE_LIMITS takes; and `unlimited/hour`,
+ * which the headers then say.
  *
  * @throws RangeError
  */
@@ -47,8 +47,8 @@ export function parseWindowLimits(text: string): WindowLimit[] {
 }
 
 /**
- * The service's own count, per team and endpoint: fixed windows, opened by the first request in them. They go by the time
- * of arrival, as the log does: a clock that is set ahead moves dates, not rates.
+ * The service's own count, per team and endpoint: fixed windows, opened by the first request in them. They go by the
+ * time of arrival, as the log does: a clock that is set ahead moves dates, not rates.
  */
 export class RateWindows {
   readonly #limits: readonly WindowLimit[];
@@ -61,7 +61,7 @@ export class RateWindows {
   }
 
   /**
-   * Counts a call, unless a window is full; a refused call takes no place.
+   * Counts a call, unless a window is full; a refused call takes no slot.
    *
    * @param others calls of other programs of the same team, which the service counts as well
    * @returns the headers of the answer, and for how many seconds the call is refused, if it is

@@ -20,7 +20,10 @@ function user(
   return { id: `5b000000000000000000${id}`, first_name, last_name, email, created_at, ...flags };
 }
 
-/** The workspace of the sandbox: whoever takes the first user, the first admin or the newest for the acting one is wrong. */
+/**
+ * The workspace of the sandbox: whoever takes the first user, the first admin or the newest for the acting one is
+ * wrong.
+ */
 export const sandboxTeam: readonly TeamUser[] = [
   user('00a3', ['Vera', 'Later'], '2023-05-02T08:00:00.000Z', { is_admin: true, deleted: false }),
   user('00a0', ['Otto', 'Gone'], '2019-01-07T08:00:00.000Z', { is_admin: true, deleted: true }),

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 
-/** Everything that looks random in the sandbox comes from here: the same seed and text give the same, on every machine. */
+/**
+ * Everything that looks random in the sandbox comes from here: the same seed and text give the same, on every machine.
+ */
 export class Chance {
   readonly #digest: Buffer;
 

@@ -5,7 +5,7 @@ import type { Rule } from './scenario.ts';
  * Makes of the people found what a fault asks for. The bill is not touched: the service has done its work.
  *
  * @param people JSON texts in the order of `details`, `null` for a miss
- * @param stranger somebody whom nobody asked for
+ * @param stranger a person who was not asked for
  */
 export function distort(people: readonly string[], fault: Rule, stranger: () => string): readonly string[] {
   switch (fault.matches) {

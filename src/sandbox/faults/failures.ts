@@ -80,7 +80,7 @@ export function plainUnauthorized(): Answer {
   };
 }
 
-/** 429. The older body is one string, which names path and limit and which nobody should parse. */
+/** 429. The older body is one string, which names path and limit and which clients should not parse. */
 export function tooManyCalls(
   path: string,
   exceeded: { readonly limit: { readonly calls: number; readonly seconds: number } },

@@ -35,7 +35,7 @@ export function badDetails(code: 'INVALID_REQUEST' | 'RECORD_LIMIT_EXCEEDED', me
   };
 }
 
-/** Nobody has shown the answer of an account without credits: three guesses. */
+/** The answer of an account without credits is not documented: three guesses. */
 export function outOfCredits(status: OutOfCreditsStatus): Refusal {
   return {
     status,

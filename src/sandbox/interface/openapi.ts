@@ -24,7 +24,10 @@ const rateHeaders = ['minute', 'hourly', '24-hour'].flatMap((window) => [
   `x-${window}-requests-left`,
 ]);
 
-/** The OpenAPI 3.1 description of what the sandbox serves, from the schemas that it reads calls by and describes answers with. */
+/**
+ * The OpenAPI 3.1 description of what the sandbox serves, from the schemas that it reads calls by and describes answers
+ * with.
+ */
 export function openApi(): Json {
   return {
     openapi: '3.1.0',

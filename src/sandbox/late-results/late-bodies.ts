@@ -2,7 +2,7 @@ import { Chance } from '../faults/chance.ts';
 import { creditsMember } from '../faults/misstated-credits.ts';
 import type { DeliveryRule } from '../faults/scenario.ts';
 
-/** Somebody whose phones or addresses come later. */
+/** A person whose phones or addresses come later. */
 export interface LatePerson {
   readonly id: string;
   readonly hasMobile: boolean;
@@ -74,7 +74,10 @@ export function waterfallBody(result: {
   return spoiled(`{${members.join(',')}}`, rule);
 }
 
-/** A mobile number where the person has one, and the switchboard of the company for some: invented, in a range of fiction. */
+/**
+ * A mobile number where the person has one, and the switchboard of the company for some: invented, in a range of
+ * fiction.
+ */
 function phonesOf(person: LatePerson, seed: number): Record<string, unknown>[] {
   const chance = new Chance(seed, `phones of ${person.id}`);
   const numbers = [

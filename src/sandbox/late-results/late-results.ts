@@ -28,8 +28,8 @@ const mobilePhoneCredits = 8;
 const vendorCredits = 2;
 
 /**
- * Results that come after the answer: made after a while, billed then, delivered to the webhook until it answers with 2xx,
- * and kept for polls for 30 days by the sandbox's own clock.
+ * Results that come after the answer: made after a while, billed then, delivered to the webhook until it answers with
+ * 2xx, and kept for polls for 30 days by the sandbox's own clock.
  */
 export class LateResults {
   readonly #options: LateOptions;
@@ -43,7 +43,10 @@ export class LateResults {
     for (const result of options.store.undelivered()) this.#schedule(result, 0);
   }
 
-  /** Whether everybody's phones are on their way already, from an earlier request: then nothing is delivered for this one. */
+  /**
+   * Whether everybody's phones are on their way already, from an earlier request: then nothing is delivered for this
+   * one.
+   */
   arePhonesInFlight(people: readonly LatePerson[]): boolean {
     return people.length > 0 && people.every(({ id }) => this.#phonesInFlight.has(id));
   }
@@ -214,7 +217,7 @@ export class LateResults {
       await answer.arrayBuffer();
       status = answer.status;
     } catch {
-      // Nobody there: 0 in the log, and another try.
+      // No connection: 0 in the log, and another try.
     }
     log.addDelivery({ at, requestId: result.requestId, kind: result.kind, number: result.number, status });
     return status;

@@ -23,8 +23,8 @@ type NewResult = Omit<StoredResult, 'number' | 'counted' | 'delivered' | 'tries'
 type Change = { readonly change: number; readonly counted?: true; readonly delivered?: boolean };
 
 /**
- * Results that are still to be delivered or polled, over restarts where a directory is given. Of those that are delivered
- * only the last are kept in memory; a poll for an older one finds nothing.
+ * Results that are still to be delivered or polled, over restarts where a directory is given. Of those that are
+ * delivered only the last are kept in memory; a poll for an older one finds nothing.
  */
 export class LateStore {
   readonly #file: string | undefined;

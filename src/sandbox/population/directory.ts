@@ -9,7 +9,10 @@ import { invalid, missingParameter } from '../faults/refusals.ts';
 import type { Renderer } from './render.ts';
 import type { Rule } from '../faults/scenario.ts';
 
-/** Looking up whom and what the service knows: people search and company enrichment. The price table names neither: free. */
+/**
+ * Looking up whom and what the service knows: people search and company enrichment. The price table names neither:
+ * free.
+ */
 export class Directory {
   readonly #population: Population;
   readonly #renderer: Renderer;

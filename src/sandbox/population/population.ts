@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Chance } from '../faults/chance.ts';
 import { companyWords, firstNames, lastNames, titles } from './words.ts';
 
-/** What a caller says of somebody: one element of `details`, or the query of people/match. */
+/** The identity in a call: one element of `details`, or the query of people/match. */
 export interface Asked {
   readonly first_name?: string | undefined;
   readonly last_name?: string | undefined;
@@ -21,13 +21,13 @@ export interface Company {
   readonly domain: string;
 }
 
-/** What a search is for; nothing is everybody. */
+/** The criteria of a search; empty: all people. */
 export interface Search {
   readonly person_titles?: readonly string[] | undefined;
   readonly organization_domains?: readonly string[] | undefined;
 }
 
-/** Somebody whom the service knows. */
+/** A person whom the service knows. */
 export interface Known {
   readonly id: string;
   readonly firstName: string;
@@ -44,7 +44,7 @@ export interface Known {
 
 export interface PopulationOptions {
   readonly seed: number;
-  /** People who can be found by everything that is said of them; nobody is kept in memory. */
+  /** Numbered people, found by every identifier. They are computed, not stored. */
   readonly people: number;
   /** So many of all other people whom an export can name are known as well. */
   readonly matchRate: number;
@@ -59,8 +59,8 @@ const freeMail =
 
 /**
  * The people of the sandbox: two worlds that answer alike. Numbered people are generated from their number, and their
- * identifiers lead back to it. Strangers are whoever else an export names: whether they are known, and all that is said of
- * them, follows from who they are, so that they answer the same however they are asked for.
+ * identifiers lead back to it. Strangers are whoever else an export names: whether they are known, and all that is said
+ * of them, follows from who they are, so that they answer the same however they are asked for.
  */
 export class Population {
   readonly #options: PopulationOptions;
@@ -73,7 +73,7 @@ export class Population {
   /** The person of a number from 0 on. */
   numbered(number: number): Known {
     const chance = new Chance(this.#options.seed, `person ${number}`);
-    // Company and title follow from the number alone, so that a search finds its page without looking at everybody.
+    // Company and title follow from the number alone, so that a search finds its page without reading all people.
     const company = this.#company(number % this.#companies());
     const firstName = chance.pick(firstNames, 2);
     const lastName = chance.pick(lastNames, 3);
@@ -100,7 +100,7 @@ export class Population {
     return this.#stranger(asked);
   }
 
-  /** Numbered people who fit a search: how many, and the one at a place from 0 on. */
+  /** People who match a search: their number, and the person at an index from 0. */
   search(search: Search): { readonly count: number; readonly at: (place: number) => Known | undefined } {
     const { people } = this.#options;
     const places = titles.flatMap((title, place) =>
@@ -204,7 +204,7 @@ export class Population {
     const employer = employerOf(asked);
     const email = asked.email?.toLowerCase();
     const profile = asked.proflink_url && bareUrl(asked.proflink_url);
-    // Somebody's name and employer say who it is, however else the question is put; an address or a profile only then.
+    // A person's name and employer say who it is, however else the question is put; an address or a profile only then.
     const key =
       name && employer ? `${name.first} ${name.last} at ${employer.key}`.toLowerCase() : (email ?? profile);
     if (!key) return undefined;

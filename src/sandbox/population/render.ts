@@ -6,7 +6,7 @@ export interface PersonOptions {
   /** `match` has the saved contact, `bulk_match` the account, `search` neither, and no address. */
   readonly endpoint: 'match' | 'bulk_match' | 'search';
   readonly personalEmails?: boolean;
-  /** About so many bytes of JSON; undefined: as many as everybody has. */
+  /** Approximate bytes of JSON; undefined: the default size. */
   readonly bytes?: number | undefined;
 }
 

@@ -19,8 +19,8 @@ const header = [
 ];
 
 /**
- * An export as HubSpot writes it, of people whom the sandbox knows and some whom it does not, with the blemishes of real
- * ones: the same person twice, rows that say too little, addresses in capitals, commas and quotes in cells.
+ * An export as HubSpot writes it, of people whom the sandbox knows and some whom it does not, with the blemishes of
+ * real ones: the same person twice, rows that say too little, addresses in capitals, commas and quotes in cells.
  *
  * @param options.people rows; the same seed and number give the same file
  * @yields the file in pieces

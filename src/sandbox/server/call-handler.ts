@@ -51,7 +51,9 @@ export interface SentAnswer extends Answer {
 
 const unbilled = { people: 0, credits: '0', billed: [], requestId: null };
 
-/** What every call goes through: credential, faults, rate, credits, and the log, which is written before the answer is. */
+/**
+ * What every call goes through: credential, faults, rate, credits, and the log, which is written before the answer is.
+ */
 export class CallHandler {
   readonly #parts: HandlerParts;
 

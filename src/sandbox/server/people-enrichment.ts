@@ -98,7 +98,7 @@ export class PeopleEnrichment {
     };
     const found = asked.map((each) => population.find(each));
     const rendered = found.map((known) => (known ? renderer.person(known, options) : 'null'));
-    // Somebody who was found is demographics at least: one credit each, asked again as well.
+    // A person who was found is demographics at least: one credit each, asked again as well.
     const { price = 1 } = fault;
     const billed = found.flatMap((known, detail) =>
       known ? [{ detail, personId: known.id, credits: String(price) }] : [],

@@ -32,7 +32,7 @@ export interface SandboxOptions {
   /** A text is a master key. */
   readonly apiKeys?: readonly (string | ApiKey)[];
   readonly accessTokens?: readonly (string | AccessToken)[];
-  /** How long tokens live that `POST /sandbox/token` makes; for ever where nothing is said. */
+  /** How long tokens live that `POST /sandbox/token` makes; forever where nothing is said. */
   readonly issuedTokens?: Pick<AccessToken, 'calls' | 'seconds'>;
   readonly team?: readonly TeamUser[];
   /** Milliseconds that every answer takes. */

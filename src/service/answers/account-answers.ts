@@ -8,8 +8,8 @@ import type { HttpAnswer } from '../transport.ts';
 const healthSchema = z.looseObject({ is_logged_in: flag, healthy: flag });
 
 /**
- * Whether the credential works. The body of health is not shown, so that a success in whatever words means yes, unless it
- * says otherwise by one of two members that are seen in the field. A web page is no answer of the service. Pure.
+ * Whether the credential works. The body of health is not shown, so that a success in whatever words means yes, unless
+ * it says otherwise by one of two members that are seen in the field. A web page is no answer of the service. Pure.
  *
  * @throws ServiceFailure
  */

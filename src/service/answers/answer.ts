@@ -14,7 +14,8 @@ export interface ReadAnswer<Data> {
 /**
  * Reads the answer of a call against what the interface says of it. Pure.
  *
- * @throws ServiceFailure for every status but success, for a success that refuses, and for one that cannot be understood
+ * @throws ServiceFailure for every status but success, for a success that refuses, and for one that cannot be
+ *   understood
  */
 export function readAnswer<Schema extends z.ZodType>(
   answer: HttpAnswer,

@@ -16,11 +16,14 @@ export interface BulkAnswer {
   /** Exact text of the signed 64-bit number; undefined where none came. */
   readonly requestId: string | undefined;
   /**
-   * In the order and number of the wire, which nothing promises to be those of `details`. Null: the service found nobody,
-   * or the element is listed in `unreadableMatches`.
+   * In the order and number of the wire, which nothing promises to be those of `details`. Null: the service found no
+   * person, or the element is listed in `unreadableMatches`.
    */
   readonly matches: readonly (Person | null)[];
-  /** Elements of `matches` that are no person as the interface describes one. Billed perhaps, and to be given to nobody. */
+  /**
+   * Elements of `matches` that are not a person by the interface document. They may be billed and are assigned to no
+   * row.
+   */
   readonly unreadableMatches: readonly UnreadableMatch[];
   /** Undefined: `creditsProblem` says why, and the reservation is to be held. */
   readonly creditsConsumed: Credits | undefined;
@@ -48,8 +51,8 @@ export interface UnreadableMatch {
 }
 
 /**
- * The state of what comes later: open, because further values are not shown. No other member passes: `phone_enrichment` is
- * seen with an id of its own, rounded by then, that cannot be polled.
+ * The state of what comes later: open, because further values are not shown. No other member passes: `phone_enrichment`
+ * is seen with an id of its own, rounded by then, that cannot be polled.
  */
 export const laterResults = described(z.object({ status: z.string().max(100), message: text }));
 
@@ -68,9 +71,9 @@ const envelopeSchema = z.looseObject({
 /**
  * Reads the answer of a bulk call. Pure.
  *
- * One person in a wrong shape does not spoil the other nine: nine are paid for and usable, and asking again would pay for
- * all ten once more. An answer without a readable list of matches is useless as a whole, unless it says that everybody is
- * missing and that nothing was billed: then it has no matches.
+ * One person in a wrong shape does not spoil the other nine: nine are paid for and usable, and asking again would pay
+ * for all ten once more. An answer without a readable list of matches is useless as a whole, unless it says that
+ * everybody is missing and that nothing was billed: then it has no matches.
  *
  * @throws ServiceFailure for every status but success, and for a success that cannot be understood
  */

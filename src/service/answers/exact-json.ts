@@ -36,9 +36,10 @@ const closeBracket = 0x5d;
 /**
  * The exact text of each member of a JSON object.
  *
- * `request_id` is a signed 64-bit number and `credits_consumed` is money: JSON.parse rounds both, and a parser that hands
- * out source text is not in Node 20. Rewriting big integers into strings before parsing would have to copy the whole body
- * (600 KB at ten large people); this walks over it once without allocating, 1 ms, and leaves the parsing to JSON.parse.
+ * `request_id` is a signed 64-bit number and `credits_consumed` is money: JSON.parse rounds both, and a parser that
+ * hands out source text is not in Node 20. Rewriting big integers into strings before parsing would have to copy the
+ * whole body (600 KB at ten large people); this walks over it once without allocating, 1 ms, and leaves the parsing to
+ * JSON.parse.
  *
  * @param text a JSON text that JSON.parse accepts; anything but an object has no members
  * @returns source text by member name, without surrounding white space; the last one counts of a name that is repeated

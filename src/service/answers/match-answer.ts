@@ -14,8 +14,8 @@ export interface MatchAnswer {
   readonly httpStatus: number;
   readonly requestId: string | undefined;
   /**
-   * Undefined: nobody. A miss may also come as a stub without names and email, whose organization is filled: what a person
-   * is worth is decided by evidence, not here.
+   * Undefined: no person. A miss may also come as a stub without names and email, whose organization is filled: what a
+   * person is worth is decided by evidence, not here.
    */
   readonly person: Person | undefined;
   readonly waterfall: { readonly status: string } | undefined;
@@ -26,7 +26,7 @@ export interface MatchAnswer {
   readonly contentType: string | undefined;
 }
 
-/** Nothing is billed where no data is returned: a person without any is nobody. */
+/** Nothing is billed where no data is returned: a person without any is no person. */
 function saysSomething(person: Person): boolean {
   return Object.values(person).some((value) => value !== null && value !== undefined);
 }
@@ -36,7 +36,7 @@ const schema = z.looseObject({ person: personSchema.nullish(), waterfall: laterR
 /**
  * Reads the answer of a single call. Pure.
  *
- * @throws ServiceFailure, also for a person in a wrong shape: there is nobody else in the answer to save
+ * @throws ServiceFailure, also for a person in a wrong shape: there is no other person in the answer to save
  */
 export function readMatchAnswer(answer: HttpAnswer, endpoint: Endpoint): MatchAnswer {
   const { data, members } = readAnswer(answer, endpoint, schema);

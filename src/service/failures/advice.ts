@@ -1,6 +1,6 @@
 /** What may stand in a sentence: a name of a parameter, a header, a member of the context. */
 const name = /^[\w.[\]-]{1,60}$/;
-/** Addresses and numbers that look like somebody's, wherever the service has them from. */
+/** Addresses and numbers that look like a person's, wherever the service has them from. */
 const looksPersonal = /@|\d{5,}/;
 const longestText = 200;
 /** Words of a key such as `team-key` stand in any advice about keys; the parts that make it a secret are longer. */
@@ -25,8 +25,8 @@ export interface Sent {
 }
 
 /**
- * The service's own next steps and context in words for a person, as far as they quote nothing of what was sent: services
- * like to name the person, or the key, that they refuse. Pure.
+ * The service's own next steps and context in words for a person, as far as they quote nothing of what was sent:
+ * services like to name the person, or the key, that they refuse. Pure.
  */
 export function adviceOf(
   suggestions: readonly Suggestion[],

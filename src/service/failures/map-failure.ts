@@ -84,8 +84,8 @@ export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailu
 }
 
 /**
- * A success that refuses all the same: an error, or the status `failed`, and nobody's data. Services of this kind are said to answer like that
- * when credits run out.
+ * A success that refuses all the same: an error, or the status `failed`, and no person's data. Services of this kind
+ * are said to answer like that when credits run out.
  */
 export function isRefusal(value: unknown): boolean {
   const parsed = errorBody.safeParse(value);
@@ -116,7 +116,7 @@ function saysBilled(credits: unknown): boolean {
 
 function typeOf(status: number, codes: ErrorCodes, body: ErrorBody | undefined): FailureType {
   if (status >= 500) return 'server-error';
-  // Before the codes: a success with an error beside somebody's data, or beside a bill, was carried out.
+  // Before the codes: a success with an error beside a person's data, or beside a bill, was carried out.
   if (status < 300 && !isRefusal(body)) return 'unreadable-answer';
   if (status === 402 || nameCredits(codes)) return 'out-of-credits';
   if (status < 300) return 'refused';

@@ -25,7 +25,7 @@ async function contact(contactId: string): Promise<Record<string, unknown> | und
   return rows[0] as Record<string, unknown> | undefined;
 }
 
-describe('a contact whose CRM record became somebody else', () => {
+describe('a contact whose CRM record became another person', () => {
   it('keeps nothing of the former person when neither person has a service id', async () => {
     const ada = { email: 'ada@one.example', firstName: 'Ada', lastName: 'Novak', contactId: 'reused' };
     const before = await runningRunOf(warehouse, [{ keys: ['email:ada@one.example'], ...ada }]);
@@ -119,7 +119,7 @@ describe('a late result with an id that the answer did not have', () => {
     phone_numbers: [{ sanitized_number: '+14155550999', type_cd: 'mobile', status_cd: 'valid_number' }],
   };
 
-  it('is given to nobody by an address that only the CRM has: the address may be somebody else’s by now', async () => {
+  it('is given to no person by an address that only the CRM has: the address may be another person’s by now', async () => {
     const runId = await runningRunOf(
       warehouse,
       [

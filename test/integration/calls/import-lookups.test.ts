@@ -28,7 +28,7 @@ async function plan(rows: readonly StagedRow[]): Promise<(string | null)[]> {
 }
 
 describe('people of an export that are taken as asked for', () => {
-  it('are fresh by all their keys, and nobody else is', async () => {
+  it('are fresh by all their keys, and no other person is', async () => {
     expect(await remember([{ keys: ['email:r1', 'profile:r1'] }, { keys: [] }], 60)).toBe(1);
     expect(await plan([{ keys: ['profile:r1'] }, { keys: ['email:r2'] }])).toEqual(['fresh', null]);
   });

@@ -28,7 +28,7 @@ afterAll(() => warehouse.drop());
 
 let names = 0;
 
-/** Somebody whom no other test knows. */
+/** A person whom no other test knows. */
 function somebody(): { row: StagedRow; person: Person } {
   names += 1;
   const email = `someone${names}@orbit.example`;
@@ -58,7 +58,7 @@ interface Admitted {
   readonly people: readonly OpenPerson[];
 }
 
-/** A run whose people are planned, claimed and admitted: one call is in the air. */
+/** A run whose people are planned, claimed and admitted: one call is in flight. */
 async function callInFlight(rows: readonly StagedRow[]): Promise<Admitted> {
   const { runId } = await stagedRun(warehouse, rows);
   await planRows(warehouse, runId, asked);
@@ -315,7 +315,7 @@ describe('recorded again', () => {
     expect(await moneyOf(call.runId)).toEqual([0, 1]);
   });
 
-  it('an attempt that was given up as unknown takes its answer after all', async () => {
+  it('an attempt that was abandoned as unknown takes its answer after all', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     await markUnknown(warehouse, call.attemptId, 'no answer within 30 s');
@@ -376,7 +376,7 @@ describe('an older answer', () => {
     expect(await moneyOf(first.runId)).toEqual([0, 1]);
   });
 
-  it('about somebody else than the contact held before leaves nothing of the former person', async () => {
+  it('about another person than the contact held before leaves nothing of the former person', async () => {
     const [former, present] = [somebody(), somebody()];
     const contactId = 'reused';
     const before = await callInFlight([{ ...former.row, contactId }]);

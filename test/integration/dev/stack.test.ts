@@ -97,7 +97,7 @@ describe('the embedded stack', () => {
     const { changing, users } = embeddedDirectories(home);
     for (const directory of [changing, users]) {
       mkdirSync(directory, { recursive: true });
-      // Our own process id with another start time: an id that was given to somebody else.
+      // Our own process id with another start time: an id that was given to another person.
       writeFileSync(join(directory, `${process.pid}_1_abc`), '');
       writeFileSync(join(directory, `999999999_1_abc`), '');
     }

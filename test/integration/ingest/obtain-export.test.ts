@@ -72,7 +72,7 @@ describe.each([
     expect(statSync(access.stagingDirectory).mode & 0o777).toBe(0o700);
   });
 
-  it('goes on where the connection broke', async () => {
+  it('continues where the connection broke', async () => {
     store.put('crm/contacts.csv', large);
     store.interference.cutAfter = 300_000;
     expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(large));

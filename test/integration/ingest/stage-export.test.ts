@@ -303,7 +303,7 @@ async function runOf(runId: string): Promise<Record<string, unknown>> {
 describe('staging that is interrupted', () => {
   const count = 40_000;
 
-  it('goes on where it was, and stages no row twice', async () => {
+  it('continues where it was, and stages no row twice', async () => {
     const path = file(manyRows(count));
     const runId = await beginRun(path);
     const options = { pool: warehouse.pool, runId, path };

@@ -97,7 +97,7 @@ describe('the staging directory, with the same content fetched by two commands a
     expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 
-  it('keeps nothing of a command that goes on with a run that the other has staged', async () => {
+  it('keeps nothing of a command that continues with a run that the other has staged', async () => {
     const first = await fetched();
     const second = await fetched();
     const runId = await begin(first, { planOnly: false });
@@ -126,7 +126,7 @@ describe('the staging directory, while a pipe is silent for two hours', () => {
 });
 
 describe('the staging directory, after a command was killed', () => {
-  it('has the content for whoever goes on with its run', async () => {
+  it('has the content for whoever continues with its run', async () => {
     const killed = await fetched();
     const runId = await begin(killed, { planOnly: false });
     expect(await ingest(runId)).toMatchObject({ kind: 'ingested', rows: 1 });

@@ -97,8 +97,8 @@ describe('the results of a request in several bodies', () => {
   });
 });
 
-describe('a body that names somebody without a phone, and counts them as missing as well', () => {
-  it('does not stand for somebody else whose phone is still to come', async () => {
+describe('a body that names a person without a phone, and counts them as missing as well', () => {
+  it('does not stand for another person whose phone is still to come', async () => {
     const call = await callInFlight();
     await answer(call);
     const [first, second, third] = call.ids;
@@ -136,7 +136,7 @@ describe('a delivery', () => {
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
-  it('with a price beyond all reason stands in nobody’s way, and leaves the credits held', async () => {
+  it('with a price beyond all reason stands in no person’s way, and leaves the credits held', async () => {
     const call = await callInFlight();
     await answer(call);
     await deliver(call, body(call.ids, '99999999999999'));

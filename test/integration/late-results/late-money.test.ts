@@ -272,7 +272,7 @@ describe('the last poll, once the waiting is over', () => {
 });
 
 describe('a part of a waterfall', () => {
-  it('that brings addresses only says of nobody that there is no phone', async () => {
+  it('that brings addresses only says of no person that there is no phone', async () => {
     const call = await answeredCall(emailsAndPhones);
     await deliver(call, waterfallBody(call, 'emails', 4));
     const { rows } = await warehouse.pool.query(

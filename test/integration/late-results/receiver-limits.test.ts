@@ -25,7 +25,7 @@ describe('a body that is not taken in', () => {
     expect(await fixture.inbox()).toEqual([]);
   });
 
-  it('is cut off where it goes on without end, in memory that does not grow', async () => {
+  it('is cut off where it continues without end, in memory that does not grow', async () => {
     const receiver = await fixture.receive();
     const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, 'x'), Buffer.from('\r\n')]);
     const before = process.memoryUsage().arrayBuffers;

@@ -208,7 +208,7 @@ describe('while the database is away', () => {
 });
 
 describe('closing', () => {
-  it('loses nothing under load: who saw a 2xx has a row, and nobody is left without an end', async () => {
+  it('loses nothing under load: who saw a 2xx has a row, and no person is left without an end', async () => {
     const receiver = await fixture.receive();
     const agents = Array.from({ length: 4 }, () => new Agent({ connections: 5 }));
     const accepted: string[] = [];
@@ -246,7 +246,7 @@ describe('closing', () => {
     expect((await fixture.inbox()).map(({ body }) => body.toString())).toEqual(['{"a":1234}']);
   });
 
-  it('waits for nobody who sends without end, or nothing', async () => {
+  it('waits for no person who sends without end, or nothing', async () => {
     const receiver = await fixture.receive();
     const silent = receiver.open('');
     const endless = receiver.open(`${receiver.head({ 'content-length': '1000000' })}{`);

@@ -89,7 +89,7 @@ async function connectionsThatWait(): Promise<number> {
 }
 
 describe('people', () => {
-  it('who are asked for by a worker that Temporal has given up are not asked for a second time', async () => {
+  it('who are asked for by a worker that Temporal has abandoned are not asked for a second time', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const both = await Promise.all([ask(runId, { from: 1 }), ask(runId, { from: 5 })]);
@@ -147,7 +147,7 @@ describe('credits', () => {
     expect(await ask(runId)).toMatchObject({ kind: 'admitted', rowNumbers: [1, 2, 3, 4, 5, 6, 7] });
   });
 
-  it('says that credits may come back while calls in the air hold them', async () => {
+  it('says that credits may come back while calls in flight hold them', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse, '10');
     await ask(runId);
@@ -158,7 +158,7 @@ describe('credits', () => {
     });
   });
 
-  it('takes no place in a window for a call that the budget refuses', async () => {
+  it('takes no slot in a window for a call that the budget refuses', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse, '0');
     await ask(runId);
@@ -192,7 +192,7 @@ describe('rate windows', () => {
     expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(9_500);
   });
 
-  it('gives the place of a process that died back at the deadline of its call and one window', async () => {
+  it('gives the slot of a process that died back at the deadline of its call and one window', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
@@ -237,7 +237,7 @@ describe('rate windows', () => {
     });
   });
 
-  it('keeps the place of a call that was given up for as long as it may still arrive', async () => {
+  it('keeps the slot of a call that was abandoned for as long as it may still arrive', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const rateLimits = [{ calls: 1, seconds: 1 }];
@@ -252,7 +252,7 @@ describe('rate windows', () => {
     expect(places.rows[0]!.seconds).toBeGreaterThan(25);
   });
 
-  it('gives a place back at once for a call that never left', async () => {
+  it('gives a slot back at once for a call that never left', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const one: RateLimit[] = [{ calls: 1, seconds: 60 }];
@@ -334,7 +334,7 @@ describe('what the service says of its windows', () => {
     expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
   });
 
-  it('leaves out the calls in the air, which it may not have counted', async () => {
+  it('leaves out the calls in flight, which it may not have counted', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const calls = [await begin(runId), await begin(runId), await begin(runId)];
@@ -421,7 +421,7 @@ describe('a refusal for rate (429)', () => {
     });
   });
 
-  it('keeps the pause that was asked for when a call that was in the air already succeeds', async () => {
+  it('keeps the pause that was asked for when a call that was in flight already succeeds', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const earlier = await ask(runId);
@@ -452,7 +452,7 @@ describe('a refusal for rate (429)', () => {
     expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
   });
 
-  it('pauses once when calls that were in the air together are refused', async () => {
+  it('pauses once when calls that were in flight together are refused', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const calls = await Promise.all([1, 2, 3, 4].map(() => ask(runId)));

@@ -83,7 +83,7 @@ async function slotsForBackfill(rateLimits = fourAMinute): Promise<number> {
 }
 
 describe('for batches of a night that wait at another worker', () => {
-  it('a backfill leaves as many places free', async () => {
+  it('a backfill leaves as many slots free', async () => {
     await waiting(1, 2, 3);
     expect(await slotsForBackfill()).toBe(1);
     const nightly = [await ask(night, 'nightly', 1), await ask(night, 'nightly', 2)];
@@ -95,7 +95,7 @@ describe('for batches of a night that wait at another worker', () => {
     expect(await ask(backfill, 'backfill')).toMatchObject({ kind: 'wait', milliseconds: 60_000 });
   });
 
-  it('a backfill waits until a place is free beside theirs, and says so', async () => {
+  it('a backfill waits until a slot is free beside theirs, and says so', async () => {
     for (const batch of [1, 2, 3, 4]) await ask(backfill, 'backfill', batch);
     // Free again in 10, 20, 30 and 40 s.
     await warehouse.pool.query(
@@ -211,7 +211,7 @@ describe('a batch', () => {
     expect(await isWaitedFor()).toEqual([]);
   });
 
-  it('of a backfill that has to let others go first looks again after minutes and not each time that a place could be free', async () => {
+  it('of a backfill that has to let others go first looks again after minutes and not each time that a slot could be free', async () => {
     await openPeople(backfill);
     await waiting(1, 2, 3, 4);
     const free = { places: 4, wait: undefined };
@@ -219,7 +219,7 @@ describe('a batch', () => {
   });
 });
 
-describe('no place is kept', () => {
+describe('no slot is kept', () => {
   it('for batches of a backfill', async () => {
     await registerWaitingBatch(warehouse.database, { runId: backfill, batch: 1, priority: 'backfill' });
     const calls = await Promise.all([1, 2, 3, 4].map((batch) => ask(night, 'nightly', batch)));

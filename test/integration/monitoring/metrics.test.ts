@@ -94,7 +94,7 @@ describe('a scrape', () => {
     expect(valueOf(scrape, `enrich_rate_window_slots{${window},state="free"}`)).toBe(19);
   });
 
-  it('tells of the inbox, and of what was put aside', () => {
+  it('tells of the inbox, and of what was quarantined', () => {
     expect(valueOf(scrape, 'enrich_inbox_deliveries')).toBe(1);
     expect(valueOf(scrape, 'enrich_inbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
     expect(valueOf(scrape, 'enrich_deliveries_quarantined{status="quarantined"}')).toBe(1);
@@ -142,7 +142,7 @@ describe('how long a run has been idle', () => {
     expect(await idleSeconds()).toBe(0);
   });
 
-  it('counts from when a poll was due that nobody makes', async () => {
+  it('counts from when a poll was due that no person makes', async () => {
     await warehouse.pool.query(`update attempts set next_poll_at = now() - interval '10 minutes'`);
     expect(await idleSeconds()).toBeCloseTo(600, -1);
   });

@@ -79,7 +79,7 @@ describe('the runbook', () => {
   const pauses = Object.entries(failureKinds)
     .filter(([, { disposition }]) => ['pause', 'retry', 'unknown'].includes(disposition))
     .map(([type]) => `service.${type.replace(/^not-sent\..*/, 'not-sent.…')}`);
-  /** What the service says before a run that nobody watches spends anything. */
+  /** What the service says before a run that no person watches spends anything. */
   const refusals = [
     ...readFileSync(new URL('../../../src/calls/service-status.ts', import.meta.url), 'utf8').matchAll(
       /new Problem\(\s*'(service\.[a-z-]+)'/g,

@@ -110,7 +110,7 @@ describe('a change of status', () => {
     expect(new Set(events).size).toBe(25);
   });
 
-  it('is nobody’s news where it is not wanted, where a run only plans, and after a day', async () => {
+  it('is no person’s news where it is not wanted, where a run only plans, and after a day', async () => {
     const failed = await stagedRun(warehouse, []);
     await setRunStatus(warehouse, failed.runId, 'failed', pauseReason);
     const old = await stagedRun(warehouse, []);

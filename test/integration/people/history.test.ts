@@ -79,7 +79,7 @@ describe('contact_history', () => {
     });
   });
 
-  it('ends every value when the contact becomes somebody else, and begins with the other person', async () => {
+  it('ends every value when the contact becomes another person, and begins with the other person', async () => {
     const [former, present] = [newPerson(), newPerson()];
     for (const person of [former, present])
       await say(warehouse, {

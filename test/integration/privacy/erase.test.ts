@@ -153,7 +153,7 @@ describe('a person who is erased', () => {
     expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
   });
 
-  it('while their call is in the air is not written by its answer', async () => {
+  it('while their call is in flight is not written by its answer', async () => {
     const call = await callWithPhones(warehouse);
     const { email, personId } = first(call);
     await erase(warehouse, [`email:${email}`], note);
@@ -165,7 +165,7 @@ describe('a person who is erased', () => {
     expect(rows).toEqual([]);
   });
 
-  it('while their call is in the air is not written where the answer names them in another way', async () => {
+  it('while their call is in flight is not written where the answer names them in another way', async () => {
     const call = await callWithPhones(warehouse);
     const { email, personId } = first(call);
     // The row is all that is known of them: no key of it is in the answer.

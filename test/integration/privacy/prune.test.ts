@@ -193,7 +193,7 @@ describe('afterwards', () => {
 describe('what is still needed', () => {
   const always = { answers: 0, deliveries: 0, staging: 0 };
 
-  it('is kept while the run goes on', async () => {
+  it('is kept while the run continues', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
@@ -218,7 +218,7 @@ describe('what is still needed', () => {
     expect(await keptOf(call)).toMatchObject({ answers: 0, deliveries: 0 });
   });
 
-  it('is kept of a call whose cost is unknown, until somebody decides', async () => {
+  it('is kept of a call whose cost is unknown, until a person decides', async () => {
     const call = await callWithPhones(warehouse);
     await markUnknown(warehouse, call.attemptId, 'no answer in time');
     await endRun(warehouse, call.runId, 'finished', undefined);

@@ -50,7 +50,7 @@ function address(): string {
   return `ada${names}@orbit${names}.example`;
 }
 
-describe('a plan asks for nobody', () => {
+describe('a plan asks for no person', () => {
   it('whose address, profile, id or hash is on the list', async () => {
     const email = address();
     const keys = [`email:${email}`, 'profile:linkedin.com/in/ada', 'person:5b', `hash:${hash('md5', 'x')}`];
@@ -128,7 +128,7 @@ describe('what the file says of people on the list', () => {
   });
 });
 
-it('a file of people to put on the list says how many of its rows name nobody', async () => {
+it('a file of people to put on the list says how many of its rows name no person', async () => {
   const run = await stagedRun(warehouse, [{ keys: ['email:from-a-file@orbit.example'] }, { keys: [] }]);
   expect(await suppressStaged(warehouse, run.runId, { by: 'test', reason: undefined })).toEqual({
     added: 1,
@@ -136,7 +136,7 @@ it('a file of people to put on the list says how many of its rows name nobody', 
   });
 });
 
-describe('somebody who is put on the list', () => {
+describe('a person who is put on the list', () => {
   it('after the plan is dropped when their page is opened', async () => {
     const email = address();
     const run = await stagedRun(warehouse, [
@@ -175,7 +175,7 @@ describe('somebody who is put on the list', () => {
 });
 
 describe('the list', () => {
-  it('names nobody', async () => {
+  it('names no person', async () => {
     const email = address();
     await put(`email:${email}`, 'domain:acme.example');
     const { rows } = await warehouse.pool.query(
@@ -206,7 +206,7 @@ describe('the list', () => {
   });
 });
 
-describe('what the service says of somebody on the list', () => {
+describe('what the service says of a person on the list', () => {
   it.each([
     ['by a key of the row', (call: PhonesCall) => `email:${call.people[0]!.identity.email!}`],
     ['by what only the answer tells', (call: PhonesCall) => `person:${call.ids[0]!}`],

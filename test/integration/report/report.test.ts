@@ -37,7 +37,7 @@ async function insertCall(runId: string, call: Call): Promise<void> {
   );
 }
 
-/** Who was asked for in a call; with a person where somebody was written to the row. */
+/** Who was asked for in a call; with a person where a person was written to the row. */
 async function insertPeople(runId: string, attemptId: string, people: readonly [number, string | null][]) {
   for (const [index, [row, person]] of people.entries())
     await warehouse.pool.query(
@@ -108,18 +108,18 @@ beforeAll(async () => {
   ]);
   await insertDelivery(runId, 'a-1', { subject: 'phones:1', credits: '8', second: 11 });
   await insertDelivery(runId, 'a-1', { subject: 'phones:1', credits: '8.5', second: 31 });
-  // One person came before, under another row; the other one fits nobody.
+  // One person came before, under another row; the other one fits no person.
   await insertCall(runId, { id: 'a-2', second: 1, found: ['p-1', 'p-9'] });
   await insertPeople(runId, 'a-2', [
     [3, 'p-1'],
     [4, null],
   ]);
   await warehouse.pool.query(
-    `insert into quarantined_people (attempt_id, match_index, reason) values ('a-2', 1, 'it fits nobody who was asked for')`,
+    `insert into quarantined_people (attempt_id, match_index, reason) values ('a-2', 1, 'it fits no person who was asked for')`,
   );
   // Accepted as billed by the operator: no answer ever came.
   await insertCall(runId, { id: 'a-3', second: 2, settled: '2', answered: null, answeredAfter: null });
-  // A delivery for nobody is billed all the same.
+  // A delivery for no person is billed all the same.
   await insertCall(runId, { id: 'a-4', second: 30, settled: '9', answered: '1', found: ['p-4'] });
   await insertDelivery(runId, 'a-4', { subject: 'phones:x', credits: '8', status: 'orphaned', second: 40 });
   await insertCall(runId, {
@@ -252,7 +252,7 @@ describe('the report of a run', () => {
     ]);
   });
 
-  it.each(reportFormats)('holds nobody’s data as %s', (format) => {
+  it.each(reportFormats)('holds no person’s data as %s', (format) => {
     const text = renderReport(report, format);
     expect(text).toContain(report.run.run_id);
     expect(text).not.toMatch(/orbit\.example|Pilot|555|secret/);

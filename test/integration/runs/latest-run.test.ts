@@ -34,7 +34,7 @@ async function begin(file: string, status: RunStatus, by: 'hand' | 'schedule' | 
 }
 
 describe('the run that is meant by "latest"', () => {
-  it('is one that waits where it is resumed, one that goes on where it is paused, and otherwise the newest', async () => {
+  it('is one that waits where it is resumed, one that continues where it is paused, and otherwise the newest', async () => {
     const paused = await begin('a.csv', 'paused', 'hand');
     const running = await begin('b.csv', 'running', 'hand');
     const unapproved = await begin('c.csv', 'awaiting_approval', 'hand');
@@ -55,7 +55,7 @@ describe('the run that is meant by "latest"', () => {
     expect(await findLatestFor(warehouse, 'unfinished')).toBe(mine);
   });
 
-  it('is the one that goes on where none waits, and none where all have ended', async () => {
+  it('is the one that continues where none waits, and none where all have ended', async () => {
     const running = await begin('a.csv', 'running', 'schedule');
     expect(await findLatestFor(warehouse, 'waiting')).toBe(running);
     await setRunStatus(warehouse, running, 'finished', undefined);

@@ -32,7 +32,7 @@ async function wishes(runId: string, onBudget: 'finish' | 'pause'): Promise<void
 }
 
 describe('a run that met a limit', () => {
-  it('ends where its own budget is empty and nobody said otherwise', async () => {
+  it('ends where its own budget is empty and no person said otherwise', async () => {
     const runId = await runningRun(warehouse, '0.5');
     expect(await resolveBudgetExhaustion({ warehouse, budgets }, runId)).toEqual({
       kind: 'finish',
@@ -111,7 +111,7 @@ describe('a run that met a limit', () => {
 });
 
 describe('a page that is skipped', () => {
-  it('leaves out whoever is being asked for, and nobody of it is asked for afterwards', async () => {
+  it('leaves out whoever is being asked for, and no person of it is asked for afterwards', async () => {
     const runId = await runningRun(warehouse);
     await warehouse.pool.query(
       `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, 1030) n`,

@@ -27,7 +27,7 @@ async function remember(key: string, outcome: string, secondsAgo: number): Promi
   );
 }
 
-/** Until somebody waits for a lock in this database. */
+/** Until a person waits for a lock in this database. */
 async function waitsForALock({ pool }: Warehouse): Promise<void> {
   for (;;) {
     const waiting = await pool.query(
@@ -108,7 +108,7 @@ describe('people who are not asked for', () => {
     expect(await planned([{ keys: ['email:elsewhere'] }])).toEqual([null]);
   });
 
-  it('somebody is fresh only where all that is asked for was asked for', async () => {
+  it('a person is fresh only where all that is asked for was asked for', async () => {
     await remember('email:no-phone', 'enriched', 1);
     const run = await stagedRun(warehouse, [{ keys: ['email:no-phone'] }]);
     await planRows(warehouse, run.runId, { ...asked, fieldGroups: ['profile', 'phone'] });

@@ -102,7 +102,7 @@ describe('an account without credits', () => {
     expect(sandbox.log.bill().credits).toBe(credits);
   });
 
-  it('bills what is left, refuses what it does not cover, and goes on when credits are added', async () => {
+  it('bills what is left, refuses what it does not cover, and continues when credits are added', async () => {
     const scenario: FaultsToProduce = { credits_left: 5, out_of_credits: 403 };
     sandbox.faults.set(scenario);
     expect([(await ask(3)).status, (await ask(3)).status, (await ask(2)).status]).toEqual([200, 403, 200]);

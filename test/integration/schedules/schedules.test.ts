@@ -216,11 +216,11 @@ describe('a schedule that fires', () => {
     });
   });
 
-  it('is not triggered while it is going on, where its policy is to skip', async () => {
+  it('is not triggered while it is in progress, where its policy is to skip', async () => {
     const { client } = temporal;
     await putSchedule(client, definition({ overlap: 'skip' }));
     await triggerSchedule(client, await getSchedule(client, name));
-    // Nobody works: what was triggered waits.
+    // No person works: what was triggered waits.
     const running = await expect
       .poll(async () => (await getSchedule(client, name)).description.info.runningActions, {
         timeout: 10_000,
@@ -308,7 +308,7 @@ describe('a schedule that fires', () => {
       .toContain('there is no such file');
   });
 
-  it('leaves a run alone that goes on since earlier', async () => {
+  it('leaves a run alone that continues since earlier', async () => {
     await putSchedule(temporal.client, definition());
     const run = runInput('monday.csv');
     const activities = new ScriptedActivities();

@@ -62,7 +62,7 @@ async function budgets(): Promise<{ settled: number; reserved: number }[]> {
 }
 
 describe('enrich match', () => {
-  it('shows what would be sent and its price, and sends nothing without a yes', async () => {
+  it('shows what would be sent and its price, and sends nothing without approval', async () => {
     const calls = sandbox.log.calls(0).length;
     await run(matchCommand(), '--id', known.id, '--name', '  Mira   Lindqvist ');
     expect(told).toContain('Mira Lindqvist');
@@ -81,12 +81,12 @@ describe('enrich match', () => {
     expect(printed).toContain(`"request_id":${sandbox.log.calls(0).at(-1)?.requestId}`);
   });
 
-  it('says so where nobody was found', async () => {
+  it('says so where no person was found', async () => {
     await run(matchCommand(), '--id', 'nobody', '--yes');
     expect(printed).toBe('nobody was found\n');
   });
 
-  it('settles its price in the budgets of the day and the month, and nothing where nobody was found', async () => {
+  it('settles its price in the budgets of the day and the month, and nothing where no person was found', async () => {
     await run(matchCommand(), '--id', 'nobody', '--yes');
     const before = await budgets();
     await run(matchCommand(), '--id', known.id, '--yes');

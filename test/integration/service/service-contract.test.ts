@@ -162,7 +162,7 @@ describe.each([
     expect(formatCredits(kinds[0]?.consumed ?? -1n)).toBe(sandbox.log.bill().credits);
   });
 
-  it('polls what comes later by the exact id, and is told of ids that nobody knows', async () => {
+  it('polls what comes later by the exact id, and is told of ids that no person knows', async () => {
     const { requestId = '', phoneEnrichment } = await client.bulkMatch({
       details: [known],
       reveal: ['phone'],

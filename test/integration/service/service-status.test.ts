@@ -99,7 +99,7 @@ describe('the service status at the start of a run', () => {
     ['the profile is not told, and health says 401', { profile: refusal(403), health: refusal(401) }],
     ['neither profile nor health are in the plan', { profile: refusal(403), health: refusal(403) }],
     [
-      'the profile is not told, and health says that nobody is logged in',
+      'the profile is not told, and health says that no person is logged in',
       { profile: refusal(404), health: httpAnswer(200, '{"is_logged_in":false}') },
     ],
   ])('is refused where %s', async (_, answers) => {
@@ -110,7 +110,7 @@ describe('the service status at the start of a run', () => {
     });
   });
 
-  it.each([404, 429, 500, 503])('stops nobody where everything says %d', async (status) => {
+  it.each([404, 429, 500, 503])('stops no person where everything says %d', async (status) => {
     const { outcome } = await learn(
       {
         profile: refusal(status),
@@ -126,7 +126,7 @@ describe('the service status at the start of a run', () => {
     ]);
   });
 
-  it('stops nobody whose key may see neither profile nor usage', async () => {
+  it('stops no person whose key may see neither profile nor usage', async () => {
     const { outcome } = await learn({ profile: refusal(403), usage: refusal(403) });
     expect(outcome).toHaveLength(2);
   });
@@ -175,8 +175,8 @@ describe('usage statistics', () => {
   });
 });
 
-describe('the check of a run that nobody watches', () => {
-  it('is refused with the reason and the command that goes on, and nothing is spent', async () => {
+describe('the check of a run that no person watches', () => {
+  it('is refused with the reason and the command that continues, and nothing is spent', async () => {
     const sandbox = await startSandbox();
     const parts = partsFor(sandbox.baseUrl, 'wrong');
     const runId = await runningRun(warehouse);

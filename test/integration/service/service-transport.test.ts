@@ -124,7 +124,7 @@ describe('a call that certainly never left', () => {
     expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.timeout'));
   });
 
-  it('is a plain retry where it was given up before', async () => {
+  it('is a plain retry where it was abandoned before', async () => {
     const server = await serve(answering(httpAnswer(200, good)));
     const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, AbortSignal.abort()));
     expect(verdict(failure)).toEqual(free('not-sent.aborted'));
@@ -225,14 +225,14 @@ describe('a call that may have been billed', () => {
     expect(verdict(failure)).toEqual(unknown('timeout'));
   });
 
-  it('is unknown where it is given up in the air', async () => {
+  it('is unknown where it is abandoned in flight', async () => {
     const controller = new AbortController();
     const server = await serve(() => controller.abort());
     const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, controller.signal));
     expect(verdict(failure)).toEqual(unknown('aborted'));
   });
 
-  it('is unknown where its own timeout signal fires in the air', async () => {
+  it('is unknown where its own timeout signal fires in flight', async () => {
     const server = await serve(() => {});
     const failure = await failureOf(
       clientOf(server.baseUrl).bulkMatch({ details }, AbortSignal.timeout(200)),

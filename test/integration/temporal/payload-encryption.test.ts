@@ -180,7 +180,7 @@ it('what failed before payloads were encrypted replays with workers that encrypt
   await expect(Worker.runReplayHistory(replaying, history, runId)).resolves.toBeUndefined();
 });
 
-it('a run goes on with workers that have a new key before the one that it began with', async () => {
+it('a run continues with workers that have a new key before the one that it began with', async () => {
   const runId = await start(new EncryptingCodec([oldKey]));
   expect(await carryOut(runId, new EncryptingCodec([newKey, oldKey]))).toMatchObject({ status: 'finished' });
 });

@@ -62,7 +62,7 @@ describe('an answer is given to the rows by evidence', () => {
   it('with misses dropped', () =>
     expect(align([ada, ben, cleo], [benPerson])).toEqual(['not_found', all[1], 'not_found']));
 
-  it('with nobody at all', () => expect(align([ada, ben], [])).toEqual(['not_found', 'not_found']));
+  it('with no person at all', () => expect(align([ada, ben], [])).toEqual(['not_found', 'not_found']));
 
   it('with a stub in place of a miss', () =>
     expect(align([ada], [{ id: 'p-stub', organization: { name: 'Orbit' } }])).toEqual(['not_found']));
@@ -75,7 +75,7 @@ describe('an answer is given to the rows by evidence', () => {
 });
 
 describe('a stranger', () => {
-  it('in place of a person is given to nobody, and the row says so', () => {
+  it('in place of a person is given to no person, and the row says so', () => {
     const alignment = alignMatches([ada, ben], [stranger, benPerson]);
     expect(told(alignment)).toEqual(['identity_mismatch', 'p-ben by name_and_organization']);
     expect(alignment.quarantined).toEqual([{ matchIndex: 0, reason: 'another name' }]);
@@ -214,12 +214,12 @@ describe('without an agreeing identifier', () => {
     expect(align([row], [person])).toEqual(['z by name_and_organization']),
   );
 
-  it('a namesake at another employer is somebody else', () =>
+  it('a namesake at another employer is another person', () =>
     expect(align([row], [{ id: 'z', name: 'Zoë Müller-Lang', organization: { name: 'Globex' } }])).toEqual([
       'identity_mismatch',
     ]));
 
-  it('a namesake with another address at the same domain is somebody else', () => {
+  it('a namesake with another address at the same domain is another person', () => {
     const john: Identity = { name: 'John Smith', email: 'john.smith@acme.example' };
     const acme = { name: 'Acme', primary_domain: 'acme.example' };
     const other = { id: 'j2', name: 'John Smith', email: 'john.smith2@acme.example', organization: acme };
@@ -310,7 +310,7 @@ describe('a name alone', () => {
   });
 });
 
-describe('somebody else of the family or the company', () => {
+describe('another person of the family or the company', () => {
   const acme = { name: 'Acme', primary_domain: 'acme.example' };
 
   it.each<[string, Identity, Person]>([

@@ -51,7 +51,7 @@ describe('several addresses in a cell', () => {
     expect(parseEmails(cell)).toEqual(['a1@x.example', 'a2@y.example']);
   });
 
-  it('is none where a sentence names somebody else', () => {
+  it('is none where a sentence names another person', () => {
     expect(parseEmails('left in May, ask bob@x.example instead')).toEqual([]);
   });
 });

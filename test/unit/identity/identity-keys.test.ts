@@ -58,7 +58,7 @@ describe('identity keys', () => {
     { name: 'Ada Novak' },
     { firstName: 'Ada', organizationName: 'Orbit' },
     { organizationName: 'Orbit', domain: 'orbit.example' },
-  ])('are none for %j, which names nobody', (identity) => {
+  ])('are none for %j, which names no person', (identity) => {
     expect(identityKeys(identity)).toEqual([]);
   });
 });

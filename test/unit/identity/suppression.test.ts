@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSuppressionSubject } from '../../../src/domain/identity/suppression.ts';
 
-describe('whom somebody means who is to be suppressed', () => {
+describe('whom a person means who is to be suppressed', () => {
   it.each([
     ['Ada@Orbit.example', { kind: 'email', key: 'email:ada@orbit.example' }],
     ['mailto:ada@orbit.example', { kind: 'email', key: 'email:ada@orbit.example' }],

@@ -131,7 +131,7 @@ describe('columns are taken', () => {
     expect(JSON.stringify(describeColumns(header, map).mapping)).toBe('{"__proto__":"email"}');
   });
 
-  it('by nobody’s guess where two have one name', () => {
+  it('by no person’s guess where two have one name', () => {
     const problem = refusal(() => taken(['Email', 'Company Name', 'company_name']));
     expect(problem.type).toBe('mapping.ambiguous');
     expect(problem.next).toContain('"organization_name": 2');

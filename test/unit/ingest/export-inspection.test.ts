@@ -73,7 +73,7 @@ describe('encodings', () => {
     expect(inspected).toMatchObject({ encoding: 'macintosh', warnings: [] });
   });
 
-  it('an encoding that nobody knows is refused', async () => {
+  it('an encoding that no person knows is refused', async () => {
     expect((await refusal(row, { mapping: { encoding: 'utf-9' } })).type).toBe('mapping.encoding');
   });
 

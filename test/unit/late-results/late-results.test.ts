@@ -86,13 +86,13 @@ describe('a delivered person', () => {
   it('of a waterfall under another id belongs to the one contact with the address', () =>
     expect(give({ id: 'w9', email: 'Bob@orbit.example' }, 'waterfall')).toEqual([1]));
 
-  it('under another id belongs to nobody where two contacts share the address', () =>
+  it('under another id belongs to no person where two contacts share the address', () =>
     expect(give({ id: 'w9', email: 'info@orbit.example' }, 'waterfall')).toEqual([]));
 
-  it('whom the answer named as somebody else belongs to nobody by an address', () =>
+  it('whom the answer named as another person belongs to no person by an address', () =>
     expect(give({ id: 'stranger', email: 'bob@orbit.example' }, 'waterfall')).toEqual([]));
 
-  it('belongs to nobody by the address of a contact who is in the body by id, or of two people at once', () => {
+  it('belongs to no person by the address of a contact who is in the body by id, or of two people at once', () => {
     const bob = [{ email: 'bob@orbit.example' }];
     const assign = (people: { id: string; emails: { email: string }[] }[]) =>
       assignDelivered(contacts, people, 'waterfall', []);
@@ -110,7 +110,7 @@ describe('a delivered person', () => {
     ).toEqual([[], []]);
   });
 
-  it('of a phone reveal under another id belongs to nobody, whatever is left over', () =>
+  it('of a phone reveal under another id belongs to no person, whatever is left over', () =>
     expect(give({ id: 'w9', email: 'bob@orbit.example' }, 'phones')).toEqual([]));
 });
 

@@ -46,7 +46,7 @@ describe('wake-ups', () => {
     expect(rung['a']).toHaveLength(1);
   });
 
-  it('come after pauses that double, up to five minutes, while deliveries go on', async () => {
+  it('come after pauses that double, up to five minutes, while deliveries continue', async () => {
     const { wakes, rung } = wakeUps();
     await deliver(wakes, 'a', second, 30 * minute);
     const pauses = rung['a']!.map((at, index, all) => at - (all[index - 1] ?? 0));
@@ -109,7 +109,7 @@ describe('wake-ups', () => {
     expect(rung).toEqual({ woken: [1], waiting: [1] });
   });
 
-  it('are given up when they fail while closing, rather than tried on', async () => {
+  it('are abandoned when they fail while closing, rather than tried on', async () => {
     const { wakes, rung } = wakeUps(async () => {
       await Promise.resolve();
       throw new Error('Temporal is away');

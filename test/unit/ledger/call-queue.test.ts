@@ -24,7 +24,7 @@ function job(name: string, begun: string[]) {
 }
 
 describe('the call queue', () => {
-  it('keeps no more calls in the air than it is allowed', async () => {
+  it('keeps no more calls in flight than it is allowed', async () => {
     const begun: string[] = [];
     const calls = open({ concurrency: 3 });
     const jobs = Array.from({ length: 20 }, (_, index) => job(`${index}`, begun));
@@ -62,7 +62,7 @@ describe('the call queue', () => {
     expect(begun).toEqual(['first', 'ad-hoc', 'nightly', 'backfill']);
   });
 
-  it('asks the database for places again whenever its own copy has run dry', async () => {
+  it('asks the database for slots again whenever its own copy has run dry', async () => {
     let places = 0;
     const calls = open({
       freeSlots: () => {
@@ -140,7 +140,7 @@ describe('the call queue', () => {
     expect(begun).toEqual(['first']);
   });
 
-  it('passes the failure of a job on and goes on', async () => {
+  it('passes the failure of a job on and continues', async () => {
     const calls = open({});
     await expect(calls.run('nightly', () => Promise.reject(new Error('refused')), never())).rejects.toThrow(
       'refused',

@@ -93,7 +93,7 @@ describe('docker-compose.yml', () => {
     for (const [, value] of secrets) expect(value).toMatch(/^\$\{[A-Z_]+:\?/);
   });
 
-  it('gives a worker longer to end than a call in the air may need', () => {
+  it('gives a worker longer to end than a call in flight may need', () => {
     const { callTimeoutSeconds } = readConfig({}).service;
     const grace = parseDuration(compose.services['worker']!.stop_grace_period!, 'stop_grace_period');
     // What src/worker.ts adds before it gives up a call by force.

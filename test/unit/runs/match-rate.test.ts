@@ -13,7 +13,7 @@ describe('a match rate', () => {
     expect(rate.high).toBeCloseTo(high, 3);
   });
 
-  it('is not known where nobody has answered', () => {
+  it('is not known where no person has answered', () => {
     expect(matchRate({ found: 0, answered: 0 })).toBeUndefined();
   });
 });

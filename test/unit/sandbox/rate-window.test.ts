@@ -29,7 +29,7 @@ describe('a rate window', () => {
     expect(rates.count('/a', start + 59_000).refused).toBeDefined();
   });
 
-  it('gives no place to a refused call, in the other windows neither', () => {
+  it('gives no slot to a refused call, in the other windows neither', () => {
     const rates = windows('1/minute,10/hour');
     for (let call = 0; call < 5; call += 1) rates.count('/a', start);
     expect(rates.usage('/a', start).hour).toEqual({ limit: 10, consumed: 1, left_over: 9 });

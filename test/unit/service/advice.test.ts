@@ -24,7 +24,7 @@ describe('the advice of the service', () => {
     ]);
   });
 
-  it('speaks of keys to somebody whose key holds that word', () => {
+  it('speaks of keys to a person whose key holds that word', () => {
     const sent = { texts: [], credential: ['sandbox-key'] };
     expect(adviceOf([{ label: 'Check the key' }], {}, sent)).toEqual(['Check the key']);
   });
@@ -44,7 +44,7 @@ describe('the advice of the service', () => {
     expect(adviceOf([{ label }], { sent: { value: label } }, sent)).toEqual([]);
   });
 
-  it('leaves out a parameter, a header and an address that quote somebody', () => {
+  it('leaves out a parameter, a header and an address that quote a person', () => {
     const quoting = { parameter: 'mira', header: 'mira', url: 'https://docs.example/mira' };
     const advice = adviceOf([{ label: 'Correct it', ...quoting }], {}, { texts: ['Mira'], credential: [] });
     expect(advice).toEqual(['Correct it']);

@@ -31,7 +31,7 @@ describe('readBulkAnswer', () => {
     expect(answer.unreadableMatches).toEqual([]);
   });
 
-  it('loses nobody to one person in a wrong shape, and names the fault without its value', () => {
+  it('loses no person to one person in a wrong shape, and names the fault without its value', () => {
     const answer = read({
       matches: [person, { ...person, email: { hidden: 'canary' } }, 'canary', 7, [], person],
     });
@@ -53,7 +53,7 @@ describe('readBulkAnswer', () => {
     ['a former title', { employment_history: [{ organization_name: 'Orbit', title: 1 }] }],
     ['a history', { employment_history: {} }],
     ['facts of the company', { organization: { name: 'Orbit', id: 9, estimated_num_employees: '1,200' } }],
-  ])('loses nobody to another type of %s, which says nothing of who it is', (_, fields) => {
+  ])('loses no person to another type of %s, which says nothing of who it is', (_, fields) => {
     const answer = read({ matches: [{ ...person, ...fields }] });
     expect(answer.unreadableMatches).toEqual([]);
     expect(answer.matches[0]).toMatchObject(person);
@@ -65,7 +65,7 @@ describe('readBulkAnswer', () => {
     ['a name', { last_name: ['Lindqvist'] }],
     ['an id', { id: 7 }],
     ['an employer', { organization: { name: 7 } }],
-  ])('takes nobody whose evidence has another type: %s', (_, fields) => {
+  ])('takes no person whose evidence has another type: %s', (_, fields) => {
     expect(read({ matches: [{ ...person, ...fields }] }).unreadableMatches).toHaveLength(1);
   });
 
@@ -74,17 +74,17 @@ describe('readBulkAnswer', () => {
   it.each([
     ['null', { ...accounted, matches: null }],
     ['absent', accounted],
-  ])('reads %s for matches as nobody, where everybody is missing and nothing was billed', (_, body) => {
+  ])('reads %s for matches as no person, where everybody is missing and nothing was billed', (_, body) => {
     expect(read({ status: 'success', ...body })).toMatchObject({ matches: [], creditsConsumed: 0n });
   });
 
-  it('takes the status failed without anybody’s data for a refusal, and not for ten people whom nobody knows', () => {
+  it('takes the status failed without anybody’s data for a refusal, and not for ten people whom no person knows', () => {
     expect(() =>
       read({ status: 'failed', error_message: 'later', matches: [], credits_consumed: 0 }),
     ).toThrow(expect.objectContaining({ type: 'refused' }));
   });
 
-  it('reads data under the status failed, because somebody may have been billed', () => {
+  it('reads data under the status failed, because a person may have been billed', () => {
     expect(read({ status: 'failed', matches: [person] }).matches).toHaveLength(1);
   });
 
@@ -145,7 +145,7 @@ describe('readBulkAnswer', () => {
     expect(answer.rateLimits).toHaveLength(1);
   });
 
-  it('takes a 200 with an error and nobody for a refusal', () => {
+  it('takes a 200 with an error and no person for a refusal', () => {
     expect(attempt({ error: 'words' })).toMatchObject({ type: 'refused', disposition: 'pause' });
     expect(attempt({ error_code: 'OUT_OF_CREDITS', matches: [] })).toMatchObject({ type: 'out-of-credits' });
   });

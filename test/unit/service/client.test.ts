@@ -157,7 +157,7 @@ describe('match', () => {
   });
 
   it.each([{ person: null }, {}, { person: {} }, { person: { id: null, name: null, organization: null } }])(
-    'reads nobody from %o',
+    'reads no person from %o',
     async (body) => {
       expect((await clientOf(carrying(body).transport).match({ person: mira })).person).toBeUndefined();
     },
@@ -265,7 +265,7 @@ describe('health', () => {
   });
 });
 
-it('takes no web page for the health of the service, and sends nobody to look for a bill', async () => {
+it('takes no web page for the health of the service, and sends no person to look for a bill', async () => {
   const health = clientOf(carrying('<!doctype html><title>Welcome</title>').transport).health();
   await expect(health).rejects.toMatchObject({
     type: 'unreadable-answer',

@@ -88,7 +88,7 @@ const examples: Record<string, unknown> = {
 
 const words = (list: string): string[] => list.trim().split(/\s+/);
 
-/** What tells who somebody is: another type there is an error, everywhere else it reads as missing. */
+/** What tells who a person is: another type there is an error, everywhere else it reads as missing. */
 const read: Record<string, readonly string[]> = {
   Person: words('id first_name last_name name proflink_url email contact organization'),
   Contact: ['organization_name', 'email', 'contact_emails'],

@@ -75,7 +75,7 @@ describe('an encrypted payload', () => {
 });
 
 describe('what is not encrypted', () => {
-  it('is read all the same, so that encryption can be turned on while runs go on', async () => {
+  it('is read all the same, so that encryption can be turned on while runs continue', async () => {
     expect(await readWith(new EncryptingCodec([newKey]), [payload])).toEqual(value);
   });
 

@@ -137,8 +137,8 @@ export const ledgerTables = [
     primary key (service, scope, seconds)
   )`,
 
-  // Unlogged: registering costs no write to the disk, and after a crash of the server every batch registers again. Without a
-  // reference to `runs`, which would lock the row of the run for each batch.
+  // Unlogged: registering costs no write to the disk, and after a crash of the server every batch registers again.
+  // Without a reference to `runs`, which would lock the row of the run for each batch.
   `create unlogged table enrichment.waiting_batches (
     run_id text not null,
     batch integer not null,

@@ -33,8 +33,8 @@ export const peopleHistory = [
   `comment on view enrichment.field_provenance is
     'For each current value of a contact, by group of fields: the call, delivery and run that said it'`,
 
-  // At each moment at which an entry about the contact or its person was recorded, the state is computed as it was then. A person
-  // has few entries, and the same function computes the current state: the two cannot disagree.
+  // At each moment at which an entry about the contact or its person was recorded, the state is computed as it was
+  // then. A person has few entries, and the same function computes the current state: the two cannot disagree.
   `create function enrichment.history_of(of_source text, of_contact text)
     returns table (field_group text, value jsonb, valid_from timestamptz, valid_to timestamptz,
       run_id text, attempt_id text, delivery_id text)
@@ -93,8 +93,9 @@ export const peopleHistory = [
   `comment on view enrichment.contact_history is
     'What each group of fields of a contact was, and since when; the interval without an end is current'`,
 
-  // Consecutive observations of one employer are one stay. The first observation of a later stay that has a second sign of the move
-  // (a start after the former stay was last seen, or an address at the new employer that the person did not have) detects it.
+  // Consecutive observations of one employer are one stay. The first observation of a later stay that has a second sign
+  // of the move (a start after the former stay was last seen, or an address at the new employer that the person did not
+  // have) detects it.
   `create view enrichment.job_changes as
     with said as (
       select o.service, o.person_key, o.person_id, o.observation_id, o.asked_at, o.recorded_at, o.run_id,

@@ -1,4 +1,7 @@
-/** The log of what was learned about people and contacts: entries are only ever appended. `schema.ts` explains the columns. */
+/**
+ * The log of what was learned about people and contacts: entries are only ever appended. `schema.ts` explains the
+ * columns.
+ */
 export const peopleLog = [
   `create table enrichment.organization_facts (
     facts_hash bytea primary key,

@@ -104,8 +104,9 @@ export const projectionFunctions = [
       then value::numeric::integer end
   $$`,
 
-  // Contacts before people and people before companies, each in the order of their keys: two writers wait for one another only
-  // one way round. The person whom a contact was before is locked as well, so that the feed says in order what became of it.
+  // Contacts before people and people before companies, each in the order of their keys: two writers wait for one
+  // another only one way round. The person whom a contact was before is locked as well, so that the feed says in order
+  // what became of it.
   `create function enrichment.lock_log(of_service text, of_people text[], of_sources text[], of_contacts text[])
     returns void language plpgsql as $$
     begin
@@ -283,7 +284,7 @@ export const projectionFunctions = [
       where ${rowOf('p', written)} is distinct from ${rowOf('excluded', written)}
   $$`,
 
-  // The newest decision about each contact holds. Where that is that nobody is known, the contact is nobody's.
+  // The newest decision about each contact holds. A contact whose newest decision names no person has no person.
   `create function enrichment.project_contacts(of_sources text[], of_contacts text[])
     returns void language sql as $$
       with decided as materialized (
@@ -310,7 +311,8 @@ export const projectionFunctions = [
       where c.match_id <> excluded.match_id
   $$`,
 
-  // What the contacts were before is compared with what they are afterwards: whatever changed them is in the feed, once.
+  // What the contacts were before is compared with what they are afterwards: whatever changed them is in the feed,
+  // once.
   `create function enrichment.project(of_service text, of_people text[], of_sources text[], of_contacts text[])
     returns void language plpgsql as $$
     declare

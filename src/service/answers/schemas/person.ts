@@ -44,7 +44,7 @@ export const personSchema = z.looseObject({
   socialnet_url: text,
   extrapolated_email_confidence: number,
   organization_id: text,
-  // It only ever speaks for somebody: a former employer agrees, and none contradicts.
+  // It only ever speaks for a person: a former employer agrees, and none contradicts.
   employment_history: described(z.array(employmentSchema)),
   state: text,
   city: text,
