@@ -23,6 +23,7 @@ export const loaders: ReadonlyMap<string, () => Promise<Command>> = new Map<stri
   ['changes', async () => (await import('./commands/changes.ts')).changesCommand()],
   ['export', async () => (await import('./commands/export.ts')).exportCommand()],
   ['suppress', async () => (await import('./commands/suppress.ts')).suppressCommand()],
+  ['rebuild', async () => (await import('./commands/rebuild.ts')).rebuildCommand()],
   ['undo', async () => (await import('./commands/undo.ts')).undoCommand()],
   ['erase', async () => (await import('./commands/erase.ts')).eraseCommand()],
   ['match', async () => (await import('./commands/match.ts')).matchCommand()],

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rebuild } from '../../../src/people/rebuild.ts';
+import { appendContact } from '../../helpers/append-contact.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+
+let warehouse: TestWarehouse;
+const { signal } = new AbortController();
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+  for (let n = 0; n < 5; n += 1)
+    await appendContact(warehouse, {
+      contactId: `c-${n}`,
+      runId: 'r',
+      rowNumber: n + 1,
+      person: { id: `p-${n}`, title: 'CTO', organization: { id: 'o', name: 'Acme' } },
+      phones: ['+14155550100'],
+    });
+});
+
+afterAll(() => warehouse.drop());
+
+async function contents(): Promise<unknown> {
+  const tables = ['enriched_contacts', 'people', 'organizations', 'contacts'];
+  const rows = await Promise.all(
+    tables.map((table) => warehouse.pool.query<object>(`select t.* from ${table} t order by t::text`)),
+  );
+  return rows.map((result) => result.rows);
+}
+
+describe('rebuild()', () => {
+  it('finds nothing to correct in what grew step by step, and writes nothing to the feed', async () => {
+    const feed = await warehouse.pool.query('select * from changes');
+    for (const check of [true, false])
+      expect(await rebuild(warehouse, { check, signal })).toEqual({
+        people: 5,
+        contacts: 5,
+        differing: [],
+        differences: 0,
+        complete: true,
+      });
+    expect((await warehouse.pool.query('select * from changes')).rows).toEqual(feed.rows);
+  });
+
+  it('names what differs from the log when it checks, and corrects it when it does not', async () => {
+    const before = await contents();
+    await warehouse.pool.query(`update people set title = 'CEO' where person_id = 'p-1'`);
+    await warehouse.pool.query(`delete from contacts where contact_id = 'c-2'`);
+    await warehouse.pool.query(`delete from people where person_id = 'p-3'`);
+    const damaged = await contents();
+    const checked = await rebuild(warehouse, { check: true, signal });
+    expect(checked).toMatchObject({ differences: 3, complete: true });
+    expect(checked.differing.toSorted()).toEqual(['generic c-2', 'person:p-1', 'person:p-3']);
+    expect(await contents()).toEqual(damaged);
+    await rebuild(warehouse, { check: false, signal });
+    expect(await contents()).toEqual(before);
+  });
+});
