@@ -8,6 +8,7 @@ import {
   type LateDependencies,
 } from '../src/late-results/drain-deliveries.ts';
 import { keepCreditStatement } from '../src/calls/keep-credit-statement.ts';
+import { reconcileContacts } from '../src/runs/reconcile-contacts.ts';
 import { finishRun } from '../src/runs/finish-run.ts';
 import { ingestRun, type IngestDependencies } from '../src/runs/ingest-run.ts';
 import { judgePilot } from '../src/runs/judge-pilot.ts';
@@ -83,7 +84,8 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
     changePriority: ({ runId, priority }) => beating(log, () => setRunPriority(warehouse, runId, priority)),
     skipPage: (request) => beating(log, (signal) => skipWhenLanded(warehouse, request, signal)),
     finishRun: ({ runId, ending, budget }) =>
-      beating(log, async () => {
+      beating(log, async (signal) => {
+        await reconcileContacts(warehouse, runId, signal);
         const facts = await finishRun(warehouse, runId, ending, budget);
         await keepCreditStatement(dependencies, runId);
         const { status, rows, calls, credits } = facts;

@@ -217,6 +217,8 @@ export interface PlanSummary {
   readonly rows: number;
   /** Rows that fall out before anything is paid, by outcome. */
   readonly dropped: Readonly<Record<string, number>>;
+  /** Contacts that get the data of a known person without a call, at most. */
+  readonly filled: number;
   /** Rows that will be asked for. */
   readonly people: number;
   readonly calls: number;
@@ -329,6 +331,8 @@ export interface RunFacts {
   readonly plan_hash: string | null;
   readonly rows: number;
   readonly outcomes: Readonly<Record<string, number>>;
+  /** Contacts that got the data of a known person without a call. */
+  readonly filled: number;
   readonly calls: number;
   readonly credits: { readonly settled: string; readonly reserved: string; readonly unknown: string };
   readonly late_results: {

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import { peoplePerCall } from '../contract.ts';
+import { identityOfColumns } from '../domain/identity/identity-columns.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -32,18 +33,7 @@ export async function readOpenPeople(
   return rows.map((row) => ({
     rowNumber: row.row_number,
     contactId: row.contact_id,
-    identity: {
-      ...(row.person_id !== null && { personId: row.person_id }),
-      ...(row.email !== null && { email: row.email }),
-      ...(row.other_emails !== null && { otherEmails: row.other_emails }),
-      ...(row.hashed_email !== null && { hashedEmail: row.hashed_email }),
-      ...(row.profile_url !== null && { profileUrl: row.profile_url }),
-      ...(row.first_name !== null && { firstName: row.first_name }),
-      ...(row.last_name !== null && { lastName: row.last_name }),
-      ...(row.name !== null && { name: row.name }),
-      ...(row.organization_name !== null && { organizationName: row.organization_name }),
-      ...(row.domain !== null && { domain: row.domain }),
-    },
+    identity: identityOfColumns(row),
   }));
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
@@ -16,6 +15,7 @@ import {
   type Awaited,
   type ClosedAttempt,
 } from '../ledger/close-attempt.ts';
+import { emailHashes } from '../people/email-hashes.ts';
 import { appendToLog } from '../people/append-to-log.ts';
 import { personKey } from '../people/observation.ts';
 import { exactJson } from '../service/answers/documented-person.ts';
@@ -69,7 +69,7 @@ export async function recordAnswer(
   const alignment = alignMatches(
     people.map((person) => person.identity),
     answer.matches,
-    hashesOf,
+    emailHashes,
   );
   const answered = answeredRows(people, alignment, answer);
   const isCredible = answer.creditsProblem !== 'too-large' && isCrediblePrice(answer, people.length);
@@ -301,8 +301,4 @@ function tallyOf(rows: readonly AnsweredRow[]): Pick<RecordedAnswer, 'enriched' 
     notFound: count('not_found'),
     mismatched: count('identity_mismatch'),
   };
-}
-
-function hashesOf(email: string): string[] {
-  return ['md5', 'sha256'].map((algorithm) => createHash(algorithm).update(email).digest('hex'));
 }

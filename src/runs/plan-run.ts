@@ -11,6 +11,7 @@ import { killPoint } from '../telemetry/kill-point.ts';
 import { readCallHistory } from '../ledger/call-history.ts';
 import type { Warehouse } from '../db/database.ts';
 import { askedBy, firstOpenPage } from './pages.ts';
+import { countFillable } from './contacts-to-reconcile.ts';
 import { pagesOf } from './pilot.ts';
 import { planRows } from './plan.ts';
 import { getRun, savePlan, setRunStatus } from './runs.ts';
@@ -56,6 +57,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
     planHash: rows.planHash,
     rows: rows.rows,
     dropped: rows.dropped,
+    filled: await countFillable(database, { runId, source: run.source ?? 'generic', service }),
     people: rows.people,
     calls,
     pages: pagesOf(pilot) + pagesOf(rest),

@@ -37,11 +37,22 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     plan_hash: run.planHash,
     rows: run.rowsStaged,
     outcomes: Object.fromEntries(outcomes.rows.map((row) => [row.outcome, row.rows])),
+    filled: await countFilled(warehouse, run.runId),
     calls: money.calls,
     credits: { settled: money.settled, reserved: money.reserved, unknown: money.unknown },
     late_results: { awaited, arrived, late, expired, orphaned },
     undone: run.undone,
   };
+}
+
+/** Contacts that this run gave the data of a known person without a call. */
+async function countFilled({ database }: Warehouse, runId: string): Promise<number> {
+  const { rows } = await sql<{ filled: number }>`
+    select count(distinct (source, contact_id))::int as filled
+    from contact_matches
+    where run_id = ${runId} and not asked and person_key is not null
+  `.execute(database);
+  return rows[0]!.filled;
 }
 
 /** Calls and credits of a run, from its attempts: cheap enough to be asked every second. */

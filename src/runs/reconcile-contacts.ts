@@ -1,0 +1,173 @@
+import { sql, type Transaction } from 'kysely';
+import { contradictionOf, matchKnown } from '../domain/identity/contact-validity.ts';
+import { identityColumns, identityOfColumns } from '../domain/identity/identity-columns.ts';
+import { appendToLog, type MatchDecision } from '../people/append-to-log.ts';
+import { emailHashes } from '../people/email-hashes.ts';
+import { reuseObservations } from '../people/reuse-observations.ts';
+import { lockSuppressionsShared } from '../privacy/suppressions.ts';
+import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
+import {
+  readChangedContacts,
+  readKnownCandidates,
+  type RowAndPerson,
+  type RowRange,
+} from './contacts-to-reconcile.ts';
+import { getRun } from './runs.ts';
+
+/** What the newest cells of a run's contacts led to, without any call. */
+export interface ReconciledContacts {
+  /** Contacts that got the data of a known person. */
+  readonly filled: number;
+  /** Contacts that lost the data of the person whom they were: their cells contradict it. */
+  readonly withdrawn: number;
+}
+
+const rowsPerBatch = 1_000;
+
+/**
+ * Compares the contacts of a run with the people who are known, before and after its calls. A contact whose cells contradict its
+ * person loses that person's data. A contact that is nobody yet, and is shown to be a known person by its own cells, gets that
+ * person's data, whichever row, file, source or run paid for it.
+ *
+ * Doing so again changes nothing. Stored answers of an undone run are used as well: they were paid for.
+ *
+ * @param signal ends it between two batches
+ */
+export async function reconcileContacts(
+  warehouse: Warehouse,
+  runId: string,
+  signal: AbortSignal,
+): Promise<ReconciledContacts> {
+  const run = await getRun(warehouse, runId);
+  const source = run.source ?? 'generic';
+  const { service } = run.options;
+  const repeated = await repeatedRecords(warehouse, runId);
+  let filled = 0;
+  let withdrawn = 0;
+  for (let after = 0; after < run.rowsStaged; after += rowsPerBatch) {
+    signal.throwIfAborted();
+    const range = { runId, source, service, after, to: after + rowsPerBatch, repeated };
+    const batch = await warehouse.database.transaction().execute(async (transaction) => {
+      // First of all locks: somebody who is erased now is erased before this batch is read, or after it is written.
+      await lockSuppressionsShared(transaction);
+      return {
+        withdrawn: await withdrawContradicted(transaction, range),
+        filled: await fillKnown(transaction, range),
+      };
+    });
+    filled += batch.filled;
+    withdrawn += batch.withdrawn;
+  }
+  return { filled, withdrawn };
+}
+
+/** Rows that repeat the record id of an earlier row of the file. */
+async function repeatedRecords({ database }: Warehouse, runId: string): Promise<number[]> {
+  const { rows } = await sql<{ row_number: number }>`
+    select row_number from (
+      select row_number, row_number() over (partition by contact_id order by row_number) as place
+      from run_rows
+      where run_id = ${runId}
+    ) placed
+    where place > 1
+  `.execute(database);
+  return rows.map(({ row_number }) => row_number);
+}
+
+async function withdrawContradicted(transaction: Transaction<Tables>, range: RowRange): Promise<number> {
+  const changed = await readChangedContacts(transaction, range);
+  if (changed.length === 0) return 0;
+  const decided = changed.map((row) => ({
+    row,
+    contradiction: contradictionOf(identityOfColumns(row), row.person, emailHashes),
+  }));
+  const valid = decided.filter(({ contradiction }) => contradiction === undefined);
+  await recordCells(
+    transaction,
+    range,
+    valid.map(({ row }) => row.row_number),
+  );
+  const withdrawn = decided.flatMap(({ row, contradiction }) =>
+    contradiction === undefined ? [] : [decisionOf(range, row, null, contradiction)],
+  );
+  await appendToLog(transaction, range.service, { observations: [], matches: withdrawn });
+  return withdrawn.length;
+}
+
+/** Keeps the newest cells of contacts that stay who they are. */
+async function recordCells(
+  transaction: Transaction<Tables>,
+  { runId, source }: RowRange,
+  rowNumbers: readonly number[],
+): Promise<void> {
+  if (rowNumbers.length === 0) return;
+  const columns = sql.raw(identityColumns.join(', '));
+  await sql`
+    insert into contact_records (source, contact_id, run_id, row_number, keys, ${columns})
+    select ${source}, contact_id, run_id, row_number, keys, ${columns}
+    from run_rows
+    where run_id = ${runId} and row_number = any(${rowNumbers}::int[])
+    on conflict do nothing
+  `.execute(transaction);
+}
+
+async function fillKnown(transaction: Transaction<Tables>, range: RowRange): Promise<number> {
+  const candidates = new Map<number, RowAndPerson[]>();
+  for (const each of await readKnownCandidates(transaction, range))
+    candidates.set(each.row_number, [...(candidates.get(each.row_number) ?? []), each]);
+  if (candidates.size === 0) return 0;
+  const notes: { rowNumber: number; note: string }[] = [];
+  const matches: MatchDecision[] = [];
+  const undone = new Set<string>();
+  for (const [rowNumber, people] of candidates) {
+    const match = matchKnown(identityOfColumns(people[0]!), people, emailHashes);
+    if (match.kind === 'none') {
+      notes.push({ rowNumber, note: `not filled: ${match.reason}` });
+      continue;
+    }
+    const person = people.find(({ personKey }) => personKey === match.personKey)!;
+    if (person.isUndone) undone.add(person.personKey);
+    matches.push(decisionOf(range, person, match.personKey, match.evidence));
+    notes.push({ rowNumber, note: 'filled without a call' });
+  }
+  await reuseObservations(transaction, { ...range, personKeys: [...undone] });
+  await appendToLog(transaction, range.service, { observations: [], matches });
+  await noteRows(transaction, range.runId, notes);
+  return matches.length;
+}
+
+function decisionOf(
+  { runId, source }: RowRange,
+  row: RowAndPerson,
+  personKey: string | null,
+  evidence: string,
+): MatchDecision {
+  return {
+    source,
+    contact_id: row.contact_id,
+    person_key: personKey,
+    evidence,
+    asked: false,
+    run_id: runId,
+    attempt_id: null,
+    row_number: row.row_number,
+    decided_at: 'now',
+  };
+}
+
+/** Says in a row's reason whether its contact was filled; an earlier note is replaced. */
+async function noteRows(
+  transaction: Transaction<Tables>,
+  runId: string,
+  notes: readonly { readonly rowNumber: number; readonly note: string }[],
+): Promise<void> {
+  await sql`
+    update run_rows r
+    set reason = concat_ws('; ', nullif(regexp_replace(r.reason, '(; |^)(not filled: .*|filled without a call)$', ''), ''),
+      n.note)
+    from unnest(${notes.map(({ rowNumber }) => rowNumber)}::int[], ${notes.map(({ note }) => note)}::text[])
+      as n (row_number, note)
+    where r.run_id = ${runId} and r.row_number = n.row_number
+  `.execute(transaction);
+}

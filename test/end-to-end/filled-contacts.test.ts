@@ -1,0 +1,126 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunFacts } from '../../src/contract.ts';
+import { Population } from '../../src/sandbox/population/population.ts';
+import { expectPromisesKept } from '../helpers/promises.ts';
+import { TestSystem } from '../helpers/test-system.ts';
+
+let system: TestSystem;
+
+beforeAll(async () => {
+  system = await TestSystem.open({ latency: 20, people: 100 });
+});
+
+afterAll(() => system.close());
+
+const population = new Population({ seed: 1, people: 100, matchRate: 0.8, ambiguousRate: 0 });
+const reachable = Array.from({ length: 100 }, (_, number) => population.numbered(number)).flatMap((known) =>
+  known.email === null ? [] : [{ email: known.email, first: known.firstName, last: known.lastName }],
+);
+let files = 0;
+
+interface Row {
+  readonly id: string;
+  readonly email: string;
+  readonly first: string;
+  readonly last: string;
+}
+
+/** Known people from a number on, as rows of an export with ids of its CRM. */
+function peopleFrom(number: number, count: number, prefix: string): Row[] {
+  return reachable
+    .slice(number, number + count)
+    .map((known, index) => ({ ...known, id: `${prefix}${index + 1}` }));
+}
+
+function exportOf(rows: readonly Row[]): string {
+  files += 1;
+  const file = join(system.directory, `people-${files}.csv`);
+  const lines = rows.map(({ id, email, first, last }) => `${id},${email},${first},${last}`);
+  writeFileSync(file, ['Contact ID,Email,First Name,Last Name', ...lines].join('\n') + '\n');
+  return file;
+}
+
+async function run(rows: readonly Row[], source: string): Promise<RunFacts> {
+  return (await system.enrich(['run', exportOf(rows), '--source', source, '--yes', '--json'])).facts();
+}
+
+interface Contact {
+  readonly contact_id: string;
+  readonly person_id: string;
+  readonly email: string;
+  readonly title: string;
+}
+
+async function contactsOf(source: string): Promise<Contact[]> {
+  const { rows } = await system.warehouse.pool.query<Contact>(
+    `select contact_id, person_id, email, title from enrichment.enriched_contacts where source = $1 order by contact_id`,
+    [source],
+  );
+  return rows;
+}
+
+async function reasonOf(runId: string, row: number): Promise<string> {
+  const { rows } = await system.warehouse.pool.query<{ reason: string }>(
+    `select reason from enrichment.run_rows where run_id = $1 and row_number = $2`,
+    [runId, row],
+  );
+  return rows[0]!.reason;
+}
+
+describe('a contact that is shown to be a known person', () => {
+  it('is filled without a call when another row of the file was asked for', async () => {
+    const [person] = peopleFrom(0, 1, 'a');
+    const facts = await run([person!, { ...person!, id: 'a2' }], 'crm-a');
+    expect(facts).toMatchObject({ calls: 1, filled: 1, outcomes: { enriched: 1, duplicate: 1 } });
+    const contacts = await contactsOf('crm-a');
+    expect(contacts.map(({ contact_id }) => contact_id)).toEqual(['a1', 'a2']);
+    expect({ ...contacts[1], contact_id: 'a1' }).toEqual(contacts[0]);
+    expect(await reasonOf(facts.run_id, 2)).toBe('the same person as row 1; filled without a call');
+    await expectPromisesKept(system);
+  });
+
+  it('is filled without a call when another source paid for the person, and the plan predicts it', async () => {
+    await run(peopleFrom(10, 5, 'b'), 'crm-b');
+    const rows = peopleFrom(10, 5, 'c');
+    const planned = await system.enrich(['plan', exportOf(rows), '--source', 'crm-c', '--json']);
+    expect(JSON.parse(planned.stdout)).toMatchObject({ filled: 5, people: 0 });
+    const facts = await run(rows, 'crm-c');
+    expect(facts).toMatchObject({ calls: 0, filled: 5, outcomes: { fresh: 5 } });
+    const [paid, filled] = [await contactsOf('crm-b'), await contactsOf('crm-c')];
+    expect(filled.map((contact) => contact.person_id)).toEqual(paid.map((contact) => contact.person_id));
+    expect(filled.map((contact) => contact.title)).toEqual(paid.map((contact) => contact.title));
+    await expectPromisesKept(system);
+  });
+
+  it('gets nothing when its name contradicts, and its row says why', async () => {
+    await run(peopleFrom(20, 1, 'd'), 'crm-d');
+    const [row] = peopleFrom(20, 1, 'e');
+    const facts = await run([{ ...row!, first: 'Quentin', last: 'Zzyzx' }], 'crm-e');
+    expect(facts).toMatchObject({ calls: 0, filled: 0, outcomes: { fresh: 1 } });
+    expect(await contactsOf('crm-e')).toEqual([]);
+    expect(await reasonOf(facts.run_id, 1)).toContain('not filled: the email agrees and the name does not');
+  });
+
+  it('loses the data of the person whom it was when its record becomes somebody else', async () => {
+    const [former] = peopleFrom(30, 1, 'f');
+    await run([former!], 'crm-f');
+    expect(await contactsOf('crm-f')).toHaveLength(1);
+    const stranger = { id: 'f1', email: 'q.zzyzx@unknown.example', first: 'Quentin', last: 'Zzyzx' };
+    const facts = await run([stranger], 'crm-f');
+    expect(facts.outcomes).toEqual({ not_found: 1 });
+    expect(await contactsOf('crm-f')).toEqual([]);
+  });
+
+  it('is filled by stored answers of an undone run when the file runs under its right source', async () => {
+    const rows = peopleFrom(40, 4, 'g');
+    const wrong = await run(rows, 'crm-g');
+    await system.enrich(['undo', wrong.run_id, '--yes']);
+    expect(await contactsOf('crm-g')).toEqual([]);
+    const right = await run(rows, 'crm-h');
+    expect(right).toMatchObject({ calls: 0, filled: 4 });
+    expect(await contactsOf('crm-h')).toHaveLength(4);
+    await expectPromisesKept(system);
+  });
+});
