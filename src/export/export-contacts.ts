@@ -1,7 +1,7 @@
-import { escapeLiteral } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Readable } from 'node:stream';
 import type { Warehouse } from '../db/database.ts';
+import { isChosen, type ContactChoice } from './contact-choice.ts';
 
 /** The columns of `enriched_contacts` that are exported, in this order. */
 export const exportedColumns = [
@@ -31,15 +31,6 @@ export const exportedColumns = [
 ] as const;
 
 export type ExportedColumn = (typeof exportedColumns)[number];
-
-/** Which contacts are exported; an absent condition excludes none. */
-export interface ContactChoice {
-  readonly source?: string | undefined;
-  /** Contacts that this run was the last to write. */
-  readonly runId?: string | undefined;
-  /** Contacts that were asked for since. */
-  readonly since?: Date | undefined;
-}
 
 /**
  * A cell that a spreadsheet would calculate: it is a formula that begins with one of these. An international phone
@@ -79,31 +70,13 @@ export async function exportContacts(
   }
 }
 
-/** COPY takes no parameters: values are quoted by the driver, and columns are names of ours. */
+/** Columns are names of ours. */
 function statementOf(choice: ContactChoice, columns: readonly ExportedColumn[]): string {
-  const conditions = [
-    ...(choice.source === undefined ? [] : [`c.source = ${escapeLiteral(choice.source)}`]),
-    ...(choice.runId === undefined ? [] : [`c.run_id = ${escapeLiteral(choice.runId)}`]),
-    ...(choice.since === undefined
-      ? []
-      : [`c.enriched_at >= ${escapeLiteral(choice.since.toISOString())}::timestamptz`]),
-    `not exists (select 1 from suppression_entries) or not exists (${isListedContact})`,
-  ];
-  return `select ${columns.map(exported).join(', ')} from enriched_contacts c
-    where ${conditions.map((condition) => `(${condition})`).join(' and ')} order by c.source, c.contact_id`;
+  return `select ${columns.map(exported).join(', ')}
+    from enriched_contacts c
+    where ${isChosen(choice)}
+    order by c.source, c.contact_id`;
 }
-
-/**
- * Over `c`, a contact: its entries on the suppression list, by its columns and by what its row of the export says of
- * it, where that is still kept.
- */
-const isListedContact = `
-  select 1 from unnest((select r.keys from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number)
-      || array['email:' || c.email, 'person:' || c.person_id, 'profile:' || c.profile_url]) as identity_key,
-    suppression_hashes(identity_key) as form (key_hash) join suppressed_keys s using (key_hash)
-  union all
-  select 1 from suppression_entries e, unnest(array[split_part(c.email, '@', 2), c.organization_domain]) as theirs (domain)
-  where e.kind = 'domain' and (theirs.domain = e.domain or theirs.domain like '%.' || e.domain)`;
 
 function exported(column: ExportedColumn): string {
   if (column === 'enriched_at') return `to_char(c.enriched_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as enriched_at`;

@@ -104,13 +104,20 @@ describe('a contact that is shown to be a known person', () => {
   });
 
   it('loses the data of the person whom it was when its record becomes somebody else', async () => {
-    const [former] = peopleFrom(30, 1, 'f');
-    await run([former!], 'crm-f');
-    expect(await contactsOf('crm-f')).toHaveLength(1);
-    const stranger = { id: 'f1', email: 'q.zzyzx@unknown.example', first: 'Quentin', last: 'Zzyzx' };
-    const facts = await run([stranger], 'crm-f');
-    expect(facts.outcomes).toEqual({ not_found: 1 });
-    expect(await contactsOf('crm-f')).toEqual([]);
+    const former = await run(peopleFrom(30, 8, 'f'), 'crm-f');
+    expect(former.outcomes).toEqual({ enriched: 8 });
+    const before = await contactsOf('crm-f');
+    const strangers = before.map(({ contact_id: id }, index) => {
+      const last = `Zzyzx${'abcdefgh'[index]}`;
+      return { id, email: `quentin.${last.toLowerCase()}@unknown-${index}.example`, first: 'Quentin', last };
+    });
+    const facts = await run(strangers, 'crm-f');
+    const after = await contactsOf('crm-f');
+    const formerIds = new Set(before.map(({ person_id }) => person_id));
+    expect(after.filter(({ person_id }) => formerIds.has(person_id))).toEqual([]);
+    // Also where the new person is not found.
+    expect(facts.outcomes['not_found']).toBeGreaterThan(0);
+    expect(after).toHaveLength(facts.outcomes['enriched'] ?? 0);
   });
 
   it('is filled by stored answers of an undone run when the file runs under its right source', async () => {

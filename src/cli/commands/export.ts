@@ -3,52 +3,58 @@ import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
 import { counted } from '../../domain/text/counted.ts';
-import { isDate, parseMoment } from '../../domain/text/moment.ts';
+import { importerNames } from '../../domain/crm/importer.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { exportContacts, exportedColumns, type ExportedColumn } from '../../export/export-contacts.ts';
 import { getRun } from '../../runs/runs.ts';
+import { writeCrmImport, type CrmImportFlags } from '../export/write-crm-import.ts';
 import { tell } from '../terminal/output.ts';
 import { unlessReadEnough } from '../terminal/write-lines.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
-interface ExportFlags {
+interface ExportFlags extends Partial<CrmImportFlags> {
   readonly run?: string;
-  readonly source?: string;
-  readonly since?: string;
   readonly columns?: string;
-  readonly output?: string;
 }
 
 /** `enrich export` */
 export function exportCommand(): Command {
   return withSettings(new Command('export'))
-    .description('enriched contacts as CSV, such as to import them into the CRM')
-    .option('--run <run>', 'contacts that this run was the last to write; "latest" is the newest run')
+    .description('Write enriched contacts as CSV, or as files that a CRM imports.')
+    .option('--run <run>', 'contacts that this run asked for or filled; "latest" is the newest run')
     .option('--source <name>', 'contacts of this CRM')
-    .option(
-      '--since <time>',
-      'contacts that were asked for since, such as 2026-11-20 or 2026-11-20T02:00:00Z',
-    )
-    .option('--columns <names>', 'which columns, in this order, joined by commas (default: all)')
-    .option('--output <file>', 'write it there (a file that is there is replaced) and not to standard output')
+    .option('--since <cursor>', 'contacts that changed after this cursor of "enrich changes"')
+    .option('--columns <names>', 'columns in this order, joined by commas (default: all)')
+    .option('--output <path>', 'file, or with --for a folder, which is replaced (default: standard output)')
+    .option('--for <crm>', `files for the importer of ${importerNames.join(', ')}`)
+    .option('--policies <file>', 'YAML file of fields and policies for --for')
+    .option('--policy <pairs>', 'policies over those of the file, such as title=overwrite-older,email=fill')
+    .option('--json', 'with --for: the manifest as one JSON object')
     .addHelpText(
       'after',
       `
 Columns: ${exportedColumns.join(', ')}.
-contact_id is the record's id in the CRM. People on the suppression list are left out. A cell that a spreadsheet would calculate
-(=, +, -, @ in front) gets an apostrophe in front of it; phone numbers do not.
+contact_id is the record's id in the CRM. People on the suppression list are left out. In CSV, a cell that a spreadsheet would
+calculate (=, +, -, @ in front) gets an apostrophe in front of it; phone numbers do not. Import files have none.
+
+Policies of --for: fill (default: the CRM's cell was blank), overwrite-older, overwrite-if-verified, never (default for email).
 
 Examples:
   enrich export --run latest --output contacts.csv
-  enrich export --source hubspot --columns contact_id,email,email_status,phone > hubspot.csv`,
+  enrich export --source hubspot --columns contact_id,email,email_status,phone > hubspot.csv
+  enrich export --for hubspot --run latest --output hubspot-import`,
     )
     .action(async (options: ExportFlags) => {
       const columns = columnsOf(options.columns);
-      const since = options.since === undefined ? undefined : timeOf(options.since);
       const contacts = await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const runId = options.run === undefined ? undefined : (await getRun(warehouse, options.run)).runId;
-        return exportContacts(warehouse, { source: options.source, runId, since }, columns, (rows) =>
+        if (options.for !== undefined) {
+          await writeCrmImport(warehouse, { ...options, for: options.for }, runId);
+          return undefined;
+        }
+        const { source, since } = options;
+        return exportContacts(warehouse, { source, runId, since }, columns, (rows) =>
           options.output === undefined
             ? pipeline(rows, process.stdout, { end: false }).catch(unlessReadEnough)
             : writeWhole(rows, options.output),
@@ -87,15 +93,5 @@ function columnsOf(text: string | undefined): readonly ExportedColumn[] {
       next: `write some of ${exportedColumns.join(', ')}`,
       exitCode: exitCodes.usage,
     });
-  });
-}
-
-function timeOf(text: string): Date {
-  const time = isDate(text) ? new Date(text) : parseMoment(text);
-  if (time) return time;
-  throw new Problem('setting.invalid', `"${text}" is no time`, {
-    where: '--since',
-    next: 'write a date (UTC), or a time with its zone, such as 2026-11-20T02:00:00Z',
-    exitCode: exitCodes.usage,
   });
 }

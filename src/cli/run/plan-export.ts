@@ -133,6 +133,7 @@ function wirePlan(plan: PlanSummary): Record<string, unknown> {
   return {
     rows: plan.rows,
     dropped: plan.dropped,
+    filled: plan.filled,
     people: plan.people,
     calls: plan.calls,
     credits: {

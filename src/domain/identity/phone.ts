@@ -81,7 +81,7 @@ export function rankPhone(phone: Phone): PhoneRanks {
 }
 
 /** An open enumeration: whatever does not say that the number may be called counts as a warning. */
-function isDoNotCall(dncStatus: string): boolean {
+export function isDoNotCall(dncStatus: string): boolean {
   return !/^(?:no|none|not_dnc|clear|clean|ok|false|unknown)$/i.test(dncStatus);
 }
 

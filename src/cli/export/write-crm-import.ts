@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { importerNames, importers, type ImporterName } from '../../domain/crm/importer.ts';
+import { readPolicies, type FieldPolicies } from '../../domain/crm/read-policies.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { counted } from '../../domain/text/counted.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { exportForCrm, type ImportManifest } from '../../export/crm-import/export-for-crm.ts';
+import { print, table, tell } from '../terminal/output.ts';
+import { parseYaml } from '../terminal/parse-yaml.ts';
+
+export interface CrmImportFlags {
+  readonly for: string;
+  readonly output?: string;
+  readonly source?: string;
+  readonly since?: string;
+  readonly policies?: string;
+  readonly policy?: string;
+  readonly json?: boolean;
+}
+
+/** `enrich export --for`: writes a folder of import files and says what is in it. */
+export async function writeCrmImport(
+  warehouse: Warehouse,
+  flags: CrmImportFlags,
+  runId: string | undefined,
+): Promise<void> {
+  const importer = importerOf(flags.for);
+  const folder = flags.output;
+  if (folder === undefined) {
+    throw new Problem('setting.invalid', 'import files are written into a folder', {
+      where: '--output',
+      next: `name a new folder, such as --output ${importer}-import`,
+      exitCode: exitCodes.usage,
+    });
+  }
+  const { source, since } = flags;
+  const policies = policiesOf(flags);
+  const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
+  if (flags.json === true) return print(JSON.stringify(manifest));
+  describe(manifest, folder);
+}
+
+function describe(manifest: ImportManifest, folder: string): void {
+  const { contacts, parts, decisions, withoutRecordId } = manifest;
+  const rows = parts.reduce((sum, part) => sum + part.rows, 0);
+  print(
+    table([['decision', 'fields'], ...Object.entries(decisions).sort(([, one], [, other]) => other - one)]),
+  );
+  tell(
+    `${counted(rows, 'update')} of ${counted(contacts, 'contact')} in ${counted(parts.length, 'file')}: ${folder}`,
+  );
+  if (withoutRecordId > 0)
+    tell(
+      `${counted(withoutRecordId, 'contact')} left out: the export had no record id of ${importers[manifest.importer].title}`,
+    );
+  if (manifest.jobChanges)
+    tell(`${counted(manifest.jobChanges.rows, 'job change')} in ${manifest.jobChanges.file}`);
+  tell(manifest.instruction);
+  if (manifest.commands[0] !== undefined) tell(`such as: ${manifest.commands[0]}`);
+  if (manifest.cursor !== null) tell(`next time: --since ${manifest.cursor}`);
+}
+
+function importerOf(name: string): ImporterName {
+  const importer = importerNames.find((each) => each === name);
+  if (importer !== undefined) return importer;
+  throw new Problem('setting.invalid', `there is no importer "${name}"`, {
+    where: '--for',
+    next: `write one of ${importerNames.join(', ')}`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** The file first, then the flag. */
+function policiesOf({ policies: file, policy }: CrmImportFlags): FieldPolicies {
+  const fromFile = readPolicies(file === undefined ? {} : readPolicyFile(file), file ?? '--policies');
+  if (policy === undefined) return fromFile;
+  const pairs = policy.split(',').map((pair) => {
+    const [field = '', value = ''] = pair.split('=').map((part) => part.trim());
+    return [field, value];
+  });
+  return readPolicies(Object.fromEntries(pairs), '--policy', fromFile);
+}
+
+function readPolicyFile(file: string): unknown {
+  try {
+    return parseYaml(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Problem('policy.invalid', `the policy file cannot be read: ${(error as Error).message}`, {
+      where: file,
+      next: 'write a YAML file of fields and policies, such as "title: overwrite-older"',
+      exitCode: exitCodes.usage,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,37 @@
+import { Problem, exitCodes } from '../problem.ts';
+import { defaultPolicies, fieldPolicies, type FieldPolicy } from './field-policy.ts';
+import { importFields, type ImportField } from './importer.ts';
+
+export type FieldPolicies = Readonly<Record<ImportField, FieldPolicy>>;
+
+/**
+ * The default policies with those that a person has chosen over them.
+ *
+ * @param chosen field → policy, such as the content of a policy file
+ * @param where the file or flag, for the error
+ * @throws Problem `policy.invalid`
+ */
+export function readPolicies(
+  chosen: unknown,
+  where: string,
+  defaults: FieldPolicies = defaultPolicies,
+): FieldPolicies {
+  if (typeof chosen !== 'object' || chosen === null || Array.isArray(chosen))
+    throw invalid('the policies are no list of fields', where);
+  const entries = Object.entries(chosen).map(([name, value]): [ImportField, FieldPolicy] => {
+    const field = importFields.find((each) => each === name);
+    if (field === undefined) throw invalid(`there is no field "${name}"`, where);
+    const policy = fieldPolicies.find((each) => each === value);
+    if (policy === undefined) throw invalid(`"${String(value)}" is no policy of ${field}`, where);
+    return [field, policy];
+  });
+  return { ...defaults, ...Object.fromEntries(entries) };
+}
+
+function invalid(what: string, where: string): Problem {
+  return new Problem('policy.invalid', what, {
+    where,
+    next: `fields: ${importFields.join(', ')}; policies: ${fieldPolicies.join(', ')}`,
+    exitCode: exitCodes.usage,
+  });
+}

@@ -1,0 +1,114 @@
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
+import { importers, type Importer, type ImporterName, type ImportField } from '../../domain/crm/importer.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { newestCursor } from '../../people/read-changes.ts';
+import { readContactsToImport } from './read-contacts-to-import.ts';
+import { writeImportFiles, type WrittenImport } from './write-import-files.ts';
+
+/** What `manifest.json` says of the files beside it. */
+export interface ImportManifest extends WrittenImport {
+  readonly importer: ImporterName;
+  readonly source: string;
+  readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
+  /** Where the next export with `--since` continues; null where nothing has changed yet. */
+  readonly cursor: string | null;
+  readonly instruction: string;
+  /** A command for each part, where the CRM has one. */
+  readonly commands: readonly string[];
+}
+
+const manifestName = 'manifest.json';
+
+/**
+ * Writes the files that a CRM's importer takes into a folder, with a manifest. The folder appears when it is complete; one of an
+ * earlier export is replaced, and any other folder with content is refused.
+ *
+ * @throws Problem `output.not-empty`, `output.unwritable`
+ */
+export async function exportForCrm(
+  warehouse: Warehouse,
+  options: {
+    readonly importer: ImporterName;
+    readonly folder: string;
+    readonly source: string | undefined;
+    readonly runId: string | undefined;
+    readonly since: string | undefined;
+    readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
+  },
+): Promise<ImportManifest> {
+  const importer: Importer = importers[options.importer];
+  const source = options.source ?? importer.source;
+  const folder = resolve(options.folder);
+  const partial = join(dirname(folder), `.${basename(folder)}.partial`);
+  try {
+    await requireReplaceable(folder);
+    await rm(partial, { recursive: true, force: true });
+    await mkdir(partial, { recursive: true, mode: 0o700 });
+    // Before the contacts are read: what changes meanwhile is exported now, and once more after the cursor.
+    const cursor = (await newestCursor(warehouse.database)) ?? null;
+    const contacts = readContactsToImport(warehouse, { source, runId: options.runId, since: options.since });
+    const written = await writeImportFiles(contacts, importer, options.policies, partial);
+    const manifest: ImportManifest = {
+      importer: options.importer,
+      source,
+      policies: options.policies,
+      cursor,
+      instruction: importer.instruction,
+      commands: importer.command ? written.parts.map(({ file }) => importer.command!(file)) : [],
+      ...written,
+    };
+    await writeFile(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+    await rm(folder, { recursive: true, force: true });
+    await rename(partial, folder);
+    return manifest;
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true }).catch(() => {});
+    throw asUnwritable(error, folder);
+  }
+}
+
+/** Files that this command did not write are never removed. */
+async function requireReplaceable(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  if (names.length === 0) return;
+  const known = new Set([manifestName, ...(await filesOf(join(folder, manifestName)))]);
+  if (names.every((name) => known.has(name))) return;
+  throw new Problem('output.not-empty', 'the folder holds files that no export has written', {
+    where: folder,
+    next: 'name an empty or a new folder with --output',
+    exitCode: exitCodes.usage,
+  });
+}
+
+const manifestFiles = z.object({
+  parts: z.array(z.object({ file: z.string() })),
+  conflicts: z.object({ file: z.string() }).optional(),
+  jobChanges: z.object({ file: z.string() }).optional(),
+});
+
+/** The files that an earlier export wrote, by its manifest; none where that cannot be read. */
+async function filesOf(manifest: string): Promise<readonly string[]> {
+  const text = await readFile(manifest, 'utf8').catch(() => '{}');
+  try {
+    const { parts, conflicts, jobChanges } = manifestFiles.parse(JSON.parse(text));
+    return [...parts, conflicts, jobChanges].flatMap((each) => (each ? [each.file] : []));
+  } catch {
+    return [];
+  }
+}
+
+function asUnwritable(error: unknown, folder: string): unknown {
+  if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;
+  return new Problem('output.unwritable', `the folder cannot be written (${String(error.code)})`, {
+    where: folder,
+    next: 'name a folder with --output that may be written, on a disk that has space',
+    cause: error,
+  });
+}

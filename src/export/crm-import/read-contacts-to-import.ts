@@ -1,0 +1,161 @@
+import { importFields, type ImportField } from '../../domain/crm/importer.ts';
+import { isDoNotCall } from '../../domain/identity/phone.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { isChosen, type ContactChoice } from '../contact-choice.ts';
+import type { ContactToImport, KnownValue } from './contact-to-import.ts';
+
+interface PhoneColumns {
+  readonly number: string;
+  readonly type?: string | null;
+  readonly status?: string | null;
+  readonly dnc_status?: string | null;
+  readonly observation_id: number;
+  readonly asked_at: string;
+}
+
+interface ContactRow {
+  readonly contact_id: string;
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly email: string | null;
+  readonly email_status: string | null;
+  readonly title: string | null;
+  readonly city: string | null;
+  readonly state: string | null;
+  readonly country: string | null;
+  readonly organization_name: string | null;
+  readonly linkedin_url: string | null;
+  readonly phones: readonly PhoneColumns[];
+  readonly said_by: Readonly<Record<string, { readonly asked_at: string; readonly run_id: string }>>;
+  readonly header: readonly string[] | null;
+  readonly raw: readonly string[] | null;
+  readonly from_organization: string | null;
+  readonly to_organization: string | null;
+  readonly to_title: string | null;
+  readonly detected_at: Date | null;
+}
+
+const rowsPerFetch = 1_000;
+
+/** Of which group of fields a field is a part, as provenance names it. */
+const groupOf: Readonly<Record<Exclude<ImportField, 'phone' | 'mobile_phone'>, string>> = {
+  first_name: 'first_name',
+  last_name: 'first_name',
+  title: 'title',
+  email: 'email',
+  city: 'city',
+  state: 'city',
+  country: 'city',
+  organization_name: 'organization_name',
+  linkedin_url: 'linkedin_url',
+};
+
+/**
+ * Reads contacts in the order of their ids, each with what the warehouse knows of it and the cells of the newest export that has it.
+ * By a cursor of the database, so that memory does not grow with their number.
+ *
+ * @param choice `source` is the CRM's
+ */
+export async function* readContactsToImport(
+  { pool }: Warehouse,
+  choice: ContactChoice & { readonly source: string },
+): AsyncGenerator<ContactToImport> {
+  const client = await pool.connect();
+  let failed = true;
+  try {
+    await client.query('begin read only');
+    await client.query(`declare contacts no scroll cursor for ${statementOf(choice)}`);
+    for (;;) {
+      const { rows } = await client.query<ContactRow>(`fetch ${rowsPerFetch} from contacts`);
+      for (const row of rows) yield contactOf(row);
+      if (rows.length < rowsPerFetch) break;
+    }
+    await client.query('rollback');
+    failed = false;
+  } finally {
+    // A reader that stops early leaves the cursor open.
+    client.release(failed);
+  }
+}
+
+function statementOf(choice: ContactChoice & { readonly source: string }): string {
+  // The newest export that has the contact, of the runs whose rows are still kept; the first of two rows with one id.
+  return `
+    with chosen as materialized (
+      select c.* from enriched_contacts c where ${isChosen(choice)}
+    ), exported as (
+      select distinct on (r.contact_id) r.contact_id, r.raw, u.header
+      from run_rows r
+      join runs u on u.run_id = r.run_id
+      join chosen c on c.contact_id = r.contact_id
+      where coalesce(u.source, 'generic') = c.source and u.ingested_at is not null and r.raw <> '[]'
+      order by r.contact_id, u.created_at desc, r.row_number
+    ), moves as (
+      select distinct on (service, person_id) service, person_id, from_organization, to_organization, to_title,
+        detected_at
+      from job_changes
+      order by service, person_id, detected_at desc
+    )
+    select c.contact_id, c.first_name, c.last_name, c.email, c.email_status, c.title, c.city, c.state, c.country,
+      c.organization_name, c.linkedin_url, p.phones, said.said_by, e.header, e.raw::json as raw,
+      m.from_organization, m.to_organization, m.to_title, m.detected_at
+    from chosen c
+    join people p on p.service = c.service and p.person_key = c.person_key
+    cross join lateral (
+      select coalesce(jsonb_object_agg(s.key, jsonb_build_object('asked_at', o.asked_at, 'run_id', o.run_id)), '{}')
+        as said_by
+      from jsonb_each_text(p.said_by) s
+      join observations o on o.observation_id = s.value::bigint
+    ) said
+    left join exported e on e.contact_id = c.contact_id
+    left join moves m on m.service = c.service and m.person_id = c.person_id
+    order by c.contact_id collate "C"`;
+}
+
+function contactOf(row: ContactRow): ContactToImport {
+  const known = Object.fromEntries(
+    importFields.map((field) => [field, knownValue(row, field)]),
+  ) as ContactToImport['known'];
+  const { from_organization: from, to_organization: to, to_title: title, detected_at: detectedAt } = row;
+  return {
+    contactId: row.contact_id,
+    exported: row.raw && row.header ? cellsOf(row.header, row.raw) : undefined,
+    known,
+    jobChange:
+      detectedAt === null ? undefined : { from: from ?? '', to: to ?? '', title: title ?? '', detectedAt },
+  };
+}
+
+/** The first of two columns of one name counts. */
+function cellsOf(header: readonly string[], cells: readonly string[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [index, name] of header.entries())
+    if (!found.has(name.trim()) && cells[index] !== undefined) found.set(name.trim(), cells[index]);
+  return found;
+}
+
+function knownValue(row: ContactRow, field: ImportField): KnownValue {
+  if (field === 'phone' || field === 'mobile_phone') return knownPhone(row, field === 'mobile_phone');
+  const said = row.said_by[groupOf[field]];
+  return {
+    value: row[field],
+    observedAt: said ? new Date(said.asked_at) : null,
+    runId: said?.run_id ?? null,
+    isVerified: field === 'email' && row.email_status === 'verified',
+    isDoNotCall: false,
+  };
+}
+
+/** The best number of its kind: numbers come ranked. A number that is known to be wrong is none. */
+function knownPhone({ phones, said_by }: ContactRow, isMobile: boolean): KnownValue {
+  const phone = phones.find(
+    ({ type, status }) => (type === 'mobile') === isMobile && status !== 'invalid_number',
+  );
+  return {
+    value: phone?.number ?? null,
+    observedAt: phone ? new Date(phone.asked_at) : null,
+    runId: phone ? (said_by['phone']?.run_id ?? null) : null,
+    isVerified: phone?.status === 'valid_number',
+    isDoNotCall: isDoNotCall(phone?.dnc_status ?? 'none'),
+  };
+}

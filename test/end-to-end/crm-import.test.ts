@@ -1,0 +1,86 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Papa from 'papaparse';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ImportManifest } from '../../src/export/crm-import/export-for-crm.ts';
+import { importFolder, importerRules } from '../helpers/crm-importers.ts';
+import { TestSystem } from '../helpers/test-system.ts';
+
+let system: TestSystem;
+
+beforeAll(async () => {
+  system = await TestSystem.open({ latency: 20 });
+});
+
+afterAll(() => system.close());
+
+async function exportFor(...flags: readonly string[]): Promise<ImportManifest> {
+  const ended = await system.enrich(['export', '--for', 'hubspot', '--json', ...flags]);
+  expect(ended).toMatchObject({ code: 0 });
+  return JSON.parse(ended.stdout) as ImportManifest;
+}
+
+describe('enrich export --for hubspot', () => {
+  it('writes files that HubSpot imports, which fill blank cells and change no other', async () => {
+    const file = system.sample(60);
+    const run = (await system.enrich(['run', file, '--yes', '--json'])).facts();
+    const folder = join(system.directory, 'hubspot');
+    const manifest = await exportFor('--run', run.run_id, '--output', folder);
+
+    const { data } = Papa.parse<Record<string, string>>(readFileSync(file, 'utf8'), {
+      header: true,
+      skipEmptyLines: true,
+    });
+    const { fields, idHeader } = importerRules['hubspot']!;
+    const before = new Map(
+      data.map((row) => [
+        row[idHeader]!,
+        new Map(Object.entries(row).filter(([label, cell]) => fields.includes(label) && cell.trim() !== '')),
+      ]),
+    );
+    const after = importFolder('hubspot', folder, before);
+    let filled = 0;
+    for (const [id, record] of after) {
+      for (const [label, value] of record) {
+        const was = before.get(id)!.get(label);
+        if (was === undefined) filled += 1;
+        else expect(value).toBe(was);
+      }
+    }
+    expect(filled).toBe(manifest.decisions.filled ?? 0);
+    expect(filled).toBeGreaterThan(0);
+    const decided = Object.values(manifest.decisions).reduce((sum, count) => sum + count, 0);
+    expect(decided).toBe(manifest.contacts * fields.length);
+    expect(manifest.conflicts?.rows).toBe(decided);
+    expect(readdirSync(folder).sort()).toEqual(
+      ['manifest.json', 'conflicts.csv', ...manifest.parts.map((part) => part.file)].sort(),
+    );
+  });
+
+  it('writes the same bytes again, and continues after the cursor of its manifest', async () => {
+    const run = (await system.enrich(['run', system.sample(20), '--yes', '--json'])).facts();
+    const folder = join(system.directory, 'again');
+    const first = await exportFor('--run', run.run_id, '--output', folder);
+    const second = await exportFor('--run', run.run_id, '--output', folder);
+    expect(second).toEqual(first);
+    const rest = await exportFor('--since', second.cursor ?? '', '--output', join(system.directory, 'rest'));
+    expect(rest.contacts).toBe(0);
+  });
+
+  it('refuses a folder that holds other files, an unknown policy and an unknown importer', async () => {
+    const folder = system.directory;
+    writeFileSync(join(folder, 'mine.txt'), 'mine');
+    for (const [flags, where] of [
+      [['--for', 'hubspot', '--output', folder], 'holds files'],
+      [['--for', 'hubspot', '--output', join(folder, 'x'), '--policy', 'title=always'], 'no policy of title'],
+      [['--for', 'outlook', '--output', join(folder, 'x')], 'no importer'],
+      [['--for', 'hubspot'], '--output'],
+    ] as const) {
+      expect(await system.enrich(['export', ...flags])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(where),
+      });
+    }
+    expect(readFileSync(join(folder, 'mine.txt'), 'utf8')).toBe('mine');
+  });
+});
