@@ -3,8 +3,8 @@ import { checkRunService, type ServiceCheckDependencies } from '../src/calls/che
 import { enrichBatch } from '../src/calls/enrich-batch.ts';
 import type { AttemptDependencies } from '../src/calls/attempt-call.ts';
 import {
-  settleLateResults,
-  settleRunResults,
+  syncLateResults,
+  syncRunResults,
   type LateDependencies,
 } from '../src/late-results/drain-deliveries.ts';
 import { keepCreditStatement } from '../src/calls/keep-credit-statement.ts';
@@ -65,10 +65,10 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
         killPoint('page-opened');
         return opened;
       }),
-    settleLateResults: ({ runId }) => beating(log, (signal) => settleRunResults(dependencies, runId, signal)),
+    syncLateResults: ({ runId }) => beating(log, (signal) => syncRunResults(dependencies, runId, signal)),
     sweepLateResults: () =>
       beating(log, async (signal) => ({
-        applied: await settleLateResults(dependencies, 'ended-runs', signal),
+        applied: await syncLateResults(dependencies, 'unattended', signal),
       })),
     pruneWarehouse: () =>
       beating(log, async (signal) => {

@@ -98,8 +98,32 @@ export interface RunInput {
    * Results are to come after the answers, and the run waits for them; absent where everything comes with the answer.
    */
   readonly lateResults?: { readonly pollAfterSeconds: number };
-  /** Carried over continue-as-new: where to continue, and what was done. */
-  readonly carried?: { readonly page: number; readonly tally: BatchTally };
+  /** Carried over continue-as-new. */
+  readonly carried?: CarriedState;
+}
+
+/** What an execution of a run's workflow leaves to the next, which has an empty history. */
+export interface CarriedState {
+  readonly plan: PlanSummary;
+  /** What the service says of the credential; null: not asked. */
+  readonly service: string | null;
+  readonly page: number;
+  readonly tally: BatchTally;
+  readonly isPilotPassed: boolean;
+  readonly pauseReason: PauseReason | null;
+  /** Why the run is being cancelled; null: it is not. */
+  readonly cancelling: string | null;
+  /** Every call is made, and late results are awaited. */
+  readonly ending: RunEnding | null;
+}
+
+/** How a run ends once its late results are there. */
+export interface RunEnding {
+  readonly ending: 'finished' | 'over_budget' | 'cancelled';
+  /** The budget that had no credits left for the rest. */
+  readonly budget?: string;
+  /** Deliveries that had taken effect before. */
+  readonly arrivedBefore: number;
 }
 
 /**
@@ -283,7 +307,7 @@ export type BatchResult =
    */
   | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly pauseReason: PauseReason };
 
-/** How the results that come after their answers stand, in requests and deliveries. */
+/** The state of results that come after their answers, in requests and deliveries. */
 export interface LateResultsStatus {
   /** Requests whose results are waited for. */
   readonly awaited: number;
@@ -299,16 +323,16 @@ export interface LateResultsStatus {
   readonly waiting: number;
   /** When the run stops waiting, as ISO 8601; null where nothing is awaited. */
   readonly until: string | null;
-  /** When to look again at the latest, such as for the next poll. */
-  readonly nextSyncMilliseconds: number | null;
+  /** When these figures were read, by the database's clock, as ISO 8601. */
+  readonly readAt: string;
+  /** When to sync next at the latest, by the same clock: a poll is due and its window has a free slot, or a deadline passes. */
+  readonly nextSyncAt: string | null;
 }
 
 export type PageResult =
   | { readonly kind: 'done'; readonly tally: BatchTally }
-  /** A person wants no more of it. Its open people have no outcome yet. */
-  | { readonly kind: 'skipped'; readonly tally: BatchTally }
-  /** Its history is long. Its open people are for the same page, begun anew. */
-  | { readonly kind: 'history_limit'; readonly tally: BatchTally }
+  /** Its run told it to end, or its history is long: people of it are still open. */
+  | { readonly kind: 'unfinished'; readonly tally: BatchTally }
   | { readonly kind: 'over_budget'; readonly tally: BatchTally; readonly budget: string }
   | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly pauseReason: PauseReason };
 
@@ -372,9 +396,9 @@ export interface ControlActivities {
     request: RunRequest & { readonly status: RunStatus; readonly pauseReason?: PauseReason },
   ): Promise<void>;
   openPage(request: PageRequest): Promise<OpenPage>;
-  /** Applies what lies in the run's inbox, polls what is due, and says how its late results stand. */
-  settleLateResults(request: RunRequest): Promise<LateResultsStatus>;
-  /** The same for all runs that have ended; tells how many deliveries took effect. */
+  /** One sync: applies what lies in the run's inbox, polls what is due, and tells the status of its late results. */
+  syncLateResults(request: RunRequest): Promise<LateResultsStatus>;
+  /** The same for runs that have ended or lost their workflow; tells how many deliveries took effect. */
   sweepLateResults(): Promise<{ readonly applied: number }>;
   /** Removes what is older than the worker's `RETENTION`, and says how much that was. */
   pruneWarehouse(): Promise<Pruned>;

@@ -15,10 +15,10 @@ const pauseBetweenTriesMilliseconds = 60_000;
  * @returns the budget that ends the run; undefined: it continues with the same page
  */
 export async function resolveBudgetExhaustion(run: RunState, callsMade: number): Promise<string | undefined> {
-  let paused: PauseReason | undefined;
+  let paused = run.pauseReason?.budgets ? run.pauseReason : undefined;
   for (;;) {
     run.budgetChanged = false;
-    const arrived = run.late?.status.arrived;
+    const { arrived } = run;
     const resumesBefore = run.resumes;
     const meeting = await quick.resolveBudgetExhaustion.executeWithOptions(
       { summary: 'what is left of the budgets' },
@@ -42,15 +42,13 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
       paused = meeting.pauseReason;
       run.pauseReason = paused;
       await run.setStatus('paused', paused);
-      run.enter('paused');
     }
-    const isNews = (): boolean =>
-      run.pauseReason !== paused ||
-      run.isCancelling ||
-      run.budgetChanged ||
-      run.late?.status.arrived !== arrived;
-    if (meeting.milliseconds === null) await condition(isNews);
-    else await condition(isNews, meeting.milliseconds, { summary: meeting.pauseReason.reason.slice(0, 180) });
+    if (run.phase !== 'paused') run.enter('paused');
+    const { milliseconds, pauseReason } = meeting;
+    await run.waitUntil(
+      () => run.pauseReason !== paused || run.isCancelling || run.budgetChanged || run.arrived !== arrived,
+      milliseconds === null ? undefined : { milliseconds, summary: pauseReason.reason.slice(0, 180) },
+    );
   }
 }
 

@@ -1,6 +1,5 @@
 import {
   condition,
-  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -15,7 +14,7 @@ import {
   type PageInput,
   type PageResult,
 } from '../src/contract.ts';
-import { pagePrioritySignal, skipSignal, wakeSignal } from './messages.ts';
+import { endPageSignal, pagePrioritySignal, wakeSignal } from './messages.ts';
 import { add, nothing } from './tally.ts';
 
 const { openPage } = proxyActivities<ControlActivities>({
@@ -34,29 +33,32 @@ const { enrichBatch } = proxyActivities<CallActivities>({
 });
 
 /**
- * About a thousand people of a run: one activity per bulk call, `batchConcurrency` of them at a time. Ends early where
- * nothing may be sent any more, and where its history grows long: a backfill that lets others go first for a day would
- * come to the end of what Temporal keeps. Run again, it takes up what is still open.
+ * Enriches about a thousand people of a run: one activity per bulk call, `batchConcurrency` of them side by side.
+ *
+ * Ends early where nothing may be sent any more, where its run tells it to, and where its history grows long: a backfill that
+ * lets others go first for a day would reach the limit of Temporal. Run again, it takes up what is still open.
  */
 export async function enrichmentPage(input: PageInput): Promise<PageResult> {
-  let woken = false;
-  setHandler(wakeSignal, () => void (woken = true), {
-    description:
-      'Look again at what this page waits for: sent by its run after a pause, a cancellation or a resume.',
+  // Counted, and never set back: a signal that comes while a batch is about to wait must end that wait.
+  let wakes = 0;
+  setHandler(wakeSignal, () => void (wakes += 1), {
+    description: 'End a wait for the rate window: sent by the run after a pause, a cancellation or a resume.',
   });
-
   let { priority } = input;
   setHandler(pagePrioritySignal, (next) => void (priority = next), {
     description: 'Whose calls go first, for the batches that begin from now on: sent by the run.',
   });
-  let skipped = false;
+  let isTold = false;
   setHandler(
-    skipSignal,
+    endPageSignal,
     () => {
-      skipped = true;
-      woken = true;
+      isTold = true;
+      wakes += 1;
     },
-    { description: 'Begin no further batch, and end: sent by the run, which then skips the page.' },
+    {
+      description:
+        'Begin no further batch, and end: sent by the run, which skips the page or opens it again.',
+    },
   );
 
   const { runId, page } = input;
@@ -67,7 +69,7 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   const total = waiting.length;
   let tally = nothing;
   let ended: PageResult | undefined;
-  let gate: Promise<unknown> | undefined;
+  let wait: Promise<void> | undefined;
   let reason = '';
 
   const show = (): void =>
@@ -85,24 +87,22 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
       ].join('\n'),
     );
 
-  const wait = async (milliseconds: number, why: string): Promise<void> => {
-    woken = false;
+  const untilWoken = async (wakesBefore: number, milliseconds: number, why: string): Promise<void> => {
     reason = why;
     show();
-    await condition(() => woken, milliseconds, { summary: why.slice(0, 180) });
+    await condition(() => wakes !== wakesBefore, milliseconds, { summary: why.slice(0, 180) });
     reason = '';
-    gate = undefined;
+    wait = undefined;
   };
 
-  const isLong = (): boolean =>
-    waiting.length > 0 && workflowInfo().continueAsNewSuggested && patched('a-long-page-ends');
-  let historyLimitReached = false;
-  const runBatches = async (): Promise<void> => {
+  let isUnfinished = false;
+  const enrichBatches = async (): Promise<void> => {
     for (;;) {
-      if (gate) await gate;
-      historyLimitReached ||= isLong();
-      const batch = ended || skipped || historyLimitReached ? undefined : waiting.shift();
+      if (wait) await wait;
+      isUnfinished ||= isTold || (waiting.length > 0 && workflowInfo().continueAsNewSuggested);
+      const batch = ended || isUnfinished ? undefined : waiting.shift();
       if (batch === undefined) return;
+      const wakesBefore = wakes;
       const result = await enrichBatch.executeWithOptions(
         {
           summary: `batch ${batch}`,
@@ -114,8 +114,8 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
       tally = add(tally, result.tally);
       if (result.kind === 'wait') {
         waiting.unshift(batch);
-        // One timer for all batches: the first batch that meets the full window sets it.
-        gate ??= wait(result.milliseconds, result.reason);
+        // One timer for all batches: the first that meets the full window sets it.
+        if (wakes === wakesBefore) wait ??= untilWoken(wakesBefore, result.milliseconds, result.reason);
       } else if (result.kind !== 'done') {
         ended ??= { ...result, tally };
       }
@@ -124,9 +124,7 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   };
 
   show();
-  await Promise.all(Array.from({ length: Math.min(input.batchConcurrency, total) }, runBatches));
-  return {
-    ...(ended ?? { kind: skipped ? 'skipped' : historyLimitReached ? 'history_limit' : 'done' }),
-    tally,
-  };
+  const concurrency = Math.min(input.batchConcurrency, total);
+  await Promise.all(Array.from({ length: concurrency }, enrichBatches));
+  return { ...(ended ?? { kind: isUnfinished ? 'unfinished' : 'done' }), tally };
 }

@@ -3,29 +3,23 @@ import {
   CancellationScope,
   allHandlersFinished,
   condition,
-  continueAsNew,
-  executeChild,
-  workflowInfo,
+  startChild,
 } from '@temporalio/workflow';
 import {
   taskPriorities,
+  type PageResult,
+  type PauseReason,
   type PlanSummary,
+  type RunEnding,
   type RunFacts,
   type RunInput,
-  type PauseReason,
 } from '../src/contract.ts';
 import { counted, countedPeople } from '../src/domain/text/counted.ts';
 import { resolveBudgetExhaustion } from './budget-pause.ts';
 import { long, quick } from './control-activities.ts';
 import { enrichmentPage } from './enrichment-page.ts';
-import { RunState } from './run-state.ts';
+import { RunState, isHistoryLong } from './run-state.ts';
 import { cancelRun, installSteering } from './steering.ts';
-
-/** How a run ends: `budget` had no credits left for the rest. */
-interface Ending {
-  readonly ending: 'finished' | 'over_budget' | 'cancelled';
-  readonly budget?: string;
-}
 
 /**
  * One run of one export: ingest → plan → (approve) → pages → finish. Its truth is in the database: started anew after
@@ -48,20 +42,21 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
 }
 
 async function carryOut(run: RunState, input: RunInput): Promise<RunFacts> {
-  const plan = await prepare(run, input);
+  const plan = run.plan ?? (await prepare(run));
   if (input.checksService && plan.calls > 0) await untilServiceIsReady(run);
   for (;;) {
-    const end = (await passPilot(run, input, plan)) ?? (await enrichPages(run, input, plan.pages));
-    const arrived = run.late?.status.arrived;
+    run.ending ??= (await passPilot(run, plan)) ?? (await enrichPages(run, plan.pages));
+    const end = run.ending;
     await awaitLateResults(run);
-    if (run.isCancelling) return finish(run, { ending: 'cancelled' });
+    if (run.isCancelling) return finish(run, { ...end, ending: 'cancelled' });
     // What results cost less than was reserved for them may pay for people who were over budget before.
-    if (end.ending === 'finished' || run.late?.status.arrived === arrived) return finish(run, end);
+    if (end.ending === 'finished' || run.arrived === end.arrivedBefore) return finish(run, end);
+    run.ending = null;
   }
 }
 
-/** Ingest, plan, and the word that the run may spend. */
-async function prepare(run: RunState, input: RunInput): Promise<PlanSummary> {
+/** Ingest, plan, and the approval to spend. */
+async function prepare(run: RunState): Promise<PlanSummary> {
   const { runId } = run;
   run.enter('ingesting');
   const ingested = await long.ingestExport.executeWithOptions(
@@ -80,9 +75,7 @@ async function prepare(run: RunState, input: RunInput): Promise<PlanSummary> {
   if (planned.kind === 'refused') return fail(run, planned.pauseReason);
   run.plan = planned.plan;
 
-  if (input.carried) {
-    // Its status is in the tables: to write that it is running could lift a pause that came meanwhile.
-  } else if (run.approved) {
+  if (run.approved) {
     await run.setStatus('running');
   } else {
     await run.setStatus('awaiting_approval');
@@ -95,7 +88,8 @@ async function prepare(run: RunState, input: RunInput): Promise<PlanSummary> {
 
 /** Scheduled runs are unattended: with a refused credential they pause before they spend anything. */
 async function untilServiceIsReady(run: RunState): Promise<void> {
-  while (!run.isCancelling) {
+  while (!run.isCancelling && run.service === null) {
+    if (run.pauseReason) await run.untilResumed(run.pauseReason);
     const check = await quick.checkService.executeWithOptions(
       { summary: 'whom the credential acts as, and what is left of the limits' },
       [{ runId: run.runId }],
@@ -110,97 +104,78 @@ async function untilServiceIsReady(run: RunState): Promise<void> {
 }
 
 /**
- * Asks for the people of the pilot, waits for all that they cost and bring, and for a word where the run should not
- * continue by itself.
+ * Asks for the people of the pilot, waits for everything that they cost and bring, and for a person where the run should not
+ * go on by itself.
  *
  * @returns how the run ends, where it ends here
  */
-async function passPilot(run: RunState, input: RunInput, plan: PlanSummary): Promise<Ending | undefined> {
-  const { pilot, pages } = plan;
+async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<RunEnding | undefined> {
   if (!pilot || run.isPilotPassed || pilot.pages === pages) return undefined;
   if (run.page <= pilot.pages) {
-    const end = await enrichPages(run, input, pilot.pages);
+    const end = await enrichPages(run, pilot.pages);
     if (end.ending === 'over_budget') return end;
-    await awaitLateResults(run);
-    if (run.isCancelling) return end;
   }
+  // Also where an earlier execution asked for the pilot, and nothing else yet.
+  if (run.page === pilot.pages + 1) await awaitLateResults(run);
+  if (run.isCancelling) return run.endsAs('cancelled');
   const resumesBefore = run.resumes;
   const judged = await quick.judgePilot.executeWithOptions(
     { summary: `what the pilot of ${countedPeople(pilot.people)} came to` },
     [{ runId: run.runId }],
   );
+  run.isPilotPassed = true;
   // The tables say that it is paused before this is told so: it may have been resumed by now.
   if (judged.kind === 'pause' && run.resumes === resumesBefore) await run.untilResumed(judged.pauseReason);
-  run.isPilotPassed = true;
   return undefined;
 }
 
 /** Opens page after page up to the last, until no credits are left, or the run is cancelled. */
-async function enrichPages(run: RunState, input: RunInput, pages: number): Promise<Ending> {
-  let over = false;
-  const watch = (): Promise<void> | undefined => run.late?.watch(() => over, { moreToCome: true });
-  let watching = watch();
-  const endWatch = async (): Promise<void> => {
-    over = true;
-    await watching;
-  };
-  while (run.page <= pages && !run.isCancelling) {
+async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> {
+  run.late?.start();
+  let budget: string | undefined;
+  while (run.page <= lastPage && !run.isCancelling && budget === undefined) {
     const { page } = run;
-    if (run.skipping.has(page)) {
-      await condition(() => run.skipped.has(page) || !run.skipping.has(page));
-      if (run.skipped.has(page)) run.page += 1;
-      continue;
-    }
-    run.enter('enriching');
-    const resumesBefore = run.resumes;
-    const result = await openPage(run, page, pages);
-    run.count(result.tally);
-    if (run.skipping.has(page)) continue;
-    if (result.kind === 'over_budget') {
-      const budget = await resolveBudgetExhaustion(run, result.tally.calls);
-      if (budget === undefined) continue;
-      await endWatch();
-      return { ending: 'over_budget', budget };
-    }
-    // A page that was stopped may end after the run was resumed: then it is simply opened again.
-    if (result.kind === 'stopped' && !run.isCancelling && run.resumes === resumesBefore) {
-      await run.untilResumed(run.pauseReason ?? result.pauseReason);
-      continue;
-    }
-    if (result.kind === 'done') run.page += 1;
-    if (workflowInfo().continueAsNewSuggested && run.page <= pages && !run.isHeld) {
-      await endWatch();
-      await condition(allHandlersFinished);
-      // A word that came meanwhile is for this execution to carry out: the next would know nothing of it.
-      if (!run.isHeld) await goOnAnew(run, input);
-      over = false;
-      watching = watch();
-    }
+    if (isHistoryLong()) await run.continueAsNew();
+    else if (run.pauseReason?.budgets) budget = await resolveBudgetExhaustion(run, 0);
+    else if (run.pauseReason) await run.untilResumed(run.pauseReason);
+    else if (run.skipped.has(page)) run.page += 1;
+    else if (run.skipping.has(page)) await condition(() => run.skipped.has(page) || !run.skipping.has(page));
+    else budget = await enrichPage(run, page);
   }
-  await endWatch();
-  return { ending: 'finished' };
+  await run.late?.stop();
+  return run.endsAs(budget === undefined ? 'finished' : 'over_budget', budget);
 }
 
-/** Continues from here with an empty history. */
-function goOnAnew({ page, tally, priority }: RunState, input: RunInput): Promise<never> {
-  return continueAsNew<typeof enrichmentRun>({
-    ...input,
-    approved: true,
-    checksService: false,
-    priority,
-    carried: { page, tally },
-  });
+/** @returns the budget that ends the run, where one does */
+async function enrichPage(run: RunState, page: number): Promise<string | undefined> {
+  run.enter('enriching');
+  const resumesBefore = run.resumes;
+  const result = await openPage(run, page);
+  run.count(result.tally);
+  if (run.skipping.has(page)) return undefined;
+  switch (result.kind) {
+    case 'done':
+      run.page += 1;
+      return undefined;
+    case 'unfinished':
+      return undefined;
+    case 'over_budget':
+      return resolveBudgetExhaustion(run, result.tally.calls);
+    case 'stopped':
+      // A page that was stopped may end after the run was resumed: then it is opened again.
+      if (!run.isCancelling && run.resumes === resumesBefore) run.pauseReason ??= result.pauseReason;
+      return undefined;
+  }
 }
 
-function openPage(run: RunState, page: number, pages: number): ReturnType<typeof enrichmentPage> {
-  const { runId, batchConcurrency, priority } = run;
-  const workflowId = `${runId}/page-${String(page).padStart(4, '0')}`;
-  return run.whileOpen(workflowId, () =>
-    executeChild(enrichmentPage, {
-      workflowId,
+function openPage(run: RunState, page: number): Promise<PageResult> {
+  const { runId, batchConcurrency, priority, plan } = run;
+  return run.whileOpen(() =>
+    startChild(enrichmentPage, {
+      workflowId: `${runId}/page-${String(page).padStart(4, '0')}`,
       args: [{ runId, page, batchConcurrency, priority }],
       priority: { priorityKey: taskPriorities[priority] },
-      staticSummary: `page ${page} of ${pages}`,
+      staticSummary: `page ${page} of ${plan?.pages}`,
     }),
   );
 }
@@ -211,18 +186,20 @@ async function awaitLateResults(run: RunState): Promise<void> {
   if (!late || run.isCancelling) return;
   run.enter('awaiting late results');
   await late.sync();
-  await late.watch(() => late.status.awaited === 0 || run.isCancelling, { moreToCome: false });
+  const isOver = (): boolean => late.status.awaited === 0 || run.isCancelling;
+  await late.untilEnough(() => isOver() || isHistoryLong());
+  if (!isOver()) await run.continueAsNew();
 }
 
 /** Ends the run; people who were not asked for get the outcome that says why. */
-async function finish(run: RunState, end: Ending): Promise<RunFacts> {
+async function finish(run: RunState, { ending, budget }: RunEnding): Promise<RunFacts> {
   run.late?.close();
   run.enter('finishing');
   const facts = await quick.finishRun.executeWithOptions(
-    { summary: `every row gets its outcome (${end.ending})` },
-    [{ runId: run.runId, ...end }],
+    { summary: `every row gets its outcome (${ending})` },
+    [{ runId: run.runId, ending, ...(budget !== undefined && { budget }) }],
   );
-  run.enter(end.ending === 'cancelled' ? 'cancelled' : 'finished');
+  run.enter(ending === 'cancelled' ? 'cancelled' : 'finished');
   await condition(allHandlersFinished);
   return facts;
 }

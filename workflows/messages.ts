@@ -27,7 +27,7 @@ export const budgetChangedSignal = defineSignal(budgetChangedSignalName);
 /** From the run to its page: something that it waits for may have changed. */
 export const wakeSignal = defineSignal('wake');
 /** From the run to its page: begin no further call, and end. */
-export const skipSignal = defineSignal('skip');
+export const endPageSignal = defineSignal('end');
 /** From the run to its page: the priority of the batches that begin from now on. */
 export const pagePrioritySignal = defineSignal<[priority: RunPriority]>('priority');
 

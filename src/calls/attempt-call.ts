@@ -251,7 +251,7 @@ async function closeFailure(
 }
 
 /** What bulk calls are counted as. */
-export function bulkCalls({ limits }: AttemptDependencies): RateScope {
+function bulkCalls({ limits }: AttemptDependencies): RateScope {
   return { service: limits.service, scope: bulkMatchScope };
 }
 

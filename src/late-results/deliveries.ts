@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { keptByServiceSeconds } from '../domain/late-results/awaited-results.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
-import type { LateScope } from './late-polls.ts';
+import { isInScope, type LateScope } from './late-polls.ts';
 import { ineffectiveStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 
 export interface StoredDelivery {
@@ -75,7 +75,7 @@ export interface WaitingDelivery {
 /**
  * Deliveries that can be applied: their call is no longer in flight. In the order in which they came.
  *
- * @param scope one attempt's, one run's, or those of runs that have ended (which no workflow looks after)
+ * @param scope one attempt's, one run's, or those that no workflow syncs
  */
 export async function readWaitingDeliveries(
   warehouse: Warehouse,
@@ -83,15 +83,13 @@ export async function readWaitingDeliveries(
   limit: number,
 ): Promise<WaitingDelivery[]> {
   const filter =
-    scope === 'ended-runs'
-      ? sql`r.finished_at is not null`
-      : 'runId' in scope
-        ? sql`d.run_id = ${scope.runId}`
-        : sql`d.attempt_id = ${scope.attemptId}`;
+    scope === 'unattended' || 'runId' in scope
+      ? isInScope(scope, sql`d.run_id`, sql`d.received_at`)
+      : sql`d.attempt_id = ${scope.attemptId}`;
   const result = await sql<WaitingDelivery>`
     select d.delivery_id as "deliveryId", d.attempt_id as "attemptId", d.run_id as "runId", d.origin, d.body,
       d.content_encoding as "contentEncoding"
-    from webhook_deliveries d join attempts a on a.attempt_id = d.attempt_id join runs r on r.run_id = d.run_id
+    from webhook_deliveries d join attempts a on a.attempt_id = d.attempt_id
     where d.status = 'received' and a.status <> 'admitted' and ${filter}
     order by d.received_at, d.delivery_id limit ${limit}
   `.execute(warehouse.database);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LateResultsStatus } from '../contract.ts';
+import { freeSlots, webhookResultScope } from '../ledger/rate-windows.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import { readLateResult } from '../service/answers/late-result.ts';
@@ -38,13 +39,13 @@ const pollsAtOnce = 20;
 const longestPauseSeconds = 3_600;
 
 /**
- * Looks after late results: applies what lies in the inbox, polls what is due, and applies that. Safe to repeat and to
- * run beside itself: every effect is one transaction that recognises what was done.
+ * Syncs late results: applies what lies in the inbox, polls what is due, and applies that. Safe to repeat and to run beside
+ * itself: every effect is one transaction that recognises what was done. Where the window of polls is full, the other polls
+ * stay due.
  *
- * @param scope one run's, or those of all runs that have ended
  * @returns how many deliveries took effect now
  */
-export async function settleLateResults(
+export async function syncLateResults(
   dependencies: LateDependencies,
   scope: LateScope,
   signal: AbortSignal,
@@ -56,9 +57,8 @@ export async function settleLateResults(
     for (const [index, poll] of due.entries()) {
       const outcome = signal.aborted ? 'stop' : await pollOnce(dependencies, poll, signal);
       if (outcome === 'next') continue;
-      // The others are due as they were.
       for (const left of due.slice(signal.aborted ? index : index + 1))
-        await putPollBack(dependencies.warehouse, left.attemptId, 1);
+        await putPollBack(dependencies.warehouse, left.attemptId);
       signal.throwIfAborted();
       applied += await drainInbox(dependencies.warehouse, scope, signal);
       return applied;
@@ -69,14 +69,16 @@ export async function settleLateResults(
   return applied;
 }
 
-/** The same for one run, with how its late results stand afterwards. */
-export async function settleRunResults(
+/** The same for one run, with the status of its late results afterwards. */
+export async function syncRunResults(
   dependencies: LateDependencies,
   runId: string,
   signal: AbortSignal,
 ): Promise<LateResultsStatus> {
-  await settleLateResults(dependencies, { runId }, signal);
-  return readLateResultsStatus(dependencies.warehouse, runId);
+  const { warehouse, service, rateLimits } = dependencies;
+  await syncLateResults(dependencies, { runId }, signal);
+  const { wait } = await freeSlots(warehouse.database, { service, scope: webhookResultScope }, rateLimits);
+  return readLateResultsStatus(warehouse, runId, wait?.milliseconds ?? 0);
 }
 
 /** Applies what lies in the inbox, in the order in which it came. */
@@ -128,7 +130,7 @@ async function pollOnce(
     const callId = `poll:${poll.attemptId}:${poll.polls}`;
     const polled = await pollWithinLimits(dependencies, { callId, requestId: poll.requestId }, signal);
     if (polled.kind === 'full') {
-      await putPollBack(warehouse, poll.attemptId, polled.milliseconds / 1_000);
+      await putPollBack(warehouse, poll.attemptId);
       return 'stop';
     }
     const { answer } = polled;

@@ -8,14 +8,30 @@ import { waterfallKinds } from '../domain/late-results/late-assignment.ts';
 import { lockAttempt } from './awaiting-call.ts';
 import { peopleOfCall, readAppliedParts, settleByParts } from './late-progress.ts';
 
-/** Which attempts are looked after: one run's, or those of runs that have ended. */
-export type LateScope = { readonly runId: string } | 'ended-runs';
+/**
+ * Whose late results are synced: one run's; or everything that no workflow syncs, because its run has ended or its workflow is
+ * gone.
+ */
+export type LateScope = { readonly runId: string } | 'unattended';
 
-/** In SQL, over `attempts a`. */
-function isIn(scope: LateScope): RawBuilder<boolean> {
-  return scope === 'ended-runs'
-    ? sql`exists (select 1 from runs r where r.run_id = a.run_id and r.finished_at is not null)`
-    : sql`a.run_id = ${scope.runId}`;
+/** A run that has a workflow takes what is due within this time, except where a rate window is full. */
+const attendedSeconds = 15 * 60;
+
+/**
+ * In SQL: whether something of a run that was due at a time is in a scope. A workflow that was terminated leaves no mark, so a
+ * run counts as unattended where it has left undone for long what was due. Taking that from a run that is only slow does no
+ * harm: each effect happens once, whoever takes it.
+ *
+ * @param runId, due expressions of SQL
+ */
+export function isInScope(
+  scope: LateScope,
+  runId: RawBuilder<unknown>,
+  due: RawBuilder<unknown>,
+): RawBuilder<boolean> {
+  if (scope !== 'unattended') return sql`${runId} = ${scope.runId}`;
+  return sql`(${due} < clock_timestamp() - make_interval(secs => ${attendedSeconds})
+    or exists (select 1 from runs r where r.run_id = ${runId} and r.finished_at is not null))`;
 }
 
 export interface DuePoll {
@@ -40,7 +56,8 @@ export async function takeDuePolls(
     update attempts set polls = polls + 1, next_poll_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
     where attempt_id in (
       select a.attempt_id from attempts a
-      where a.status = 'awaiting' and a.request_id is not null and a.next_poll_at <= clock_timestamp() and ${isIn(scope)}
+      where a.status = 'awaiting' and a.request_id is not null and a.next_poll_at <= clock_timestamp()
+        and ${isInScope(scope, sql`a.run_id`, sql`a.next_poll_at`)}
       order by a.next_poll_at limit ${limit} for update skip locked)
     returning attempt_id as "attemptId", request_id as "requestId", polls,
       awaited_until <= clock_timestamp() as "waitIsOver"
@@ -56,7 +73,8 @@ export async function takeDuePolls(
 export async function hastenPolls(warehouse: Warehouse): Promise<number> {
   const hastened = await sql`
     update attempts a set next_poll_at = clock_timestamp()
-    where a.status = 'awaiting' and a.next_poll_at is not null and ${isIn('ended-runs')}
+    where a.status = 'awaiting' and a.next_poll_at is not null
+      and ${isInScope('unattended', sql`a.run_id`, sql`a.next_poll_at`)}
   `.execute(warehouse.database);
   return Number(hastened.numAffectedRows ?? 0n);
 }
@@ -70,12 +88,12 @@ export async function postponePoll(warehouse: Warehouse, attemptId: string, seco
   `.execute(warehouse.database);
 }
 
-/** Gives a poll back that was taken and never made. It does not count: pauses grow from poll to poll that was made. */
-export async function putPollBack(warehouse: Warehouse, attemptId: string, seconds: number): Promise<void> {
+/** Gives a poll back that was taken and never made: it is due again. It does not count: pauses grow by polls that were made. */
+export async function putPollBack(warehouse: Warehouse, attemptId: string): Promise<void> {
   await sql`
     update attempts set polls = greatest(0, polls - 1) where attempt_id = ${attemptId} and status = 'awaiting'
   `.execute(warehouse.database);
-  await postponePoll(warehouse, attemptId, seconds);
+  await postponePoll(warehouse, attemptId, 0);
 }
 
 /** Polling this request will never help; a delivery may still come. */
@@ -152,20 +170,44 @@ export async function giveUpOld(warehouse: Warehouse, scope: LateScope): Promise
   await sql`
     update attempts a set status = 'unknown', next_poll_at = null,
       reason = coalesce(reason || '; ', '') || 'results that were to come later never came'
-    where a.status = 'awaiting' and ${isIn(scope)} and awaited_until < clock_timestamp()
+    where a.status = 'awaiting' and ${isInScope(scope, sql`a.run_id`, sql`a.awaited_until`)}
+      and awaited_until < clock_timestamp()
       and (next_poll_at is null or answered_at < clock_timestamp() - make_interval(secs => ${keptByServiceSeconds}))
   `.execute(warehouse.database);
 }
 
-/** How the late results of a run stand. */
-export async function readLateResultsStatus(warehouse: Warehouse, runId: string): Promise<LateResultsStatus> {
-  const attempts = await sql<{ awaited: number; expired: number; until: Date | null; next: number | null }>`
-    select count(*) filter (where status = 'awaiting' and awaited_until > clock_timestamp())::int as awaited,
-      count(*) filter (where (status = 'awaiting' and awaited_until <= clock_timestamp()) or status = 'unknown')::int as expired,
-      max(awaited_until) filter (where status = 'awaiting' and awaited_until > clock_timestamp()) as until,
-      (extract(epoch from min(least(next_poll_at, awaited_until))
-        filter (where status = 'awaiting' and awaited_until > clock_timestamp()) - clock_timestamp()) * 1000)::float8 as next
-    from attempts where run_id = ${runId} and awaits <> '{}'
+/**
+ * Reads the status of a run's late results.
+ *
+ * @param pollWaitMilliseconds how long it takes until a poll can be made: no earlier sync could do anything for one that is due
+ */
+export async function readLateResultsStatus(
+  warehouse: Warehouse,
+  runId: string,
+  pollWaitMilliseconds = 0,
+): Promise<LateResultsStatus> {
+  const attempts = await sql<{
+    awaited: number;
+    expired: number;
+    until: Date | null;
+    now: Date;
+    next: Date | null;
+  }>`
+    select count(*) filter (where awaits_still)::int as awaited,
+      count(*) filter (where status = 'unknown' or (status = 'awaiting' and not awaits_still))::int as expired,
+      max(awaited_until) filter (where awaits_still) as until,
+      now,
+      least(
+        greatest(min(next_poll_at) filter (where awaits_still),
+          now + make_interval(secs => ${pollWaitMilliseconds / 1_000})),
+        min(awaited_until) filter (where awaits_still)
+      ) as next
+    from (select clock_timestamp() as now) clock
+    left join lateral (
+      select status, awaited_until, next_poll_at, status = 'awaiting' and awaited_until > now as awaits_still
+      from attempts where run_id = ${runId} and awaits <> '{}'
+    ) a on true
+    group by now
   `.execute(warehouse.database);
   const deliveries = await sql<{ arrived: number; late: number; orphaned: number; waiting: number }>`
     select count(*) filter (where status = 'applied')::int as arrived,
@@ -174,12 +216,13 @@ export async function readLateResultsStatus(warehouse: Warehouse, runId: string)
       count(*) filter (where status = 'received')::int as waiting
     from webhook_deliveries where run_id = ${runId}
   `.execute(warehouse.database);
-  const { awaited, expired, until, next } = attempts.rows[0]!;
+  const { awaited, expired, until, now, next } = attempts.rows[0]!;
   return {
     awaited,
     expired,
     ...deliveries.rows[0]!,
     until: until?.toISOString() ?? null,
-    nextSyncMilliseconds: next === null ? null : Math.max(0, Math.ceil(next)),
+    readAt: now.toISOString(),
+    nextSyncAt: next?.toISOString() ?? null,
   };
 }

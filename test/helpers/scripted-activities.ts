@@ -39,7 +39,8 @@ export const nothingAwaited: LateResultsStatus = {
   orphaned: 0,
   waiting: 0,
   until: null,
-  nextSyncMilliseconds: null,
+  readAt: '2026-11-21T12:00:00.000Z',
+  nextSyncAt: null,
 };
 
 /** Activities that play a script instead of calling: the workflows' own decisions are what is tested. */
@@ -94,7 +95,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   sync: (number: number) => LateResultsStatus | Promise<LateResultsStatus> = () => nothingAwaited;
   syncs = 0;
 
-  settleLateResults: ControlActivities['settleLateResults'] = async () => {
+  syncLateResults: ControlActivities['syncLateResults'] = async () => {
     this.syncs += 1;
     return this.sync(this.syncs);
   };

@@ -175,10 +175,10 @@ describe('late results', () => {
     ...nothingAwaited,
     awaited: number,
     until: '2026-11-22T03:00:00.000Z',
-    nextSyncMilliseconds: 3_600_000,
+    nextSyncAt: '2026-11-21T13:00:00.000Z',
   });
 
-  it('are looked for when there is mail, and the run waits until nothing is awaited', async () => {
+  it('are synced when a delivery is signalled, and the run waits until nothing is awaited', async () => {
     const activities = new ScriptedActivities();
     activities.sync = () => awaited(2);
     await stage.play(
@@ -196,7 +196,7 @@ describe('late results', () => {
     expect(activities.ending).toBe('finished');
   });
 
-  it('cost one look for signals that come together, and none for signals that are late', async () => {
+  it('cost one sync for signals that come together, and none for signals that are late', async () => {
     const activities = new ScriptedActivities();
     let letGo = (): void => {};
     const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -220,9 +220,10 @@ describe('late results', () => {
     expect(activities.syncs).toBe(3);
   });
 
-  it('are looked for without any mail when the next poll is due', async () => {
+  it('are synced without any signal when the next poll is due', async () => {
     const activities = new ScriptedActivities();
-    activities.sync = (number) => (number < 3 ? { ...awaited(2), nextSyncMilliseconds: 10 } : nothingAwaited);
+    activities.sync = (number) =>
+      number < 3 ? { ...awaited(2), nextSyncAt: '2026-11-21T12:00:00.010Z' } : nothingAwaited;
     await stage.play(activities, (handle) => handle.result(), { lateResults });
     expect(activities.syncs).toBe(3);
   });
@@ -277,6 +278,70 @@ describe('late results', () => {
       expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
       expect(activities.syncs).toBeLessThan(100);
       expect(activities.ending).toBe('finished');
+    },
+  );
+
+  it.each([
+    ['while nothing else is left to do', false],
+    ['while the run is paused', true],
+  ])(
+    'are awaited by a workflow that continues as new before its history grows long, %s',
+    { timeout: 120_000 },
+    async (_title, isPaused) => {
+      const activities = new ScriptedActivities();
+      activities.sync = () => ({ ...awaited(1_000), nextSyncAt: '2026-11-21T12:00:00.900Z' });
+      activities.answer = (batch) =>
+        isPaused && batch > 100 && activities.statuses.at(-1) === 'running' && activities.checks === 0
+          ? { kind: 'stopped', tally, pauseReason }
+          : { kind: 'done', tally };
+      await stage.play(
+        activities,
+        async (handle) => {
+          const phase = isPaused ? 'paused' : 'awaiting late results';
+          await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe(phase);
+          const first = (await handle.describe()).runId;
+          // Enough for the server to suggest it: 4 MB of history.
+          for (let sent = 0; sent < 6; sent += 1)
+            await handle.signal('deliveryReceived', '.'.repeat(900_000));
+          await expect.poll(async () => (await handle.describe()).runId, { timeout: 20_000 }).not.toBe(first);
+          expect(await phaseOf(handle)).toBe(phase);
+          expect(activities.batches.length).toBe(isPaused ? 3 : 5);
+          activities.checks = 1;
+          if (isPaused) await handle.executeUpdate('resume');
+          activities.sync = () => ({ ...nothingAwaited, arrived: 1_000 });
+          await handle.signal('deliveryReceived');
+          await handle.result();
+        },
+        { lateResults },
+      );
+      expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
+      expect(activities.ending).toBe('finished');
+    },
+  );
+
+  it(
+    'are awaited beside an open page, which ends where the history of the run grows long',
+    { timeout: 120_000 },
+    async () => {
+      const activities = new ScriptedActivities();
+      let hasWaited = false;
+      activities.answer = (batch) => {
+        if (batch !== 1 || hasWaited) return { kind: 'done', tally };
+        hasWaited = true;
+        return { kind: 'wait', milliseconds: 86_400_000, reason: 'the window is full', tally };
+      };
+      activities.sync = () => nothingAwaited;
+      await stage.play(
+        activities,
+        async (handle) => {
+          await expect.poll(() => hasWaited, { timeout: 20_000 }).toBe(true);
+          for (let sent = 0; sent < 6; sent += 1)
+            await handle.signal('deliveryReceived', '.'.repeat(900_000));
+          await handle.result();
+        },
+        { lateResults, batchConcurrency: 1 },
+      );
+      expect(activities.batches).toEqual([1, 2, 3, 101, 102]);
     },
   );
 

@@ -2,7 +2,7 @@ import { deliveryStatuses } from '../../domain/late-results/delivery-status.ts';
 import { Command, Option } from 'commander';
 import { serviceName } from '../../config/settings.ts';
 import { counted } from '../../domain/text/counted.ts';
-import { drainInbox, settleLateResults } from '../../late-results/drain-deliveries.ts';
+import { drainInbox, syncLateResults } from '../../late-results/drain-deliveries.ts';
 import {
   getDelivery,
   listDeliveries,
@@ -132,7 +132,7 @@ Example:
       await withSession(config, { temporal: false, service: true }, ({ warehouse, stack }) =>
         withClient({ ...config.service, ...stack.service }, async (client) => {
           const polls = await hastenPolls(warehouse);
-          const applied = await settleLateResults(
+          const applied = await syncLateResults(
             {
               warehouse,
               service: serviceName(config),
@@ -141,7 +141,7 @@ Example:
               callTimeoutSeconds: config.service.callTimeoutSeconds,
               pollAfterSeconds: config.lateResults.pollAfterSeconds,
             },
-            'ended-runs',
+            'unattended',
             new AbortController().signal,
           );
           if (polls > 0) tell(`polled for the late results of ${counted(polls, 'call')}`);

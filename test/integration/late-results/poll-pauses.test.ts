@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { settleLateResults } from '../../../src/late-results/drain-deliveries.ts';
+import { syncLateResults } from '../../../src/late-results/drain-deliveries.ts';
 import { acquireSlot, webhookResultScope } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
@@ -34,7 +34,7 @@ async function look({ runId }: PhonesCall): Promise<void> {
   await warehouse.pool.query('update attempts set next_poll_at = clock_timestamp() where run_id = $1', [
     runId,
   ]);
-  await settleLateResults(
+  await syncLateResults(
     {
       warehouse,
       service: 'test',

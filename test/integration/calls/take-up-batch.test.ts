@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
+import { readOpenPeople } from '../../../src/calls/open-people.ts';
+import { takeUpBatch } from '../../../src/calls/take-up-batch.ts';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { admit } from '../../../src/ledger/admit.ts';
+import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
+import { planRows } from '../../../src/runs/plan.ts';
+import { setRunStatus } from '../../../src/runs/runs.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { asked, stagedRun } from '../../helpers/rows.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+const rateLimits = [{ calls: 1, seconds: 60 }];
+const deadlineSeconds = 45;
+
+/** Milliseconds until a slot is free; 0 where one is. */
+async function millisecondsToSlot(): Promise<number> {
+  const bulkMatch = { service: 'test', scope: bulkMatchScope };
+  const { wait } = await freeSlots(warehouse.database, bulkMatch, rateLimits);
+  return wait?.milliseconds ?? 0;
+}
+
+it('a call that another worker takes up as abandoned keeps its slot until its deadline, and a window longer', async () => {
+  const { runId } = await stagedRun(warehouse, [
+    { keys: ['email:a@orbit.example'], email: 'a@orbit.example', contactId: 'a' },
+  ]);
+  await planRows(warehouse, runId, asked);
+  await setRunStatus(warehouse, runId, 'running', undefined);
+  const people = await readOpenPeople(warehouse.database, runId, 1);
+  const limits = { service: 'test', rateLimits, budgets: { perDay: undefined, perMonth: undefined } };
+  await admit(
+    warehouse.database,
+    {
+      runId,
+      batch: 1,
+      priority: 'ad-hoc',
+      rowNumbers: people.map(({ rowNumber }) => rowNumber),
+      creditsPerPerson: wholeCredits(1),
+      deadlineSeconds,
+      lateResults: false,
+    },
+    limits,
+  );
+  const dependencies = { warehouse, limits, log: { warn() {} } } as unknown as AttemptDependencies;
+  await takeUpBatch(dependencies, { runId, page: 1, batch: 1 });
+
+  const { rows } = await warehouse.pool.query('select status from attempts where run_id = $1', [runId]);
+  expect(rows).toEqual([{ status: 'unknown' }]);
+  // The worker that made the call may only have lost Temporal: its request can reach the service up to the deadline. From
+  // admission on, the window begins to count no earlier than that.
+  expect(await millisecondsToSlot()).toBeGreaterThan(59_000);
+  await warehouse.pool.query(
+    `update rate_calls set counted_until = counted_until - make_interval(secs => ${deadlineSeconds - 1})`,
+  );
+  expect(await millisecondsToSlot()).toBeGreaterThan(59_000);
+});
