@@ -14,6 +14,7 @@ import { ingestRun, type IngestDependencies } from '../src/runs/ingest-run.ts';
 import { judgePilot } from '../src/runs/judge-pilot.ts';
 import { changeRunBudget, resolveBudgetExhaustion } from '../src/runs/resolve-budget-exhaustion.ts';
 import { planRun, type PlanDependencies } from '../src/runs/plan-run.ts';
+import { discardUnstartedRuns } from '../src/runs/discard-unstarted-runs.ts';
 import { skipWhenLanded } from '../src/runs/skip-when-landed.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/scheduled-run.ts';
 import type { Retention } from '../src/domain/runs/retention.ts';
@@ -78,6 +79,8 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
       }),
     beginScheduledRuns: (request) =>
       beating(log, (signal) => beginScheduledRuns(dependencies, request, signal)),
+    discardRuns: ({ runIds, asOf }) =>
+      beating(log, () => discardUnstartedRuns(warehouse, { runIds, asOf: new Date(asOf) })),
     judgePilot: ({ runId }) => beating(log, () => judgePilot(warehouse, runId)),
     resolveBudgetExhaustion: ({ runId }) => beating(log, () => resolveBudgetExhaustion(dependencies, runId)),
     changeRunBudget: (request) => beating(log, () => changeRunBudget(dependencies, request)),

@@ -167,8 +167,15 @@ export interface ScheduledRunInput {
 export interface ScheduledRuns {
   /** Begun in the warehouse and approved, oldest file first; their workflows are still to be started. */
   readonly runs: readonly RunInput[];
+  /** Files that could not be read this time: they fail this time of the schedule, and are tried again at the next. */
+  readonly refused: readonly RefusedExport[];
   /** Files that are new as well, and are left for the next time. */
   readonly left: number;
+}
+
+export interface RefusedExport {
+  readonly file: string;
+  readonly reason: string;
 }
 
 /** What became of one time of a schedule: the result that Temporal shows. */
@@ -404,7 +411,9 @@ export interface ControlActivities {
   pruneWarehouse(): Promise<Pruned>;
   /** Finds the export of a schedule, and begins its runs; those that were begun already are found again. */
   beginScheduledRuns(request: ScheduledRunInput & { readonly asOf: string }): Promise<ScheduledRuns>;
-  /** Says what the pilot came to; where the run should not continue by itself it is paused by then. */
+  /** Removes the records of runs whose workflows are not started after all. */
+  discardRuns(request: { readonly runIds: readonly string[]; readonly asOf: string }): Promise<void>;
+  /** Says what the pilot came to; where the run should not go on by itself it is paused by then. */
   judgePilot(request: RunRequest): Promise<PilotJudgement>;
   /** What the run does, whose page found no credits. */
   resolveBudgetExhaustion(request: RunRequest): Promise<BudgetMeeting>;

@@ -1,6 +1,7 @@
 import {
   ActivityFailure,
   ApplicationFailure,
+  CancellationScope,
   ChildWorkflowFailure,
   executeChild,
   isCancellation,
@@ -18,7 +19,7 @@ import {
 import { counted, nounFor } from '../src/domain/text/counted.ts';
 import { enrichmentRun } from './enrichment-run.ts';
 
-const { beginScheduledRuns } = proxyActivities<ControlActivities>({
+const { beginScheduledRuns, discardRuns } = proxyActivities<ControlActivities>({
   taskQueue: controlTaskQueue,
   // The files are read for their hashes.
   startToCloseTimeout: '2 hours',
@@ -37,24 +38,52 @@ type EndedRun = ScheduledRunResult['runs'][number];
  */
 export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledRunResult> {
   const asOf = scheduledTime();
-  const { runs, left } = await beginScheduledRuns
+  const { runs, refused, left } = await beginScheduledRuns
     .executeWithOptions({ summary: `look for ${input.export.from}`.slice(0, 180) }, [
       { ...input, asOf: asOf.toISOString() },
     ])
     .catch(sayingWhy);
   const ended: EndedRun[] = [];
-  let failure: ApplicationFailure | undefined;
-  for (const run of runs) {
+  const failures = refused.map(({ file, reason }) =>
+    ApplicationFailure.nonRetryable(`${file}: ${reason}`, 'export.refused'),
+  );
+  for (const [index, run] of runs.entries()) {
     try {
       ended.push(await carryOut(run, asOf));
     } catch (error) {
-      if (isCancellation(error)) throw error;
-      failure ??= failureOf(run, error);
+      if (isCancellation(error)) {
+        await discard(runs.slice(index + 1), asOf);
+        throw error;
+      }
+      failures.push(failureOf(run, error));
     }
   }
-  if (failure) throw failure;
+  if (failures.length > 0) throw together(failures);
   return { asOf: asOf.toISOString(), summary: summaryOf(input, ended, left), runs: ended };
 }
+
+/** Runs that are not started after all are not recorded either: the next time finds their files again. */
+function discard(runs: readonly RunInput[], asOf: Date): Promise<void> {
+  const runIds = runs.map(({ runId }) => runId);
+  if (runIds.length === 0) return Promise.resolve();
+  return CancellationScope.nonCancellable(() =>
+    discardRuns.executeWithOptions({ summary: 'runs that are not started after all' }, [
+      { runIds, asOf: asOf.toISOString() },
+    ]),
+  );
+}
+
+/** One failure that names every file, with the type of the first. */
+function together(failures: readonly ApplicationFailure[]): ApplicationFailure {
+  const [first] = failures;
+  const messages = failures.slice(0, mostReasons).map(({ message }) => message);
+  const more = failures.length - messages.length;
+  if (more > 0) messages.push(`and ${counted(more, 'more file')}`);
+  return ApplicationFailure.nonRetryable(messages.join('\n'), first?.type ?? 'run.failed');
+}
+
+/** A folder full of bad files has to fit a failure. */
+const mostReasons = 20;
 
 async function carryOut(run: RunInput, asOf: Date): Promise<EndedRun> {
   const { runId, file } = run;

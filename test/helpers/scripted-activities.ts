@@ -110,7 +110,13 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   });
 
   /** The runs that a schedule finds to do; none where nothing is said. */
-  scheduled: ScheduledRuns = { runs: [], left: 0 };
+  scheduled: ScheduledRuns = { runs: [], refused: [], left: 0 };
+  readonly discarded: string[] = [];
+
+  discardRuns: ControlActivities['discardRuns'] = async ({ runIds }) => {
+    this.discarded.push(...runIds);
+  };
+
   readonly scheduledFor: string[] = [];
 
   beginScheduledRuns: ControlActivities['beginScheduledRuns'] = async ({ asOf }) => {

@@ -11,6 +11,8 @@ export interface FoundExport {
   readonly address: ExportAddress;
   /** The version, where the list of what is there names one. */
   readonly etag?: string | undefined;
+  /** When it was last changed, in milliseconds, where the list of what is there says so. */
+  readonly modified?: number | undefined;
 }
 
 /**

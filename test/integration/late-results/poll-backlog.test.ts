@@ -97,6 +97,8 @@ it('the sweep ends the waiting of a run whose workflow was terminated', async ()
     `update attempts set next_poll_at = null, awaited_until = clock_timestamp() - interval '16 min'`,
   );
   await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(20_000));
-  const { rows } = await warehouse.pool.query('select status from attempts where attempt_id = $1', [attemptId]);
+  const { rows } = await warehouse.pool.query('select status from attempts where attempt_id = $1', [
+    attemptId,
+  ]);
   expect(rows).toEqual([{ status: 'unknown' }]);
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -50,6 +50,7 @@ async function begin(
   choice: ExportChoice,
   changes: Partial<ScheduledRunInput> = {},
   settings: Partial<ScheduleDependencies> = {},
+  signal = new AbortController().signal,
 ): Promise<readonly RunInput[]> {
   const dependencies: ScheduleDependencies = {
     warehouse,
@@ -86,7 +87,7 @@ async function begin(
     asOf: night,
     ...changes,
   };
-  const { runs } = await beginScheduledRuns(dependencies, input, new AbortController().signal);
+  const { runs } = await beginScheduledRuns(dependencies, input, signal);
   return runs;
 }
 
@@ -99,6 +100,72 @@ async function finish(runs: readonly RunInput[]): Promise<void> {
     await endRun(warehouse, runId, 'finished', undefined);
   }
 }
+
+describe('a bad file in a folder of which every new file is enriched', () => {
+  const choice: ExportChoice = { kind: 'every-new', from: '*.csv' };
+  const names = async (): Promise<string[]> => (await begin(choice)).map(({ file }) => file);
+
+  /** Ends runs as their workflows do: one whose file is refused fails. */
+  async function play(runs: readonly RunInput[]): Promise<void> {
+    for (const run of runs) {
+      const { kind } = await ingestRun({ warehouse, exportAccess }, run.runId, {
+        signal: new AbortController().signal,
+        onProgress: () => {},
+      });
+      if (kind === 'refused') await setRunStatus(warehouse, run.runId, 'failed', undefined);
+      else await finish([run]);
+    }
+  }
+
+  it('that is empty fails alone and once, and the good files around it are enriched', async () => {
+    write('good.csv', 'id,email\n1,ada@orbit.example\n');
+    write('empty.csv', '');
+    write('later.csv', 'id,email\n2,ben@orbit.example\n');
+    const runs = await begin(choice);
+    expect(runs.map(({ file }) => file)).toEqual(['good.csv', 'empty.csv', 'later.csv']);
+    await play(runs);
+    const { rows } = await warehouse.pool.query(
+      'select file_name, status from enrichment.runs where run_id = any($1) order by created_at',
+      [runs.map(({ runId }) => runId)],
+    );
+    expect(rows.map(({ status }: { status: string }) => status)).toEqual(['finished', 'failed', 'finished']);
+    expect(await names()).toEqual([]);
+  });
+
+  it('is tried again once it has changed', async () => {
+    write('late.csv', '');
+    await play(await begin(choice));
+    write('late.csv', 'id,email\n3,cy@orbit.example\n');
+    expect(await names()).toEqual(['late.csv']);
+  });
+
+  it.runIf(process.getuid?.() !== 0)('that may not be read fails alone and once', async () => {
+    write('good.csv', 'id,email\n4,di@orbit.example\n');
+    chmodSync(write('secret.csv'), 0o000);
+    const runs = await begin(choice);
+    expect(runs.map(({ file }) => file)).toEqual(['good.csv', 'secret.csv']);
+    await play(runs);
+    expect(await names()).toEqual([]);
+  });
+
+  it('leaves no run recorded where the time of the schedule cannot begin at all', async () => {
+    write('a-good.csv', 'id,email\n7,gus@orbit.example\n');
+    write('b-good.csv', 'id,email\n8,hal@orbit.example\n');
+    const stopping = new AbortController();
+    const onBegun = setInterval(() => {
+      void warehouse.pool
+        .query('select 1 from enrichment.runs where file_path like $1', [`${folder}%`])
+        .then(({ rowCount }) => rowCount && stopping.abort(new Error('the worker shuts down')));
+    }, 1);
+    for (let more = 0; more < 150; more += 1) write(`c-${more}.csv`);
+    await expect(begin(choice, {}, {}, stopping.signal)).rejects.toThrow('shuts down');
+    clearInterval(onBegun);
+    const { rows } = await warehouse.pool.query('select 1 from enrichment.runs where file_path like $1', [
+      `${folder}%`,
+    ]);
+    expect(rows).toEqual([]);
+  });
+});
 
 describe('the runs of a schedule', () => {
   it('stand for its time, behind ad hoc runs, with its budget and the settings of the worker', async () => {

@@ -238,7 +238,7 @@ describe('a schedule that fires', () => {
     await putSchedule(temporal.client, definition());
     const activities = new ScriptedActivities();
     const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
-    activities.scheduled = { runs, left: 3 };
+    activities.scheduled = { runs, refused: [], left: 3 };
     const workflowId = await fire(activities);
 
     const result = (await temporal.client.workflow.getHandle(workflowId).result()) as ScheduledRunResult;
@@ -270,7 +270,7 @@ describe('a schedule that fires', () => {
     await putSchedule(temporal.client, definition());
     const activities = new ScriptedActivities();
     const [wrong, right] = [runInput('wrong.csv'), runInput('right.csv')];
-    activities.scheduled = { runs: [wrong, right], left: 0 };
+    activities.scheduled = { runs: [wrong, right], refused: [], left: 0 };
     activities.ingestExport = async (request) =>
       request.runId === wrong.runId
         ? {
@@ -289,6 +289,37 @@ describe('a schedule that fires', () => {
         timeout: 30_000,
       })
       .toBe(true);
+  });
+
+  it('fails with every reason, after the good files, where files of the folder could not be read', async () => {
+    await putSchedule(temporal.client, definition());
+    const activities = new ScriptedActivities();
+    const good = runInput('good.csv');
+    const refused = ['a.csv', 'b.csv'].map((file) => ({ file, reason: 'it cannot be fetched' }));
+    activities.scheduled = { runs: [good], refused, left: 0 };
+    const workflowId = await fire(activities);
+    await expect(temporal.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+      cause: { message: 'a.csv: it cannot be fetched\nb.csv: it cannot be fetched' },
+    });
+    expect(activities.ending).toBe('finished');
+  });
+
+  it('records no run without a workflow where it is cancelled between two files', async () => {
+    await putSchedule(temporal.client, definition());
+    const activities = new ScriptedActivities();
+    const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
+    activities.scheduled = { runs, refused: [], left: 0 };
+    const { client } = temporal;
+    activities.ingestExport = async () => {
+      const { runningActions } = (await getSchedule(client, name)).description.info;
+      for (const { workflow } of runningActions)
+        await client.workflow.getHandle(workflow.workflowId).cancel();
+      await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
+      return { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
+    };
+    const workflowId = await fire(activities);
+    await expect(client.workflow.getHandle(workflowId).result()).rejects.toThrow();
+    expect(activities.discarded).toEqual([runs[1]!.runId]);
   });
 
   it('is paused with the reason where what it should enrich cannot be found', async () => {
@@ -312,7 +343,7 @@ describe('a schedule that fires', () => {
     await putSchedule(temporal.client, definition());
     const run = runInput('monday.csv');
     const activities = new ScriptedActivities();
-    activities.scheduled = { runs: [run], left: 0 };
+    activities.scheduled = { runs: [run], refused: [], left: 0 };
     const going = await temporal.client.workflow.start(workflowTypes.run, {
       taskQueue: controlTaskQueue,
       workflowId: run.runId,
