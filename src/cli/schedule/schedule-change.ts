@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { Command } from 'commander';
 import type { Config } from '../../config/settings.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
+import { skippedTimes } from '../../domain/text/cron.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
@@ -133,6 +134,8 @@ Example, schedules.yaml:
         for (const definition of due) {
           await putSchedule(client, definition);
           await tellOutlook(session, await getSchedule(client, definition.name));
+          for (const skipped of skippedTimes(definition.cron, definition.timezone, new Date()))
+            tell(`note: ${definition.name} ${skipped}`);
         }
         for (const name of changes.delete) await client.schedule.getHandle(name).delete();
         await tellWhoFires(session);

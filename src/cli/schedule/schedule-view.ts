@@ -1,6 +1,7 @@
 import type { ScheduleDescription } from '@temporalio/client';
 import type { ScheduledRunResult } from '../../contract.ts';
 import { Problem } from '../../domain/problem.ts';
+import { cronMistake, skippedTimes } from '../../domain/text/cron.ts';
 import { clockIn } from '../../domain/text/time-zone.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { table } from '../terminal/output.ts';
@@ -55,7 +56,12 @@ export async function factsOf(session: Session, { definition, description }: Kno
     skipped: info.numActionsSkippedOverlap,
     missed: info.numActionsMissedCatchupWindow,
     recent,
-    warnings: await warningsOf(session, recent, info),
+    warnings: [
+      ...(cronMistake(definition.cron) === undefined
+        ? skippedTimes(definition.cron, definition.timezone, new Date())
+        : []),
+      ...(await warningsOf(session, recent, info)),
+    ],
   };
 }
 

@@ -1,4 +1,13 @@
-const shorthands = ['@hourly', '@daily', '@weekly', '@monthly', '@yearly'];
+import { clockGaps } from './time-zone.ts';
+
+/** What each shorthand stands for. */
+const shorthands: Readonly<Record<string, string>> = {
+  '@hourly': '0 * * * *',
+  '@daily': '0 0 * * *',
+  '@weekly': '0 0 * * 0',
+  '@monthly': '0 0 1 * *',
+  '@yearly': '0 0 1 1 *',
+};
 
 interface Field {
   readonly name: string;
@@ -29,7 +38,7 @@ const fields: readonly Field[] = [
  * @returns what is wrong with it, to be read after the line itself; undefined where nothing is
  */
 export function cronMistake(line: string): string | undefined {
-  if (shorthands.includes(line)) return undefined;
+  if (Object.hasOwn(shorthands, line)) return undefined;
   const parts = line.split(/\s+/);
   if (parts.length !== fields.length)
     return `has ${parts.length} fields: minute, hour, day of the month, month and day of the week are five`;
@@ -60,4 +69,68 @@ function valueOf(word: string, { from, to, names }: Field): number | undefined {
   if (named >= 0) return from + named;
   const value = /^\d{1,2}$/.test(word) ? Number(word) : Number.NaN;
   return value >= from && value <= to ? value : undefined;
+}
+
+/** How far ahead changes of the clocks are looked for: each zone that has them changes within a year. */
+const daysAhead = 400;
+const minute = 60_000;
+
+/**
+ * Looks for times of a cron line that a change of the clocks skips: Temporal then does not fire, and says nothing. A line that
+ * fires again within as much time as is skipped, such as each hour, loses nothing.
+ *
+ * @param line one that has no mistake
+ * @param now where the coming year begins
+ * @returns a sentence for each night that is skipped, to be read after the name of the schedule
+ */
+export function skippedTimes(line: string, timeZone: string, now: Date): string[] {
+  return clockGaps(timeZone, now, daysAhead).flatMap(({ from, until }) => {
+    const length = until.getTime() - from.getTime();
+    const skipped = firstMatch(line, from, until);
+    if (skipped === undefined || firstMatch(line, until, new Date(until.getTime() + length))) return [];
+    const [date, time] = localText(skipped).split(' ');
+    return [
+      `does not fire on ${date}: at ${time} clocks in ${timeZone} go from ${localText(from).slice(11)} to ` +
+        `${localText(until).slice(11)}; choose a time outside that, or a time zone without clock changes`,
+    ];
+  });
+}
+
+/** The first time that a line means in a stretch of local time; undefined: none. */
+function firstMatch(line: string, from: Date, until: Date): Date | undefined {
+  for (let time = from.getTime(); time < until.getTime(); time += minute) {
+    if (isMeant(line, new Date(time))) return new Date(time);
+  }
+  return undefined;
+}
+
+/** @param local a local time as if the clock showed UTC */
+function isMeant(line: string, local: Date): boolean {
+  const values = [
+    local.getUTCMinutes(),
+    local.getUTCHours(),
+    local.getUTCDate(),
+    local.getUTCMonth() + 1,
+    local.getUTCDay(),
+  ];
+  const parts = (shorthands[line] ?? line).split(/\s+/);
+  return parts.every((part, index) =>
+    part.split(',').some((term) => includes(term, fields[index]!, values[index]!)),
+  );
+}
+
+function includes(term: string, field: Field, value: number): boolean {
+  const [range = '', step = '1'] = term.split('/');
+  const [first = '', last] = range.split('-');
+  const from = first === '*' ? field.from : (valueOf(first, field) ?? Number.NaN);
+  // cron reads `5/15` as from 5 on.
+  const open = first === '*' || (last === undefined && term.includes('/'));
+  const to = open ? field.to : last === undefined ? from : (valueOf(last, field) ?? Number.NaN);
+  // Sunday is 0 and 7.
+  const candidates = field.to === 7 && value === 0 ? [0, 7] : [value];
+  return candidates.some((each) => each >= from && each <= to && (each - from) % Number(step) === 0);
+}
+
+function localText(local: Date): string {
+  return local.toISOString().slice(0, 16).replace('T', ' ');
 }

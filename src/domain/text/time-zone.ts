@@ -27,16 +27,53 @@ export function dateIn(timeZone: string, time: Date): string {
   return clockIn(timeZone, time).slice(0, 10);
 }
 
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
 /**
- * When a day begins in a time zone. Where clocks change at midnight itself, an hour before or after.
+ * The first instant of a day in a time zone: midnight, or the end of a gap where the clocks skip midnight.
  *
- * @param date as `2026-11-21`
+ * @param date as `2026-11-21`; where the zone skips the whole day, the first instant after it
  */
 export function startOfDay(timeZone: string, date: string): Date {
   const midnight = Date.parse(`${date}T00:00:00Z`);
-  const shown = Date.parse(`${clockIn(timeZone, new Date(midnight)).replace(' ', 'T')}:00Z`);
-  const guess = midnight - (shown - midnight);
-  // The clocks may have changed between that midnight and the one of UTC, which the offset was taken at.
-  const off = Date.parse(`${clockIn(timeZone, new Date(guess)).replace(' ', 'T')}:00Z`) - midnight;
-  return new Date(guess - off);
+  // No zone is further from UTC than 14 hours.
+  return firstMinute(midnight - 15 * hour, midnight + 15 * hour, (time) => dateIn(timeZone, time) >= date);
+}
+
+/** Local times that a change of the clocks skips: from `from` to before `until`, both as if the local clock showed UTC. */
+export interface ClockGap {
+  readonly from: Date;
+  readonly until: Date;
+}
+
+/** The gaps of a time zone's clocks within some days from a time, soonest first. */
+export function clockGaps(timeZone: string, start: Date, days: number): ClockGap[] {
+  const gaps: ClockGap[] = [];
+  const end = start.getTime() + days * day;
+  for (let from = Math.floor(start.getTime() / minute) * minute; from < end; from += day) {
+    const before = offsetAt(timeZone, new Date(from));
+    const after = offsetAt(timeZone, new Date(from + day));
+    if (after <= before) continue;
+    const change = firstMinute(from, from + day, (time) => offsetAt(timeZone, time) === after).getTime();
+    gaps.push({ from: new Date(change + before), until: new Date(change + after) });
+  }
+  return gaps;
+}
+
+/** Milliseconds that clocks in a time zone are ahead of UTC at a full minute. */
+function offsetAt(timeZone: string, time: Date): number {
+  return Date.parse(`${clockIn(timeZone, time).replace(' ', 'T')}:00Z`) - time.getTime();
+}
+
+/** The first full minute after `from`, up to `to`, from which on a condition holds. */
+function firstMinute(from: number, to: number, holds: (time: Date) => boolean): Date {
+  let [before, after] = [from, to];
+  while (after - before > minute) {
+    const middle = before + Math.floor((after - before) / minute / 2) * minute;
+    if (holds(new Date(middle))) after = middle;
+    else before = middle;
+  }
+  return new Date(after);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cronMistake } from '../../../src/domain/text/cron.ts';
+import { cronMistake, skippedTimes } from '../../../src/domain/text/cron.ts';
 
 describe('a cron line', () => {
   it.each(['0 2 * * *', '*/15 1-5 * jan mon-fri', '0,30 22 1 * *', '0 2 * * 7', '@daily'])(
@@ -23,4 +23,38 @@ describe('a cron line', () => {
 
   it('is refused where cron and Temporal would read it otherwise: a day of the month and one of the week', () =>
     expect(cronMistake('0 2 1 * mon')).toContain('leave one of them *'));
+});
+
+describe('skippedTimes()', () => {
+  const now = new Date('2026-11-22T12:00:00Z');
+
+  it.each([
+    ['0 2 * * *', 'Europe/Berlin', '2027-03-28'],
+    ['30 2 * * 0', 'Europe/Berlin', '2027-03-28'],
+    ['30 2 * * 7', 'Europe/Berlin', '2027-03-28'],
+    ['0 2,14 * * *', 'Europe/Berlin', '2027-03-28'],
+    ['15 2 * * *', 'America/New_York', '2027-03-14'],
+    ['@daily', 'America/Havana', '2027-03-14'],
+    ['15 2 * * *', 'Australia/Lord_Howe', '2027-10-03'],
+  ])('names the night that %s in %s skips: %s', (line, zone, date) => {
+    const skipped = skippedTimes(line, zone, now);
+    expect(skipped.map((text) => /on (\S+):/.exec(text)?.[1])).toEqual([date]);
+  });
+
+  it.each([
+    ['0 3 * * *', 'Europe/Berlin'],
+    ['0 2 * * mon-fri', 'Europe/Berlin'],
+    ['0 2 1 * *', 'Europe/Berlin'],
+    ['*/15 * * * *', 'Europe/Berlin'],
+    ['@hourly', 'Europe/Berlin'],
+    ['0 2 * * *', 'UTC'],
+    ['0 2 * * *', 'Asia/Tokyo'],
+  ])('says nothing of %s in %s, which loses nothing', (line, zone) =>
+    expect(skippedTimes(line, zone, now)).toEqual([]),
+  );
+
+  it('says from when to when the clocks go', () =>
+    expect(skippedTimes('0 2 * * *', 'Europe/Berlin', now)[0]).toContain(
+      'at 02:00 clocks in Europe/Berlin go from 02:00 to 03:00',
+    ));
 });
