@@ -127,7 +127,10 @@ function holding(first?: BatchResult): {
   activities.answer = async (batch) => {
     begun = true;
     if (batch !== 1) return { kind: 'done', tally };
+    const context = Context.current();
+    const beat = setInterval(() => context.heartbeat(), 1_000);
     await held;
+    clearInterval(beat);
     const result = first ?? { kind: 'done', tally };
     first = undefined;
     return result;

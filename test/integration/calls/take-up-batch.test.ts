@@ -35,7 +35,7 @@ it('a call that another worker takes up as abandoned keeps its slot until its de
   await planRows(warehouse, runId, asked);
   await setRunStatus(warehouse, runId, 'running', undefined);
   const people = await readOpenPeople(warehouse.database, runId, 1);
-  const limits = { service: 'test', rateLimits, budgets: { perDay: undefined, perMonth: undefined } };
+  const limits = { service: 'test', rateLimits, budgets: {} };
   await admit(
     warehouse.database,
     {
