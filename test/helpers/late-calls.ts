@@ -159,15 +159,15 @@ export async function deliverTo(warehouse: Warehouse, call: PhonesCall, content:
 export async function backlogOfPolls(warehouse: Warehouse, calls: number): Promise<PhonesCall> {
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, call);
-  const { rows } = await warehouse.pool.query<{ names: string }>(`
-    select string_agg(column_name, ', ') as names from information_schema.columns
+  const { rows } = await warehouse.pool.query<{ columns: string }>(`
+    select string_agg(column_name, ', ') as columns from information_schema.columns
     where table_schema = 'enrichment' and table_name = 'attempts'
       and column_name not in ('attempt_id', 'request_id', 'token_hash')
   `);
-  const { names } = rows[0]!;
+  const { columns } = rows[0]!;
   await warehouse.pool.query(
-    `insert into attempts (attempt_id, request_id, ${names})
-     select 'copy-' || n, (1000 + n)::text, ${names} from attempts, generate_series(1, $2 - 1) n where attempt_id = $1`,
+    `insert into attempts (attempt_id, request_id, ${columns})
+     select 'copy-' || n, (1000 + n)::text, ${columns} from attempts, generate_series(1, $2 - 1) n where attempt_id = $1`,
     [call.attemptId, calls],
   );
   await warehouse.pool.query('update attempts set next_poll_at = clock_timestamp() where run_id = $1', [
