@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../../src/config/settings.ts';
 import { searchAttributes } from '../../../src/contract.ts';
+import { periodNames, settingOfPeriod } from '../../../src/domain/money/budget-periods.ts';
 import { parseDuration } from '../../../src/domain/text/duration.ts';
 
 interface Service {
@@ -33,10 +34,11 @@ const example = new Map(
     return match ? [[match[1]!, match[2]!] as const] : [];
   }),
 );
-/** Names that the schema of the settings knows, in the order of src/config/settings.ts. */
-const settings = [...read('src/config/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(
-  (match) => match[1]!,
-);
+/** Names in the schema of src/config/settings.ts, and the setting of each budget period. */
+const settings = [
+  ...[...read('src/config/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map((match) => match[1]!),
+  ...periodNames.map(settingOfPeriod),
+];
 const composeOnly = [
   'WAREHOUSE_PASSWORD',
   'TEMPORAL_DATABASE_PASSWORD',
