@@ -212,6 +212,12 @@ async function closeFailure(
   return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
     switch (failure.disposition) {
       case 'retry': {
+        if (failure.httpStatus !== undefined) {
+          // The service has seen the request: it may have counted it.
+          await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, failure);
+          await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
+          return { kind: 'again' };
+        }
         await release(dependencies, attemptId, reason);
         return streak.tooLong() ? { kind: 'stopped', pauseReason } : await again(streak);
       }

@@ -59,7 +59,9 @@ export async function matchPerson(
   try {
     answer = await dependencies.client.match(request);
   } catch (error) {
-    if (error instanceof ServiceFailure) await closeFailure(dependencies, admitted, error);
+    if (!(error instanceof ServiceFailure)) throw error;
+    await closeFailure(dependencies, admitted, error);
+    if (error.type === 'token-renewed') return matchPerson(dependencies, request);
     throw error;
   }
   await endCall(dependencies.warehouse.database, matchesOf(dependencies), admitted.callId, true, answer);
@@ -118,7 +120,7 @@ async function closeFailure(
   const { callId } = admitted;
   if (failure.disposition === 'wait')
     await pauseScope(database, matchScope, callId, failure.retryAfterSeconds);
-  if (failure.disposition === 'retry') await releaseSlot(database, callId);
+  if (failure.type.startsWith('not-sent.')) await releaseSlot(database, callId);
   else if (failure.httpStatus === undefined)
     await giveCallUp(database, callId, dependencies.callTimeoutSeconds);
   else await endCall(database, matchesOf(dependencies), callId, isThroughRate(failure), failure);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import {
   endCall,
@@ -29,10 +30,11 @@ export interface PollDependencies {
  * @throws ServiceFailure
  */
 export async function pollWithinLimits(
-  { warehouse, service, client, rateLimits, callTimeoutSeconds }: PollDependencies,
+  dependencies: PollDependencies,
   { callId, requestId }: { readonly callId: string; readonly requestId: string },
   signal: AbortSignal,
 ): Promise<{ readonly kind: 'answered'; readonly answer: PollAnswer } | ({ readonly kind: 'full' } & Wait)> {
+  const { warehouse, service, client, rateLimits, callTimeoutSeconds } = dependencies;
   const { database } = warehouse;
   const polls = { service, scope: webhookResultScope };
   const call = { ...polls, callId, deadlineSeconds: callTimeoutSeconds };
@@ -51,6 +53,7 @@ export async function pollWithinLimits(
     if (error.type.startsWith('not-sent.')) await releaseSlot(database, callId);
     else if (error.httpStatus === undefined) await giveCallUp(database, callId, callTimeoutSeconds);
     else await endCall(database, polls, callId, false, error);
-    throw error;
+    if (error.type !== 'token-renewed') throw error;
+    return pollWithinLimits(dependencies, { callId: randomUUID(), requestId }, signal);
   }
 }

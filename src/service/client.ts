@@ -60,8 +60,9 @@ export interface MatchRequest extends Extras {
 }
 
 /**
- * The service, one method for each operation. Every method sends once, and throws ServiceFailure with what to do about
- * it. A call whose access token had expired, and could be renewed, was never carried out: it alone is made once more.
+ * The service, one method for each operation. Every method sends once, and throws ServiceFailure with what to do about it.
+ * A call whose access token had expired, and could be renewed, was never carried out. Operations that no rate window of
+ * ours counts are made once more; the others throw `token-renewed`, because the second request needs a slot of its own.
  */
 export interface ServiceClient {
   /**
@@ -122,6 +123,9 @@ export function createServiceClient(
     'user-agent': settings.userAgent ?? 'enrich',
   };
 
+  const renewals = new WeakSet<CredentialHeader>();
+  const accepted = new WeakSet<CredentialHeader>();
+
   async function call<Answer>(
     operation: Operation,
     read: (answer: HttpAnswer, endpoint: Endpoint) => Answer,
@@ -139,11 +143,16 @@ export function createServiceClient(
       });
     const first = await credentialFor(operation);
     try {
-      return await exchange(first);
+      const answer = await exchange(first);
+      accepted.add(first);
+      return answer;
     } catch (error) {
       const renewed = isRefusedToken(error) ? await credentialFor(operation, first) : first;
-      if (renewed === first) throw error;
-      return exchange(renewed);
+      // A renewed token that was never accepted tells of an account that is refused, and not of a token that expired.
+      if (renewed === first || (renewals.has(first) && !accepted.has(first))) throw error;
+      renewals.add(renewed);
+      if (!operation.isCounted) return exchange(renewed);
+      throw new ServiceFailure('token-renewed', { endpoint: operation, httpStatus: 401 });
     }
   }
 

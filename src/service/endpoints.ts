@@ -4,10 +4,12 @@ export interface Operation extends Endpoint {
   readonly method: 'GET' | 'POST';
   /** Below the base address. */
   readonly path: string;
+  /** Each request takes a slot of a rate window. */
+  readonly isCounted: boolean;
 }
 
 function operation(method: Operation['method'], path: string, price: 'free' | 'paid'): Operation {
-  return { name: `${method} ${path}`, method, path, paid: price === 'paid' };
+  return { name: `${method} ${path}`, method, path, paid: price === 'paid', isCounted: false };
 }
 
 /**
@@ -17,8 +19,8 @@ function operation(method: Operation['method'], path: string, price: 'free' | 'p
  * descriptions of such services. Where no price is shown an operation counts as paid, except those that only report.
  */
 export const operations = {
-  match: operation('POST', '/people/match', 'paid'),
-  bulkMatch: operation('POST', '/people/bulk_match', 'paid'),
+  match: { ...operation('POST', '/people/match', 'paid'), isCounted: true },
+  bulkMatch: { ...operation('POST', '/people/bulk_match', 'paid'), isCounted: true },
   health: operation('GET', '/auth/health', 'free'),
   profile: operation('GET', '/users/api_profile', 'free'),
   apiUsage: operation('POST', '/usage_stats/api_usage_stats', 'free'),
@@ -31,5 +33,5 @@ export const operations = {
 /** The poll operation of a request; its path is a setting, because the document names it without one. */
 export function pollOperation(pollPath: string, requestId: string): Operation {
   const path = pollPath.replace('{request_id}', encodeURIComponent(requestId));
-  return { name: `GET ${pollPath}`, method: 'GET', path, paid: false };
+  return { name: `GET ${pollPath}`, method: 'GET', path, paid: false, isCounted: true };
 }

@@ -64,6 +64,13 @@ export const failureKinds = {
   ),
   'not-sent.aborted': notSent('the call was given up before it was sent', 'run the command again'),
 
+  'token-renewed': {
+    disposition: 'retry',
+    mayHaveBeenBilled: false,
+    what: 'the access token had expired, and was renewed',
+    next: 'nothing: the call is made again, in a slot of its own',
+  },
+
   'rate-limited': {
     disposition: 'wait',
     mayHaveBeenBilled: false,

@@ -57,3 +57,35 @@ describe('the windows of polls', () => {
     );
   });
 });
+
+describe('a poll whose access token is renewed', () => {
+  it('takes a slot for each of its two requests', async () => {
+    const renewed = { authorization: 'Bearer new' };
+    let token = { authorization: 'Bearer old' };
+    const server = await startSandbox({ rateLimits: 'unlimited', accessTokens: ['new'] });
+    const settings = { baseUrl: server.baseUrl, credential: undefined, callTimeoutSeconds: 5 };
+    const renewing = createServiceClient(
+      { ...settings, pollPath: '/webhook_result/{request_id}' },
+      undefined,
+      (refused) => Promise.resolve(refused ? (token = renewed) : token),
+    );
+    const dependencies = { warehouse, service: 'test', client: renewing, callTimeoutSeconds: 5 };
+    const call = { callId: `poll:${randomUUID()}`, requestId: '77' };
+    const polled = await pollWithinLimits(
+      { ...dependencies, rateLimits: [{ calls: 1, seconds: 3_600 }] },
+      call,
+      AbortSignal.timeout(10_000),
+    );
+    expect(polled).toMatchObject({ kind: 'full', reason: expect.stringContaining('1/hour') });
+    const again = { ...call, callId: `poll:${randomUUID()}` };
+    expect(
+      await pollWithinLimits({ ...dependencies, rateLimits: [] }, again, AbortSignal.timeout(10_000)),
+    ).toMatchObject({
+      kind: 'answered',
+    });
+    const { rows } = await warehouse.pool.query('select call_id from rate_calls');
+    expect(rows).toHaveLength(2);
+    await renewing.close();
+    await server.close();
+  });
+});

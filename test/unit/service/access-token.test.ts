@@ -6,6 +6,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Credential } from '../../../src/config/settings.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { credentialSource } from '../../../src/service/credential.ts';
+import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { UnreadableToken } from '../../../src/service/read-token.ts';
 import type { HttpAnswer, HttpRequest, Transport } from '../../../src/service/transport.ts';
 
@@ -68,13 +69,23 @@ function clientOf(transport: Transport, credential: Credential): ServiceClient {
 const tokensOf = (sent: readonly HttpRequest[]) =>
   sent.map((request) => request.headers['authorization']?.replace('Bearer ', ''));
 
+/** Asks as callers do: a call whose token was renewed is made again, in a slot of its own. */
+async function ask(client: ServiceClient): Promise<unknown> {
+  try {
+    return await client.bulkMatch({ details });
+  } catch (error) {
+    if (!(error instanceof ServiceFailure) || error.type !== 'token-renewed') throw error;
+    return client.bulkMatch({ details });
+  }
+}
+
 describe.each<[string, Credential]>([
   ['a file', { kind: 'access-token', file }],
   ['a command', { kind: 'access-token', command }],
 ])('an access token from %s', (_, credential) => {
   it('is sent as a bearer token, without the line end', async () => {
     const { sent, transport } = accepting('token-1');
-    await clientOf(transport, credential).bulkMatch({ details });
+    await ask(clientOf(transport, credential));
     expect(tokensOf(sent)).toEqual(['token-1']);
   });
 
@@ -91,28 +102,39 @@ describe.each<[string, Credential]>([
     ['plain text, which has no code', 'Invalid access credentials.'],
   ])('is read again when it was refused with %s, and the same call is made again', async (_name, refusal) => {
     const { sent, transport } = accepting('token-2', refusal);
-    await clientOf(transport, credential).bulkMatch({ details });
+    await ask(clientOf(transport, credential));
     expect(tokensOf(sent)).toEqual(['token-1', 'token-2']);
     expect(sent[1]).toMatchObject({ method: sent[0]?.method, url: sent[0]?.url, body: sent[0]?.body });
   });
 
+  it('that was renewed is not sent within the call, which has one slot of the rate window', async () => {
+    const { sent, transport } = accepting('token-2');
+    await expect(clientOf(transport, credential).bulkMatch({ details })).rejects.toMatchObject({
+      type: 'token-renewed',
+      disposition: 'retry',
+      mayHaveBeenBilled: false,
+      httpStatus: 401,
+    });
+    expect(tokensOf(sent)).toEqual(['token-1']);
+  });
+
   it('pauses at the second refusal of a call', async () => {
     const { sent, transport } = refusing(() => writeFileSync(file, `token-${sent.length + 1}`));
-    const refused = clientOf(transport, credential).bulkMatch({ details });
+    const refused = ask(clientOf(transport, credential));
     await expect(refused).rejects.toMatchObject({ type: 'unauthorized', disposition: 'pause' });
     expect(tokensOf(sent)).toEqual(['token-1', 'token-2']);
   });
 
   it('that is still the same is not sent again', async () => {
     const { sent, transport } = refusing(() => {});
-    const refused = clientOf(transport, credential).bulkMatch({ details });
+    const refused = ask(clientOf(transport, credential));
     await expect(refused).rejects.toMatchObject({ type: 'unauthorized', disposition: 'pause' });
     expect(tokensOf(sent)).toEqual(['token-1']);
   });
 
   it('is not read again for another refusal', async () => {
     const { sent, transport } = accepting('token-2', { error_code: 'ACCOUNT_INACTIVE' });
-    await expect(clientOf(transport, credential).bulkMatch({ details })).rejects.toMatchObject({
+    await expect(ask(clientOf(transport, credential))).rejects.toMatchObject({
       type: 'unauthorized',
     });
     expect(sent).toHaveLength(1);
@@ -125,14 +147,14 @@ describe('a renewed access token', () => {
   it('is kept: one reading for the calls before, and one for those after a refusal', async () => {
     const { transport } = accepting('token-2');
     const client = clientOf(transport, credential);
-    for (let call = 0; call < 3; call += 1) await client.bulkMatch({ details });
+    for (let call = 0; call < 3; call += 1) await ask(client);
     expect(timesRead()).toBe(2);
   });
 
   it('is read once for calls that were refused at the same time', async () => {
     const { sent, transport } = accepting('token-2');
     const client = clientOf(transport, credential);
-    await Promise.all(Array.from({ length: 8 }, () => client.bulkMatch({ details })));
+    await Promise.all(Array.from({ length: 8 }, () => ask(client)));
     expect(timesRead()).toBe(2);
     expect(tokensOf(sent).toSorted()).toEqual([...Array(8).fill('token-1'), ...Array(8).fill('token-2')]);
   });
