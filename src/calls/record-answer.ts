@@ -1,11 +1,12 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
-import { alignMatches, type Alignment } from '../domain/identity/alignment.ts';
+import { alignMatches, withoutContested, type Alignment } from '../domain/identity/alignment.ts';
 import { worstCaseWithPhones } from '../domain/money/credit-rules.ts';
 import { parseCredits, wholeCredits, type Credits } from '../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../domain/late-results/awaited-results.ts';
 import { displayForm } from '../domain/identity/normalise.ts';
+import { findContestedRows } from './contested-rows.ts';
 import { answeredRows, withoutSuppressed, type AnsweredRow, type AnswerToRecord } from './answered-rows.ts';
 import {
   closeAttempt,
@@ -66,11 +67,13 @@ export async function recordAnswer(
   },
 ): Promise<RecordedAnswer> {
   const { answer, attemptId, people } = record;
-  const alignment = alignMatches(
+  const withinCall = alignMatches(
     people.map((person) => person.identity),
     answer.matches,
     emailHashes,
   );
+  const contested = await findContestedRows(warehouse.database, record, withinCall, emailHashes);
+  const alignment = withoutContested(withinCall, contested);
   const answered = answeredRows(people, alignment, answer);
   const isCredible = answer.creditsProblem !== 'too-large' && isCrediblePrice(answer, people.length);
   const consumed = isCredible ? answer.creditsConsumed : undefined;

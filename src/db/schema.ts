@@ -114,6 +114,8 @@ export interface RunRowsTable {
   opted_out: Generated<boolean>;
   /** Identity keys (`identityKeys` of the domain): what duplicates, freshness and claims are decided by. */
   keys: string[];
+  /** `matchKeysOfIdentity` of the domain: what the rows that a person could fit are found by. */
+  match_keys: Generated<number[]>;
 }
 
 /** The people that a plan asks for, in the order of the file; position 0 is the first person of batch 1 of page 1. */
@@ -681,7 +683,7 @@ export interface FetchedExportsTable {
 export interface SuppressionEntriesTable {
   /** SHA-256 of the identity key that was put on the list. */
   entry_id: Buffer;
-  kind: 'email' | 'profile' | 'person' | 'hash' | 'name' | 'domain';
+  kind: 'email' | 'profile' | 'person' | 'hash' | 'name' | 'domain' | 'record';
   /** Of an entry of that kind, in clear: it is no personal data, and subdomains are matched by it. */
   domain: string | null;
   reason: string | null;

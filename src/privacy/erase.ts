@@ -5,6 +5,7 @@ import { project } from '../people/project.ts';
 import { findPerson, peopleOf, type PersonTraces } from './person-traces.ts';
 import {
   lockSuppressionsExclusive,
+  recordKey,
   clearPersonalData,
   suppress,
   withoutIds,
@@ -69,7 +70,8 @@ export async function erase(
     // First of all: whoever writes of people now is waited for, and who comes later finds them on the list.
     await lockSuppressionsExclusive(transaction);
     const traces = await findPerson(transaction, known);
-    await suppress(transaction, traces.keys, { ...note, reason: note.reason ?? 'erased' });
+    const records = await recordsOf(transaction, traces);
+    await suppress(transaction, [...traces.keys, ...records], { ...note, reason: note.reason ?? 'erased' });
     const { phones, observations } = await eraseFromLog(transaction, traces);
     const answers = await countOf(
       sql`delete from raw_answers where attempt_id = any(${traces.attemptIds}::text[])`,
@@ -102,6 +104,24 @@ export async function erase(
     `.execute(transaction);
     return removed;
   });
+}
+
+/** Keys of the CRM records that are about the person: the next export may have another address for them. */
+async function recordsOf(
+  transaction: Transaction<Tables>,
+  { rows, contacts }: PersonTraces,
+): Promise<string[]> {
+  const found = await sql<{ key: string | null }>`
+    select ${recordKey} as key
+    from run_rows r
+    join runs on runs.run_id = r.run_id
+    where (r.run_id, r.row_number) in (
+      select * from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[]))
+  `.execute(transaction);
+  const ofContacts = contacts.flatMap(({ source, contactId }) =>
+    source === 'generic' || contactId.startsWith('key:') ? [] : [`record:${source}/${contactId}`],
+  );
+  return [...new Set([...found.rows.flatMap(({ key }) => key ?? []), ...ofContacts])];
 }
 
 /** Over anything that has a service and a person key. */

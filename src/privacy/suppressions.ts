@@ -74,17 +74,32 @@ export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean
   return rows[0]!.any;
 }
 
-/** Keys of staged rows, with their employers' domains. */
+/**
+ * Over `r`, a staged row, and `runs`, its run: the key of the CRM record that the row is of. Null where the export has no
+ * record id. Files without a named source share no ids, so that there the name is part of the key.
+ */
+export const recordKey = sql`
+  case
+    when r.contact_id ~ '^(key|row|erased):' then null
+    when coalesce(runs.source, 'generic') <> 'generic' then 'record:' || runs.source || '/' || r.contact_id
+    else 'record:generic/' || r.contact_id || '|' || lower(coalesce(r.first_name || ' ' || r.last_name, r.name))
+  end
+`;
+
+/** Keys of staged rows, with their employers' domains and their CRM records. */
 export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    select r.row_number, identity_key from run_rows r, unnest(r.keys || ('domain:' || r.domain)) as identity_key
+    select r.row_number, identity_key
+    from run_rows r
+    join runs on runs.run_id = r.run_id,
+    unnest(r.keys || ('domain:' || r.domain) || ${recordKey}) as identity_key
     where r.run_id = ${runId} and r.row_number in (${rowNumbers}) and identity_key is not null
   `;
 }
 
 /** What a staged row says of a person on the list is not kept: they may want to be in no file of ours. */
 export const clearPersonalData = sql`raw = '[]', person_id = null, email = null, other_emails = null, hashed_email = null,
-  profile_url = null, first_name = null, last_name = null, name = null, organization_name = null, domain = null, keys = '{}'`;
+  profile_url = null, first_name = null, last_name = null, name = null, organization_name = null, domain = null, keys = '{}', match_keys = '{}'`;
 
 const hidden = 'suppressed-';
 

@@ -5,7 +5,7 @@ import type { Warehouse } from '../db/database.ts';
 import type { Asked } from './pages.ts';
 import { positionPilot } from './pilot.ts';
 import { optionsOutsidePlan } from './begin-run.ts';
-import { hasSuppressions, listedRows, clearPersonalData } from '../privacy/suppressions.ts';
+import { clearPersonalData, hasSuppressions, listedRows, recordKey } from '../privacy/suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
 /**
@@ -164,6 +164,10 @@ async function dropSuppressed(transaction: Transaction<Tables>, runId: string): 
   const keys = sql`
     select row_number, identity_key from plan_keys union all
     select row_number, 'domain:' || domain from run_rows where run_id = ${runId} and outcome is null and domain is not null
+    union all
+    select r.row_number, ${recordKey} from run_rows r
+    join runs on runs.run_id = r.run_id
+    where r.run_id = ${runId} and r.outcome is null
   `;
   await sql`
     create temporary table plan_listed on commit drop as

@@ -1,3 +1,5 @@
+import type { Identity } from '../../src/domain/identity/identity.ts';
+import { matchKeysOfIdentity } from '../../src/domain/identity/match-keys.ts';
 import type { Warehouse } from '../../src/db/database.ts';
 import { findOrBeginRun, type RunSpec } from '../../src/runs/begin-run.ts';
 import { setRunStatus, type RunRecord } from '../../src/runs/runs.ts';
@@ -22,6 +24,17 @@ export interface StagedRow {
   readonly lastName?: string;
   readonly organizationName?: string;
   readonly contactId?: string;
+}
+
+/** What the row says, as a call is asked with it. */
+function identityOf({ email, profileUrl, firstName, lastName, organizationName }: StagedRow): Identity {
+  return {
+    ...(email !== undefined && { email }),
+    ...(profileUrl !== undefined && { profileUrl }),
+    ...(firstName !== undefined && { firstName }),
+    ...(lastName !== undefined && { lastName }),
+    ...(organizationName !== undefined && { organizationName }),
+  };
 }
 
 let files = 0;
@@ -71,6 +84,7 @@ export async function stagedRun(
         outcome: row.outcome ?? null,
         raw: '[]',
         keys: [...row.keys],
+        match_keys: matchKeysOfIdentity(identityOf(row)),
         opted_out: row.optedOut ?? false,
         email: row.email ?? null,
         profile_url: row.profileUrl ?? null,

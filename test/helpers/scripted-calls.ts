@@ -58,7 +58,7 @@ export async function answerBatch(
       batch,
       priority: 'ad-hoc',
       rowNumbers: people.map(({ rowNumber }) => rowNumber),
-      creditsPerPerson: wholeCredits(20),
+      creditsPerPerson: wholeCredits(waterfall.length > 0 ? 20 : 1),
       deadlineSeconds: 30,
       lateResults: waterfall.length > 0,
     },

@@ -1,5 +1,6 @@
 import type { Identity } from './identity.ts';
 import {
+  isRival,
   isStub,
   readyIdentity,
   readyPerson,
@@ -80,7 +81,7 @@ export function alignMatches(
     for (const row of open) {
       const gift = ambiguous.has(row) ? undefined : candidate(row, level);
       if (!gift) continue;
-      if (hasRivals(row, gift.matchIndex, level, open)) ambiguous.add(row);
+      if (hasRivals(row, gift.matchIndex, level)) ambiguous.add(row);
       else given.set(row, gift);
     }
   }
@@ -104,11 +105,15 @@ export function alignMatches(
   /** A person who fits the row at this level, and no row at a higher one. */
   function candidate(row: number, level: Level): Gift | undefined {
     for (const [matchIndex, fit] of fits[row]!.entries()) {
-      if (fit?.strength !== level) continue;
-      const isIdentified = fits.some((_, other) => isFit(other, matchIndex, 'strong'));
-      if (level === 'strong' || !isIdentified) return { matchIndex, evidence: fit.evidence };
+      if (fit?.strength === level && (level === 'strong' || !isIdentified(matchIndex)))
+        return { matchIndex, evidence: fit.evidence };
     }
     return undefined;
+  }
+
+  /** Whether a person fits some row by an identifier. */
+  function isIdentified(matchIndex: number): boolean {
+    return fits.some((_, row) => isFit(row, matchIndex, 'strong'));
   }
 
   /** Whether a person fits a row at this level, by any of the elements in which they came. */
@@ -117,15 +122,26 @@ export function alignMatches(
   }
 
   /**
-   * Another person fits the row equally well, or the person fits another row equally well that no identifier has
-   * settled.
+   * Somebody else fits the row as well; or, of weak evidence, another row could be the person. A person who is identified
+   * by a row is not counted for another row: that row itself is, if it says the same name.
    */
-  function hasRivals(row: number, matchIndex: number, level: Level, open: readonly number[]): boolean {
+  function hasRivals(row: number, matchIndex: number, level: Level): boolean {
     const otherPeople = fits[row]!.some(
-      (fit, match) => fit?.strength === level && !isSamePerson(match, matchIndex),
+      (fit, match) =>
+        fit?.strength === level &&
+        !isSamePerson(match, matchIndex) &&
+        (level === 'strong' || !isIdentified(match)),
     );
-    const otherRows = open.some((other) => other !== row && isFit(other, matchIndex, level));
-    return otherPeople || (level === 'weak' && otherRows);
+    return otherPeople || (level === 'weak' && [...rows.keys()].some((other) => isRow(other)));
+
+    function isRow(other: number): boolean {
+      return (
+        other !== row &&
+        fits[other]!.some(
+          (fit, match) => fit && isSamePerson(match, matchIndex) && isRival(fit, rows[row]!, rows[other]!),
+        )
+      );
+    }
   }
 
   function whyNot(row: number): AlignedRow {
@@ -140,6 +156,24 @@ export function alignMatches(
     const doubtful = (inPlace ? doubts[match] : undefined) ?? doubts.find((fit) => fit && isNamesake(fit));
     return doubtful ? doubtOf(doubtful) : 'it fits nobody who was asked for';
   }
+}
+
+/**
+ * Takes people back from rows to whom weak evidence gave them: rows outside of the call could be those people as well.
+ *
+ * @param contested indexes of rows
+ */
+export function withoutContested(alignment: Alignment, contested: ReadonlySet<number>): Alignment {
+  const reason = 'another contact could be this person as well';
+  return {
+    rows: alignment.rows.map((row, index) => (contested.has(index) ? mismatch(reason) : row)),
+    quarantined: [
+      ...alignment.quarantined,
+      ...alignment.rows.flatMap((row, index) =>
+        row.outcome === 'enriched' && contested.has(index) ? [{ matchIndex: row.matchIndex, reason }] : [],
+      ),
+    ],
+  };
 }
 
 function isNamesake(fit: Fit): boolean {

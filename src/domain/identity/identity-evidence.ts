@@ -1,5 +1,6 @@
 import { emailDomain, isRoleAddress, parseEmail } from './email-address.ts';
 import type { Identity } from './identity.ts';
+import { identityKeys } from './identity-keys.ts';
 import { compareNames, compareReady, isMadeOfName, type ComparedName } from './name-agreement.ts';
 import {
   compareEmployers,
@@ -11,20 +12,34 @@ import { displayForm } from './normalise.ts';
 import type { Person } from './person.ts';
 import { parseProfileUrl } from './profile-url.ts';
 
+/** Evidence that names no one person: it holds only where no other contact could be that person. */
+const weakEvidence = ['name_and_organization', 'email_names_person'] as const;
+type WeakEvidence = (typeof weakEvidence)[number];
+
 /** Why a person was accepted for a row; stored with the row's attempt. */
-export type Evidence =
-  'person_id' | 'profile_url' | 'email' | 'hashed_email' | 'name_and_organization' | 'email_names_person';
+export type Evidence = 'person_id' | 'profile_url' | 'email' | 'hashed_email' | WeakEvidence;
+
+/** Whether evidence names more than one person, perhaps. */
+export function isWeak(evidence: Evidence): evidence is WeakEvidence {
+  return weakEvidence.some((each) => each === evidence);
+}
 
 /**
  * How well a person fits a row.
  *
  * - `strong`: an identifier that belongs to one person agrees.
  * - `weak`: name and employer agree.
- * - `none`: nothing speaks for it; `reason` is what speaks against it.
+ * - `none`: nothing speaks for it; `reason` is what speaks against it. `sameName`: the names agree. `namesake`: the employers
+ *   agree as well, and something else contradicts.
  */
 export type Fit =
   | { readonly strength: 'strong' | 'weak'; readonly evidence: Evidence }
-  | { readonly strength: 'none'; readonly reason: string; readonly sameName: boolean };
+  | {
+      readonly strength: 'none';
+      readonly reason: string;
+      readonly sameName: boolean;
+      readonly namesake: boolean;
+    };
 
 /** Hexadecimal hashes of an address, for rows that hold only a hash. The domain itself computes none: it is pure. */
 export type EmailHashes = (email: string) => readonly string[];
@@ -32,6 +47,8 @@ export type EmailHashes = (email: string) => readonly string[];
 /** A row, made ready to be compared with many people. */
 export interface ComparedIdentity {
   readonly identity: Identity;
+  /** `identityKeys` of it. */
+  readonly keys: readonly string[];
   readonly name: ComparedName | undefined;
   readonly employers: Employers;
 }
@@ -49,6 +66,7 @@ export interface ComparedPerson {
 export function readyIdentity(identity: Identity): ComparedIdentity {
   return {
     identity,
+    keys: identityKeys(identity),
     name: compareReady(identity.firstName, identity.lastName, identity.name),
     employers: employersOfIdentity(identity),
   };
@@ -87,6 +105,15 @@ export function isStub(person: Person): boolean {
 }
 
 /**
+ * Whether a row could be a person whom weak evidence gives to another row: it fits the person, or says the same name and
+ * employer, whatever else it says. Two rows that share an identity key are one contact entered twice, and no rivals.
+ */
+export function isRival(fit: Fit, row: ComparedIdentity, other: ComparedIdentity): boolean {
+  if (fit.strength === 'none' && !fit.namesake) return false;
+  return !row.keys.some((key) => other.keys.includes(key));
+}
+
+/**
  * Weighs a person against a row. Does not look at places: the same pair always weighs the same.
  *
  * The identity rule (docs/identity.md): an identifier that agrees accepts. Where the first name contradicts, an address
@@ -99,7 +126,11 @@ export function isStub(person: Person): boolean {
 export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf: EmailHashes): Fit {
   const { identity } = row;
   const names = compareNames(row.name, candidate.name);
-  const against = (reason: string): Fit => ({ strength: 'none', reason, sameName: names === 'agree' });
+  const against = (reason: string): Fit => {
+    const sameName = names === 'agree';
+    const namesake = sameName && compareEmployers(row.employers, candidate.employers) === 'agree';
+    return { strength: 'none', reason, sameName, namesake };
+  };
 
   const [strong, ...others] = agreeingIdentifiers(identity, candidate, hashesOf);
   if (strong !== undefined) {

@@ -103,7 +103,7 @@ function isWordOrInitial(one: string, other: string): boolean {
 }
 
 /** A letter of a script that has small ones; in others, a single character is a whole name. */
-function isInitial(word: string): boolean {
+export function isInitial(word: string): boolean {
   return /^\p{Ll}$/u.test(word);
 }
 
@@ -127,10 +127,20 @@ function words(text: string | null | undefined): string[] {
  * A first name alone is too common to name anybody, and so is one with an initial of the last name.
  */
 export function isMadeOfName(localPart: string, name: ComparedName): boolean {
+  const letters = lettersOfLocalPart(localPart);
+  return letters !== undefined && localPartsOf(name).includes(letters);
+}
+
+/** What of a local part can name somebody; undefined where it has a number. */
+export function lettersOfLocalPart(localPart: string): string | undefined {
+  if (/\p{N}/u.test(localPart)) return undefined;
+  return comparisonForm(localPart.split('+')[0]!).replace(/[^\p{L}]/gu, '');
+}
+
+/** The letters of the local parts that are made of a name. */
+export function localPartsOf(name: ComparedName): string[] {
   const first = name.first.join('');
   const last = name.last.join('');
-  if (first === '' || last.length < 2) return false;
-  if (/\p{N}/u.test(localPart)) return false;
-  const letters = comparisonForm(localPart.split('+')[0]!).replace(/[^\p{L}]/gu, '');
-  return [first + last, last + first, first[0]! + last, last + first[0]!].includes(letters);
+  if (first === '' || last.length < 2) return [];
+  return [first + last, last + first, first[0]! + last, last + first[0]!];
 }

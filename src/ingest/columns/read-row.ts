@@ -8,6 +8,7 @@ import {
 import { isFreeMail } from '../../domain/identity/free-mail.ts';
 import { identityKeys } from '../../domain/identity/identity-keys.ts';
 import type { Identity } from '../../domain/identity/identity.ts';
+import { matchKeysOfIdentity } from '../../domain/identity/match-keys.ts';
 import { displayForm, parseName, parseOrganizationName } from '../../domain/identity/normalise.ts';
 import type { Outcome } from '../../domain/runs/outcome.ts';
 import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
@@ -26,6 +27,7 @@ export interface StagedRow {
   readonly identity: Identity;
   readonly optedOut: boolean;
   readonly keys: readonly string[];
+  readonly matchKeys: readonly number[];
 }
 
 /** No field of a CRM holds as much; a file that was pasted into a cell does. */
@@ -46,7 +48,7 @@ export function createRowReader(
   return (cells, rowNumber, fault) => {
     if (fault !== undefined) {
       const contactId = `row:${rowNumber}`;
-      const nothing = { identity: nobody, optedOut: false, keys: [] };
+      const nothing = { identity: nobody, optedOut: false, keys: [], matchKeys: [] };
       return { rowNumber, contactId, outcome: 'malformed', reason: fault, cells, ...nothing };
     }
     const identity = readIdentity(cells, columns);
@@ -63,6 +65,7 @@ export function createRowReader(
         isOptedOut(decodeText(cells[optOut.column] ?? none), optOut.polarity, optOut.values),
       ),
       keys,
+      matchKeys: usable ? matchKeysOfIdentity(identity) : [],
     };
   };
 }

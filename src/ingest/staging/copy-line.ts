@@ -20,6 +20,7 @@ export const copyColumns = [
   'domain',
   'opted_out',
   'keys',
+  'match_keys',
   'raw',
 ].join(', ');
 
@@ -55,6 +56,7 @@ export function copyLine(runId: string, row: StagedRow): ByteText {
     identity.domain,
     row.optedOut ? 't' : 'f',
     textArray(row.keys),
+    `{${row.matchKeys.join(',')}}`,
   ].join('\t');
   return `${encodeText(values)}\t${JSON.stringify(row.cells)}` as ByteText;
 }

@@ -25,7 +25,113 @@ async function contact(contactId: string): Promise<Record<string, unknown> | und
   return rows[0] as Record<string, unknown> | undefined;
 }
 
-describe('a contact whose CRM record became another person', () => {
+describe('two people of one name at one employer', () => {
+  const acme = { name: 'Acme Widgets', primary_domain: 'acme.example' };
+  const locked = 'email_not_unlocked@domain.com';
+  let people = 0;
+
+  /** Two namesakes at one employer, and the one of them whom the service finds for both. */
+  function namesakes() {
+    people += 1;
+    const name = { firstName: 'John', lastName: `Smith${'abcdefghij'[people]!}` };
+    const row = (local: string) => ({
+      ...name,
+      keys: [`email:${local}${people}@acme.example`],
+      email: `${local}${people}@acme.example`,
+      organizationName: 'Acme Widgets',
+      contactId: `${local}-${people}`,
+    });
+    const person = { id: `P-${people}`, first_name: 'John', last_name: name.lastName, email: locked };
+    return { first: row('js'), second: row('john.s'), person: { ...person, organization: acme } };
+  }
+
+  /** They fill the rest of a batch, and no other test knows them. */
+  const strangers = () =>
+    Array.from({ length: 9 }, (_, index) => ({
+      keys: [`email:f${people}-${index}@fill.example`],
+      email: `f${people}-${index}@fill.example`,
+      firstName: `F${index}`,
+      lastName: 'Fill',
+      contactId: `fill-${people}-${index}`,
+    }));
+
+  it('are both refused the person who fits both, in one call', async () => {
+    const { first, second, person } = namesakes();
+    const runId = await runningRunOf(warehouse, [first, second]);
+    await answerBatch(warehouse, { runId }, () => [person, person]);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch', 'identity_mismatch']);
+  });
+
+  it.each([
+    [1, 2],
+    [2, 1],
+  ])(
+    'are both refused the person who fits both, in two calls of which batch %i comes first',
+    async (...order) => {
+      const { first, second, person } = namesakes();
+      const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
+      for (const batch of order)
+        await answerBatch(warehouse, { runId, batch }, (asked) =>
+          asked.map(({ identity }) => (identity.firstName === 'John' ? person : null)),
+        );
+      const outcomes = await outcomesOf(warehouse, runId);
+      expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'identity_mismatch']);
+      expect(await contact(first.contactId)).toBeUndefined();
+      expect(await contact(second.contactId)).toBeUndefined();
+      const { rows } = await warehouse.pool.query(
+        `select q.reason from quarantined_people q join attempts using (attempt_id) where run_id = $1`,
+        [runId],
+      );
+      expect(rows.map(({ reason }) => reason as string)).toEqual(
+        Array(2).fill('another contact could be this person as well'),
+      );
+    },
+  );
+
+  it('are refused the person also where the other one is a contact of another source, known from an earlier run', async () => {
+    const { first, second, person } = namesakes();
+    await runningRunOf(warehouse, [first], { source: 'hubspot' });
+    const runId = await runningRunOf(warehouse, [second], { source: 'salesforce' });
+    await answerBatch(warehouse, { runId }, () => [person]);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch']);
+  });
+
+  it('are told apart by an identifier: the one who bears it is accepted, and the other is not', async () => {
+    const { first, second, person } = namesakes();
+    const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
+    for (const batch of [1, 2])
+      await answerBatch(warehouse, { runId, batch }, (asked) =>
+        asked.map(({ identity }) =>
+          identity.firstName === 'John' ? { ...person, personal_emails: [second.email] } : null,
+        ),
+      );
+    const outcomes = await outcomesOf(warehouse, runId);
+    expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'enriched']);
+  });
+
+  it('leave alone a contact of that name at another employer', async () => {
+    const { first, second, person } = namesakes();
+    const elsewhere = {
+      ...second,
+      keys: ['email:j@globex.example'],
+      email: 'j@globex.example',
+      organizationName: 'Globex',
+    };
+    const runId = await runningRunOf(warehouse, [first, elsewhere]);
+    await answerBatch(warehouse, { runId }, () => [person, null]);
+    expect((await outcomesOf(warehouse, runId))[0]).toBe('enriched');
+  });
+
+  it('are one contact where both rows bear the same address in two sources', async () => {
+    const { first, person } = namesakes();
+    await runningRunOf(warehouse, [first], { source: 'hubspot' });
+    const runId = await runningRunOf(warehouse, [{ ...first, contactId: '0031' }], { source: 'salesforce' });
+    await answerBatch(warehouse, { runId }, () => [person]);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
+  });
+});
+
+describe('a contact whose CRM record became somebody else', () => {
   it('keeps nothing of the former person when neither person has a service id', async () => {
     const ada = { email: 'ada@one.example', firstName: 'Ada', lastName: 'Novak', contactId: 'reused' };
     const before = await runningRunOf(warehouse, [{ keys: ['email:ada@one.example'], ...ada }]);

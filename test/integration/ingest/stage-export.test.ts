@@ -93,6 +93,7 @@ describe('a row', () => {
         organization_name: 'Orbit, Ltd.',
         domain: 'orbit.example',
         opted_out: true,
+        match_keys: expect.any(Array) as unknown,
         keys: [
           'email:ada.n@orbit.example',
           'email:ada@gmail.com',

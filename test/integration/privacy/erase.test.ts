@@ -16,6 +16,7 @@ import {
 } from '../../helpers/late-calls.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { everything } from '../../helpers/everything.ts';
+import { runningRunOf } from '../../helpers/scripted-calls.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
 
 const note = { by: 'somebody', reason: 'ticket 17' };
@@ -81,6 +82,44 @@ describe('a person who is erased', () => {
       [call.attemptId],
     );
     expect(rows).toEqual([{ people: 3, found_people: 3, settled: '27' }]);
+  });
+
+  it.each(['hubspot', 'generic'])(
+    'is not asked for under another address in the same record of a %s export',
+    async (source) => {
+      const [person] = (await enrichedCall()).people;
+      const { email, ...name } = person!.identity;
+      const record = `record-${source}`;
+      await runningRunOf(
+        warehouse,
+        [{ keys: [`email:${email}`], email: email!, ...name, contactId: record }],
+        { source },
+      );
+      await erase(warehouse, [`email:${email}`], note);
+      const again = await runningRunOf(
+        warehouse,
+        [
+          { keys: ['email:new@orbit.example'], email: 'new@orbit.example', ...name, contactId: record },
+          { keys: ['email:zoe@orbit.example'], email: 'zoe@orbit.example', contactId: `${record}-other` },
+        ],
+        { source },
+      );
+      expect(await outcomesOf(warehouse, again)).toEqual(['suppressed', null]);
+      const { rows } = await warehouse.pool.query(
+        'select email, first_name from run_rows where run_id = $1 and row_number = 1',
+        [again],
+      );
+      expect(rows).toEqual([{ email: null, first_name: null }]);
+    },
+  );
+
+  it('is suppressed in no file without a named source in which the same record id is somebody else', async () => {
+    const erased = { email: 'ida@orbit.example', firstName: 'Ida', lastName: 'Brandt', contactId: '5' };
+    await runningRunOf(warehouse, [{ keys: ['email:ida@orbit.example'], ...erased }]);
+    await erase(warehouse, ['email:ida@orbit.example'], note);
+    const other = { email: 'max@fjord.example', firstName: 'Max', lastName: 'Quist', contactId: '5' };
+    const runId = await runningRunOf(warehouse, [{ keys: ['email:max@fjord.example'], ...other }]);
+    expect(await outcomesOf(warehouse, runId)).toEqual([null]);
   });
 
   it('is found by what only the service knows of them, and in the rows of other exports', async () => {

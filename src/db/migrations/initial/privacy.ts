@@ -2,7 +2,7 @@
 export const privacyTables = [
   `create table enrichment.suppression_entries (
     entry_id bytea primary key,
-    kind text not null check (kind in ('email', 'profile', 'person', 'hash', 'name', 'domain')),
+    kind text not null check (kind in ('email', 'profile', 'person', 'hash', 'name', 'domain', 'record')),
     domain text check ((domain is not null) = (kind = 'domain')),
     reason text,
     added_by text not null,

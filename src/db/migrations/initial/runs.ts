@@ -57,8 +57,12 @@ export const runTables = [
     domain text,
     opted_out boolean not null default false,
     keys text[] not null,
+    match_keys integer[] not null default '{}',
     primary key (run_id, row_number)
   )`,
+  // The list of what is new in the index is short: every search reads it.
+  `create index run_rows_by_match_key on enrichment.run_rows using gin (match_keys)
+    with (gin_pending_list_limit = 1024)`,
 
   `create table enrichment.run_people (
     run_id text not null,

@@ -1,0 +1,64 @@
+import { isRoleAddress } from './email-address.ts';
+import type { Identity } from './identity.ts';
+import { readyIdentity, readyPerson } from './identity-evidence.ts';
+import { identityKeys } from './identity-keys.ts';
+import { isInitial, lettersOfLocalPart, localPartsOf, type ComparedName } from './name-agreement.ts';
+import type { Person } from './person.ts';
+
+/**
+ * Keys by which the rows that a person could fit are found: a row that `weigh` finds to fit a person, or to be a namesake of
+ * theirs, shares a key with that person. Rows that share one need not fit. The hashes of an address are not among a person's
+ * keys: a row that holds nothing but a hash is found by no name either.
+ *
+ * @returns keys of a row
+ */
+export function matchKeysOfIdentity(identity: Identity): number[] {
+  const { name } = readyIdentity(identity);
+  const addresses = [identity.email, ...(identity.otherEmails ?? [])];
+  const isNamed = name !== undefined && name.all.length > 1;
+  return hashed([
+    ...identityKeys(identity),
+    ...(name ? nameKeys(name) : []),
+    ...addresses.flatMap((email) =>
+      email === undefined || isNamed || isRoleAddress(email)
+        ? []
+        : (lettersOfLocalPart(email.slice(0, email.lastIndexOf('@'))) ?? []),
+    ),
+  ]);
+}
+
+/** The keys of a person, of which `matchKeysOfIdentity` shares one with every row that the person could fit. */
+export function matchKeysOfPerson(person: Person): number[] {
+  const { personId, profileUrl, emails, name } = readyPerson(person);
+  return hashed([
+    ...identityKeys({
+      ...(personId !== undefined && { personId }),
+      ...(profileUrl !== undefined && { profileUrl }),
+      otherEmails: [...emails],
+    }),
+    ...(name ? [...nameKeys(name), ...localPartsOf(name)] : []),
+  ]);
+}
+
+/** The first letter of the first name with each word of the last, in both orders; in scripts without initials the whole. */
+function nameKeys({ first, last, all }: ComparedName): string[] {
+  if (last.length === 0) return all.map((word) => `name ${word}`);
+  const inOrder = (firstNames: readonly string[], lastNames: readonly string[]): string[] => [
+    ...[...lastNames, lastNames.join('')]
+      .filter((word) => !isInitial(word))
+      .map((word) => `name ${firstNames[0]![0]} ${word}`),
+    ...(/\p{Lo}/u.test(all.join('')) ? [`name ${[...firstNames, ...lastNames].join('')}`] : []),
+  ];
+  return [...inOrder(first, last), ...inOrder(last, first)];
+}
+
+/** FNV-1a with 32 bits, as a signed integer: the keys only have to find rows, and a row that is found by chance does not fit. */
+function hashed(keys: readonly string[]): number[] {
+  const hashes = keys.map((key) => {
+    let hash = 0x811c9dc5;
+    for (let index = 0; index < key.length; index += 1)
+      hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
+    return hash | 0;
+  });
+  return [...new Set(hashes)];
+}
