@@ -21,10 +21,21 @@ export interface Damage {
   readonly linesSwallowed: number;
 }
 
+export interface InspectionContext {
+  /** So many records at the beginning are no rows. */
+  readonly exempt: number;
+  /** The text ends with the file. */
+  readonly last: boolean;
+  /** Is filled with the positions of records whose quotes are not as they should be. */
+  readonly doubtful: number[];
+  /** Is filled with records in one line with an odd number of quotes: position → the line begins without a quote. */
+  readonly unpaired: Map<number, boolean>;
+}
+
 /** As `Damage`, counted from the beginning of the damaged text. */
 type DamagedText = Omit<Damage, 'index' | 'start'>;
 
-/** Of a quote that is never closed, so many lines below it are looked at. */
+/** Of a quote that is never closed or closed too late, so many lines below it are looked at. */
 const linesSampled = 50;
 
 /**
@@ -39,6 +50,7 @@ export class DamageInspector {
   readonly #shape: RowShape;
   readonly #lineBreak: '\r' | '\n';
   readonly #quoted: Papa.Parser;
+  readonly #first: Papa.Parser;
   readonly #literal: Papa.Parser;
 
   constructor(dialect: Dialect, shape: RowShape) {
@@ -47,6 +59,7 @@ export class DamageInspector {
     this.#lineBreak = lineBreakOf(dialect);
     const { delimiter } = dialect;
     this.#quoted = new Papa.Parser({ delimiter, newline: this.#lineBreak });
+    this.#first = new Papa.Parser({ delimiter, newline: this.#lineBreak, preview: 1 });
     this.#literal = new Papa.Parser({ delimiter, newline: this.#lineBreak, fastMode: true });
   }
 
@@ -54,18 +67,16 @@ export class DamageInspector {
    * The first damaged record.
    *
    * @param input the text that was parsed
-   * @param exempt so many records at the beginning are no rows
-   * @param last the text ends with the file
    */
   find(
     input: string,
     { data, errors, meta }: Papa.ParseResult<ByteText[]>,
-    exempt: number,
-    last: boolean,
+    { exempt, last, doubtful, unpaired }: InspectionContext,
   ): Damage | undefined {
     const breaks = this.#breaksIn(input.slice(0, meta.cursor));
     const isAnyTall = breaks + (last ? 1 : 0) > data.length;
-    if (!isAnyTall && errors.length === 0 && !data.some((record) => this.#mayBeJoined(record)))
+    const isAnyOdd = input.includes('"') && data.some(hasQuoteAtEnd);
+    if (!isAnyTall && !isAnyOdd && errors.length === 0 && !data.some((record) => this.#mayBeJoined(record)))
       return undefined;
     const guessed = new Set(errors.map((error) => error.row));
     const unclosed = errors.find((error) => error.code === 'MissingQuotes')?.row;
@@ -73,7 +84,12 @@ export class DamageInspector {
     for (const [index, record] of data.entries()) {
       const height = isAnyTall ? 1 + record.reduce((sum, cell) => sum + this.#breaksIn(cell), 0) : 1;
       const end = this.#endOfLines(input, start, height);
+      if (isAnyOdd && hasQuoteAtEnd(record) && countCharacter(input.slice(start, end), '"') % 2 === 1) {
+        unpaired.set(index, input[start] !== '"');
+      }
       const isDoubtful = height > 1 || index === unclosed || this.#mayBeJoined(record);
+      if (index >= exempt && guessed.has(index) && record.some((cell) => this.#isUnclear(cell)))
+        doubtful.push(index);
       if (index >= exempt && isDoubtful) {
         const text = input.slice(start, end);
         const damage =
@@ -85,7 +101,10 @@ export class DamageInspector {
                   ? this.#isOpen(text)
                   : this.#hasSwallowed(text, record, guessed.has(index)),
               );
-        if (damage) return { ...damage, index, start, end: start + damage.end };
+        if (damage) {
+          if (doubtful.at(-1) === index) doubtful.pop();
+          return { ...damage, index, start, end: start + damage.end };
+        }
       }
       start = end;
     }
@@ -109,6 +128,11 @@ export class DamageInspector {
     return { kind: 'joined', end: text.length, records: data, linesSwallowed: 0 };
   }
 
+  /** Of a record whose quotes are not as they should be: the cell may end at the quote in it. */
+  #isUnclear(cell: string): boolean {
+    return cell.includes('"') && (cell.includes(this.#dialect.delimiter) || /[\r\n]/.test(cell));
+  }
+
   #mayBeJoined(record: readonly ByteText[]): boolean {
     if (record.length === this.#shape.width && record.length > 1) return false;
     const sign = this.#lineBreak === '\n' ? '\r' : '\n';
@@ -125,8 +149,12 @@ export class DamageInspector {
   #hasSwallowed(text: string, record: readonly ByteText[], isGuessed: boolean): boolean {
     const [first, ...below] = this.#linesOf(text).map((line) => this.#cellsOf(line));
     const { looksLikeRow, width } = this.#shape;
-    if (isGuessed) return below.some((cells) => cells.length === width && !continuesCell(cells));
-    if (record.length !== width) return below.some(looksLikeRow);
+    if (isGuessed || record.length !== width) {
+      const isRow = isGuessed
+        ? (cells: readonly ByteText[]) => cells.length === width && !continuesCell(cells)
+        : looksLikeRow;
+      return below.some(isRow) || this.#recordsBelow(text).some(isRow);
+    }
     const between = below.slice(0, -1);
     return (
       (looksLikeRow(first!) && looksLikeRow(below.at(-1)!)) ||
@@ -144,6 +172,18 @@ export class DamageInspector {
       this.#literalCells(first).length === this.#shape.width &&
       below.some((line) => this.#shape.looksLikeRow(this.#cellsOf(line)))
     );
+  }
+
+  /** What is read from the beginning of each line below the first: a row may itself have cells of several lines. */
+  #recordsBelow(text: string): ByteText[][] {
+    const records: ByteText[][] = [];
+    let start = this.#endOfLines(text, 0, 1);
+    for (let line = 0; line < linesSampled && start < text.length; line += 1) {
+      const below = this.#first.parse(text.slice(start), 0, false) as Papa.ParseResult<ByteText[]>;
+      if (below.errors.length === 0 && below.data[0]) records.push(below.data[0]);
+      start = this.#endOfLines(text, start, 1);
+    }
+    return records;
   }
 
   /** A line as if it stood alone; quotes that do not enclose cells in it are characters like others. */
@@ -177,4 +217,8 @@ export class DamageInspector {
     }
     return end;
   }
+}
+
+function hasQuoteAtEnd(record: readonly string[]): boolean {
+  return record[0]!.includes('"') || record[record.length - 1]!.includes('"');
 }

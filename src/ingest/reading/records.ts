@@ -13,6 +13,10 @@ export interface RecordBatch {
   readonly records: ByteText[][];
   /** Why records cannot be read, by their positions. */
   readonly faults: ReadonlyMap<number, string>;
+  /** Records in one line with an odd number of quotes, in the first or last cell: position → it begins without one. */
+  readonly unpaired: ReadonlyMap<number, boolean>;
+  /** The file ends with these records, in the middle of a line. */
+  readonly endsInLine?: boolean;
 }
 
 /** What is known of the rows. */
@@ -27,6 +31,9 @@ const longestRecord = 4 * 1024 * 1024;
 /** Text that may be read again behind damaged quotes. Beyond it, quotes enclose no cells in this file. */
 const longestReread = 64 * 1024 * 1024;
 
+const unclear =
+  'a quote stands inside of a cell with delimiters or line breaks: where the cell ends is not clear';
+const restOfDamage = 'the line may be the rest of the record above, in which a quote is not closed';
 const noFaults: ReadonlyMap<number, string> = new Map();
 
 /**
@@ -48,6 +55,8 @@ export class RecordParser {
   #rest = '';
   #line = 1;
   #reread = 0;
+  /** Cells in the line above of the record that was damaged last: what follows may be the rest of it. */
+  #cellsDamaged = 0;
 
   /** @param expected without it, records are taken as the quotes say */
   constructor(path: string, dialect: Dialect, expected?: RowExpectation) {
@@ -76,17 +85,24 @@ export class RecordParser {
   parse(text: ByteText, last: boolean): RecordBatch {
     const records: ByteText[][] = [];
     const faults = new Map<number, string>();
+    const unpaired = new Map<number, boolean>();
     let input = this.#withOneLineEnd(this.#rest + text, last);
     for (;;) {
       const parsed = this.#parser.parse(input, 0, !last) as Papa.ParseResult<ByteText[]>;
       const { data, errors, meta } = parsed;
       if (this.#dialect.lineEnds !== 'CR' && input.includes('\r')) dropCarriageReturns(data);
       const exempt = Math.min(this.#recordsBefore, data.length);
-      const damage = this.#inspector?.find(input, parsed, exempt, last);
+      const doubtful: number[] = [];
+      const odd = new Map<number, boolean>();
+      const damage = this.#inspector?.find(input, parsed, { exempt, last, doubtful, unpaired: odd });
+      for (const index of doubtful) faults.set(records.length + index, unclear);
+      for (const [index, isPlain] of odd) {
+        if (index < (damage?.index ?? data.length)) unpaired.set(records.length + index, isPlain);
+      }
       if (damage === undefined) {
         const unclosed = errors.find((error) => error.code === 'MissingQuotes');
         if (unclosed) throw this.#unclosedQuote(input, unclosed.index ?? 0);
-        append(records, data);
+        this.#append(data, records, faults);
         this.#recordsBefore -= exempt;
         this.#line += this.#breaks(input, meta.cursor);
         input = input.slice(meta.cursor);
@@ -97,12 +113,13 @@ export class RecordParser {
         input = this.#takeOut(input, overlong, records, faults);
         continue;
       }
-      append(records, data.slice(0, damage.index));
+      this.#append(data.slice(0, damage.index), records, faults);
       this.#recordsBefore -= exempt;
       input = this.#takeOut(input, damage, records, faults);
     }
+    const endsInLine = last && this.#rest + text !== '' && !/[\r\n]$/.test(this.#rest + text);
     this.#rest = input;
-    return { records, faults: faults.size === 0 ? noFaults : faults };
+    return { records, endsInLine, unpaired, faults: faults.size === 0 ? noFaults : faults };
   }
 
   /** Puts the damaged lines in as what they are, and returns the text behind them. */
@@ -115,9 +132,11 @@ export class RecordParser {
           `${counted(damage.linesSwallowed, 'line')} below, which are read on their own`,
       );
     }
-    append(records, damage.records);
+    this.#append(damage.records, records, faults);
+    this.#cellsDamaged = 0;
     this.#line += this.#breaks(input, damage.end);
     const rest = input.slice(damage.end);
+    if (damage.kind === 'swallowed' && !rest.startsWith('"')) this.#cellsDamaged = damage.records[0]!.length;
     this.#reread += rest.length;
     if (this.#reread <= longestReread) return rest;
     throw new Problem('export.unclosed-quote', 'too many quotes are opened and never closed', {
@@ -125,6 +144,16 @@ export class RecordParser {
       next: 'export the file again with quotes written twice inside of cells; a mapping file can say "quotes": "none" where they enclose no cells',
       exitCode: exitCodes.usage,
     });
+  }
+
+  #append(more: readonly ByteText[][], records: ByteText[][], faults: Map<number, string>): void {
+    for (const record of more) {
+      const closesQuote = this.#cellsDamaged > 0 && record[0]!.split('"').length % 2 === 0;
+      if (closesQuote || (this.#cellsDamaged === 1 && record.length > 1))
+        faults.set(records.length, restOfDamage);
+      if (record.length > 1) this.#cellsDamaged = 0;
+      records.push(record);
+    }
   }
 
   #breaks(text: string, end: number): number {
@@ -179,10 +208,6 @@ export async function* readRecords(
   );
   for await (const bytes of readByteText(file, () => parser.line, signal)) yield parser.parse(bytes, false);
   yield parser.parse('' as ByteText, true);
-}
-
-function append(records: ByteText[][], more: readonly ByteText[][]): void {
-  for (const record of more) records.push(record);
 }
 
 function dropCarriageReturns(records: ByteText[][]): void {

@@ -13,6 +13,8 @@ export interface RowShape {
   readonly width: number;
   /** Whether the cells of a line, read on its own, are those of a row. */
   readonly looksLikeRow: (cells: readonly ByteText[]) => boolean;
+  /** Whether cells, as many as a row has, are pieces of a text with delimiters in it whose quotes were lost. */
+  readonly isTornText: (cells: readonly ByteText[]) => boolean;
 }
 
 /** A few damaged rows do not hide how the others are written. */
@@ -34,6 +36,7 @@ export function findRowShape(path: string, { header, rows }: Layout, columns: Co
       cells.some((cell) => cell.trim() !== '') &&
       !continuesCell(cells) &&
       fit(cells) !== undefined,
+    isTornText: (cells) => continuesCell(cells) && (fit(cells) === undefined || cells.some(closesQuote)),
   });
   const usual = usualWidth(rows);
   const alike = rows.filter((row) => row.length === usual);
@@ -58,8 +61,20 @@ export function findRowShape(path: string, { header, rows }: Layout, columns: Co
  * stands without quotes. A file that writes a space behind every delimiter is no such case.
  */
 export function continuesCell(cells: readonly string[]): boolean {
-  const behind = cells.slice(1).filter((cell) => cell.trim() !== '');
-  return behind.some((cell) => cell.startsWith(' ')) && !behind.every((cell) => cell.startsWith(' '));
+  let isSpaced = false;
+  let isPlain = false;
+  for (let index = 1; index < cells.length; index += 1) {
+    const cell = cells[index]!;
+    if (cell === '' || (cell.startsWith(' ') && cell.trim() === '')) continue;
+    if (cell.startsWith(' ')) isSpaced = true;
+    else isPlain = true;
+  }
+  return isSpaced && isPlain;
+}
+
+/** A quote at the end of a cell, and none that opens it: the cell began further left. */
+function closesQuote(cell: string): boolean {
+  return cell.endsWith('"') && cell.split('"').length % 2 === 0;
 }
 
 /** Whether all rows have what the header does not have, or lack what it has, at their end and nowhere else. */

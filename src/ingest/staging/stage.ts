@@ -4,11 +4,8 @@ import { Chunk } from '../reading/chunk.ts';
 import { describeColumns } from '../columns/column-map.ts';
 import { copyLine } from './copy-line.ts';
 import { readDataRecords } from '../reading/data-records.ts';
-import { leftOut } from '../reading/layout.ts';
 import { openExport, type ReadingOptions } from '../reading/open-export.ts';
-import { createRecordCheck, createRowReader } from '../columns/read-row.ts';
-import { createHeaderCheck } from '../columns/repeated-header.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
+import { createRowReader } from '../columns/read-row.ts';
 import { finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
 import { changedExport, refuseChange } from '../reading/survey.ts';
 
@@ -51,8 +48,6 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   const reading: ReadingRecord = { header, mapping, source };
   const warnings = [...opened.warnings];
 
-  const faultOf = createRecordCheck(header.length, opened.shape.width);
-  const headerIn = createHeaderCheck(header);
   const readRow = createRowReader(opened.columns);
   let rows = 0;
   let malformed = 0;
@@ -69,16 +64,17 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
     // Looked at by whoever awaits it; until then it is no unhandled rejection.
     staging.catch(() => {});
   };
-  const footer = (count: number) => warnings.push(leftOut(count, 'below the table'));
   try {
-    for await (const { records, faults } of readDataRecords(opened, footer, signal)) {
+    for await (const { records, faults } of readDataRecords(
+      opened,
+      (warning) => warnings.push(warning),
+      signal,
+    )) {
       const lines: ByteText[] = [];
       for (let index = 0; index < records.length; index += 1) {
         rows += 1;
         const cells = records[index]!;
-        const repeated = headerIn(cells);
-        if (repeated === 'other') throw secondHeader(path, rows);
-        const fault = repeated ? 'the header once more' : (faults.get(index) ?? faultOf(cells));
+        const fault = faults.get(index);
         if (fault !== undefined) malformed += 1;
         if (rows > run.rowsStaged) lines.push(copyLine(runId, readRow(cells, rows, fault)));
       }
@@ -94,14 +90,6 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   await refuseChange(opened.survey);
   await finishStaging(pool, runId, rows, reading);
   return { rows, malformed, source, header, mapping, warnings };
-}
-
-function secondHeader(path: string, row: number): Problem {
-  return new Problem('export.second-header', 'a second header with other columns stands among the rows', {
-    where: `${path}, row ${row}`,
-    next: 'split the file there into two, and run each of them',
-    exitCode: exitCodes.usage,
-  });
 }
 
 async function readRun(pool: Pool, runId: string): Promise<{ fileSha256: string; rowsStaged: number }> {
