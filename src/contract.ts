@@ -355,6 +355,8 @@ export interface RunFacts {
   readonly run_id: string;
   readonly workflow_id: string;
   readonly status: string;
+  /** A stable name of the reason, such as `source.unnamed`. */
+  readonly reason_type: string | null;
   readonly reason: string | null;
   readonly next: string | null;
   readonly source: string | null;

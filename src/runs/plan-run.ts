@@ -15,6 +15,7 @@ import { countFillable } from './contacts-to-reconcile.ts';
 import { pagesOf } from './pilot.ts';
 import { planRows } from './plan.ts';
 import { getRun, savePlan, setRunStatus } from './runs.ts';
+import { refuseUnnamedSource } from './unnamed-source.ts';
 
 export interface PlanDependencies {
   readonly warehouse: Warehouse;
@@ -28,7 +29,7 @@ export interface PlanDependencies {
 /**
  * Plans a staged run: outcomes before spending, people, calls, credits, time. Spends nothing.
  *
- * @returns `refused` where the run is bound to another plan
+ * @returns `refused` where the run is bound to another plan, or its contact ids are those of other people
  */
 export async function planRun(dependencies: PlanDependencies, runId: string): Promise<PlanOutcome> {
   const { warehouse, service, rateLimits, budgets } = dependencies;
@@ -36,6 +37,8 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const run = await getRun(warehouse, runId);
   if (run.plan && run.planHash) return planned(warehouse, runId, run.plan);
   await setRunStatus(warehouse, runId, 'planning', undefined);
+  const unnamed = await refuseUnnamedSource(warehouse, run);
+  if (unnamed) return { kind: 'refused', pauseReason: unnamed };
   await openRunBudget(database, runId, limitOf(run.options.maxCredits));
   await forgetOldCalls(database, Math.max(86_400, ...rateLimits.map((limit) => limit.seconds)));
   await forgetOldBatches(database);

@@ -30,6 +30,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     run_id: run.runId,
     workflow_id: run.runId,
     status: run.status,
+    reason_type: run.pauseReason?.type ?? null,
     reason: run.pauseReason?.reason ?? null,
     next: run.pauseReason?.next ?? null,
     source: run.source,

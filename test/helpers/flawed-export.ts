@@ -184,7 +184,10 @@ const flaws = {
       .join('');
     const cut = lines[line]!.cells.join(form.delimiter);
     const left = 1 + (at % cut.length);
-    return { text: before + cut.slice(0, left), damaged: [line], rowsLeft: line };
+    const rest = cut.slice(0, left);
+    // An empty cell in quotes is an empty line.
+    if (rest === '""') return { text: before + rest, damaged: [], rowsLeft: line - 1 };
+    return { text: before + rest, damaged: [line], rowsLeft: line };
   },
 } satisfies Record<string, Flaw>;
 

@@ -169,6 +169,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
       run_id: runId,
       workflow_id: runId,
       status: 'finished',
+      reason_type: null,
       reason: null,
       next: null,
       source: 'hubspot',

@@ -132,7 +132,8 @@ export function describeUndone({ at, by, reason }: Undone): string {
 
 /** The exit code that a run's facts stand for. */
 export function exitCodeOf(facts: RunFacts): number {
-  if (facts.status === 'failed') return exitCodes.failed;
+  if (facts.status === 'failed')
+    return facts.reason_type === 'source.unnamed' ? exitCodes.usage : exitCodes.failed;
   if (facts.status !== 'finished' && facts.status !== 'cancelled') return exitCodes.needsPerson;
   // Unknown credits need a person's decision, whatever the outcomes of the rows are.
   if (facts.credits.unknown !== '0') return exitCodes.needsPerson;

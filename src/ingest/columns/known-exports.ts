@@ -31,7 +31,7 @@ export const knownExports: readonly KnownExport[] = [
   {
     // The service's own export. Its contact id names the saved contact, not the person that `details.id` asks for.
     source: 'service',
-    signatures: [['Apollo Contact Id', 'Company Name for Emails']],
+    signatures: [['Apollo Contact Id', 'Company Name for Emails|Person Linkedin Url|Email']],
     fields: {
       contact_id: ['Apollo Contact Id'],
       email: ['Email', 'Secondary Email', 'Tertiary Email'],
@@ -92,17 +92,31 @@ export const knownExports: readonly KnownExport[] = [
     signatures: [
       ['Record ID|Record ID - Contact', 'First Name', 'Last Name', 'Email'],
       ['hs_object_id', 'firstname', 'lastname', 'email'],
+      // As Fivetran replicates it.
+      ['property_email', 'property_firstname', 'property_lastname|property_company'],
     ],
     fields: {
-      contact_id: ['Record ID', 'Record ID - Contact', 'Contact ID', 'hs_object_id'],
+      contact_id: [
+        'Record ID',
+        'Record ID - Contact',
+        'Contact ID',
+        'hs_object_id',
+        'property_hs_object_id',
+        'id',
+      ],
+      first_name: ['property_firstname'],
+      last_name: ['property_lastname'],
       email: [
         'Email',
         'Work email',
         'Additional email addresses',
         'hs_additional_emails',
+        'property_email',
+        'property_work_email',
+        'property_hs_additional_emails',
         'Private e-mail address',
       ],
-      organization_name: ['Company Name', 'Associated Company', 'company'],
+      organization_name: ['Company Name', 'Associated Company', 'company', 'property_company'],
       domain: [
         'Company domain name',
         'Domain name',
@@ -110,8 +124,9 @@ export const knownExports: readonly KnownExport[] = [
         'hs_email_domain',
         'Website URL',
         'website',
+        'property_website',
       ],
-      profile_url: ['LinkedIn URL', 'LinkedIn', 'hs_linkedin_url'],
+      profile_url: ['LinkedIn URL', 'LinkedIn', 'hs_linkedin_url', 'property_hs_linkedin_url'],
     },
   },
   {
@@ -159,7 +174,12 @@ const numbered = (name: string): string[] => [1, 2, 3, 4, 5].map((number) => `${
  * `first_name`, `First Name` and `firstName` are one.
  */
 export const commonNames: FieldNames = {
-  contact_id: listed('contact id, record id, crm id, lead id, external id, id'),
+  contact_id: [
+    ...listed('contact id, record id, crm id, lead id, external id, id, apollo contact id'),
+    ...listed(
+      'datensatz-id, kontakt-id, id du contact, id de fiche, id. de registro, id de contacto, contact-id, id do contato',
+    ),
+  ],
   person_id: listed('apollo person id, apollo id, service person id'),
   email: [
     ...listed('email work, work email, work email address, business email, company email, corporate email'),
@@ -168,6 +188,14 @@ export const commonNames: FieldNames = {
     ),
     ...numbered('email'),
     ...numbered('e-mail'),
+    ...[1, 2, 3].flatMap((number) => [`e-mail ${number} address`, `email address ${number}`]),
+    ...listed(
+      'e-mail-adresse, mailadresse, adresse e-mail, adresse de messagerie, courriel, adresse électronique',
+    ),
+    ...listed('correo electrónico, correo, dirección de correo electrónico, e-mailadres, endereço de e-mail'),
+    ...listed(
+      'contact1 personal email, contact1 work email, contact1 preferred email, contact1 alternate email',
+    ),
     ...listed('secondary email, tertiary email, alternate email, email home, home email, personal email'),
     ...listed(
       'private email, email personal, email other, other email, additional email, additional emails, emails',
@@ -178,14 +206,30 @@ export const commonNames: FieldNames = {
     ...listed(
       'linkedin url, linkedin, linkedin profile, linkedin profile url, person linkedin url, person linkedin',
     ),
-    ...listed('linkedin page, linkedin link, contact linkedin url, profile url'),
+    ...listed(
+      'linkedin page, linkedin link, contact linkedin url, profile url, linkedin url c, linked in url c, linked in url',
+    ),
   ],
-  first_name: listed('first name, given name, forename, contact first name, fname'),
-  last_name: listed('last name, family name, surname, contact last name, lname'),
-  name: listed('full name, contact name, person name, name'),
+  first_name: [
+    ...listed('first name, given name, forename, contact first name, contact1 first name, fname'),
+    ...listed('vorname, prénom, nombre, primer nombre, voornaam, primeiro nome'),
+  ],
+  last_name: [
+    ...listed('last name, family name, surname, contact last name, contact1 last name, lname'),
+    ...listed(
+      'nachname, familienname, nom, nom de famille, apellido, apellidos, achternaam, sobrenome, apelido',
+    ),
+  ],
+  name: listed(
+    'full name, contact name, person name, name, vollständiger name, nom complet, nombre completo, volledige naam, naam, nome completo, nome',
+  ),
   organization_name: [
     ...listed('company name, organization name, organisation name, account name, employer, company'),
-    ...listed('organization, organisation, current company, account, business name'),
+    ...listed('organization, organisation, current company, account, business name, household account name'),
+    ...listed(
+      'firma, firmenname, unternehmen, unternehmensname, société, entreprise, nom de l’entreprise, empresa',
+    ),
+    ...listed("nom de l'entreprise, nombre de la empresa, compañía, bedrijf, bedrijfsnaam, nome da empresa"),
   ],
   domain: [
     ...listed(

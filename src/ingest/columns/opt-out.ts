@@ -14,7 +14,7 @@ import { headerKey } from './header-name.ts';
 export type OptOutPolarity = 'refusal' | 'consent';
 
 const refusalHeader =
-  /opt(?:ed)?out|unsubscri|dono?t(?:contact|e?mail|bulk|call|phone|fax|post|allow|enrich|process|market|sell|track)|suppress|blacklist|blocklist|gdprdelete|^isdeleted$|^masterrecordid$/;
+  /opt(?:ed)?out|unsubscri|dono?t(?:contact|e?mail|bulk|call|phone|fax|post|allow|enrich|process|market|sell|track)|suppress|blacklist|blocklist|gdprdelete|^isdeleted$|^fivetrandeleted$|^masterrecordid$/;
 const consentHeader =
   /consent|legalbasis|^allow|marketing(?:email)?(?:confirmation)?status|doubleoptin|^optin$|^optedin$/;
 

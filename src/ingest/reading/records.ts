@@ -136,7 +136,9 @@ export class RecordParser {
     this.#cellsDamaged = 0;
     this.#line += this.#breaks(input, damage.end);
     const rest = input.slice(damage.end);
-    if (damage.kind === 'swallowed' && !rest.startsWith('"')) this.#cellsDamaged = damage.records[0]!.length;
+    const [cells] = damage.records;
+    const mayContinue = cells!.length === 1 || !rest.startsWith('"');
+    if (damage.kind === 'swallowed' && mayContinue) this.#cellsDamaged = cells!.length;
     this.#reread += rest.length;
     if (this.#reread <= longestReread) return rest;
     throw new Problem('export.unclosed-quote', 'too many quotes are opened and never closed', {

@@ -5,6 +5,7 @@ import { headerKey } from '../columns/header-name.ts';
 import { isKnownName } from '../columns/known-names.ts';
 import { createRowFit, usedColumns } from '../columns/row-fit.ts';
 import { encodeText, type ByteText } from './byte-text.ts';
+import { countCharacter } from './dialect.ts';
 import { usualWidth, type Layout } from './layout.ts';
 
 /** What a row of one export looks like, so that a damaged record can be told from the rows it swallowed. */
@@ -36,7 +37,7 @@ export function findRowShape(path: string, { header, rows }: Layout, columns: Co
       cells.some((cell) => cell.trim() !== '') &&
       !continuesCell(cells) &&
       fit(cells) !== undefined,
-    isTornText: (cells) => continuesCell(cells) && (fit(cells) === undefined || cells.some(closesQuote)),
+    isTornText: (cells) => continuesCell(cells) && (fit(cells) === undefined || cells.some(hasHalfQuotes)),
   });
   const usual = usualWidth(rows);
   const alike = rows.filter((row) => row.length === usual);
@@ -72,9 +73,9 @@ export function continuesCell(cells: readonly string[]): boolean {
   return isSpaced && isPlain;
 }
 
-/** A quote at the end of a cell, and none that opens it: the cell began further left. */
-function closesQuote(cell: string): boolean {
-  return cell.endsWith('"') && cell.split('"').length % 2 === 0;
+/** A quote without its other half: the cell began further left, or ends further right. */
+function hasHalfQuotes(cell: string): boolean {
+  return cell.includes('"') && countCharacter(cell, '"') % 2 === 1;
 }
 
 /** Whether all rows have what the header does not have, or lack what it has, at their end and nowhere else. */

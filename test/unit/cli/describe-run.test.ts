@@ -36,6 +36,7 @@ const facts: RunFacts = {
   run_id: 'run-1',
   workflow_id: 'run-1',
   status: 'finished',
+  reason_type: null,
   reason: null,
   next: null,
   source: 'hubspot',

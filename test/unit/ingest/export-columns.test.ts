@@ -142,7 +142,7 @@ describe('columns are taken', () => {
 describe('a mapping file', () => {
   it('goes before what is recognised, and leaves the rest to it', () => {
     expect(
-      taken(['id', 'Nr', 'email', 'Mail', 'Firma'], { columns: { contact_id: 'Nr', email: ['Mail'] } }),
+      taken(['id', 'Nr', 'email', 'Mail', 'Sparte'], { columns: { contact_id: 'Nr', email: ['Mail'] } }),
     ).toEqual({
       contact_id: ['Nr'],
       email: ['Mail'],
@@ -237,5 +237,35 @@ describe('opting out', () => {
     const values = new Set(['unsubscribed']);
     expect(isOptedOut('Unsubscribed', 'consent', values)).toBe(true);
     expect(isOptedOut('no_consent', 'consent', values)).toBe(false);
+  });
+});
+
+describe('headers of other languages and tools are understood', () => {
+  it.each([
+    ['German', ['Vorname', 'Nachname', 'E-Mail-Adresse', 'Firma']],
+    ['French', ['Prénom', 'Nom', 'Adresse e-mail', 'Société']],
+    ['Spanish', ['Nombre', 'Apellidos', 'Correo electrónico', 'Empresa']],
+    ['Dutch', ['Voornaam', 'Achternaam', 'E-mailadres', 'Bedrijf']],
+    ['Portuguese', ['Primeiro nome', 'Sobrenome', 'Endereço de e-mail', 'Nome da empresa']],
+    [
+      'NPSP',
+      ['Contact1 First Name', 'Contact1 Last Name', 'Contact1 Personal Email', 'Household Account Name'],
+    ],
+    ['Fivetran', ['property_firstname', 'property_lastname', 'property_email', 'property_company']],
+  ])('%s', (_, header) => {
+    expect(taken(header)).toEqual({
+      first_name: [header[0]],
+      last_name: [header[1]],
+      email: [header[2]],
+      organization_name: [header[3]],
+    });
+  });
+
+  it('such as the further addresses of Outlook, the profile field of a custom CRM, and deleted rows of Fivetran', () => {
+    expect(taken(['E-mail Address', 'E-mail 2 Address', 'linked_in_url_c', '_fivetran_deleted'])).toEqual({
+      email: ['E-mail Address', 'E-mail 2 Address'],
+      profile_url: ['linked_in_url_c'],
+      opted_out: ['_fivetran_deleted'],
+    });
   });
 });

@@ -1,0 +1,91 @@
+import { sql } from 'kysely';
+import type { PauseReason } from '../contract.ts';
+import type { Warehouse } from '../db/database.ts';
+import { compareNames, compareReady, type ComparedName } from '../domain/identity/name-agreement.ts';
+import { counted } from '../domain/text/counted.ts';
+import type { RunRecord } from './runs.ts';
+
+/** Of a CRM that was recognised, a few records may have become somebody else; of most, it is another account's export. */
+const mostContacts = 0.5;
+const fewContacts = 3;
+/** So many contacts tell what a file is. */
+const contactsCompared = 10_000;
+
+interface NameCells {
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly name: string | null;
+}
+
+interface KnownContact {
+  readonly contact_id: string;
+  readonly shares_key: boolean;
+  readonly now: NameCells;
+  readonly before: NameCells;
+}
+
+/**
+ * Refuses a run whose source was not named and whose contact ids are those of other people in the warehouse: then the file
+ * comes from another system with the same small ids, and would overwrite contacts that were paid for. Under a name that
+ * was given, a record that has become somebody else is replaced.
+ *
+ * @returns undefined where the run may be planned
+ */
+export async function refuseUnnamedSource(
+  warehouse: Warehouse,
+  run: RunRecord,
+): Promise<PauseReason | undefined> {
+  if (isNamed(run)) return undefined;
+  const source = run.source ?? 'generic';
+  const contacts = await readKnownContacts(warehouse, run.runId, source);
+  const others = contacts.filter((contact) => !contact.shares_key && !mayBeOnePerson(contact));
+  const allowed = source === 'generic' ? 0 : Math.max(fewContacts, contacts.length * mostContacts);
+  if (others.length <= allowed) return undefined;
+  const ids = others.slice(0, 3).map((contact) => contact.contact_id);
+  return {
+    type: 'source.unnamed',
+    reason:
+      `${counted(others.length, 'contact id')} of this file ${others.length === 1 ? 'is' : 'are'} known as ` +
+      `somebody else of source "${source}" (such as ${ids.join(', ')}): nothing was paid`,
+    next: `name the system that the file comes from: --source NAME; if it is the same one, --source ${source} replaces them`,
+  };
+}
+
+function isNamed({ options }: RunRecord): boolean {
+  return options.source !== null || options.mapping?.['source'] !== undefined;
+}
+
+async function readKnownContacts(
+  { database }: Warehouse,
+  runId: string,
+  source: string,
+): Promise<readonly KnownContact[]> {
+  const found = await sql<KnownContact>`
+    select r.contact_id, r.keys && f.keys as shares_key,
+      jsonb_build_object('first_name', r.first_name, 'last_name', r.last_name, 'name', r.name) as now,
+      jsonb_build_object('first_name', f.first_name, 'last_name', f.last_name, 'name', f.name) as before
+    from run_rows r
+    join enriched_contacts c on c.source = ${source} and c.contact_id = r.contact_id
+    join run_rows f on f.run_id = c.run_id and f.row_number = c.row_number
+    join runs former on former.run_id = c.run_id
+    where r.run_id = ${runId}
+      and r.outcome is null
+      and r.contact_id not like 'key:%'
+      and cardinality(f.keys) > 0
+      and former.undone_at is null
+      and former.file_sha256 <> (select file_sha256 from runs where run_id = ${runId})
+    order by r.row_number
+    limit ${contactsCompared}
+  `.execute(database);
+  return found.rows;
+}
+
+/** A contact keeps its name where its address changes, and its first name where its last name does. */
+function mayBeOnePerson({ now, before }: KnownContact): boolean {
+  const verdict = compareNames(nameOf(now), nameOf(before));
+  return verdict === 'agree' || verdict === 'partly';
+}
+
+function nameOf({ first_name: first, last_name: last, name }: NameCells): ComparedName | undefined {
+  return compareReady(first, last, name);
+}
