@@ -7,7 +7,10 @@ import { openExport } from '../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../helpers/export-file.ts';
 import { flawedExport, type FlawedExport } from '../helpers/flawed-export.ts';
 
-const cases = Number(process.env['READING_CASES'] ?? 400);
+/** The same few cases in the suite; `npm run property:reading` draws others each time. */
+const chosen = process.env['READING_CASES'];
+const cases = Number(chosen ?? 250);
+const seed = chosen === undefined ? { seed: 7 } : {};
 const file = exportFiles();
 
 interface Read {
@@ -101,7 +104,7 @@ it(
         }
         expect(differences(flawed, found)).toEqual([]);
       }),
-      { numRuns: cases },
+      { numRuns: cases, ...seed },
     );
     if (cases > 400) console.table(Object.fromEntries([...ended].sort()));
   },

@@ -1,7 +1,7 @@
 import Papa from 'papaparse';
 import type { ByteText } from './byte-text.ts';
 import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
-import { continuesCell, type RowShape } from './row-shape.ts';
+import { continuesCell, hasHalfQuotes, type RowShape } from './row-shape.ts';
 
 /** Records that the parser has read otherwise than they were written. */
 export interface Damage {
@@ -124,7 +124,8 @@ export class DamageInspector {
     const line = text.replace(/[\r\n]+$/, '');
     const { data, errors } = parser.parse(line, 0, false) as Papa.ParseResult<ByteText[]>;
     if (errors.length > 0 || data.length < 2) return undefined;
-    if (data.some((cells) => cells.length !== this.#shape.width)) return undefined;
+    if (data.some((cells) => cells.length !== this.#shape.width || cells.some(hasHalfQuotes)))
+      return undefined;
     return { kind: 'joined', end: text.length, records: data, linesSwallowed: 0 };
   }
 

@@ -74,7 +74,7 @@ export function continuesCell(cells: readonly string[]): boolean {
 }
 
 /** A quote without its other half: the cell began further left, or ends further right. */
-function hasHalfQuotes(cell: string): boolean {
+export function hasHalfQuotes(cell: string): boolean {
   return cell.includes('"') && countCharacter(cell, '"') % 2 === 1;
 }
 
