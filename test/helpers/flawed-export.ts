@@ -33,7 +33,7 @@ const word = fc.constantFrom(
   '=1+1',
   '00042',
 );
-const text = fc.oneof(
+const anyText = fc.oneof(
   { weight: 4, arbitrary: word },
   { weight: 1, arbitrary: fc.constantFrom('', 'Acme, Inc', 'Acme; Inc', '5" pipe', '"quoted"', ', Inc') },
   { weight: 1, arbitrary: fc.constantFrom('line one\nline two', 'a, b, c\nd, e, f', 'one\r\ntwo') },
@@ -45,11 +45,11 @@ const columns: Readonly<Record<string, (n: number) => fc.Arbitrary<string>>> = {
   id: (n) => fc.constant(`${1000 + n}`),
   first_name: () => person,
   last_name: () => fc.oneof(person, fc.constant('')),
-  company: () => text,
+  company: () => anyText,
   email: (n) => fc.oneof({ weight: 5, arbitrary: fc.constant(`p${n}@acme.example`) }, fc.constant('')),
   linkedin_url: (n) => fc.oneof(fc.constant(`https://www.linkedin.com/in/p${n}`), fc.constant('')),
   'Marketing status': () => fc.constantFrom('Subscribed', 'Unsubscribed', ''),
-  notes: () => text,
+  notes: () => anyText,
   city: () => fc.constantFrom('Oslo', 'Graz', ''),
 };
 
