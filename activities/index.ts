@@ -86,9 +86,9 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
     changeRunBudget: (request) => beating(log, () => changeRunBudget(dependencies, request)),
     changePriority: ({ runId, priority }) => beating(log, () => setRunPriority(warehouse, runId, priority)),
     skipPage: (request) => beating(log, (signal) => skipWhenLanded(warehouse, request, signal)),
+    reconcileContacts: ({ runId }) => beating(log, (signal) => reconcileContacts(warehouse, runId, signal)),
     finishRun: ({ runId, ending, budget }) =>
-      beating(log, async (signal) => {
-        await reconcileContacts(warehouse, runId, signal);
+      beating(log, async () => {
         const facts = await finishRun(warehouse, runId, ending, budget);
         await keepCreditStatement(dependencies, runId);
         const { status, rows, calls, credits } = facts;

@@ -424,6 +424,8 @@ export interface ControlActivities {
   changePriority(request: RunRequest & { readonly priority: RunPriority }): Promise<void>;
   /** Waits for the calls of the page that are in flight; tells how many people will not be asked for. */
   skipPage(request: PageRequest & { readonly reason: string }): Promise<{ readonly people: number }>;
+  /** Compares the contacts of the run with the people who are known; tells how many got data, and how many lost it. */
+  reconcileContacts(request: RunRequest): Promise<{ readonly filled: number; readonly withdrawn: number }>;
   finishRun(
     request: RunRequest & {
       readonly ending: 'finished' | 'over_budget' | 'cancelled';

@@ -82,8 +82,17 @@ async function prepare(run: RunState): Promise<PlanSummary> {
     run.enter('awaiting approval');
     await condition(() => run.approved || run.isCancelling);
   }
+  if (!run.isCancelling) await reconcile(run);
   run.page = Math.max(run.page, planned.firstOpenPage);
   return planned.plan;
+}
+
+/** Contacts that are shown to be known people get their data without a call; those that contradict their person lose it. */
+async function reconcile({ runId }: RunState): Promise<void> {
+  await long.reconcileContacts.executeWithOptions(
+    { summary: 'compare the contacts with the people who are known' },
+    [{ runId }],
+  );
 }
 
 /** Scheduled runs are unattended: with a refused credential they pause before they spend anything. */
@@ -195,6 +204,7 @@ async function awaitLateResults(run: RunState): Promise<void> {
 async function finish(run: RunState, { ending, budget }: RunEnding): Promise<RunFacts> {
   run.late?.close();
   run.enter('finishing');
+  if (ending !== 'cancelled') await reconcile(run);
   const facts = await quick.finishRun.executeWithOptions(
     { summary: `every row gets its outcome (${ending})` },
     [{ runId: run.runId, ending, ...(budget !== undefined && { budget }) }],

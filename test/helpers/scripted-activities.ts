@@ -163,6 +163,8 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return { people: 10 };
   };
 
+  reconcileContacts: ControlActivities['reconcileContacts'] = async () => ({ filled: 0, withdrawn: 0 });
+
   finishRun: ControlActivities['finishRun'] = async ({ runId, ending }): Promise<RunFacts> => {
     this.ending = ending;
     return {
