@@ -1,8 +1,9 @@
 import { sql, type Transaction } from 'kysely';
 import { contradictionOf, matchKnown } from '../domain/identity/contact-validity.ts';
-import { identityColumns, identityOfColumns } from '../domain/identity/identity-columns.ts';
+import { identityOfColumns } from '../domain/identity/identity-columns.ts';
 import { appendToLog, type MatchDecision } from '../people/append-to-log.ts';
 import { emailHashes } from '../people/email-hashes.ts';
+import { recordCells } from '../people/record-cells.ts';
 import { reuseObservations } from '../people/reuse-observations.ts';
 import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -93,23 +94,6 @@ async function withdrawContradicted(transaction: Transaction<Tables>, range: Row
   );
   await appendToLog(transaction, range.service, { observations: [], matches: withdrawn });
   return withdrawn.length;
-}
-
-/** Keeps the newest cells of contacts that stay who they are. */
-async function recordCells(
-  transaction: Transaction<Tables>,
-  { runId, source }: RowRange,
-  rowNumbers: readonly number[],
-): Promise<void> {
-  if (rowNumbers.length === 0) return;
-  const columns = sql.raw(identityColumns.join(', '));
-  await sql`
-    insert into contact_records (source, contact_id, run_id, row_number, keys, ${columns})
-    select ${source}, contact_id, run_id, row_number, keys, ${columns}
-    from run_rows
-    where run_id = ${runId} and row_number = any(${rowNumbers}::int[])
-    on conflict do nothing
-  `.execute(transaction);
 }
 
 async function fillKnown(transaction: Transaction<Tables>, range: RowRange): Promise<number> {

@@ -5,9 +5,6 @@ import { compareNames, compareReady, type ComparedName } from '../domain/identit
 import { counted } from '../domain/text/counted.ts';
 import type { RunRecord } from './runs.ts';
 
-/** Of a CRM that was recognised, a few records may have become somebody else; of most, it is another account's export. */
-const mostContacts = 0.5;
-const fewContacts = 3;
 /** So many contacts tell what a file is. */
 const contactsCompared = 10_000;
 
@@ -35,12 +32,12 @@ export async function refuseUnnamedSource(
   warehouse: Warehouse,
   run: RunRecord,
 ): Promise<PauseReason | undefined> {
-  if (isNamed(run)) return undefined;
   const source = run.source ?? 'generic';
+  // The ids of a CRM that was recognised are an identity: a record of it that became somebody else is replaced.
+  if (isNamed(run) || source !== 'generic') return undefined;
   const contacts = await readKnownContacts(warehouse, run.runId, source);
   const others = contacts.filter((contact) => !contact.shares_key && !mayBeOnePerson(contact));
-  const allowed = source === 'generic' ? 0 : Math.max(fewContacts, contacts.length * mostContacts);
-  if (others.length <= allowed) return undefined;
+  if (others.length === 0) return undefined;
   const ids = others.slice(0, 3).map((contact) => contact.contact_id);
   return {
     type: 'source.unnamed',

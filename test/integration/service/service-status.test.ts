@@ -184,7 +184,7 @@ describe('the check of a run that no person watches', () => {
     const check = await checkRunService({ ...parts, isDeliveredTo: true, log }, runId);
     expect(check).toMatchObject({
       kind: 'refused',
-      stop: {
+      pauseReason: {
         type: 'service.credential-refused',
         reason: expect.stringContaining('does not accept the credential'),
         next: expect.stringContaining(`enrich resume ${runId}`),
