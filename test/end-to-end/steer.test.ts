@@ -57,13 +57,13 @@ describe('pausing', () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;
     expect((await system.enrich(['status', runId])).stdout).toContain(
-      `no person works at ${runId}: no command of this machine carries it out (any more)\n  next: enrich resume ${runId}`,
+      `no worker for ${runId}: no command of this machine carries it out any more\n  next: enrich resume ${runId}`,
     );
     const listed = await system.enrich(['status', '--json']);
-    expect(listed.stderr).toContain(`nobody works at ${runId}`);
+    expect(listed.stderr).toContain(`no worker for ${runId}`);
     const workers = join(system.directory, 'state', 'workers');
     const mark = announce(workers);
-    expect((await system.enrich(['status', runId])).stdout).not.toContain('nobody works');
+    expect((await system.enrich(['status', runId])).stdout).not.toContain('no worker for');
     withdraw(workers, mark);
     expect(await system.enrich(['pause', runId])).toMatchObject({ code: 0 });
     expect(system.sandbox.log.bill().calls).toBe(calls);
@@ -92,7 +92,7 @@ describe('a day without credits', () => {
     expect(status.stdout).toContain(
       `paused: a budget was empty, and has credits again: the run has not gone on yet\n  next: enrich resume ${runId}`,
     );
-    expect(status.stdout).not.toContain('nobody works');
+    expect(status.stdout).not.toContain('no worker for');
     const resumed = await system.enrich(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
     await expectPromisesKept(system);

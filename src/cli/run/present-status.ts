@@ -30,7 +30,7 @@ export async function describeIdle(session: Session, runs: readonly RunFacts[]):
     const { workers } = embeddedDirectories(config.embedded.dataDirectory);
     if (othersPresent(workers).length > 0) return [];
     return waiting.flatMap(({ run_id: runId }) => [
-      `  nobody works at ${runId}: no command of this machine carries it out (any more)`,
+      `  no worker for ${runId}: no command of this machine carries it out any more`,
       `  next: enrich resume ${runId}, or the same command again; both go on where it was left`,
     ]);
   }
@@ -38,7 +38,7 @@ export async function describeIdle(session: Session, runs: readonly RunFacts[]):
     const { isWorkerThere } = await import('../../temporal/connection.ts');
     if (await isWorkerThere(await session.temporal())) return [];
     return [
-      `  nobody works at ${waiting.map(({ run_id: runId }) => runId).join(', ')}: no worker takes runs from ${config.temporalAddress}`,
+      `  no worker for ${waiting.map(({ run_id: runId }) => runId).join(', ')}: no worker takes runs from ${config.temporalAddress}`,
       '  next: start one with: enrich worker',
     ];
   } catch (error) {

@@ -180,7 +180,7 @@ function ifUnknown(error: unknown): undefined {
 }
 
 function hasBudget({ budgets }: Config): boolean {
-  return Object.values(budgets).some((limit) => limit !== undefined);
+  return [budgets.perRun, ...Object.values(budgets.perPeriod)].some((limit) => limit !== undefined);
 }
 
 async function tellOutlook(session: Session, { definition, description }: KnownSchedule): Promise<void> {
