@@ -55,8 +55,11 @@ export async function syncLateResults(
     const due = await takeDuePolls(dependencies.warehouse, scope, pollsAtOnce);
     if (due.length === 0) break;
     for (const [index, poll] of due.entries()) {
-      const outcome = signal.aborted ? 'stop' : await pollOnce(dependencies, poll, signal);
-      if (outcome === 'next') continue;
+      const polled = signal.aborted
+        ? { next: false, applied: 0 }
+        : await pollOnce(dependencies, poll, signal);
+      applied += polled.applied;
+      if (polled.next) continue;
       for (const left of due.slice(signal.aborted ? index : index + 1))
         await putPollBack(dependencies.warehouse, left.attemptId);
       signal.throwIfAborted();
@@ -118,20 +121,21 @@ async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery
   }
 }
 
-/** @returns `stop` where no further poll can be made now */
+/** @returns whether a further poll can be made now, and how many deliveries took effect by this one */
 async function pollOnce(
   dependencies: LateDependencies,
   poll: DuePoll,
   signal: AbortSignal,
-): Promise<'next' | 'stop'> {
+): Promise<{ readonly next: boolean; readonly applied: number }> {
   const { warehouse } = dependencies;
   const later = pauseBetweenPolls(dependencies.pollAfterSeconds, poll.polls);
+  let applied = 0;
   try {
     const callId = `poll:${poll.attemptId}:${poll.polls}`;
     const polled = await pollWithinLimits(dependencies, { callId, requestId: poll.requestId }, signal);
     if (polled.kind === 'full') {
       await putPollBack(warehouse, poll.attemptId);
-      return 'stop';
+      return { next: false, applied };
     }
     const { answer } = polled;
     switch (answer.state) {
@@ -141,7 +145,7 @@ async function pollOnce(
       case 'result':
         await storePolled(warehouse, poll.attemptId, answer.body);
         await postponePoll(warehouse, poll.attemptId, later);
-        if (poll.waitIsOver) await settleByPolled(warehouse, poll.attemptId, answer.body, signal);
+        if (poll.waitIsOver) applied = await settleByPolled(warehouse, poll.attemptId, answer.body, signal);
         break;
       case 'no-result': {
         const reason = `nothing came: ${answer.deliveryStatus ?? 'no result'}`;
@@ -155,27 +159,29 @@ async function pollOnce(
         await stopPolling(warehouse, poll.attemptId, `it cannot be polled: ${answer.code}`);
         break;
     }
-    return 'next';
+    return { next: true, applied };
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
     await postponePoll(warehouse, poll.attemptId, error.retryAfterSeconds ?? later);
     // A refused key or an absent service answers the next poll the same way; an answer that cannot be read is about
     // this one.
-    return error.type === 'unreadable-answer' || error.type === 'answer-too-large' ? 'next' : 'stop';
+    const next = error.type === 'unreadable-answer' || error.type === 'answer-too-large';
+    return { next, applied };
   }
 }
 
-/** What a poll returns once the waiting is over can be the service's last word. */
+/** What a poll returns once the waiting is over can be final. @returns how many deliveries took effect */
 async function settleByPolled(
   warehouse: Warehouse,
   attemptId: string,
   body: Buffer,
   signal: AbortSignal,
-): Promise<void> {
-  await drainInbox(warehouse, { attemptId }, signal);
+): Promise<number> {
+  const applied = await drainInbox(warehouse, { attemptId }, signal);
   const content = readLateResult(body);
   const hash = createHash('sha256').update(body).digest('hex');
   if (content) await settleByLastPoll(warehouse, attemptId, { hash, content });
+  return applied;
 }
 
 /** Doubles from poll to poll, up to an hour: most results come within minutes, and some within a day. */

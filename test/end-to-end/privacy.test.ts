@@ -87,8 +87,8 @@ describe('enrich export', () => {
 
   it.each([
     ['--columns', 'emale', 'there is no column "emale"'],
-    ['--since', 'yesterday', '"yesterday" is no time'],
-    ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no time'],
+    ['--since', 'yesterday', '"yesterday" is no cursor'],
+    ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no cursor'],
   ])('refuses %s %s', async (flag, value, why) => {
     const ended = await system.enrich(['export', flag, value]);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
