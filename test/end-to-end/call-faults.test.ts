@@ -57,7 +57,7 @@ describe('a call that was certainly not sent', () => {
     async (cause) => {
       const addresses: Record<string, string> = {
         'refused connection': `http://127.0.0.1:${await freePort()}/api/v1`,
-        'unknown name': 'http://service.invalid/api/v1',
+        'unknown name': 'https://service.invalid/api/v1',
         'failed TLS': system.sandbox.baseUrl.replace('http:', 'https:'),
       };
       const shared = system.sharedTemporal();
