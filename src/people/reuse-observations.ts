@@ -2,8 +2,9 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 
 /**
- * Appends what undone runs had learned about people once more, for a run that would otherwise pay for it again: an observation of
- * its own with its origin, asked when the origin was asked. The caller projects the people afterwards.
+ * Appends what undone runs had learned about people once more, for a run that would otherwise pay for it again: an
+ * observation of its own with its origin, asked when the origin was asked. The caller holds the locks of these people,
+ * and projects them afterwards.
  */
 export async function reuseObservations(
   transaction: Transaction<Tables>,
@@ -14,7 +15,6 @@ export async function reuseObservations(
   }: { readonly runId: string; readonly service: string; readonly personKeys: readonly string[] },
 ): Promise<void> {
   if (personKeys.length === 0) return;
-  await sql`select lock_log(${service}, ${personKeys}::text[], '{}', '{}')`.execute(transaction);
   await sql`
     insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, delivery_id,
       origin_observation_id, organization_key, organization_facts, identity_keys, facts)

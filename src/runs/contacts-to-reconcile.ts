@@ -105,8 +105,9 @@ export async function readChangedContacts(
 }
 
 /**
- * Rows whose contact is nobody yet, each with every person who is known under one of its strong keys. People on the suppression
- * list are left out: nothing is written of them.
+ * Rows whose contact has no person yet, each with every person who is known under one of its strong keys. People on the
+ * suppression list are left out: nothing is written about them. A person without an id belongs to the contact that was
+ * asked for, and is not shared.
  */
 export async function readKnownCandidates(
   database: Kysely<Tables>,
@@ -124,12 +125,14 @@ export async function readKnownCandidates(
       join observations o on o.identity_keys @> array[identity_key] and o.service = ${range.service}
       left join runs u on u.run_id = o.run_id and u.undone_at is not null
       where identity_key !~ '^(?:name:|hash:|email:.*[|])'
+        and o.person_id is not null
       union all
       select r.row_number, p.person_key, null, false
       from r
       join people p on p.service = ${range.service}
         and (md5(p.email) = r.hashed_email or email_sha256(p.email) = r.hashed_email)
       where r.hashed_email is not null
+        and p.person_id is not null
     ), found as (
       select row_number, person_key, bool_and(is_undone) as is_undone, max(observation_id) as observation_id
       from named
@@ -184,8 +187,8 @@ function asRowAndPerson({ person_key, is_undone, ...row }: PersonRow): RowAndPer
 }
 
 /**
- * How many contacts of a planned run can at most be filled without a call: those that are not asked for and share a strong key with
- * a known person, or with a row that is asked for.
+ * How many contacts of a planned run can at most be filled without a call: those that are not asked for and share a
+ * strong key with a known person, or with a row that is asked for.
  */
 export async function countFillable(
   database: Kysely<Tables>,
@@ -203,7 +206,9 @@ export async function countFillable(
         where identity_key !~ '^(?:name:|email:.*[|])'
           and (r.outcome = 'duplicate' or exists (
             select from observations o
-            where o.service = ${service} and o.identity_keys @> array[identity_key])))
+            where o.service = ${service}
+              and o.identity_keys @> array[identity_key]
+              and o.person_id is not null)))
   `.execute(database);
   return rows[0]!.fillable;
 }

@@ -3,6 +3,7 @@ import { contradictionOf, matchKnown } from '../domain/identity/contact-validity
 import { identityOfColumns } from '../domain/identity/identity-columns.ts';
 import { appendToLog, type MatchDecision } from '../people/append-to-log.ts';
 import { emailHashes } from '../people/email-hashes.ts';
+import { lockLog } from '../people/project.ts';
 import { recordCells } from '../people/record-cells.ts';
 import { reuseObservations } from '../people/reuse-observations.ts';
 import { lockSuppressionsShared } from '../privacy/suppressions.ts';
@@ -27,9 +28,9 @@ export interface ReconciledContacts {
 const rowsPerBatch = 1_000;
 
 /**
- * Compares the contacts of a run with the people who are known, before and after its calls. A contact whose cells contradict its
- * person loses that person's data. A contact that is nobody yet, and is shown to be a known person by its own cells, gets that
- * person's data, whichever row, file, source or run paid for it.
+ * Compares the contacts of a run with the people who are known, before and after its calls. A contact whose cells
+ * contradict its person loses that person's data. A contact without a person whose own cells show a known person gets
+ * that person's data, whichever row, file, source or run paid for it.
  *
  * Doing so again changes nothing. Stored answers of an undone run are used as well: they were paid for.
  *
@@ -49,18 +50,22 @@ export async function reconcileContacts(
   for (let after = 0; after < run.rowsStaged; after += rowsPerBatch) {
     signal.throwIfAborted();
     const range = { runId, source, service, after, to: after + rowsPerBatch, repeated };
-    const batch = await warehouse.database.transaction().execute(async (transaction) => {
-      // First of all locks: somebody who is erased now is erased before this batch is read, or after it is written.
-      await lockSuppressionsShared(transaction);
-      return {
-        withdrawn: await withdrawContradicted(transaction, range),
-        filled: await fillKnown(transaction, range),
-      };
-    });
-    filled += batch.filled;
-    withdrawn += batch.withdrawn;
+    // A transaction each: contacts are locked before people, and one that did both would lock contacts after people.
+    withdrawn += await inBatch(warehouse, (transaction) => withdrawContradicted(transaction, range));
+    filled += await inBatch(warehouse, (transaction) => fillKnown(transaction, range));
   }
   return { filled, withdrawn };
+}
+
+/** The suppression list is the first lock: an erasure comes before a batch is read, or after the batch is written. */
+async function inBatch(
+  { database }: Warehouse,
+  work: (transaction: Transaction<Tables>) => Promise<number>,
+): Promise<number> {
+  return database.transaction().execute(async (transaction) => {
+    await lockSuppressionsShared(transaction);
+    return work(transaction);
+  });
 }
 
 /** Rows that repeat the record id of an earlier row of the file. */
@@ -115,6 +120,11 @@ async function fillKnown(transaction: Transaction<Tables>, range: RowRange): Pro
     matches.push(decisionOf(range, person, match.personKey, match.evidence));
     notes.push({ rowNumber, note: 'filled without a call' });
   }
+  await lockLog(transaction, {
+    service: range.service,
+    people: matches.flatMap(({ person_key: key }) => (key === null ? [] : [key])),
+    contacts: matches.map(({ contact_id: contactId }) => ({ source: range.source, contactId })),
+  });
   await reuseObservations(transaction, { ...range, personKeys: [...undone] });
   await appendToLog(transaction, range.service, { observations: [], matches });
   await noteRows(transaction, range.runId, notes);
@@ -148,7 +158,9 @@ async function noteRows(
 ): Promise<void> {
   await sql`
     update run_rows r
-    set reason = concat_ws('; ', nullif(regexp_replace(r.reason, '(; |^)(not filled: .*|filled without a call)$', ''), ''),
+    set reason = concat_ws(
+      '; ',
+      nullif(regexp_replace(r.reason, '(; |^)(not filled: .*|filled without a call)$', ''), ''),
       n.note)
     from unnest(${notes.map(({ rowNumber }) => rowNumber)}::int[], ${notes.map(({ note }) => note)}::text[])
       as n (row_number, note)

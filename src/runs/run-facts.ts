@@ -49,9 +49,14 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
 /** Contacts that this run gave the data of a known person without a call. */
 async function countFilled({ database }: Warehouse, runId: string): Promise<number> {
   const { rows } = await sql<{ filled: number }>`
-    select count(distinct (source, contact_id))::int as filled
-    from contact_matches
-    where run_id = ${runId} and not asked and person_key is not null
+    select count(distinct (m.source, m.contact_id))::int as filled
+    from contact_matches m
+    where m.run_id = ${runId}
+      and not m.asked
+      and m.person_key is not null
+      and not exists (
+        select from contact_matches a
+        where a.run_id = m.run_id and a.asked and a.source = m.source and a.contact_id = m.contact_id)
   `.execute(database);
   return rows[0]!.filled;
 }
