@@ -1,4 +1,5 @@
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { Warehouse } from '../db/database.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -94,36 +95,71 @@ async function requireKept(database: Kysely<Tables>, cursor: string): Promise<vo
   if (rows[0]?.pruned !== true) return;
   throw new Problem('changes.cursor-too-old', `changes after the cursor ${cursor} are no longer kept`, {
     where: '--since',
-    next: 'read enriched_contacts as a whole, then continue with the newest cursor: enrich changes without --since',
+    next: 'note the newest cursor (enrich changes --json | tail -1), read enriched_contacts as a whole, continue after it',
     exitCode: exitCodes.usage,
   });
 }
 
+/** Changes that are older than a time and that every reader could have read. @param before null: none */
+function oldChanges(before: RawBuilder<Date | null>): RawBuilder<unknown> {
+  return sql`
+    from changes
+    where changed_at < ${before}
+      and transaction_id < pg_snapshot_xmin(pg_current_snapshot())`;
+}
+
+/** How many changes are older than a time. @param before null: none */
+export async function countOldChanges(
+  { database }: Warehouse,
+  before: RawBuilder<Date | null>,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count ${oldChanges(before)}`.execute(
+    database,
+  );
+  return rows[0]!.count;
+}
+
 /**
- * Drops changes that are older than their retention, and keeps up to where: readers behind it are told.
+ * Drops changes that are older than a time, the oldest first, and records how far: a reader whose cursor lies before that
+ * is told.
  *
+ * @param before null: nothing is dropped
+ * @param signal ends it between two batches
  * @returns how many were dropped
  */
-export async function pruneChanges(database: Kysely<Tables>, seconds: number): Promise<number> {
-  const { rows } = await sql<{ dropped: number }>`
-    with dropped as (
-      delete from changes
-      where changed_at < now() - make_interval(secs => ${seconds}::float8)
-        and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-      returning transaction_id, change_id
-    ), newest as (
-      select transaction_id, change_id from dropped
-      order by transaction_id desc, change_id desc
-      limit 1
-    ), marked as (
-      insert into changes_pruned as p (singleton, pruned_transaction_id, pruned_change_id)
-      select true, transaction_id, change_id from newest
-      on conflict (singleton) do update
-        set pruned_transaction_id = excluded.pruned_transaction_id, pruned_change_id = excluded.pruned_change_id
-        where (p.pruned_transaction_id, p.pruned_change_id)
-          < (excluded.pruned_transaction_id, excluded.pruned_change_id)
-    )
-    select count(*)::int as dropped from dropped
-  `.execute(database);
-  return rows[0]!.dropped;
+export async function pruneChanges(
+  { database }: Warehouse,
+  before: RawBuilder<Date | null>,
+  signal: AbortSignal,
+): Promise<number> {
+  let total = 0;
+  while (!signal.aborted) {
+    const { rows } = await sql<{ dropped: number }>`
+      with old as (
+        select change_id ${oldChanges(before)}
+        order by transaction_id, change_id
+        limit ${pageSize}
+      ), dropped as (
+        delete from changes
+        where change_id in (select change_id from old)
+        returning transaction_id, change_id
+      ), newest as (
+        select transaction_id, change_id from dropped
+        order by transaction_id desc, change_id desc
+        limit 1
+      ), marked as (
+        insert into changes_pruned as p (singleton, pruned_transaction_id, pruned_change_id)
+        select true, transaction_id, change_id from newest
+        on conflict (singleton) do update
+          set pruned_transaction_id = excluded.pruned_transaction_id, pruned_change_id = excluded.pruned_change_id
+          where (p.pruned_transaction_id, p.pruned_change_id)
+            < (excluded.pruned_transaction_id, excluded.pruned_change_id)
+      )
+      select count(*)::int as dropped from dropped
+    `.execute(database);
+    const { dropped } = rows[0]!;
+    total += dropped;
+    if (dropped < pageSize) break;
+  }
+  return total;
 }

@@ -3,6 +3,7 @@ import { effectiveStatuses, ineffectiveStatuses } from '../domain/late-results/d
 import { sql, type RawBuilder } from 'kysely';
 import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
+import { countOldChanges, pruneChanges } from '../people/read-changes.ts';
 import { countReplaced, removeReplaced } from '../people/replaced-observations.ts';
 import { maySpend } from '../db/run-states.ts';
 import { clearPersonalData } from './suppressions.ts';
@@ -16,6 +17,8 @@ export interface PruneFigures {
   readonly staging: { readonly runs: number; readonly rows: number };
   /** Observations that newer ones have replaced. */
   readonly observations: { readonly count: number };
+  /** Entries of the change feed. */
+  readonly changes: { readonly count: number };
   /** Older as well, and still needed: a call or a delivery of theirs waits for something. */
   readonly kept: {
     readonly answers: number;
@@ -96,6 +99,7 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
     quarantine: { count: found.quarantined, bytes: found.quarantinedBytes },
     staging: { runs: found.runs, rows: found.rows },
     observations: { count: await countReplaced(warehouse, before(retention.observations)) },
+    changes: { count: await countOldChanges(warehouse, before(retention.changes)) },
     kept: {
       answers: found.keptAnswers,
       deliveries: found.keptDeliveries,
@@ -107,8 +111,8 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
 
 /**
  * Removes what is older than its retention and no longer needed: bodies of answers, bodies of deliveries, what staged rows say
- * of people, and observations that newer ones have replaced. Calls, credits, outcomes, hashes of
- * deliveries, contacts and the memory of who was asked stay.
+ * of people, observations that newer ones have replaced, and changes of the feed. Calls, credits, outcomes, hashes of deliveries,
+ * contacts and the memory of who was asked stay.
  *
  * In batches of one short transaction each, which wait for nobody: rows that somebody holds are left for the next time. So
  * it can run beside workers and beside itself, and be stopped at any moment.
@@ -130,8 +134,9 @@ export async function prune(
   );
   const staging = await pruneStaging(warehouse, retention.staging, signal);
   const observations = { count: await removeReplaced(warehouse, before(retention.observations), signal) };
+  const changes = { count: await pruneChanges(warehouse, before(retention.changes), signal) };
   const { kept } = await measurePrune(warehouse, retention);
-  return { answers, deliveries, quarantine, staging, observations, kept };
+  return { answers, deliveries, quarantine, staging, observations, changes, kept };
 }
 
 interface Removed {

@@ -13,7 +13,7 @@ import { stopAfterBatch } from '../session/stop-signal.ts';
 export function pruneCommand(): Command {
   return withSettings(new Command('prune'))
     .description(
-      'remove bodies of answers and deliveries, staged rows and replaced observations that were kept long enough',
+      'remove bodies of answers and deliveries, staged rows, replaced observations and changes that were kept long enough',
     )
     .option('--retention <times>', 'how long each is kept (RETENTION), such as answers=90d,staging=30d')
     .option('--yes', 'remove them; without it, it is only said what would be removed')
@@ -24,12 +24,13 @@ export function pruneCommand(): Command {
 answers: bodies of the service's answers. deliveries: bodies of webhooks and polls that took effect. quarantine: those of
 deliveries that had none (orphaned, quarantined), and can be replayed until then; 30d at least. staging: what the rows of
 exports that have ended say of people. observations: those that newer ones have replaced; the newest of each value stays.
+changes: entries of the change feed; a reader whose cursor is older is told to read the contacts anew.
 Calls, credits, outcomes, contacts and the memory of who was asked are never removed, nor is what a call or delivery that is still
 open may need. It runs beside workers, and can be stopped at any time.
 With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
 
 Example:
-  enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,observations=365d --yes`,
+  enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,observations=365d,changes=90d --yes`,
     )
     .action(async (options: { retention?: string; yes?: boolean; json?: boolean }) => {
       const config = settingsOf(options, { RETENTION: options.retention });
@@ -52,6 +53,7 @@ Example:
         quarantine: figures.kept.quarantine,
         staging: figures.kept.runs,
         observations: 0,
+        changes: 0,
       };
       print(
         table([
@@ -82,11 +84,12 @@ function amountOf(figures: PruneFigures, kind: (typeof retained)[number]): strin
   if (kind === 'staging')
     return `${counted(figures.staging.rows, 'row')} of ${counted(figures.staging.runs, 'run')}`;
   if (kind === 'observations') return counted(figures.observations.count, 'observation');
+  if (kind === 'changes') return counted(figures.changes.count, 'change');
   const { count, bytes } = figures[kind];
   return `${counted(count, 'body', 'bodies')}, ${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 function stillNeeded(kind: (typeof retained)[number], count: number): string {
-  if (kind === 'observations') return '';
+  if (kind === 'observations' || kind === 'changes') return '';
   return kind === 'staging' ? counted(count, 'run') : counted(count, 'body', 'bodies');
 }

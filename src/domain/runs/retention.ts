@@ -3,9 +3,17 @@ import { Problem, exitCodes } from '../problem.ts';
 
 /**
  * What is only kept for a time: bodies of answers, bodies of deliveries that took effect and of those that were set aside
- * without one, the rows of exports as they were staged, and observations that newer ones have replaced.
+ * without one, the rows of exports as they were staged, observations that newer ones have replaced, and changes of the
+ * feed.
  */
-export const retained = ['answers', 'deliveries', 'quarantine', 'staging', 'observations'] as const;
+export const retained = [
+  'answers',
+  'deliveries',
+  'quarantine',
+  'staging',
+  'observations',
+  'changes',
+] as const;
 export type Retained = (typeof retained)[number];
 
 /** So long the service can be asked again what it delivered: until then a delivery without effect is its only trace. */

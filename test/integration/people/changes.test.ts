@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  countOldChanges,
   newestCursor,
   pruneChanges,
   readChanges,
@@ -91,7 +93,12 @@ describe('readChanges()', () => {
     await rename('p5', 'Lead', '2026-02-01');
     await rename('p5', 'Head', '2026-03-01');
     const [kept] = (await readOnce(2, cursor)).slice(-1);
-    expect(await pruneChanges(warehouse.database, -1)).toBeGreaterThan(1);
+    const [noSignal, tomorrow] = [new AbortController().signal, sql<Date>`now() + interval '1 day'`];
+    const old = await countOldChanges(warehouse, tomorrow);
+    expect(old).toBeGreaterThan(1);
+    expect(await pruneChanges(warehouse, sql<null>`null::timestamptz`, noSignal)).toBe(0);
+    expect(await pruneChanges(warehouse, tomorrow, noSignal)).toBe(old);
+    expect(await countOldChanges(warehouse, tomorrow)).toBe(0);
     await expect(read(cursor)).rejects.toMatchObject({ type: 'changes.cursor-too-old', exitCode: 2 });
     expect(await read(kept!.cursor)).toEqual([]);
   });
