@@ -51,6 +51,29 @@ describe('a call that was sent', () => {
   );
 });
 
+describe('an answer that the database refuses', () => {
+  it.each([
+    ['a price of 14 digits', { credits: 'huge' }],
+    ['ids that no index can hold', { matches: 'long-ids' }],
+  ] as const)('for %s is kept, its call unknown with the reason, and the run pauses', async (_, fault) => {
+    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', ...fault }] });
+    const paused = await system.enrich(['run', system.sample(60), '--yes', '--json'], {
+      CALL_CONCURRENCY: '1',
+    });
+    expect(paused.code).toBe(3);
+    const { run_id: runId, status, calls } = paused.facts();
+    expect({ status, calls }).toEqual({ status: 'paused', calls: 1 });
+    const { rows } = await system.warehouse.pool.query(
+      `select status, reason is not null as explained, length(body_gzip) > 500 as kept
+       from enrichment.attempts left join enrichment.raw_answers using (attempt_id) where run_id = $1`,
+      [runId],
+    );
+    expect(rows).toEqual([{ status: 'unknown', explained: true, kept: true }]);
+    await system.enrich(['cancel', runId]);
+    await expectPromisesKept(system);
+  });
+});
+
 describe('a call that was certainly not sent', () => {
   it.each(['refused connection', 'unknown name', 'failed TLS'])(
     '(%s) is tried again, charges nothing, and pauses the run when it happens again and again',

@@ -5,6 +5,7 @@ import { TestSystem } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
 let system: TestSystem;
+const waterfall = ['--waterfall', 'email,phone', '--max-credits-per-person', '20'];
 const quick = { LATE_RESULTS_POLL_AFTER: '2s', LATE_RESULTS_DEADLINE: '20s' };
 
 beforeAll(async () => {
@@ -26,6 +27,17 @@ async function reveal(
 
 async function rows<Row>(statement: string, ...values: unknown[]): Promise<Row[]> {
   return (await system.warehouse.pool.query(statement, values)).rows as Row[];
+}
+
+/** Each rule for one result: the first for the first, and so on. */
+function eachOnce(ways: readonly DeliveryRule[]): DeliveryRule[] {
+  return ways.map((way, index) => ({ ...way, from: index + 1, to: index + 1 }));
+}
+
+/** A rule that no result had would prove nothing. */
+function expectAllUsed(deliveries: readonly DeliveryRule[]): void {
+  const used = new Set(system.sandbox.lateResults().map(({ rule }) => rule));
+  expect(deliveries.filter((rule) => !used.has(rule))).toEqual([]);
 }
 
 async function phonesOf(runId: string): Promise<number> {
@@ -103,61 +115,71 @@ describe('phones', () => {
     expect((await reveal(file)).calls).toBe(0);
   });
 
-  it.each<[string, DeliveryRule, Partial<RunFacts['late_results']>]>([
-    ['three times each', { copies: 3 }, {}],
-    ['before the answer', { before_answer: true }, {}],
-    ['in any order, over one another', { jitter: 2_000, copies: 2 }, {}],
-    ['one body for each person', { split: true }, {}],
-    ['compressed', { gzip: true }, {}],
-    ['with NUL in a text', { body: 'nul' }, {}],
-    ['with half a surrogate pair', { body: 'surrogate' }, {}],
-    ['with a number beyond every float', { body: 'huge-number' }, {}],
-  ])('delivered %s have one effect', async (_, rule, late) => {
-    system.sandbox.faults.set({ deliveries: [rule] });
-    const facts = await reveal(system.sample(40));
+  it('delivered in any way that a service knows have one effect, and are settled for what was billed', async () => {
+    const deliveries = eachOnce([
+      { copies: 3 },
+      { before_answer: true },
+      { jitter: 2_000, copies: 2 },
+      { split: true },
+      { split: true, missing: 'rest', jitter: 1_500 },
+      { gzip: true },
+      { body: 'nul' },
+      { body: 'surrogate' },
+      { body: 'huge-number' },
+      { beside: 'html' },
+      { beside: 'strangers' },
+      { beside: 'nobody' },
+    ]);
+    system.sandbox.faults.set({ deliveries });
+    const facts = await reveal(system.sample(150));
+    expectAllUsed(deliveries);
     expect(facts).toMatchObject({
       status: 'finished',
       credits: { reserved: '0', unknown: '0' },
-      late_results: { awaited: 0, expired: 0, orphaned: 0, ...late },
+      late_results: { awaited: 0, expired: 0 },
     });
-    expect(await phonesOf(facts.run_id)).toBeGreaterThan(5);
-    expect((await inbox(facts.run_id))['quarantined']).toBeUndefined();
+    expect(await phonesOf(facts.run_id)).toBeGreaterThan(20);
+    // A body about nobody is no harm: it takes effect, and changes nothing.
+    expect((await inbox(facts.run_id))['quarantined']).toBe(2);
     await expectPromisesKept(system);
   });
 
-  it.each(['not-json', 'cut', 'empty'] as const)(
-    'delivered as something that is %s are kept, quarantined, and fetched by a poll or held',
-    async (body) => {
-      system.sandbox.faults.set({ deliveries: [{ body }] });
-      const facts = await reveal(system.sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '5s' });
-      expect(facts.status).toBe('finished');
-      expect((await inbox(facts.run_id))['quarantined']).toBeGreaterThan(0);
-      await expectPromisesKept(system);
-    },
-  );
-
-  it('of a person whom no person asked for are quarantined, and the credits held', async () => {
-    system.sandbox.faults.set({ deliveries: [{ people: 'foreign' }] });
-    const facts = await reveal(system.sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '5s' });
+  it('delivered as something that is no result of their call are quarantined, and their credits held', async () => {
+    const deliveries = eachOnce([
+      { body: 'not-json' },
+      { body: 'cut' },
+      { body: 'empty' },
+      { people: 'foreign' },
+      { people: 'no-ids' },
+    ]);
+    system.sandbox.faults.set({ deliveries });
+    const facts = await reveal(system.sample(50), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '5s' });
+    expectAllUsed(deliveries);
+    expect(facts).toMatchObject({ status: 'finished', credits: { settled: '0' } });
+    expect((await inbox(facts.run_id))['applied']).toBeUndefined();
     expect(await phonesOf(facts.run_id)).toBe(0);
-    expect((await inbox(facts.run_id))['quarantined']).toBeGreaterThan(0);
     await expectPromisesKept(system);
   });
 
-  it.each(['missing', 'negative', 'text'] as const)(
-    'whose price is %s leave their credits held as unknown',
-    async (credits) => {
-      system.sandbox.faults.set({ deliveries: [{ credits }] });
-      const ended = await system.enrich(
-        ['run', system.sample(20), '--yes', '--json', '--reveal', 'phone'],
-        quick,
-      );
-      expect(ended.code).toBe(3);
-      expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
-      expect(await phonesOf(ended.facts().run_id)).toBeGreaterThan(2);
-      await expectPromisesKept(system);
-    },
-  );
+  it('whose price is missing, negative or no number leave their credits held as unknown', async () => {
+    const deliveries = eachOnce([{ credits: 'missing' }, { credits: 'negative' }, { credits: 'text' }]);
+    system.sandbox.faults.set({ deliveries });
+    const ended = await system.enrich(
+      ['run', system.sample(50), '--yes', '--json', '--reveal', 'phone'],
+      quick,
+    );
+    expectAllUsed(deliveries);
+    expect(ended.code).toBe(3);
+    const { run_id: runId, calls } = ended.facts();
+    const unknown = await rows<{ number: number }>(
+      `select count(*)::int as number from enrichment.attempts where run_id = $1 and status = 'unknown'`,
+      runId,
+    );
+    expect(unknown).toEqual([{ number: 3 }]);
+    expect((await inbox(runId))['applied']).toBeGreaterThanOrEqual(calls);
+    expect(await phonesOf(runId)).toBeGreaterThan(5);
+    await expectPromisesKept(system);
+  });
 
   it('that are skipped or fail are not waited for', async () => {
     system.sandbox.faults.set({ rules: [{ phone_enrichment: 'failed' }] });
@@ -174,34 +196,29 @@ describe('a waterfall', () => {
     expect(refused.stderr).toContain('--max-credits-per-person');
   });
 
-  it('and phones of one request are two bodies: both are kept and both take effect', async () => {
-    const facts = await reveal(system.sample(30), [
-      '--reveal',
-      'phone',
-      '--waterfall',
-      'email,phone',
-      '--max-credits-per-person',
-      '20',
+  it.each([
+    ['with', ['--reveal', 'phone']],
+    ['without', []],
+  ])('%s phones in one or many bodies for a request is settled for the sum of them', async (_, phones) => {
+    const deliveries = eachOnce([
+      { kind: 'waterfall', fields: 'apart' },
+      { kind: 'waterfall', fields: 'apart', split: true, jitter: 1_500 },
     ]);
-    expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
-    expect(await inbox(facts.run_id)).toEqual({ applied: 2 * facts.calls });
-    const origins = await rows<{ origin: string }>(
-      'select distinct origin from enrichment.person_phones where run_id = $1',
-      facts.run_id,
-    );
-    expect(origins.length).toBeGreaterThan(0);
+    system.sandbox.faults.set({ deliveries });
+    const before = system.sandbox.lateResults().length;
+    const facts = await reveal(system.sample(35), [...phones, ...waterfall]);
+    expectAllUsed(deliveries);
+    expect(facts).toMatchObject({
+      status: 'finished',
+      credits: { reserved: '0', unknown: '0' },
+      late_results: { awaited: 0, expired: 0, arrived: system.sandbox.lateResults().length - before },
+    });
     await expectPromisesKept(system);
   });
 
   it('that the service does not accept is not waited for', async () => {
     system.sandbox.faults.set({ rules: [{ waterfall: 'failed' }] });
-    const facts = await reveal(
-      system.sample(20),
-      ['--waterfall', 'phone', '--max-credits-per-person', '20'],
-      {
-        LATE_RESULTS_DEADLINE: '10m',
-      },
-    );
+    const facts = await reveal(system.sample(20), waterfall, { LATE_RESULTS_DEADLINE: '10m' });
     expect(facts.status).toBe('finished');
     expect(facts.late_results.awaited).toBe(0);
   });
@@ -228,10 +245,17 @@ describe('after its run', () => {
 
 /** Last: here the service misstates its prices, and its bill and ours differ for good. */
 describe('a delivery', () => {
-  it('that bills more than was reserved is recorded and shown, and stops further calls', async () => {
-    system.sandbox.faults.set({ deliveries: [{ credits: 'double', from: 1, to: 1 }] });
+  it.each([
+    ['that bills more than was reserved is recorded and shown', { credits: 'double' }, '2/1s'],
+    [
+      'at a price that no call can have is quarantined, its credits held',
+      { beside: 'absurd-price' },
+      '600/1h',
+    ],
+  ] as const)('%s, and stops further calls', async (_, rule, limits) => {
+    system.sandbox.faults.set({ deliveries: [{ ...rule, from: 1, to: 1 }] });
     const ended = await system.enrich(
-      ['run', system.sample(200), '--yes', '--json', '--reveal', 'phone', '--rate-limits', '2/1s'],
+      ['run', system.sample(200), '--yes', '--json', '--reveal', 'phone', '--rate-limits', limits],
       quick,
     );
     expect(ended.code).toBe(3);
