@@ -10,6 +10,7 @@ export interface OpenPerson {
   /** Of the CRM. */
   readonly contactId: string;
   readonly identity: Identity;
+  readonly isOptedOutOfCalls?: boolean;
 }
 
 /** The people of a batch who have no outcome yet, in the order of the file. */
@@ -34,6 +35,7 @@ export async function readOpenPeople(
     rowNumber: row.row_number,
     contactId: row.contact_id,
     identity: identityOfColumns(row),
+    isOptedOutOfCalls: row.opted_out_of_calls,
   }));
 }
 

@@ -1,4 +1,5 @@
 import type { BatchRequest } from '../contract.ts';
+import { withoutPhones } from '../domain/late-results/awaited-results.ts';
 import { registerWaitingBatch, type ReadyBatch } from '../ledger/waiting-batches.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
 import { readLeftAttempts, readOpenPeople, type OpenPerson } from './open-people.ts';
@@ -9,6 +10,7 @@ import type { AttemptDependencies } from './attempt-call.ts';
 
 /** A batch that an activity begins with, or continues with. */
 export interface OpenBatch {
+  /** Its options ask for no phone where a person of the batch opted out of calls: plans put such people into batches of their own. */
   readonly run: RunRecord;
   /** Whether the run is for the service that this worker asks. */
   readonly isOurs: boolean;
@@ -42,5 +44,8 @@ export async function takeUpBatch(
   }
   if (run.options.onUnknown === 'retry') await reopenBatch(warehouse, runId, batch);
   await dropOvertakenRows(warehouse, runId, batch, askedBy(run.options));
-  return { run, isOurs, ready, people: await readOpenPeople(database, runId, batch) };
+  const people = await readOpenPeople(database, runId, batch);
+  const isWithoutPhones = people.some((person) => person.isOptedOutOfCalls);
+  const options = isWithoutPhones ? withoutPhones(run.options) : run.options;
+  return { run: { ...run, options }, isOurs, ready, people };
 }

@@ -112,6 +112,8 @@ export interface RunRowsTable {
   organization_name: string | null;
   domain: string | null;
   opted_out: Generated<boolean>;
+  /** The row or, once planned, any row of the same person opted out of calls: no phone is asked for. */
+  opted_out_of_calls: Generated<boolean>;
   /** Identity keys (`identityKeys` of the domain): what duplicates, freshness and claims are decided by. */
   keys: string[];
   /** `matchKeysOfIdentity` of the domain: what the rows that a person could fit are found by. */

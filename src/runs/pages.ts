@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../contract.ts';
-import { askedFieldGroups } from '../domain/late-results/awaited-results.ts';
+import { askedFieldGroups, withoutPhones } from '../domain/late-results/awaited-results.ts';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from '../db/database.ts';
 import { dropSuppressed } from '../privacy/drop-suppressed.ts';
@@ -11,6 +11,8 @@ import type { RunOptions, Tables } from '../db/schema.ts';
 export interface Asked {
   readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number };
   readonly fieldGroups: readonly string[];
+  /** Those of `fieldGroups` that are no phones: all that is asked about people who opted out of calls. */
+  readonly groupsWithoutPhones: readonly string[];
   readonly service: string;
 }
 
@@ -19,6 +21,7 @@ export function askedBy(options: RunOptions): Asked {
   return {
     freshness: options.freshness,
     fieldGroups: askedFieldGroups(options),
+    groupsWithoutPhones: askedFieldGroups(withoutPhones(options)),
     service: options.service,
   };
 }
@@ -112,6 +115,20 @@ async function dropOvertaken(
   );
 }
 
+/**
+ * Whether the entries of the lookup history `m` of one person cover all groups of fields that are asked for.
+ *
+ * @param isOptedOut whether the person opted out of calls, in SQL
+ */
+export function coversAll(
+  { fieldGroups, groupsWithoutPhones }: Asked,
+  isOptedOut: RawBuilder<unknown>,
+): RawBuilder<boolean> {
+  return sql`(count(distinct m.field_group) = ${fieldGroups.length}
+    or ${isOptedOut} and count(distinct m.field_group) filter (
+      where m.field_group = any(${groupsWithoutPhones}::text[])) = ${groupsWithoutPhones.length})`;
+}
+
 /** Gives rows that were asked for recently their outcome, and their claims up. */
 async function dropFresh(
   database: Kysely<Tables>,
@@ -120,15 +137,17 @@ async function dropFresh(
   asked: Asked,
 ): Promise<number> {
   const { freshness, fieldGroups, service } = asked;
+  const isOptedOut = sql`bool_or(r.opted_out_of_calls)`;
   const dropped = await sql`
     with fresh as (
       select k.row_number, min(m.run_id) as run_id from ${keys} k
+      join run_rows r on r.run_id = ${runId} and r.row_number = k.row_number
       join lookup_history m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
         and m.service = ${service}
         and m.asked_at > now() - make_interval(secs =>
           case when m.outcome = 'enriched' then ${freshness.enrichedSeconds}::float8 else ${freshness.notFoundSeconds}::float8 end)
       group by k.row_number
-      having count(distinct m.field_group) = ${fieldGroups.length}
+      having ${coversAll(asked, isOptedOut)}
     ), unclaimed as (
       delete from claims c using fresh f where c.run_id = ${runId} and c.row_number = f.row_number
     )

@@ -1,4 +1,5 @@
 import { peoplePerCall, type PlanOutcome, type PlanSummary, type PauseReason } from '../contract.ts';
+import { withoutPhones } from '../domain/late-results/awaited-results.ts';
 import { policyOf } from '../domain/money/budget-policy.ts';
 import { askOf, expectedCredits, minimumCredits, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
@@ -46,14 +47,17 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const rows = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
 
   const history = await readCallHistory(warehouse, run.options);
+  const apart = BigInt(rows.peopleWithoutPhones);
   const people = BigInt(rows.people);
   const asksUnknownAgain = run.options.onUnknown === 'retry';
-  const worstCase = worstCaseCredits(ask) * people * (asksUnknownAgain ? 2n : 1n);
+  const worstOnce =
+    worstCaseCredits(ask) * (people - apart) + worstCaseCredits(askOf(withoutPhones(run.options))) * apart;
+  const worstCase = worstOnce * (asksUnknownAgain ? 2n : 1n);
   const expectedPerPerson = history.creditsPerPerson ?? expectedCredits(ask);
   const expected = inTenths(expectedPerPerson * people);
-  const pilot = Math.min(run.options.pilot ?? 0, rows.people);
-  const rest = rows.people - pilot;
-  const calls = Math.ceil(pilot / peoplePerCall) + Math.ceil(rest / peoplePerCall);
+  const pilot = Math.min(run.options.pilot ?? 0, rows.people - rows.peopleWithoutPhones);
+  const rest = rows.people - rows.peopleWithoutPhones - pilot;
+  const calls = callsOf(pilot) + callsOf(rest) + callsOf(rows.peopleWithoutPhones);
   const windows = await freeSlotsPerWindow(database, { service, scope: bulkMatchScope }, rateLimits);
   const [short] = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
   const plan: PlanSummary = {
@@ -63,7 +67,8 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
     filled: await countFillable(database, { runId, source: run.source ?? 'generic', service }),
     people: rows.people,
     calls,
-    pages: pagesOf(pilot) + pagesOf(rest),
+    pages: pagesOf(pilot) + pagesOf(callsOf(rest) * peoplePerCall + rows.peopleWithoutPhones),
+    peopleWithoutPhones: rows.peopleWithoutPhones,
     credits: {
       minimum: formatCredits(minimumCredits(ask) * people),
       expected: formatCredits(expected < worstCase ? expected : worstCase),
@@ -99,6 +104,10 @@ async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): 
   if (expectedPlanHash !== null && expectedPlanHash !== plan.planHash)
     return { kind: 'refused', pauseReason: planChanged(expectedPlanHash, plan.planHash) };
   return { kind: 'planned', plan, firstOpenPage: (await firstOpenPage(warehouse, runId)) ?? plan.pages + 1 };
+}
+
+function callsOf(people: number): number {
+  return Math.ceil(people / peoplePerCall);
 }
 
 function limitOf(maxCredits: string | null): Credits | undefined {

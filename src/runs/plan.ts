@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
+import { peoplePerCall } from '../contract.ts';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from '../db/database.ts';
-import type { Asked } from './pages.ts';
+import { coversAll, type Asked } from './pages.ts';
 import { positionPilot } from './pilot.ts';
 import { optionsOutsidePlan } from './begin-run.ts';
 import { clearPersonalData, hasSuppressions, listedRows, recordKey } from '../privacy/suppressions.ts';
@@ -20,6 +21,8 @@ export interface PlannedRows {
   readonly rows: number;
   readonly dropped: Readonly<Record<string, number>>;
   readonly people: number;
+  /** Those of them who opted out of calls, where phones are asked for. */
+  readonly peopleWithoutPhones: number;
 }
 
 /** Below this the planner's defaults do; above it, missing statistics turned a hash join into nested loops. */
@@ -60,18 +63,19 @@ export async function planRows(
     await sql`set local work_mem = '192MB'`.execute(transaction);
     if (run.plan_hash === null) {
       await decide(transaction, runId, run.rows_staged, asked);
-      await assignPositions(transaction, runId, pilot);
+      await assignPositions(transaction, runId, asksForPhones(asked), pilot);
       // A run that PostgreSQL has no statistics of is taken for a handful of rows: then finding the first open page of
       // 70,000 people took minutes, and takes 0.1 s. A sample of fixed size is read, whatever the number of runs.
       if (run.rows_staged > rowsWorthAnalyzing)
         await sql`analyze run_rows (run_id, row_number, outcome), run_people`.execute(transaction);
     }
-    const counted = await countRows(transaction, runId);
+    const counted = await countRows(transaction, runId, asksForPhones(asked));
     const planHash = run.plan_hash ?? hashOf(run.file_sha256, run.terms, counted.digest);
     await sql`update runs set plan_hash = ${planHash} where run_id = ${runId} and plan_hash is null`.execute(
       transaction,
     );
-    return { planHash, rows: run.rows_staged, dropped: counted.dropped, people: counted.people };
+    const { dropped, people, peopleWithoutPhones } = counted;
+    return { planHash, rows: run.rows_staged, dropped, people, peopleWithoutPhones };
   });
 }
 
@@ -79,14 +83,15 @@ async function decide(
   transaction: Transaction<Tables>,
   runId: string,
   rows: number,
-  { freshness, fieldGroups, service }: Asked,
+  asked: Asked,
 ): Promise<void> {
+  const { freshness, fieldGroups, service } = asked;
   await sql`set local synchronous_commit = on`.execute(transaction);
   // What is asked of the rows below is asked of this copy. It has the rows of this run alone and statistics of its own,
   // where `run_rows` has those of all runs: with 800,000 rows there, planning the same 100,000 took 8 s, and takes 3.
   await sql`
     create temporary table plan_rows on commit drop as
-    select row_number, contact_id, opted_out, keys from run_rows where run_id = ${runId} and outcome is null
+    select row_number, contact_id, opted_out, opted_out_of_calls, keys from run_rows where run_id = ${runId} and outcome is null
   `.execute(transaction);
   await sql`
     create temporary table plan_keys on commit drop as
@@ -110,6 +115,15 @@ async function decide(
     left join plan_people same on same.first_row = own.first_row
     where opted.opted_out
     group by 1
+  `.execute(transaction);
+  // Whoever opted out of calls in one row has opted out as a person.
+  await sql`
+    create temporary table plan_opted_out_of_calls on commit drop as
+    select distinct coalesce(same.row_number, opted.row_number) as row_number
+    from plan_rows opted
+    left join plan_people own on own.row_number = opted.row_number
+    left join plan_people same on same.first_row = own.first_row
+    where opted.opted_out_of_calls
   `.execute(transaction);
   const isListed = await hasSuppressions(transaction);
   if (isListed) await dropSuppressed(transaction, runId);
@@ -135,8 +149,9 @@ async function decide(
       and m.asked_at > now() - make_interval(secs =>
         case when m.outcome = 'enriched' then ${freshness.enrichedSeconds}::float8 else ${freshness.notFoundSeconds}::float8 end)
     left join plan_people p on p.row_number = k.row_number
+    left join plan_opted_out_of_calls o on o.row_number = coalesce(p.first_row, k.row_number)
     group by 1
-    having count(distinct m.field_group) = ${fieldGroups.length}
+    having ${coversAll(asked, sql`count(o.row_number) > 0`)}
     on conflict do nothing
   `.execute(transaction);
   await sql`
@@ -152,6 +167,11 @@ async function decide(
   await sql`
     update run_rows r set outcome = o.outcome, reason = o.reason
     from plan_outcomes o where r.run_id = ${runId} and r.row_number = o.row_number
+  `.execute(transaction);
+  await sql`
+    update run_rows r set opted_out_of_calls = true
+    from plan_opted_out_of_calls o
+    where r.run_id = ${runId} and r.row_number = o.row_number and not r.opted_out_of_calls
   `.execute(transaction);
   if (isListed)
     await sql`
@@ -186,17 +206,43 @@ async function dropSuppressed(transaction: Transaction<Tables>, runId: string): 
   `.execute(transaction);
 }
 
-/** In the order of the file, behind those of a pilot. */
+/** Whether a run asks for something that people who opted out of calls are not asked for. */
+function asksForPhones({ fieldGroups, groupsWithoutPhones }: Asked): boolean {
+  return groupsWithoutPhones.length < fieldGroups.length;
+}
+
+/**
+ * In the order of the file, behind those of a pilot. Where phones are asked for, people who opted out of calls come
+ * last, in batches of their own: the service reveals phones of all people of a call or of none.
+ */
 async function assignPositions(
   transaction: Transaction<Tables>,
   runId: string,
+  phones: boolean,
   pilot: number | null,
 ): Promise<void> {
-  if (pilot !== null) return positionPilot(transaction, runId, pilot);
+  const apart = sql`(select row_number from plan_opted_out_of_calls where ${phones})`;
+  const open = sql`select row_number from plan_rows where row_number not in (select row_number from plan_outcomes)`;
+  let behindPilot = 0;
+  if (pilot !== null) behindPilot = await positionPilot(transaction, runId, pilot, apart);
+  else
+    await sql`
+      insert into run_people (run_id, position, row_number)
+      select ${runId}, row_number() over (order by row_number) - 1, row_number
+      from (${open}) open
+      where row_number not in ${apart}
+    `.execute(transaction);
+  if (!phones) return;
   await sql`
     insert into run_people (run_id, position, row_number)
-    select ${runId}, row_number() over (order by row_number) - 1, row_number
-    from plan_rows where row_number not in (select row_number from plan_outcomes)
+    select ${runId}, behind.position + row_number() over (order by row_number) - 1, row_number
+    from (${open}) open
+    cross join (
+      select greatest(${behindPilot}::int, (coalesce(max(position), -1) + ${peoplePerCall}::int)
+        / ${peoplePerCall}::int * ${peoplePerCall}::int) as position
+      from run_people where run_id = ${runId}
+    ) behind
+    where row_number in ${apart}
   `.execute(transaction);
 }
 
@@ -265,7 +311,8 @@ async function findRepeatedRecords(transaction: Transaction<Tables>): Promise<vo
 async function countRows(
   transaction: Transaction<Tables>,
   runId: string,
-): Promise<{ dropped: Record<string, number>; people: number; digest: string }> {
+  phones: boolean,
+): Promise<{ dropped: Record<string, number>; people: number; peopleWithoutPhones: number; digest: string }> {
   // A sum of row hashes does not depend on the order of the rows, so nothing has to be sorted for it.
   const counts = await sql<{ outcome: string; rows: number; digest: string }>`
     select outcome, count(*)::int as rows, sum(hashtextextended(row_number || outcome, 0)::numeric)::text as digest
@@ -276,11 +323,23 @@ async function countRows(
   const people = await sql<{ people: number }>`
     select count(*)::int as people from run_people where run_id = ${runId}
   `.execute(transaction);
+  const apart = phones ? await countWithoutPhones(transaction, runId) : 0;
   return {
     dropped: Object.fromEntries(counts.rows.map((row) => [row.outcome, row.rows])),
     people: people.rows[0]?.people ?? 0,
+    peopleWithoutPhones: apart,
     digest: counts.rows.map((row) => `${row.outcome}=${row.digest}`).join(';'),
   };
+}
+
+async function countWithoutPhones(transaction: Transaction<Tables>, runId: string): Promise<number> {
+  const { rows } = await sql<{ people: number }>`
+    select count(*)::int as people
+    from run_people p
+    join run_rows r using (run_id, row_number)
+    where p.run_id = ${runId} and r.opted_out_of_calls
+  `.execute(transaction);
+  return rows[0]!.people;
 }
 
 function hashOf(...parts: readonly string[]): string {

@@ -10,6 +10,7 @@ import { budgetsOf } from '../../src/ledger/credit-ledger.ts';
 export const asked: Asked = {
   freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
   fieldGroups: ['profile'],
+  groupsWithoutPhones: ['profile'],
   service: 'test',
 };
 
@@ -17,6 +18,7 @@ export const asked: Asked = {
 export interface StagedRow {
   readonly keys: readonly string[];
   readonly optedOut?: boolean;
+  readonly optedOutOfCalls?: boolean;
   readonly outcome?: string;
   readonly email?: string;
   readonly profileUrl?: string;
@@ -86,6 +88,7 @@ export async function stagedRun(
         keys: [...row.keys],
         match_keys: matchKeysOfIdentity(identityOf(row)),
         opted_out: row.optedOut ?? false,
+        opted_out_of_calls: row.optedOutOfCalls ?? false,
         email: row.email ?? null,
         profile_url: row.profileUrl ?? null,
         first_name: row.firstName ?? null,

@@ -22,6 +22,9 @@ export function describePlan(plan: PlanSummary): string {
       ]),
       ...(plan.filled > 0 ? ([['contacts filled without a call, at most', plan.filled]] as const) : []),
       ['people to ask for', plan.people],
+      ...(plan.peopleWithoutPhones > 0
+        ? ([['  opted out of calls: no phone', plan.peopleWithoutPhones]] as const)
+        : []),
       ['calls, at most', plan.calls],
       ['credits, at least', plan.credits.minimum],
       ['credits, expected', plan.credits.expected],

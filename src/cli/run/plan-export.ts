@@ -135,6 +135,7 @@ function wirePlan(plan: PlanSummary): Record<string, unknown> {
     dropped: plan.dropped,
     filled: plan.filled,
     people: plan.people,
+    people_without_phones: plan.peopleWithoutPhones,
     calls: plan.calls,
     credits: {
       minimum: plan.credits.minimum,

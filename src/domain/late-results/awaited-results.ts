@@ -22,6 +22,12 @@ export function lateKindsOf(extras: AskedExtras): LateKind[] {
   return allLateKinds.filter((kind) => lateKinds[kind].asked(extras));
 }
 
+/** The same without phones: what is asked for about people who opted out of calls. */
+export function withoutPhones<Extras extends AskedExtras>(extras: Extras): Extras {
+  const others = (kind: string): boolean => kind !== 'phone';
+  return { ...extras, reveal: extras.reveal.filter(others), waterfall: extras.waterfall.filter(others) };
+}
+
 /**
  * The groups of fields that a run asks for: what freshness is remembered by. A person whose profile is fresh is asked
  * for again by a run that also wants the phone.

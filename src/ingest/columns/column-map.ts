@@ -10,11 +10,12 @@ import {
   type SingleField,
 } from './known-exports.ts';
 import type { ExportMapping } from './mapping-file.ts';
-import { optOutPolarity, type OptOutPolarity } from './opt-out.ts';
+import { optOutOf, type OptOutMeaning, type OptOutScope } from './opt-out.ts';
+import { otherObjectOf } from './other-object.ts';
+import { recogniseOwnFile } from './own-file.ts';
 
-export interface OptOutColumn {
+export interface OptOutColumn extends OptOutMeaning {
   readonly column: number;
-  readonly polarity: OptOutPolarity;
   /** Values in lower case that mean "opted out", in place of the rule of the polarity. */
   readonly values?: ReadonlySet<string>;
 }
@@ -25,6 +26,8 @@ export interface ColumnMap {
   readonly single: Readonly<Record<SingleField, readonly number[]>>;
   readonly emails: readonly number[];
   readonly optOuts: readonly OptOutColumn[];
+  /** The column that must name `source` in every row; undefined where the file is of one source. */
+  readonly sourceColumn: number | undefined;
   readonly warnings: readonly string[];
 }
 
@@ -46,41 +49,51 @@ export function recogniseExport(header: readonly string[]): KnownExport | undefi
  *
  * @param options.source the name to file the contacts under; the name of a known CRM also says whose columns these are
  * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.opt-out-ignored`,
- *   `export.no-identifying-column`
+ *   `export.no-identifying-column`, `export.other-object`, `export.mixed-sources`
  */
 export function mapColumns(
   path: string,
-  layout: { readonly header: readonly string[]; readonly recognised: boolean },
+  layout: {
+    readonly header: readonly string[];
+    readonly recognised: boolean;
+    readonly rows: readonly (readonly string[])[];
+  },
   options: { mapping?: ExportMapping | undefined; source?: string | undefined },
 ): ColumnMap {
   const { header } = layout;
   const { mapping } = options;
-  const name = options.source ?? mapping?.source;
+  const given = mapping?.columns ?? {};
+  const chosen = options.source ?? mapping?.source;
+  const own = chosen === undefined ? recogniseOwnFile(path, header, layout.rows) : undefined;
+  const name = chosen ?? own?.source;
   const known = knownExports.find((candidate) => candidate.source === name) ?? recogniseExport(header);
   const columns = new Columns(path, header, layout.recognised);
 
-  const given = mapping?.columns ?? {};
   const single: Partial<Record<SingleField, number[]>> = {};
   for (const field of singleFields) {
     if (given[field] !== undefined) single[field] = columns.take(given[field]);
   }
   const givenEmails = given.email === undefined ? undefined : columns.take(given.email);
-  const optOuts = givenOptOuts(columns, given.opted_out);
+  const optOuts = [
+    ...givenOptOuts(columns, given.opted_out, 'processing'),
+    ...givenOptOuts(columns, given.opted_out_of_calls, 'calls'),
+  ];
   refuseIgnoredOptOuts(columns, mapping?.ignore, optOuts);
 
   for (const field of singleFields) {
-    const names = [...(known?.fields[field] ?? []), ...(commonNames[field] ?? [])];
+    const ownNames = field === 'contact_id' ? (own?.idNames ?? []) : [];
+    const names = [...ownNames, ...(known?.fields[field] ?? []), ...(commonNames[field] ?? [])];
     single[field] ??= columns.claim(field, names);
   }
   const emails =
     givenEmails ?? columns.claim('email', [...(known?.fields.email ?? []), ...(commonNames.email ?? [])]);
   for (const column of header.keys()) {
-    const polarity = columns.isFree(column) ? optOutPolarity(header[column]!) : undefined;
-    if (polarity !== undefined) optOuts.push({ column, polarity });
+    const meaning = columns.isFree(column) ? optOutOf(header[column]!) : undefined;
+    if (meaning !== undefined) optOuts.push({ column, ...meaning });
   }
   const stage = known?.source === 'service' ? columns.claim('opted_out', ['Stage']) : [];
   for (const column of stage) {
-    optOuts.push({ column, polarity: 'consent', values: new Set(['do not contact']) });
+    optOuts.push({ column, polarity: 'consent', scope: 'processing', values: new Set(['do not contact']) });
   }
 
   const map: ColumnMap = {
@@ -88,9 +101,10 @@ export function mapColumns(
     single: single as Record<SingleField, number[]>,
     emails,
     optOuts,
+    sourceColumn: own?.sourceColumn,
     warnings: warningsOf(header),
   };
-  refuseWithoutPeople(columns, map);
+  refuseWithoutPeople(columns, header, map, mapping);
   return map;
 }
 
@@ -104,7 +118,7 @@ export function describeColumns(
   const fields = new Map<number, Field>();
   for (const field of singleFields) for (const column of map.single[field]) fields.set(column, field);
   for (const column of map.emails) fields.set(column, 'email');
-  for (const { column } of map.optOuts) fields.set(column, 'opted_out');
+  for (const { column, scope } of map.optOuts) fields.set(column, fieldOfScope[scope]);
   const entries: [string, Field][] = [];
   const ignored: string[] = [];
   for (const [column, name] of header.entries()) {
@@ -117,18 +131,25 @@ export function describeColumns(
   return { mapping: Object.fromEntries(entries), ignored };
 }
 
+const fieldOfScope = {
+  processing: 'opted_out',
+  calls: 'opted_out_of_calls',
+} as const satisfies Record<OptOutScope, Field>;
+
 function givenOptOuts(
   columns: Columns,
   given: NonNullable<ExportMapping['columns']>['opted_out'],
+  scope: OptOutScope,
 ): OptOutColumn[] {
   const list = given === undefined ? [] : Array.isArray(given) ? given : [given];
   return list.map((entry) => {
     const reference = typeof entry === 'object' ? entry.column : entry;
     const [column] = columns.take(reference);
-    const polarity = optOutPolarity(columns.nameOf(column!)) ?? 'refusal';
+    const polarity = optOutOf(columns.nameOf(column!))?.polarity ?? 'refusal';
+    const read = { column: column!, polarity, scope };
     return typeof entry === 'object'
-      ? { column: column!, polarity, values: new Set(entry.values.map((value) => value.toLowerCase())) }
-      : { column: column!, polarity };
+      ? { ...read, values: new Set(entry.values.map((value) => value.toLowerCase())) }
+      : read;
   });
 }
 
@@ -139,33 +160,57 @@ function refuseIgnoredOptOuts(
 ): void {
   if (ignore === undefined) return;
   for (const column of columns.take(ignore)) {
-    if (optOutPolarity(columns.nameOf(column)) === undefined) continue;
-    if (optOuts.some((optOut) => optOut.column === column)) continue;
+    const meaning = optOutOf(columns.nameOf(column));
+    if (meaning === undefined || optOuts.some((optOut) => optOut.column === column)) continue;
+    const forbidden = meaning.scope === 'calls' ? 'called' : 'processed';
     throw new Problem(
       'mapping.opt-out-ignored',
-      `column "${shownHeader(columns.nameOf(column))}" says who must not be processed, and cannot be ignored`,
+      `column "${shownHeader(columns.nameOf(column))}" says who must not be ${forbidden}, and cannot be ignored`,
       {
         where: 'ignore in the mapping file',
-        next: 'say which of its values mean so: {"columns": {"opted_out": {"column": "…", "values": ["yes"]}}}',
+        next: `list the values that mean so: {"columns": {"${fieldOfScope[meaning.scope]}": {"column": "…", "values": ["yes"]}}}`,
         exitCode: exitCodes.usage,
       },
     );
   }
 }
 
-function refuseWithoutPeople(columns: Columns, map: ColumnMap): void {
+/**
+ * Refuses a file that tells of no person: no column identifies people, or a bare name stands in a file whose other
+ * columns are those of companies or deals.
+ */
+function refuseWithoutPeople(
+  columns: Columns,
+  header: readonly string[],
+  map: ColumnMap,
+  mapping: ExportMapping | undefined,
+): void {
   const { single } = map;
-  const named = single.name.length > 0 || (single.first_name.length > 0 && single.last_name.length > 0);
+  const inParts = single.first_name.length > 0 && single.last_name.length > 0;
   const employed = single.organization_name.length > 0 || single.domain.length > 0;
   const identified =
     map.emails.length + single.hashed_email.length + single.profile_url.length + single.person_id.length > 0;
-  if (identified || (named && employed)) return;
+  if (identified || (inParts && employed)) return;
+  const other = otherObjectOf(header);
+  // In an export of companies a bare name is the company's own.
+  const isPerson =
+    other === undefined ||
+    mapping?.columns?.name !== undefined ||
+    (other === 'companies' && single.organization_name.length > 0);
+  if (single.name.length > 0 && employed && isPerson) return;
+  if (other !== undefined) {
+    throw new Problem('export.other-object', `the file is an export of ${other}, and tells of no person`, {
+      where: columns.where(),
+      next: `export contacts (people) in place of ${other}; if the rows are people, say which columns they are: --mapping FILE`,
+      exitCode: exitCodes.usage,
+    });
+  }
   throw new Problem(
     'export.no-identifying-column',
     'no column tells who the people are: none is known as email, profile URL, or name with company',
     {
       where: columns.where(),
-      next: 'say which columns they are in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE COLUMN"}}',
+      next: 'name the columns in a mapping file: enrich plan FILE --write-mapping MAPPING proposes one',
       exitCode: exitCodes.usage,
     },
   );

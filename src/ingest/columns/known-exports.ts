@@ -11,10 +11,10 @@ export const singleFields = [
   'domain',
 ] as const;
 export type SingleField = (typeof singleFields)[number];
-export type Field = SingleField | 'email' | 'opted_out';
+export type Field = SingleField | 'email' | 'opted_out' | 'opted_out_of_calls';
 
 /** Column names in order of preference: the first that holds something is taken. Of emails, all are. */
-export type FieldNames = Readonly<Partial<Record<Exclude<Field, 'opted_out'>, readonly string[]>>>;
+export type FieldNames = Readonly<Partial<Record<SingleField | 'email', readonly string[]>>>;
 
 export interface KnownExport {
   readonly source: string;
@@ -44,26 +44,48 @@ export const knownExports: readonly KnownExport[] = [
     source: 'dynamics365',
     signatures: [
       ['(Do Not Modify) Contact', '(Do Not Modify) Row Checksum', '(Do Not Modify) Modified On'],
+      ['(Nicht ändern) Kontakt', '(Nicht ändern) Zeilenprüfsumme'],
+      ['(Ne pas modifier) Contact', '(Ne pas modifier) Somme de contrôle…'],
+      ['(No modificar) Contacto', '(No modificar) Suma de comprobación…'],
       ['contactid', 'parentcustomerid|emailaddress1', 'firstname|lastname|fullname'],
     ],
     fields: {
-      contact_id: ['(Do Not Modify) Contact', 'contactid'],
+      contact_id: [
+        '(Do Not Modify) Contact',
+        '(Nicht ändern) Kontakt',
+        '(Ne pas modifier) Contact',
+        '(No modificar) Contacto',
+        'contactid',
+      ],
       name: ['Full Name'],
-      first_name: ['First Name', 'Prénom', 'Vorname'],
-      last_name: ['Last Name', 'Nom', 'Nachname'],
       email: ['Email', 'emailaddress1', 'Email Address 2', 'Email Address 3'],
       organization_name: ['Company Name', 'parentcustomerid'],
     },
   },
   {
     source: 'pipedrive',
-    signatures: [['Person - Name', 'Person - Email…|Person - Phone…']],
+    signatures: [
+      ['Person - Name', 'Person - Email…|Person - E-Mail…|Person - Phone…|Person - Telefon…'],
+      ['Personne - Nom', 'Personne - E-mail…|Personne - Téléphone…'],
+      ['Persona - Nombre', 'Persona - Correo…|Persona - Teléfono…'],
+    ],
     fields: {
-      contact_id: ['Person - ID', 'Person - Pipedrive System ID', 'ID'],
-      name: ['Person - Name'],
-      first_name: ['Person - First name'],
-      last_name: ['Person - Last name'],
+      contact_id: ['Person - ID', 'Person - Pipedrive System ID', 'Personne - ID', 'Persona - ID', 'ID'],
+      name: ['Person - Name', 'Personne - Nom', 'Persona - Nombre'],
+      first_name: ['Person - First name', 'Person - Vorname', 'Personne - Prénom'],
+      last_name: [
+        'Person - Last name',
+        'Person - Nachname',
+        'Personne - Nom de famille',
+        'Persona - Apellido',
+      ],
       email: [
+        'Person - E-Mail - Arbeit',
+        'Person - E-Mail',
+        'Personne - E-mail - Travail',
+        'Personne - E-mail',
+        'Persona - Correo electrónico - Trabajo',
+        'Persona - Correo electrónico',
         'Person - Email - Work',
         'Person - Email (Work)',
         'Person - Email',
@@ -72,7 +94,14 @@ export const knownExports: readonly KnownExport[] = [
         'Person - Email - Other',
         'Person - Email (Other)',
       ],
-      organization_name: ['Person - Organization', 'Organization - Name', 'Organization'],
+      organization_name: [
+        'Person - Organization',
+        'Person - Organisation',
+        'Personne - Organisation',
+        'Persona - Organización',
+        'Organization - Name',
+        'Organization',
+      ],
       domain: ['Organization - Website'],
       profile_url: ['Person - LinkedIn Page', 'Person - LinkedIn', 'Person - LinkedIn URL'],
     },
@@ -91,6 +120,14 @@ export const knownExports: readonly KnownExport[] = [
     source: 'hubspot',
     signatures: [
       ['Record ID|Record ID - Contact', 'First Name', 'Last Name', 'Email'],
+      ['Datensatz-ID', 'Vorname', 'Nachname', 'E-Mail|E-Mail-Adresse'],
+      [
+        "ID de fiche d'informations|ID d'enregistrement|ID de fiche",
+        'Prénom',
+        'Nom|Nom de famille',
+        'E-mail|Adresse e-mail',
+      ],
+      ['ID de registro|ID. de registro', 'Nombre', 'Apellidos', 'Correo|Correo electrónico'],
       ['hs_object_id', 'firstname', 'lastname', 'email'],
       // As Fivetran replicates it.
       ['property_email', 'property_firstname', 'property_lastname|property_company'],
@@ -131,7 +168,12 @@ export const knownExports: readonly KnownExport[] = [
   },
   {
     source: 'linkedin_connections',
-    signatures: [['First Name', 'Last Name', 'URL', 'Company', 'Position', 'Connected On']],
+    signatures: [
+      ['First Name', 'Last Name', 'URL', 'Company', 'Position', 'Connected On'],
+      ['Vorname', 'Nachname', 'URL', 'Unternehmen', 'Position'],
+      ['Prénom', 'Nom', 'URL', 'Entreprise', 'Poste|Fonction'],
+      ['Nombre', 'Apellidos', 'URL', 'Empresa', 'Cargo'],
+    ],
     fields: { profile_url: ['URL'], email: ['Email Address'], organization_name: ['Company'] },
   },
   {
@@ -156,9 +198,12 @@ export const knownExports: readonly KnownExport[] = [
         'Mailing City|Mailing State/Province|Account Owner|Contact ID',
       ],
       ['First Name', 'Last Name', 'Company / Account', 'Lead ID|Lead Owner|Lead Source|Lead Status'],
+      ['Vorname', 'Nachname', 'Accountname|Account-Name', 'Kontakt-ID|Accountinhaber|Kontaktinhaber'],
+      ['Prénom', 'Nom', 'Nom du compte', 'ID du contact|Propriétaire du compte'],
+      ['Nombre', 'Apellidos', 'Nombre de la cuenta', 'Id. del contacto|Propietario de la cuenta'],
     ],
     fields: {
-      contact_id: ['Contact ID', '18 Digit Contact ID', 'Id', 'Lead ID'],
+      contact_id: ['Contact ID', '18 Digit Contact ID', 'Id', 'Lead ID', 'Kontakt-ID', 'Id. del contacto'],
       email: ['Email', 'npe01__WorkEmail__c', 'npe01__AlternateEmail__c'],
       organization_name: ['Account Name', 'Account.Name', 'Company / Account', 'Company'],
       domain: ['Website', 'Account.Website'],
@@ -176,9 +221,8 @@ const numbered = (name: string): string[] => [1, 2, 3, 4, 5].map((number) => `${
 export const commonNames: FieldNames = {
   contact_id: [
     ...listed('contact id, record id, crm id, lead id, external id, id, apollo contact id'),
-    ...listed(
-      'datensatz-id, kontakt-id, id du contact, id de fiche, id. de registro, id de contacto, contact-id, id do contato',
-    ),
+    ...listed('datensatz-id, kontakt-id, id du contact, id de fiche, id. de registro, id de registro'),
+    ...listed("id de contacto, contact-id, id do contato, id d'enregistrement, id de fiche d'informations"),
   ],
   person_id: listed('apollo person id, apollo id, service person id'),
   email: [
@@ -226,6 +270,7 @@ export const commonNames: FieldNames = {
   organization_name: [
     ...listed('company name, organization name, organisation name, account name, employer, company'),
     ...listed('organization, organisation, current company, account, business name, household account name'),
+    ...listed('accountname, account-name, nom du compte, nombre de la cuenta'),
     ...listed(
       'firma, firmenname, unternehmen, unternehmensname, société, entreprise, nom de l’entreprise, empresa',
     ),

@@ -5,6 +5,7 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 const column = z.union([z.string().min(1).max(2_000), z.int().min(1)]);
 const columns = z.union([column, z.array(column)]);
 const optOutColumn = z.strictObject({ column, values: z.array(z.string().min(1)).min(1) });
+const optOutColumns = z.union([column, optOutColumn, z.array(z.union([column, optOutColumn]))]);
 
 const mappingSchema = z.strictObject({
   source: z
@@ -30,7 +31,8 @@ const mappingSchema = z.strictObject({
       name: columns,
       organization_name: columns,
       domain: columns,
-      opted_out: z.union([column, optOutColumn, z.array(z.union([column, optOutColumn]))]),
+      opted_out: optOutColumns,
+      opted_out_of_calls: optOutColumns,
     })
     .partial()
     .optional(),

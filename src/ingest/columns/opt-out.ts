@@ -2,7 +2,7 @@ import { displayForm } from '../../domain/identity/normalise.ts';
 import { headerKey } from './header-name.ts';
 
 /**
- * How a column says that a contact must not be processed.
+ * How a column says that a contact has opted out.
  *
  * - `refusal`: the column states a refusal ("Email Opt Out", "Do not allow Emails", "Unsubscribed Time", "IsDeleted"):
  *   whatever it holds is one, but for a plain no.
@@ -13,41 +13,81 @@ import { headerKey } from './header-name.ts';
  */
 export type OptOutPolarity = 'refusal' | 'consent';
 
-const refusalHeader =
-  /opt(?:ed)?out|unsubscri|dono?t(?:contact|e?mail|bulk|call|phone|fax|post|allow|enrich|process|market|sell|track)|suppress|blacklist|blocklist|gdprdelete|^isdeleted$|^fivetrandeleted$|^masterrecordid$/;
-const consentHeader =
-  /consent|legalbasis|^allow|marketing(?:email)?(?:confirmation)?status|doubleoptin|^optin$|^optedin$/;
+/** What an opt-out forbids: any lookup of the contact (`processing`), or asking for phone numbers (`calls`). */
+export type OptOutScope = 'processing' | 'calls';
 
-/** @returns undefined where the column is about something else */
-export function optOutPolarity(header: string): OptOutPolarity | undefined {
-  const key = headerKey(header);
-  if (refusalHeader.test(key)) return 'refusal';
-  return consentHeader.test(key) ? 'consent' : undefined;
+export interface OptOutMeaning {
+  readonly polarity: OptOutPolarity;
+  readonly scope: OptOutScope;
 }
 
+const refusalHeader = new RegExp(
+  [
+    'opt(?:ed)?out|unsubscri|suppress|blacklist|blocklist|gdprdelete|^isdeleted$|^fivetrandeleted$|^masterrecordid$',
+    'dono?t(?:contact|e?mail|bulk|call|phone|fax|post|sms|text|allow|enrich|process|market|sell|track)',
+    'abgemeldet|abmeldung|widerspr[uo]ch|(?:kontakt|werbe|mail|anruf)sperre',
+    '(?:keine?|nicht)(?:e?mail|werb|kontakt|anruf|telefon|fax|anschreib|mailen)',
+    'désabonn|désinscri|opposition|nepas(?:contacter|appeler|envoyer|solliciter|autoriser|téléphoner)',
+    'no(?:contactar|llamar|enviar|permitir)|dado?debaja|cancel.*(?:suscri|inscri|assinatura)',
+    'uitgeschreven|afgemeld|niet(?:bellen|mailen|benaderen|contacteren|toestaan)|geen(?:e?mail|contact|telefoon)',
+    'nãocontat|nãoligar|nãoenviar|nãopermitir|descadastr',
+  ].join('|'),
+  'u',
+);
+const consentHeader =
+  /consent|legalbasis|^allow|marketing(?:email)?(?:confirmation)?status|doubleoptin|^optin$|^optedin$|einwilligung|zustimmung|toestemming/;
+
+const aboutEmail = /email|courriel|correo|mailen/;
+const aboutCalls =
+  /phone|donotcall|(?:allow|consent)\w*calls?|calls?(?:opt|$)|sms|textmessage|whatsapp|anruf|tel[eé]fo|appel|llama|bellen|ligar|chamada/;
+/** Dynamics calls letters "Mails". */
+const aboutPost = /fax|postal|donotpost|letter|directmail|donotallow(?:bulk)?mails?$/;
+
+/**
+ * What a column says about opting out, by its name. A name that does not say what was refused forbids processing.
+ *
+ * @returns undefined where the column is about something else, or about fax or letters, which are never sent
+ */
+export function optOutOf(header: string): OptOutMeaning | undefined {
+  const key = headerKey(header);
+  const polarity = refusalHeader.test(key) ? 'refusal' : consentHeader.test(key) ? 'consent' : undefined;
+  if (polarity === undefined) return undefined;
+  if (aboutEmail.test(key)) return { polarity, scope: 'processing' };
+  if (aboutCalls.test(key)) return { polarity, scope: 'calls' };
+  return aboutPost.test(key) ? undefined : { polarity, scope: 'processing' };
+}
+
+const plainRefusal = new Set(
+  ['0', 'false', 'no', 'n', 'f', 'off'].concat([
+    'nein',
+    'non',
+    'nej',
+    'nee',
+    'não',
+    'nao',
+    'falsch',
+    'faux',
+    'falso',
+    'onwaar',
+  ]),
+);
+
+/** What these say of a refusal: there is none. */
 const plainNo = new Set(
-  ['0', 'false', 'no', 'n', 'f', 'off', 'none', 'unchecked', 'never', 'null', '-'].concat(
-    // What these say of a refusal: there is none.
-    ['allow', 'allowed', 'subscribed', 'not opted out', 'nein', 'non', 'nej', 'nee', 'falsch', 'faux'],
+  [...plainRefusal, 'none', 'unchecked', 'never', 'null', '-'].concat(
+    ['allow', 'allowed', 'subscribed', 'not opted out'],
+    ['zulassen', 'autoriser', 'permitir', 'toestaan'],
   ),
 );
 
-const plainRefusal = new Set([
-  '0',
-  'false',
-  'no',
-  'n',
-  'f',
-  'off',
-  'nein',
-  'non',
-  'nej',
-  'nee',
-  'falsch',
-  'faux',
-]);
-const refusalWords =
-  /unsubscri|opt(?:ed)?[ -]?out|do ?n[o']t|not allow|withdr[ae]w|revoked|refused|declined|denied|rejected|objected|no[ _]consent|archived/;
+const refusalWords = new RegExp(
+  [
+    "unsubscri|opt(?:ed)?[ -]?out|do ?n[o']t|not allow|withdr[ae]w|revoked|refused|declined|denied|rejected|objected",
+    'no[ _]consent|archived|nicht zulassen|widerrufen|abgelehnt|abgemeldet|ne pas|refusé|désinscri|désabonn',
+    'no permitir|rechazad|revocad|niet toestaan|geweigerd|não permitir|recusad|revogad',
+  ].join('|'),
+  'u',
+);
 
 /**
  * Whether a cell says that the contact has opted out.

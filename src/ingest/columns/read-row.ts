@@ -13,7 +13,7 @@ import { displayForm, parseName, parseOrganizationName } from '../../domain/iden
 import type { Outcome } from '../../domain/runs/outcome.ts';
 import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
 import { decodeText, encodeText, type ByteText } from '../reading/byte-text.ts';
-import type { ColumnMap } from './column-map.ts';
+import type { ColumnMap, OptOutColumn } from './column-map.ts';
 import { contactIdOf } from './contact-id.ts';
 import { isOptedOut } from './opt-out.ts';
 
@@ -26,6 +26,7 @@ export interface StagedRow {
   readonly cells: readonly ByteText[];
   readonly identity: Identity;
   readonly optedOut: boolean;
+  readonly optedOutOfCalls: boolean;
   readonly keys: readonly string[];
   readonly matchKeys: readonly number[];
 }
@@ -45,10 +46,12 @@ export function createRowReader(
   columns: ColumnMap,
 ): (cells: readonly ByteText[], rowNumber: number, fault: string | undefined) => StagedRow {
   const idColumn = columns.single.contact_id[0] ?? -1;
+  const refusals = columns.optOuts.filter(({ scope }) => scope === 'processing');
+  const refusalsOfCalls = columns.optOuts.filter(({ scope }) => scope === 'calls');
   return (cells, rowNumber, fault) => {
     if (fault !== undefined) {
       const contactId = `row:${rowNumber}`;
-      const nothing = { identity: nobody, optedOut: false, keys: [], matchKeys: [] };
+      const nothing = { identity: nobody, optedOut: false, optedOutOfCalls: false, keys: [], matchKeys: [] };
       return { rowNumber, contactId, outcome: 'malformed', reason: fault, cells, ...nothing };
     }
     const identity = readIdentity(cells, columns);
@@ -61,13 +64,18 @@ export function createRowReader(
       reason: usable ? undefined : noIdentifier,
       cells,
       identity,
-      optedOut: columns.optOuts.some((optOut) =>
-        isOptedOut(decodeText(cells[optOut.column] ?? none), optOut.polarity, optOut.values),
-      ),
+      optedOut: hasOptedOut(cells, refusals),
+      optedOutOfCalls: hasOptedOut(cells, refusalsOfCalls),
       keys,
       matchKeys: usable ? matchKeysOfIdentity(identity) : [],
     };
   };
+}
+
+function hasOptedOut(cells: readonly ByteText[], columns: readonly OptOutColumn[]): boolean {
+  return columns.some(({ column, polarity, values }) =>
+    isOptedOut(decodeText(cells[column] ?? none), polarity, values),
+  );
 }
 
 /**

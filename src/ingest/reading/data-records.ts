@@ -1,5 +1,6 @@
-import type { ByteText } from './byte-text.ts';
+import { decodeText, type ByteText } from './byte-text.ts';
 import type { OpenedExport } from './open-export.ts';
+import { mixedSources } from '../columns/own-file.ts';
 import { createRecordCheck, createRowReader } from '../columns/read-row.ts';
 import { createHeaderCheck } from '../columns/repeated-header.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
@@ -39,10 +40,15 @@ export async function* readDataRecords(
     const repeated = headerIn(record);
     if (repeated === 'other') throw secondHeader(survey.path, rows);
     if (repeated === 'same') return 'the header once more';
-    return fault ?? faultOf(record) ?? (shape.isTornText(record) ? tornText : undefined);
+    const found = fault ?? faultOf(record) ?? (shape.isTornText(record) ? tornText : undefined);
+    if (found === undefined && !isOfSource(record)) throw mixedSources(survey.path);
+    return found;
   };
   const couldBeFooter = ({ record }: HeldRecord): boolean =>
     isAlone(record, layout.header.length) && readRow(record, 0, undefined).keys.length === 0;
+  const { source, sourceColumn } = columns;
+  const isOfSource = (record: readonly ByteText[]): boolean =>
+    sourceColumn === undefined || decodeText(record[sourceColumn]!).trim() === source;
   let before = layout.recordsBefore + 1;
   let rows = 0;
   let held: HeldRecord[] = [];

@@ -6,9 +6,10 @@ import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { admit } from '../../../src/ledger/admit.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/plan.ts';
+import { askedBy } from '../../../src/runs/pages.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
-import { asked, stagedRun } from '../../helpers/rows.ts';
+import { asked, stagedRun, testSpec } from '../../helpers/rows.ts';
 
 let warehouse: TestWarehouse;
 
@@ -19,6 +20,9 @@ beforeAll(async () => {
 afterAll(() => warehouse.drop());
 
 const rateLimits = [{ calls: 1, seconds: 60 }];
+const limits = { service: 'test', rateLimits, budgets: {} };
+const dependencies = (): AttemptDependencies =>
+  ({ warehouse, limits, log: { warn() {} } }) as unknown as AttemptDependencies;
 const deadlineSeconds = 45;
 
 /** Milliseconds until a slot is free; 0 where one is. */
@@ -35,7 +39,6 @@ it('a call that another worker takes up as abandoned keeps its slot until its de
   await planRows(warehouse, runId, asked);
   await setRunStatus(warehouse, runId, 'running', undefined);
   const people = await readOpenPeople(warehouse.database, runId, 1);
-  const limits = { service: 'test', rateLimits, budgets: {} };
   await admit(
     warehouse.database,
     {
@@ -49,8 +52,7 @@ it('a call that another worker takes up as abandoned keeps its slot until its de
     },
     limits,
   );
-  const dependencies = { warehouse, limits, log: { warn() {} } } as unknown as AttemptDependencies;
-  await takeUpBatch(dependencies, { runId, page: 1, batch: 1 });
+  await takeUpBatch(dependencies(), { runId, page: 1, batch: 1 });
 
   const { rows } = await warehouse.pool.query('select status from attempts where run_id = $1', [runId]);
   expect(rows).toEqual([{ status: 'unknown' }]);
@@ -61,4 +63,26 @@ it('a call that another worker takes up as abandoned keeps its slot until its de
     `update rate_calls set counted_until = counted_until - make_interval(secs => ${deadlineSeconds - 1})`,
   );
   expect(await millisecondsToSlot()).toBeGreaterThan(59_000);
+});
+
+it('a batch asks for no phone where a person opted out of calls, and for phones where nobody did', async () => {
+  const spec = testSpec();
+  const run = await stagedRun(
+    warehouse,
+    [
+      { keys: ['email:b@orbit.example'], email: 'b@orbit.example', contactId: 'b', optedOutOfCalls: true },
+      { keys: ['email:c@orbit.example'], email: 'c@orbit.example', contactId: 'c' },
+    ],
+    { ...spec, options: { ...spec.options, reveal: ['email', 'phone'] } },
+  );
+  await planRows(warehouse, run.runId, askedBy(run.options));
+  await setRunStatus(warehouse, run.runId, 'running', undefined);
+  const [first, second] = await Promise.all(
+    [1, 2].map((batch) => takeUpBatch(dependencies(), { runId: run.runId, page: 1, batch })),
+  );
+  expect(first).toMatchObject({
+    people: [{ contactId: 'c' }],
+    run: { options: { reveal: ['email', 'phone'] } },
+  });
+  expect(second).toMatchObject({ people: [{ contactId: 'b' }], run: { options: { reveal: ['email'] } } });
 });

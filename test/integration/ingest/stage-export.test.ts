@@ -93,6 +93,7 @@ describe('a row', () => {
         organization_name: 'Orbit, Ltd.',
         domain: 'orbit.example',
         opted_out: true,
+        opted_out_of_calls: false,
         match_keys: expect.any(Array) as unknown,
         keys: [
           'email:ada.n@orbit.example',

@@ -201,3 +201,51 @@ describe('opening a page', () => {
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['fresh']);
   });
 });
+
+describe('people who opted out of calls', () => {
+  const phones = { ...asked, fieldGroups: ['profile', 'phone'] };
+  const people = (name: string, optedOut: readonly number[]): StagedRow[] =>
+    Array.from({ length: 12 }, (_, index) => ({
+      keys: [`email:${name}${index}`],
+      optedOutOfCalls: optedOut.includes(index),
+    }));
+
+  async function positionsOf(runId: string): Promise<Record<string, number>> {
+    const { rows } = await warehouse.pool.query<{ row_number: number; position: number }>(
+      'select row_number, position from run_people where run_id = $1',
+      [runId],
+    );
+    return Object.fromEntries(rows.map(({ row_number, position }) => [row_number, position]));
+  }
+
+  it('are in batches of their own where phones are asked for, also by another row of the person', async () => {
+    const rows = [...people('calls-a-', [1]), { keys: ['email:calls-a-4'], optedOutOfCalls: true }];
+    const run = await stagedRun(warehouse, rows);
+    const plan = await planRows(warehouse, run.runId, phones);
+    const { 2: second, 5: fifth, ...others } = await positionsOf(run.runId);
+    expect(plan).toMatchObject({ people: 12, peopleWithoutPhones: 2 });
+    expect(Object.values(others).sort((one, other) => one - other)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect([second, fifth]).toEqual([10, 11]);
+  });
+
+  it('come after the pages of a pilot', async () => {
+    const run = await stagedRun(warehouse, people('calls-b-', [0, 1]));
+    await planRows(warehouse, run.runId, phones, 50);
+    const { 1: first, 2: second } = await positionsOf(run.runId);
+    expect([first, second]).toEqual([1_000, 1_001]);
+  });
+
+  it('are among the others where no phone is asked for', async () => {
+    const run = await stagedRun(warehouse, people('calls-c-', [0]));
+    expect(await planRows(warehouse, run.runId, asked)).toMatchObject({ people: 12, peopleWithoutPhones: 0 });
+    expect((await positionsOf(run.runId))[1]).toBe(0);
+  });
+
+  it('are fresh without a phone in a later run that asks for phones', async () => {
+    await remember('email:calls-d-0', 'enriched', 60);
+    await remember('email:calls-d-1', 'enriched', 60);
+    const run = await stagedRun(warehouse, people('calls-d-', [0]));
+    await planRows(warehouse, run.runId, phones);
+    expect((await outcomesOf(warehouse, run.runId)).slice(0, 2)).toEqual(['fresh', null]);
+  });
+});

@@ -8,6 +8,7 @@ const plan: PlanSummary = {
   dropped: {},
   filled: 0,
   people: 300,
+  peopleWithoutPhones: 0,
   calls: 30,
   pages: 1,
   credits: { minimum: '0', expected: '240', worstCase: '300' },

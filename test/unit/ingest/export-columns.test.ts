@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problem.ts';
 import { describeColumns, mapColumns, recogniseExport } from '../../../src/ingest/columns/column-map.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
-import { isOptedOut, optOutPolarity } from '../../../src/ingest/columns/opt-out.ts';
+import { isOptedOut, optOutOf } from '../../../src/ingest/columns/opt-out.ts';
 
 /** What is taken from a header: field → columns in order of preference. */
 function taken(
@@ -12,7 +12,7 @@ function taken(
 ): Record<string, string[]> {
   const map = mapColumns(
     'contacts.csv',
-    { header, recognised: true },
+    { header, recognised: true, rows: [] },
     { mapping: mapping && checkedMapping(mapping), source },
   );
   const fields = Object.entries({
@@ -119,7 +119,7 @@ describe('columns are taken', () => {
   it('whatever a header does to programs that read it', () => {
     const header = ['__proto__', "'; drop table runs; --", 'x'.repeat(300), '', '', 'Email', 'Email'];
     const given = { mapping: { columns: { email: [6, 7] } } };
-    const map = mapColumns('contacts.csv', { header, recognised: true }, given);
+    const map = mapColumns('contacts.csv', { header, recognised: true, rows: [] }, given);
     const { mapping, ignored } = describeColumns(header, map);
     expect(JSON.stringify(mapping)).toBe('{"Email":"email","Email (column 7)":"email"}');
     expect(ignored).toEqual(['__proto__', "'; drop table runs; --", 'x'.repeat(300), '', ' (column 5)']);
@@ -127,7 +127,11 @@ describe('columns are taken', () => {
 
   it('into a record that can hold a column called __proto__', () => {
     const header = ['__proto__'];
-    const map = mapColumns('c.csv', { header, recognised: true }, { mapping: { columns: { email: 1 } } });
+    const map = mapColumns(
+      'c.csv',
+      { header, recognised: true, rows: [] },
+      { mapping: { columns: { email: 1 } } },
+    );
     expect(JSON.stringify(describeColumns(header, map).mapping)).toBe('{"__proto__":"email"}');
   });
 
@@ -189,23 +193,49 @@ it('a name alone tells nothing of people', () => {
 
 describe('opting out', () => {
   it.each([
-    ['Unsubscribed from all email', 'refusal'],
-    ['Opted out of email: Newsletter', 'refusal'],
-    ['HasOptedOutOfEmail', 'refusal'],
-    ['DoNotCall', 'refusal'],
-    ['Do not allow Bulk Emails', 'refusal'],
-    ['donotbulkemail', 'refusal'],
-    ['Unsubscribed Time', 'refusal'],
-    ['IsDeleted', 'refusal'],
-    ['Allow Emails?', 'consent'],
-    ['Person - Marketing status', 'consent'],
-    ['Person - Double opt-in', 'consent'],
-    ["Legal basis for processing contact's data", 'consent'],
-    ['Email', undefined],
-    ['has_newsletter', undefined],
-    ['Account Name', undefined],
-  ])('column %j states a %s', (header, polarity) => {
-    expect(optOutPolarity(header)).toBe(polarity);
+    ['Unsubscribed from all email', 'refusal', 'processing'],
+    ['Opted out of email: Newsletter', 'refusal', 'processing'],
+    ['HasOptedOutOfEmail', 'refusal', 'processing'],
+    ['Do not allow Bulk Emails', 'refusal', 'processing'],
+    ['donotbulkemail', 'refusal', 'processing'],
+    ['Do not contact by e-mail, phone or fax', 'refusal', 'processing'],
+    ['Do Not Contact', 'refusal', 'processing'],
+    ['Unsubscribed Time', 'refusal', 'processing'],
+    ['IsDeleted', 'refusal', 'processing'],
+    ['Allow Emails?', 'consent', 'processing'],
+    ['Person - Marketing status', 'consent', 'processing'],
+    ['Person - Double opt-in', 'consent', 'processing'],
+    ["Legal basis for processing contact's data", 'consent', 'processing'],
+    ['Von allen E-Mails abgemeldet', 'refusal', 'processing'],
+    ['Désabonné de tous les e-mails', 'refusal', 'processing'],
+    ['No contactar', 'refusal', 'processing'],
+    ['Cancelou a inscrição', 'refusal', 'processing'],
+    ['Uitgeschreven', 'refusal', 'processing'],
+    ['DoNotCall', 'refusal', 'calls'],
+    ['Do Not Call', 'refusal', 'calls'],
+    ['Do not allow Phone Calls', 'refusal', 'calls'],
+    ['Opted out of SMS', 'refusal', 'calls'],
+    ['Allow Phone Calls?', 'consent', 'calls'],
+    ['Keine Telefonanrufe zulassen', 'refusal', 'calls'],
+    ['Ne pas appeler', 'refusal', 'calls'],
+    ['No llamar', 'refusal', 'calls'],
+    ['Niet bellen', 'refusal', 'calls'],
+    ['Não ligar', 'refusal', 'calls'],
+  ])('column %j states a %s of %s', (header, polarity, scope) => {
+    expect(optOutOf(header)).toEqual({ polarity, scope });
+  });
+
+  it.each([
+    'Fax Opt Out',
+    'HasOptedOutOfFax',
+    'Do not allow Faxes',
+    'donotpostalmail',
+    'Do not allow Mails',
+    'Email',
+    'has_newsletter',
+    'Account Name',
+  ])('column %j says of no e-mail, call or processing that it is refused', (header) => {
+    expect(optOutOf(header)).toBeUndefined();
   });
 
   it.each(['true', 'TRUE', '1', 'Yes', 'Do Not Allow', 'x', '2026-03-01 10:00', 'whatever'])(

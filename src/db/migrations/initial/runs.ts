@@ -56,6 +56,7 @@ export const runTables = [
     organization_name text,
     domain text,
     opted_out boolean not null default false,
+    opted_out_of_calls boolean not null default false,
     keys text[] not null,
     match_keys integer[] not null default '{}',
     primary key (run_id, row_number)

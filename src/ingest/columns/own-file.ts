@@ -1,0 +1,57 @@
+import { importers, type Importer } from '../../domain/crm/importer.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { headerKey, headerName } from './header-name.ts';
+
+/** A file that `enrich export` has written. */
+export interface OwnFile {
+  /** The CRM whose contacts it holds. */
+  readonly source: string;
+  /** The names of the column of record ids. */
+  readonly idNames: readonly string[];
+  /** The column that names the CRM of each row, from 0; undefined in an import file, which is for one CRM. */
+  readonly sourceColumn: number | undefined;
+}
+
+/** Columns that only our export has beside the name of the CRM. */
+const ownColumns = ['emailstatus', 'organizationdomain', 'personid', 'enrichedat', 'runid'];
+
+/**
+ * Recognises what this product has written: contacts as CSV, and import files of a CRM, which hold the record's id and
+ * some columns of the CRM's importer.
+ *
+ * @param rows the first rows
+ * @returns undefined where another program wrote the file
+ * @throws Problem `export.mixed-sources`
+ */
+export function recogniseOwnFile(
+  path: string,
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): OwnFile | undefined {
+  const keys = header.map(headerKey);
+  const isExport =
+    keys[0] === 'source' && keys.includes('contactid') && ownColumns.some((name) => keys.includes(name));
+  const sourceColumn = keys.indexOf('source');
+  const source = rows[0]?.[sourceColumn]?.trim();
+  if (isExport && source) {
+    if (rows.some((row) => row[sourceColumn]?.trim() !== source)) throw mixedSources(path);
+    return { source, idNames: ['contact_id'], sourceColumn };
+  }
+  const names = header.map(headerName);
+  const importer = Object.values<Importer>(importers).find(
+    ({ idHeader, columns }) =>
+      names[0] === idHeader &&
+      names.length > 1 &&
+      names.slice(1).every((name) => Object.values(columns).some((column) => column.header === name)),
+  );
+  return importer && { source: importer.source, idNames: [importer.idHeader], sourceColumn: undefined };
+}
+
+/** Contacts of two CRMs can have one id. */
+export function mixedSources(path: string): Problem {
+  return new Problem('export.mixed-sources', 'the file holds contacts of several sources', {
+    where: `${path}, column source`,
+    next: 'export one source at a time: enrich export --source NAME; or name one for all rows: --source NAME',
+    exitCode: exitCodes.usage,
+  });
+}
