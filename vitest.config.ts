@@ -18,7 +18,8 @@ export default defineConfig({
   test: {
     // Each project starts only what its tests need, and only when one of them runs.
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      // Without isolation each worker loads the sources once instead of once a file: 17 s of processor time instead of 40.
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
       {
         extends: true,
         test: {
