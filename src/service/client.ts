@@ -36,17 +36,17 @@ export type { CreditUsage, OperationUsage } from './answers/usage-answers.ts';
 
 export interface ServiceClientSettings extends ServiceSettings {
   readonly userAgent?: string;
-  /** Stands around every HTTP call, to count or trace it; must call it once and hand on how it ends. */
+  /** Wraps each HTTP call, to count or trace it. Must make the call once and return its result or error. */
   readonly observe?: CallObserver | undefined;
 }
 
 export type CallObserver = <Answer>(endpoint: Endpoint, call: () => Promise<Answer>) => Promise<Answer>;
 
-/** What is asked for beyond the record itself; applies to everybody in the call. */
+/** Extra data that a call asks for. Applies to every person of the call. */
 export interface Extras {
   readonly reveal?: readonly ('email' | 'phone')[];
   readonly waterfall?: readonly ('email' | 'phone')[];
-  /** Where phones and waterfall results are delivered: required for those, and never sent without them. */
+  /** Address for deliveries. Required for phones and waterfall results; not sent otherwise. */
   readonly webhookUrl?: string | undefined;
 }
 
@@ -60,20 +60,23 @@ export interface MatchRequest extends Extras {
 }
 
 /**
- * The service, one method for each operation. Every method sends once, and throws ServiceFailure with what to do about it.
- * A call whose access token had expired, and could be renewed, was never carried out. Operations that no rate window of
- * ours counts are made once more; the others throw `token-renewed`, because the second request needs a slot of its own.
+ * The operations of the service. Each method sends one request and throws ServiceFailure if there is no
+ * usable answer.
+ *
+ * A 401 for an expired access token means that the service did not process the call. The client renews the
+ * token once. It then repeats the call, except a call that rate windows count: that call throws
+ * `token-renewed`, because its repetition needs a slot of its own.
  */
 export interface ServiceClient {
   /**
-   * Asks for up to ten people in one call.
+   * Asks for one to ten people in one call.
    *
-   * @param signal gives the call up; after sending that leaves it unknown
+   * @param signal aborts the call; a call aborted after it was sent may have been billed
    */
   bulkMatch(request: BulkRequest, signal?: AbortSignal): Promise<BulkAnswer>;
   /** Asks for one person. */
   match(request: MatchRequest, signal?: AbortSignal): Promise<MatchAnswer>;
-  /** Fetches the later results of a request; free, and possible for 30 days. */
+  /** Fetches the late results of a request. Free; the service keeps results for 30 days. */
   poll(requestId: string, signal?: AbortSignal): Promise<PollAnswer>;
   health(signal?: AbortSignal): Promise<{ readonly credentialWorks: boolean }>;
   /** The user that the credential acts as. */
@@ -82,13 +85,17 @@ export interface ServiceClient {
   apiUsage(signal?: AbortSignal): Promise<readonly OperationUsage[]>;
   /** Needs a master key, or the scope for it. */
   creditUsage(signal?: AbortSignal): Promise<CreditUsage>;
-  /** Needs a master key. @param page from 1 */
+  /**
+   * Needs a master key.
+   *
+   * @param page from 1
+   */
   users(page: number, signal?: AbortSignal): Promise<Page<User>>;
-  /** @param filters as the service names them; their names are not part of the interface document */
+  /** @param filters under the service's names, which the interface document does not list */
   searchPeople(filters: SearchFilters, signal?: AbortSignal): Promise<Page<Person>>;
   /** @param domain without `www.` or `@` */
   enrichOrganization(domain: string, signal?: AbortSignal): Promise<Organization | undefined>;
-  /** The setting that its credential comes from, for advice; undefined where none is set. */
+  /** The setting that holds the credential; undefined without a credential. */
   readonly credentialSetting: Setting | undefined;
   /** Lets calls in flight end, then closes the connections. */
   close(): Promise<void>;
@@ -96,13 +103,15 @@ export interface ServiceClient {
 
 export type SearchFilters = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** Limits of the interface document. */
+/** A limit of the interface document. */
 const peoplePerCall = 10;
 
 /**
- * @param transport stands in for the network in tests
- * @param credential stands in for the source of the credential that is set
- * @throws Problem where address or credential are missing or unusable
+ * Creates a client of the service.
+ *
+ * @param transport replaced in tests
+ * @param credential replaced in tests
+ * @throws Problem `setting.invalid` without an address, `service.no-credential` without a credential
  */
 export function createServiceClient(
   settings: ServiceClientSettings,
@@ -111,9 +120,9 @@ export function createServiceClient(
 ): ServiceClient {
   const { baseUrl, observe = unobserved } = settings;
   if (baseUrl === undefined) {
-    throw new Problem('setting.invalid', 'no address of the service is set', {
+    throw new Problem('setting.invalid', 'the address of the service is missing', {
       where: 'ENRICHMENT_BASE_URL',
-      next: 'set it to the address of the service, ending in /api/v1',
+      next: 'set it to the address of the service; the address ends in /api/v1',
       exitCode: exitCodes.usage,
     });
   }
@@ -148,7 +157,8 @@ export function createServiceClient(
       return answer;
     } catch (error) {
       const renewed = isRefusedToken(error) ? await credentialFor(operation, first) : first;
-      // A renewed token that was never accepted tells of an account that is refused, and not of a token that expired.
+      // If the service refuses a renewed token at its first use, the account is refused and the token has not
+      // expired.
       if (renewed === first || (renewals.has(first) && !accepted.has(first))) throw error;
       renewals.add(renewed);
       if (!operation.isCounted) return exchange(renewed);
@@ -178,7 +188,7 @@ export function createServiceClient(
         headers: {
           ...headers,
           ...authorization,
-          // The document asks for it on GET too; on a POST without a body strict servers take it for a broken one.
+          // The interface document requires it on GET too. Strict servers refuse it on a POST without a body.
           ...((operation.method === 'GET' || request.body !== undefined) && {
             'content-type': 'application/json',
           }),
@@ -228,7 +238,7 @@ interface Request {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What a refusal must not be quoted with: whom was asked for, and by what credential. */
+/** What the request says about people, and its credential: advice must not quote either. */
 function sentBy({ query = {}, body }: Request, authorization: CredentialHeader): Sent {
   const texts: string[] = [];
   const collect = (value: unknown): void => {
@@ -240,7 +250,7 @@ function sentBy({ query = {}, body }: Request, authorization: CredentialHeader):
   return { texts: texts.filter((text) => text !== 'true'), credential };
 }
 
-/** A 401 in plain text cannot name a code, and is what an expired token meets on /people/match. */
+/** /people/match answers an expired token with a 401 in plain text, without a code. */
 function isRefusedToken(error: unknown): boolean {
   return (
     error instanceof ServiceFailure &&
@@ -252,7 +262,7 @@ function isRefusedToken(error: unknown): boolean {
 type Query = Readonly<Record<string, string | undefined>>;
 
 /**
- * The flags of people enrichment; what is not asked for is left to its default.
+ * The query parameters of people enrichment. A flag that is not requested is left out.
  *
  * @throws Problem `service.no-webhook-url`
  */
@@ -261,7 +271,7 @@ function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: Extras): Query
   if (deliversLater && webhookUrl === undefined) {
     throw new Problem(
       'service.no-webhook-url',
-      'phones and waterfall results are only delivered to a webhook',
+      'the service delivers phones and waterfall results to a webhook, and its address is missing',
       {
         where: 'WEBHOOK_PUBLIC_URL',
         next: 'set it to the public address of the receiver (enrich receiver)',
@@ -281,6 +291,6 @@ function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: Extras): Query
 function queryText(query: Query): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   if (given.length === 0) return '';
-  // A plus sign is a space only to form decoders; %20 is one to everybody.
+  // Only form decoders read `+` as a space; every server reads `%20` as one.
   return `?${new URLSearchParams(given).toString().replaceAll('+', '%20')}`;
 }

@@ -6,48 +6,51 @@ import { fitsHeader, readToken } from './read-token.ts';
 export type CredentialHeader = Readonly<Record<string, string>>;
 
 /**
- * Where the header for a call comes from.
+ * Returns the header of a call.
  *
- * @param refused a header that it gave, and that the service does not accept any more
- * @returns the refused header itself where there is no other
- * @throws UnreadableToken where there is none at the moment
+ * @param refused a header that it returned earlier and that the service has refused
+ * @returns the refused header itself if there is no other
+ * @throws UnreadableToken
  */
 export type CredentialSource = (refused?: CredentialHeader) => Promise<CredentialHeader>;
 
 /**
- * The source of a credential: a key or a token that is set stays what it is, one from a file or a command is read when
- * it is first needed, and again when it was refused.
+ * Creates the source of a credential. A key or token in a setting is constant. A token in a file or from a
+ * command is read before the first call, and again after the service has refused it.
  *
  * @throws Problem `service.no-credential`, `setting.invalid`
  */
 export function credentialSource(credential: Credential | undefined): CredentialSource {
   if (credential === undefined) {
-    throw new Problem('service.no-credential', 'no key for the service is set', {
+    throw new Problem('service.no-credential', 'the credential for the service is missing', {
       where: 'ENRICHMENT_API_KEY, ENRICHMENT_ACCESS_TOKEN',
-      next: 'set one of them; without ENRICHMENT_BASE_URL the built-in sandbox is used, and brings its own',
+      next: 'set one of the two; without ENRICHMENT_BASE_URL the built-in sandbox runs and needs no credential',
       exitCode: exitCodes.usage,
     });
   }
   if (!('value' in credential)) return renewable(async () => bearer(await readToken(credential)));
   if (!fitsHeader(credential.value)) {
-    throw new Problem('setting.invalid', 'the credential holds characters that no header can carry', {
-      where: credentialSetting(credential),
-      next: 'copy it again, without line ends and spaces',
-      exitCode: exitCodes.usage,
-    });
+    throw new Problem(
+      'setting.invalid',
+      'the credential has characters that are not allowed in an HTTP header',
+      {
+        where: credentialSetting(credential),
+        next: 'copy the credential again, without spaces and line breaks',
+        exitCode: exitCodes.usage,
+      },
+    );
   }
-  // Rule 1 of Authentication: a key as a bearer token is refused, so each kind has exactly one form.
+  // The interface document, Authentication, rule 1: the service refuses a key as a bearer token.
   const header = credential.kind === 'api-key' ? { 'x-api-key': credential.value } : bearer(credential.value);
   return () => Promise.resolve(header);
 }
 
-/** Keeps what was read until it is refused. Calls that need it at the same time cause one reading. */
+/** Caches the header until the service refuses it. Concurrent calls share one read. */
 function renewable(read: () => Promise<CredentialHeader>): CredentialSource {
   let kept: CredentialHeader | undefined;
   let reading: Promise<CredentialHeader> | undefined;
   return async (refused) => {
-    // By identity, not by text: calls that were refused late, with what another call has already replaced, read
-    // nothing.
+    // Compared by identity: a late refusal of a header that another call has replaced must not cause a read.
     if (kept === refused) kept = undefined;
     if (kept === undefined) {
       reading ??= read().finally(() => (reading = undefined));
@@ -57,7 +60,7 @@ function renewable(read: () => Promise<CredentialHeader>): CredentialSource {
   };
 }
 
-/** The setting that a credential comes from, for advice. */
+/** The setting that holds a credential, to name in advice. */
 export function credentialSetting(credential: Credential): Setting {
   if (credential.kind === 'api-key') return 'ENRICHMENT_API_KEY';
   if ('file' in credential) return 'ENRICHMENT_ACCESS_TOKEN_FILE';

@@ -1,6 +1,6 @@
 import type { Identity } from '../domain/identity/identity.ts';
 
-/** One element of `details`, and the identifying query parameters of the single call: the same nine names. */
+/** One element of `details`. The single call has the same nine query parameters. */
 export interface Detail {
   readonly first_name?: string;
   readonly last_name?: string;
@@ -13,9 +13,7 @@ export interface Detail {
   readonly proflink_url?: string;
 }
 
-/**
- * What is sent about a person: all that the row knows, under the names of the wire, and no field that it does not know.
- */
+/** Everything that a row knows about a person, under the names of the wire. Empty fields are left out. */
 export function toDetail(identity: Identity): Detail {
   return present({
     first_name: identity.firstName,
@@ -26,7 +24,7 @@ export function toDetail(identity: Identity): Detail {
     organization_name: identity.organizationName,
     domain: identity.domain,
     id: identity.personId,
-    // Profile URLs are kept without their scheme, because they are compared; a URL on the wire has one.
+    // Profile URLs are stored without their scheme; the service expects one.
     proflink_url: identity.profileUrl === undefined ? undefined : `https://${identity.profileUrl}`,
   });
 }

@@ -2,9 +2,9 @@ import type { Endpoint } from './failures/failure.ts';
 
 export interface Operation extends Endpoint {
   readonly method: 'GET' | 'POST';
-  /** Below the base address. */
+  /** Relative to the base address. */
   readonly path: string;
-  /** Each request takes a slot of a rate window. */
+  /** Whether each request takes a slot of a rate window. */
   readonly isCounted: boolean;
 }
 
@@ -13,10 +13,10 @@ function operation(method: Operation['method'], path: string, price: 'free' | 'p
 }
 
 /**
- * Every operation that the client calls.
+ * The operations that the client calls.
  *
- * The interface document shows the first four; it names the others without their paths, which are those of public
- * descriptions of such services. Where no price is shown an operation counts as paid, except those that only report.
+ * The interface document shows the paths of the first four. The other paths are those of public descriptions
+ * of such services. An operation without a documented price counts as paid, except those that only report.
  */
 export const operations = {
   match: { ...operation('POST', '/people/match', 'paid'), isCounted: true },
@@ -30,7 +30,7 @@ export const operations = {
   enrichOrganization: operation('GET', '/organizations/enrich', 'paid'),
 } as const satisfies Record<string, Operation>;
 
-/** The poll operation of a request; its path is a setting, because the document names it without one. */
+/** The poll operation of a request. Its path is a setting because the interface document does not show it. */
 export function pollOperation(pollPath: string, requestId: string): Operation {
   const path = pollPath.replace('{request_id}', encodeURIComponent(requestId));
   return { name: `GET ${pollPath}`, method: 'GET', path, paid: false, isCounted: true };

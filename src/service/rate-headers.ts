@@ -4,14 +4,14 @@ import type { Headers } from './transport.ts';
 export interface RateWindow {
   readonly window: 'minute' | 'hour' | 'day';
   readonly seconds: number;
-  /** Calls allowed; null: unlimited (an empty header); undefined: not said. */
+  /** Allowed calls; null: unlimited (an empty header); undefined: not reported. */
   readonly limit: number | null | undefined;
   readonly used: number | undefined;
-  /** Calls left; null: unlimited; undefined: not said. */
+  /** Remaining calls; null: unlimited; undefined: not reported. */
   readonly left: number | null | undefined;
 }
 
-/** Each window with the names that its headers go by; `daily` is the older name of `24-hour`. */
+/** Names of the headers of each window; `daily` is the older name of `24-hour`. */
 const windows = [
   { window: 'minute', seconds: 60, names: ['minute'] },
   { window: 'hour', seconds: 3_600, names: ['hourly', 'hour'] },
@@ -21,7 +21,7 @@ const windows = [
 /**
  * Reads the rate windows from the headers of an answer.
  *
- * @returns the windows that the headers speak of, shortest first; none on 401 and 403
+ * @returns the reported windows, shortest first; empty on 401 and 403, which carry no such headers
  */
 export function readRateHeaders(headers: Headers): RateWindow[] {
   return windows.flatMap(({ window, seconds, names }) => {

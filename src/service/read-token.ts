@@ -5,30 +5,32 @@ import { commandEnvironment } from '../config/command-environment.ts';
 import type { TokenOrigin } from '../config/settings.ts';
 import { Problem } from '../domain/problem.ts';
 
-/** A command asks a token endpoint; one that takes longer is waiting for a person to type. */
+/** A request to a token endpoint takes less; a command that takes longer waits for input. */
 const commandMilliseconds = 10_000;
-/** Far above any token: a command that prints more prints something else. */
+/** Far more than the size of a token. */
 const commandBytes = 64 * 1_024;
 
 /**
- * There is no access token at the moment. Holds nothing of what file or command gave: it could be the token, or half of
- * it.
+ * No access token can be read. Has nothing of the content of the file or the output of the command, because
+ * either could contain the token.
  */
 export class UnreadableToken extends Problem {
-  /** Of the system (`ENOENT`); `EXIT_1`, `TIMEOUT`; `NO_TOKEN` where something else was read than one word. */
+  /**
+   * A code of the system (`ENOENT`), `EXIT_1`, `TIMEOUT`, or `NO_TOKEN` if the content is not a single token.
+   */
   readonly code: string;
 
   constructor(setting: string, code: string) {
     super('service.no-token', `no access token could be read (${code})`, {
       where: setting,
-      next: 'see by hand that the file holds a token, or that the command prints one, and nothing else',
+      next: 'check that the file contains only the token, or that the command prints only the token',
     });
     this.code = code;
   }
 }
 
 /**
- * Reads an access token from where it is kept fresh.
+ * Reads an access token from its file or from the output of its command.
  *
  * @throws UnreadableToken
  */
@@ -45,12 +47,12 @@ export async function readToken(origin: TokenOrigin): Promise<string> {
   return token;
 }
 
-/** Whether a text can stand in a header as it is. */
+/** Whether a text is allowed in an HTTP header. */
 export function fitsHeader(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }
 
-/** What a shell command prints. Its standard error is not kept: commands that fail like to quote their credentials. */
+/** The output of a shell command. Its standard error is discarded, because it can quote credentials. */
 async function outputOf(command: string): Promise<string> {
   const { stdout } = await promisify(exec)(command, {
     timeout: commandMilliseconds,

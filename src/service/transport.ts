@@ -11,7 +11,7 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The longest that the whole call may take: waiting for a connection, sending, answer to its last byte. */
+  /** Time limit of the whole call, from waiting for a connection to the last byte of the answer. */
   readonly deadlineMilliseconds: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -19,18 +19,18 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** Decompressed. Of an error status only the beginning, and what had come when the connection broke. */
+  /** Decompressed. For an error status it is truncated to `errorBytes`, or to the part that arrived. */
   readonly body: Buffer;
   /** Milliseconds since 1970, by this machine's clock. */
   readonly receivedAt: number;
 }
 
-/** What carries a request to the service: injected, so that a test or a proxy can stand in. */
+/** Sends requests over the network. Injected, so that tests can replace it. */
 export interface Transport {
   /**
-   * Sends once: no retry, no redirect.
+   * Sends one request, without retries and without following redirects.
    *
-   * @throws TransportError for whatever is no complete answer
+   * @throws TransportError if there is no complete answer
    */
   send(request: HttpRequest): Promise<HttpAnswer>;
   close(): Promise<void>;
@@ -38,18 +38,18 @@ export interface Transport {
 
 /** Why there is no complete answer. */
 export class TransportError extends Error {
-  /** False only where it is certain that not one byte of the request was written. */
+  /** False only if no byte of the request was written. */
   readonly sent: boolean;
   /**
-   * A code of Node, OpenSSL or undici (or the name of an error without one); or DEADLINE, ABORTED, TOO_LARGE,
-   * UNDECODABLE.
+   * A code of Node, OpenSSL or undici (or the name of an error without a code), or DEADLINE, ABORTED,
+   * TOO_LARGE or UNDECODABLE.
    */
   readonly code: string;
-  /** Of the answer, where its head had come. */
+  /** The HTTP status, if the headers of the answer arrived. */
   readonly status: number | undefined;
   readonly #body: Buffer;
 
-  /** The original error is left out on purpose: parser errors of undici carry the bytes of the answer. */
+  /** Does not keep the original error: parser errors of undici contain bytes of the answer. */
   constructor(code: string, facts: { sent: boolean; status?: number | undefined; body?: Buffer }) {
     super(`no complete answer (${code})`);
     this.name = 'TransportError';
@@ -59,20 +59,20 @@ export class TransportError extends Error {
     this.#body = facts.body ?? Buffer.alloc(0);
   }
 
-  /** What had come of the answer; private, so that no log prints it by accident. */
+  /** The part of the answer that arrived. A method, so that logs do not print it. */
   body(): Buffer {
     return this.#body;
   }
 }
 
 export interface TransportLimits {
-  /** Ten people of 60 KB are 600 KB; far above that it is no answer to ten people. */
+  /** Ten large people are 600 KB. */
   readonly answerBytes: number;
   readonly errorBytes: number;
-  /** An error body is a courtesy: the status decides, so a slow body is not waited for any longer than this. */
+  /** The status decides, so a slow error body is read for this long at most. */
   readonly errorBodyMilliseconds: number;
   readonly connectMilliseconds: number;
-  /** Silence in the middle of an answer. */
+  /** Time without a byte within an answer. */
   readonly silenceMilliseconds: number;
 }
 
@@ -85,21 +85,22 @@ const defaultLimits: TransportLimits = {
 };
 
 /**
- * HTTP over undici's dispatcher, with kept-alive connections.
+ * Creates a transport over undici's dispatcher, with keep-alive connections.
  *
- * Below `fetch` and `request` on purpose: only a dispatch handler is told when a request is about to be written, and
- * that moment is the whole difference between "certainly not sent" and "may have been billed".
+ * `fetch` and `request` do not report when they write a request. A dispatch handler does, and that moment
+ * separates "certainly not sent" from "may have been billed".
  */
 export function createTransport(limits: Partial<TransportLimits> = {}): Transport {
   const bounds = { ...defaultLimits, ...limits };
   const agent = new Agent({
     connect: { timeout: bounds.connectMilliseconds },
     bodyTimeout: bounds.silenceMilliseconds,
-    // The service may take its whole deadline to begin an answer; our own timer ends the call.
+    // The deadline of the call limits the wait for the headers.
     headersTimeout: 0,
-    // One request per connection: behind another one on the same socket it could not be said which was processed.
+    // With two requests on one connection it would be unclear which of them the service processed before a
+    // failure.
     pipelining: 1,
-    // Below the idle time of common servers (5 s and more), so that a request seldom meets a closing connection.
+    // Below the idle time of common servers (5 s and more), which close idle connections.
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 60_000,
   });
@@ -140,7 +141,7 @@ function exchange(agent: Agent, request: HttpRequest, bounds: TransportLimits): 
   });
 }
 
-/** One request from its dispatch to its end, whichever comes first of answer, failure, deadline and abortion. */
+/** One request, settled by the first of answer, failure, deadline and abort. */
 class Exchange implements Dispatcher.DispatchHandler {
   onSettled: () => void = () => {};
   readonly #bounds: TransportLimits;
@@ -164,12 +165,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#reject = reject;
   }
 
-  /** Called once a connection is up, immediately before the first byte is written. */
+  /** undici calls this when a connection is open, immediately before it writes the first byte. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#settled) {
-      controller.abort(new Error('given up before it was sent'));
+      controller.abort(new Error('aborted before the request was sent'));
     } else if (this.#controller) {
-      // undici may write a request again when its connection breaks early; a paid call is never repeated by itself.
+      // undici may repeat a request after an early disconnect; a paid call must be sent only once.
       controller.abort(new Error('not sent twice'));
       this.#fail('ECONNRESET');
     } else {
@@ -202,7 +203,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     else this.#fail(codeOf(error));
   }
 
-  /** Gives the call up. */
+  /** Aborts the call. */
   stop(code: 'DEADLINE' | 'ABORTED' | 'TOO_LARGE'): void {
     if (this.#isError()) this.#finish();
     else this.#fail(code);
@@ -211,10 +212,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #finishAndAbort(): void {
     this.#finish();
-    this.#controller?.abort(new Error('the rest of an error body is not waited for'));
+    this.#controller?.abort(new Error('the error body is slow or too long'));
   }
 
-  /** The status of a refusal is known and is what decides, however little came of its body. */
+  /** For an error status an incomplete body is sufficient, because the status decides. */
   #isError(): boolean {
     return this.#status !== undefined && this.#status >= 300;
   }
@@ -250,13 +251,15 @@ class Exchange implements Dispatcher.DispatchHandler {
 
 const inflate = promisify(gunzip);
 
-/** Undoes gzip, the only coding that is asked for, within the same bounds: a small body may hold gigabytes. */
+/**
+ * Decompresses gzip, the only requested coding, within the same limits: a small body can expand to gigabytes.
+ */
 async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<HttpAnswer> {
   const coding = answer.headers['content-encoding']?.toString().trim().toLowerCase();
   if (coding === undefined || coding === 'identity' || answer.body.length === 0) return answer;
   const isError = answer.status >= 300;
   try {
-    if (coding !== 'gzip' && coding !== 'x-gzip') throw new Error('not asked for');
+    if (coding !== 'gzip' && coding !== 'x-gzip') throw new Error('a coding that was not requested');
     const maxOutputLength = isError ? bounds.errorBytes : bounds.answerBytes;
     return { ...answer, body: await inflate(answer.body, { maxOutputLength }) };
   } catch (error) {
@@ -266,7 +269,7 @@ async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<Http
   }
 }
 
-/** Where several addresses of a host were tried, the first one's failure stands for all. */
+/** If several addresses of a host failed, the first failure counts. */
 function codeOf(error: unknown): string {
   const { code, name, errors } = error as { code?: unknown; name?: unknown; errors?: readonly unknown[] };
   if (typeof code === 'string') return code;

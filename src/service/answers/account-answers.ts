@@ -8,8 +8,8 @@ import type { HttpAnswer } from '../transport.ts';
 const healthSchema = z.looseObject({ is_logged_in: flag, healthy: flag });
 
 /**
- * Whether the credential works. The body of health is not shown, so that a success in whatever words means yes, unless
- * it says otherwise by one of two members that are seen in the field. A web page is no answer of the service. Pure.
+ * Whether the credential works. The interface document does not show the body, so every success that is no
+ * web page means yes, unless `is_logged_in` or `healthy`, both observed, is false. Pure.
  *
  * @throws ServiceFailure
  */
@@ -24,7 +24,7 @@ function isPlain(body: Buffer): boolean {
   return value === undefined ? !body.toString('utf8').trimStart().startsWith('<') : value === true;
 }
 
-/** A user of the team. Nothing but the identifier is shown by the interface document. */
+/** A user of the team. The interface document shows only the identifier. */
 export interface User {
   readonly id: string;
   readonly name: string | undefined;
@@ -42,7 +42,7 @@ const userSchema = z
     };
   });
 
-/** Reads the profile: its `id` is the acting user, who owns what this credential creates. Pure. */
+/** Reads the profile. Its `id` is the acting user, who owns what this credential creates. Pure. */
 export function readProfile(answer: HttpAnswer, endpoint: Endpoint): User {
   return readAnswer(answer, endpoint, userSchema).data;
 }
@@ -50,7 +50,7 @@ export function readProfile(answer: HttpAnswer, endpoint: Endpoint): User {
 /** One page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Undefined: the service does not say. */
+  /** Undefined: not reported. */
   readonly totalPages: number | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Endpoint } from '../failures/failure.ts';
 import { isRefusal, mapFailure } from '../failures/map-failure.ts';
 import type { HttpAnswer } from '../transport.ts';
 
-/** A success that was understood. */
+/** A valid answer with a success status. */
 export interface ReadAnswer<Data> {
   readonly data: Data;
   /** Exact JSON source text of the top-level members. */
@@ -12,10 +12,10 @@ export interface ReadAnswer<Data> {
 }
 
 /**
- * Reads the answer of a call against what the interface says of it. Pure.
+ * Reads the answer of a call with the schema of its operation. Pure.
  *
- * @throws ServiceFailure for every status but success, for a success that refuses, and for one that cannot be
- *   understood
+ * @throws ServiceFailure for a status other than success, for a success that is a refusal, and for an invalid
+ *   body
  */
 export function readAnswer<Schema extends z.ZodType>(
   answer: HttpAnswer,
@@ -28,7 +28,7 @@ export function readAnswer<Schema extends z.ZodType>(
   return { data: parsed.data, members: memberSources(json!.text) };
 }
 
-/** Which fields are at fault, without the values: zod's own messages can quote them. */
+/** The invalid fields, without their values, which zod's own messages can quote. */
 export function explainIssues(error: z.ZodError): string {
   return error.issues
     .slice(0, 5)
@@ -41,6 +41,7 @@ export function explainIssues(error: z.ZodError): string {
     .join('; ');
 }
 
+/** The content type of an answer, for its stored body. */
 export function contentTypeOf(answer: HttpAnswer): string | undefined {
   const value = answer.headers['content-type'];
   return typeof value === 'string' ? value : undefined;

@@ -10,35 +10,35 @@ import { described, text, whole } from './schemas/field.ts';
 import { personSchema } from './schemas/person.ts';
 import type { HttpAnswer } from '../transport.ts';
 
-/** What the service made of one bulk call. */
+/** The answer of one bulk call. */
 export interface BulkAnswer {
   readonly httpStatus: number;
-  /** Exact text of the signed 64-bit number; undefined where none came. */
+  /** Exact text of the signed 64-bit number; undefined if missing. */
   readonly requestId: string | undefined;
   /**
-   * In the order and number of the wire, which nothing promises to be those of `details`. Null: the service found no
-   * person, or the element is listed in `unreadableMatches`.
+   * As in the answer; order and number need not be those of `details`. Null: the service found no person, or
+   * the element is listed in `unreadableMatches`.
    */
   readonly matches: readonly (Person | null)[];
-  /**
-   * Elements of `matches` that are not a person by the interface document. They may be billed and are assigned to no
-   * row.
-   */
+  /** Elements of `matches` that are no documented person. They may be billed; no row gets their data. */
   readonly unreadableMatches: readonly UnreadableMatch[];
-  /** Undefined: `creditsProblem` says why, and the reservation is to be held. */
+  /** Undefined: `creditsProblem` has the reason, and the reservation is held. */
   readonly creditsConsumed: Credits | undefined;
   readonly creditsProblem: CreditsProblem | undefined;
-  /** People that were billed. */
+  /** Number of billed people. */
   readonly uniqueEnrichedRecords: number | undefined;
   readonly missingRecords: number | undefined;
-  /** Set where the service answered in part: data came, and an error with it. */
+  /** The error of a partial answer, which has data too. */
   readonly errorCode: string | undefined;
-  /** `pending`; or `skipped`: an earlier request's delivery serves. Its own request id cannot be polled. */
+  /**
+   * `pending`; or `skipped`: the delivery of an earlier request has the phones, and this request cannot be
+   * polled.
+   */
   readonly phoneEnrichment: { readonly status: string } | undefined;
-  /** `accepted`, `partial_accepted`; anything else: no delivery will come. */
+  /** `accepted` or `partial_accepted`; with any other status no delivery follows. */
   readonly waterfall: { readonly status: string } | undefined;
   readonly rateLimits: readonly RateWindow[];
-  /** The whole body, decompressed, as it came. */
+  /** The complete decompressed body. */
   readonly raw: Buffer;
   readonly contentType: string | undefined;
 }
@@ -46,13 +46,13 @@ export interface BulkAnswer {
 export interface UnreadableMatch {
   /** Index in `matches`. */
   readonly index: number;
-  /** Names of the fields at fault and what was expected; no values. */
+  /** Names of the invalid fields and the expected types, without values. */
   readonly reason: string;
 }
 
 /**
- * The state of what comes later: open, because further values are not shown. No other member passes: `phone_enrichment`
- * is seen with an id of its own, rounded by then, that cannot be polled.
+ * The status of late results; its values are open, because the interface document does not list all. Other
+ * members are dropped: `phone_enrichment` can have an id, rounded by JSON.parse, that cannot be polled.
  */
 export const laterResults = described(z.object({ status: z.string().max(100), message: text }));
 
@@ -71,11 +71,11 @@ const envelopeSchema = z.looseObject({
 /**
  * Reads the answer of a bulk call. Pure.
  *
- * One person in a wrong shape does not spoil the other nine: nine are paid for and usable, and asking again would pay
- * for all ten once more. An answer without a readable list of matches is useless as a whole, unless it says that
- * everybody is missing and that nothing was billed: then it has no matches.
+ * An invalid person does not invalidate the other nine, who are paid for. An answer without a readable list
+ * of matches is invalid, unless it reports that everybody is missing and nothing was billed; then it has no
+ * matches.
  *
- * @throws ServiceFailure for every status but success, and for a success that cannot be understood
+ * @throws ServiceFailure for a status other than success, and for an invalid success
  */
 export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnswer {
   const { data, members } = readAnswer(answer, endpoint, envelopeSchema);

@@ -3,13 +3,13 @@ import { contactSchema } from './schemas/contact.ts';
 import { organizationSchema } from './schemas/organization.ts';
 import { employmentSchema, personSchema } from './schemas/person.ts';
 
-/** Values of the wire: what JSON holds, with numbers that a float would round as `ExactNumber`. */
+/** A JSON value. A number that a float would round is marked text (`readExactMatches`). */
 export type WireValue = null | boolean | number | string | readonly WireValue[] | WireObject;
 export interface WireObject {
   readonly [member: string]: WireValue;
 }
 
-/** A member that is an object of the interface document, or a list of such objects. */
+/** The documented members of an object, and of the objects and lists of objects in it. */
 interface Shape {
   readonly members: readonly string[];
   readonly nested: Readonly<Record<string, Shape>>;
@@ -27,16 +27,16 @@ const personShape = shape(personSchema, {
   account: shape(accountSchema),
 });
 
-/** Lists and objects below this depth are no data of a person. */
+/** Deeper lists and objects are no data of a person. */
 const deepest = 12;
-/** Longer numbers measure nothing; PostgreSQL would store each digit. */
+/** Longer numbers are meaningless, and PostgreSQL would store each digit. */
 const longestNumber = 40;
 
 /**
- * The members of a person that the interface document names and that have a value, as PostgreSQL takes them: without null, NUL
- * and lone surrogates. What the document does not name is left to the raw body.
+ * The documented members of a person that have a value, ready for jsonb: without null, NUL and lone
+ * surrogates. Other members remain only in the raw body.
  *
- * @param element an element of `matches`: as read, or with exact numbers (`readExactMatches`)
+ * @param element an element of `matches`, parsed by JSON.parse or by `readExactMatches`
  */
 export function documentedPerson(element: object): WireObject {
   return pick(element as Readonly<Record<string, unknown>>, personShape, 0);
@@ -83,19 +83,19 @@ function storable(text: string): string {
 }
 
 const number = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,2})?`;
-/** A number of the body that a float would round, as its digits behind a NUL: no text that is stored has one. */
+/** A marked number: its digits after a NUL, which no stored text contains. */
 const exactNumber = new RegExp(`^\\0${number}$`);
 const exactNumbers = new RegExp(String.raw`"\\u0000(${number})"`, 'g');
 
 /**
- * The elements of `matches` with every number exact, where a float would round one.
+ * The elements of `matches`, with the numbers marked that a float would round.
  *
- * @param body of an answer that was read before
- * @returns undefined where no number of the body is rounded
+ * @param body an answer that is known to be valid
+ * @returns undefined if no number of the body would be rounded
  */
 export function readExactMatches(body: Buffer): readonly unknown[] | undefined {
   const text = body.toString('utf8');
-  // Nearly every body: digits of this length are only found in identifiers, which are texts.
+  // Fast path for nearly every body: only identifiers, which are strings, have so many digits.
   if (!/[:,[\s]-?(?:[\d.]{16}|\d[\d.]*[eE])/.test(text)) return undefined;
   let rounded = false;
   const marked = text.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) => {
@@ -116,7 +116,7 @@ function isExact(source: string): boolean {
   return digits.length <= 15 && !/[eE]/.test(source);
 }
 
-/** JSON text of values with exact numbers. */
+/** JSON text of a value, with marked numbers as numbers. */
 export function exactJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(exactNumbers, '$1');
 }

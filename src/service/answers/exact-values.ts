@@ -1,9 +1,9 @@
 import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
 
-/** Why a number of credits cannot be settled with: the reservation is held instead. */
+/** Why an answer has no usable number of credits. The reservation is then held. */
 export type CreditsProblem = 'absent' | 'negative' | 'not-a-number' | 'too-fine' | 'too-large';
 
-/** PostgreSQL holds fourteen digits in front of the point. */
+/** The column has fourteen digits before the point. */
 const firstTooLarge = 1e14;
 
 export type ReadCredits =
@@ -11,9 +11,9 @@ export type ReadCredits =
   | { readonly credits?: never; readonly problem: CreditsProblem };
 
 /**
- * Reads `credits_consumed` from its source text. A decimal inside a JSON string counts as well: it is as exact.
+ * Reads `credits_consumed` from its source text. A decimal in a JSON string is exact too.
  *
- * @param source JSON source text of the member; undefined where it is missing
+ * @param source JSON source text of the member; undefined if it is missing
  */
 export function readCredits(source: string | undefined): ReadCredits {
   if (source === undefined || source === 'null') return { problem: 'absent' };
@@ -26,9 +26,10 @@ export function readCredits(source: string | undefined): ReadCredits {
 }
 
 /**
- * Reads a request id from its source text: a signed 64-bit number in answers, a string or a number in deliveries.
+ * Reads a request id from its source text: a signed 64-bit number in answers, a string or a number in
+ * deliveries.
  *
- * @returns exact text, fit for a path and for PostgreSQL; undefined where there is none
+ * @returns exact text, safe in a URL path and in PostgreSQL; undefined if there is none
  */
 export function readRequestId(source: string | undefined): string | undefined {
   if (source === undefined) return undefined;

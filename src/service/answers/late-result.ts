@@ -7,21 +7,21 @@ import { memberSources, readJson } from './exact-json.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
 import { described, list, map, text, whole } from './schemas/field.ts';
 
-/** What a webhook carries, and a poll returns as `webhook_result`. */
+/** The body of a webhook delivery, and the `webhook_result` of a poll. */
 export interface LateResult {
-  /** Phones that the service revealed itself, or what other vendors gave. */
+  /** `phones`: revealed by the service; `waterfall`: found by other vendors. */
   readonly kind: 'phones' | 'waterfall';
-  /** Exact text. Native phone bodies have none. */
+  /** Exact text. Bodies of the kind `phones` have none. */
   readonly requestId: string | undefined;
   readonly people: readonly DeliveredPerson[];
-  /** Elements of `people` that are no person, and all beyond the most that are read. */
+  /** Number of invalid elements of `people` and of those beyond the limit. */
   readonly unreadablePeople: number;
-  /** Undefined: `creditsProblem` says why. */
+  /** Undefined: `creditsProblem` has the reason. */
   readonly creditsConsumed: Credits | undefined;
   readonly creditsProblem: CreditsProblem | undefined;
-  /** `missing_records`; undefined where the body does not say it. */
+  /** `missing_records`; undefined if missing. */
   readonly missing: number | undefined;
-  /** Of a waterfall: `emails`, `phone_numbers`; empty where the body does not say. */
+  /** Of a waterfall: `emails`, `phone_numbers`; empty if missing. */
   readonly targetFields: readonly string[];
 }
 
@@ -29,17 +29,17 @@ export interface DeliveredPerson {
   readonly id: string | undefined;
   readonly phones: readonly DeliveredPhone[];
   readonly emails: readonly DeliveredEmail[];
-  /** Of `emails` and `phone_numbers` those that the body has for this person, empty lists included. */
+  /** Which of `emails` and `phone_numbers` the body has for this person, empty lists included. */
   readonly fields: readonly string[];
 }
 
 export interface DeliveredEmail {
-  /** In its normal form: an address that cannot be read, and a placeholder, are left out. */
+  /** Normalised. Invalid addresses and placeholders are left out. */
   readonly email: string;
   readonly status: string | undefined;
 }
 
-/** Names end in `_cd` in deliveries; the Phone number of the interface document has them without. */
+/** Deliveries use names with `_cd`; the interface document's phone number has them without. */
 const phoneSchema = z.looseObject({
   raw_number: text,
   sanitized_number: text,
@@ -68,15 +68,15 @@ const bodySchema = z.looseObject({
   people: z.array(z.unknown()),
 });
 
-/** A call asks for ten people. What is beyond these bounds keeps no worker busy. */
+/** A call asks for ten people; these limits bound the work for a body. */
 const mostPeople = 1_000;
 const mostOfOnePerson = 100;
 
 /**
- * Reads a late result. Pure. A part that cannot be read is left out, and the rest is read.
+ * Reads a late result. Pure. Invalid parts are left out.
  *
  * @param body decompressed
- * @returns undefined where it is no late result at all: no JSON, or no list of people
+ * @returns undefined if the body is no JSON or has no list of people
  */
 export function readLateResult(body: Buffer): LateResult | undefined {
   const json = readJson(body);
@@ -128,9 +128,9 @@ function readPhone(element: unknown): DeliveredPhone[] {
 }
 
 function readEmail(element: unknown): DeliveredEmail[] {
-  const said = emailSchema.safeParse(element).data;
-  const email = said && parseEmail(said.email);
+  const parsed = emailSchema.safeParse(element).data;
+  const email = parsed && parseEmail(parsed.email);
   if (email === undefined) return [];
-  const status = said?.email_status_cd ?? said?.email_status;
+  const status = parsed?.email_status_cd ?? parsed?.email_status;
   return [{ email, status: status ? displayForm(status) : undefined }];
 }

@@ -9,25 +9,25 @@ import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import { personSchema } from './schemas/person.ts';
 import type { HttpAnswer } from '../transport.ts';
 
-/** What the service made of a call for one person. */
+/** The answer of a call for one person. */
 export interface MatchAnswer {
   readonly httpStatus: number;
   readonly requestId: string | undefined;
   /**
-   * Undefined: no person. A miss may also come as a stub without names and email, whose organization is filled: what a
-   * person is worth is decided by evidence, not here.
+   * Undefined: no person. A miss may also be a stub without names and address but with an organization; the
+   * identity rule rejects a stub.
    */
   readonly person: Person | undefined;
   readonly waterfall: { readonly status: string } | undefined;
-  /** The document shows no such member for the single call; some services send it. */
+  /** Not in the interface document; some services send it. */
   readonly creditsConsumed: Credits | undefined;
   readonly rateLimits: readonly RateWindow[];
   readonly raw: Buffer;
   readonly contentType: string | undefined;
 }
 
-/** Nothing is billed where no data is returned: a person without any is no person. */
-function saysSomething(person: Person): boolean {
+/** The service bills only returned data, so a person without data counts as not found. */
+function hasData(person: Person): boolean {
   return Object.values(person).some((value) => value !== null && value !== undefined);
 }
 
@@ -36,14 +36,14 @@ const schema = z.looseObject({ person: personSchema.nullish(), waterfall: laterR
 /**
  * Reads the answer of a single call. Pure.
  *
- * @throws ServiceFailure, also for a person in a wrong shape: there is no other person in the answer to save
+ * @throws ServiceFailure, also for a person in an invalid format: the answer has no other person to keep
  */
 export function readMatchAnswer(answer: HttpAnswer, endpoint: Endpoint): MatchAnswer {
   const { data, members } = readAnswer(answer, endpoint, schema);
   return {
     httpStatus: answer.status,
     requestId: readRequestId(members.get('request_id')),
-    person: data.person && saysSomething(data.person) ? data.person : undefined,
+    person: data.person && hasData(data.person) ? data.person : undefined,
     waterfall: data.waterfall ?? undefined,
     creditsConsumed: readCredits(members.get('credits_consumed')).credits,
     rateLimits: readRateHeaders(answer.headers),

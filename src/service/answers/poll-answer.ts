@@ -7,20 +7,20 @@ import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import { text } from './schemas/field.ts';
 import type { HttpAnswer } from '../transport.ts';
 
-/** Where the later results of a request stand, and what is left of the windows that polls are counted in. */
+/** The state of the late results of a request, and the rate windows of polls. */
 export type PollAnswer = PollState & { readonly rateLimits: readonly RateWindow[] };
 
 type PollState =
   | { readonly state: 'pending'; readonly retryAfterSeconds: number | undefined }
-  /** `body` is what the webhook carries, byte for byte: ids and credits in it are still exact. */
+  /** `body` has the bytes of the webhook's body, so that its ids and credits are exact. */
   | { readonly state: 'result'; readonly body: Buffer; readonly deliveryStatus: string | undefined }
-  /** The delivery ended and there is nothing to fetch. */
+  /** The delivery has ended without a result. */
   | {
       readonly state: 'no-result';
       readonly deliveryStatus: string | undefined;
       readonly reason: string | undefined;
     }
-  /** Asking again will never help: unknown, expired after 30 days, or no id. */
+  /** The service will never have a result: the id is unknown, invalid or older than 30 days. */
   | { readonly state: 'gone'; readonly code: string };
 
 const schema = z.looseObject({
@@ -32,9 +32,10 @@ const schema = z.looseObject({
 /**
  * Reads the answer of a poll. Pure.
  *
- * Goes by the payload: `webhook_status` describes the delivery, which can have failed while the result is complete.
+ * The payload decides: `webhook_status` describes the delivery, which can fail although the result is
+ * complete.
  *
- * @throws ServiceFailure for every refusal that says nothing of the request: key, rate, server
+ * @throws ServiceFailure for a refusal that says nothing about the request: credential, rate, server error
  */
 export function readPollAnswer(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
   if (answer.status >= 400) return readRefusal(answer, endpoint);

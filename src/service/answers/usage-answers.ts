@@ -8,9 +8,9 @@ import type { RateWindow } from '../rate-headers.ts';
 import { described, text } from './schemas/field.ts';
 import type { HttpAnswer } from '../transport.ts';
 
-/** What the team has used of one operation's rate windows. */
+/** The usage of one operation's rate windows by the team. */
 export interface OperationUsage {
-  /** As the service names it: `api/v1/people`, `bulk_match`. */
+  /** The service's name, such as `api/v1/people` with the action `bulk_match`. */
   readonly path: string;
   readonly action: string;
   readonly windows: readonly RateWindow[];
@@ -19,7 +19,7 @@ export interface OperationUsage {
 export interface CreditUsage {
   readonly kinds: readonly {
     readonly name: string;
-    /** Undefined: unlimited, or not said. */
+    /** Undefined: unlimited, or not reported. */
     readonly limit: Credits | undefined;
     readonly consumed: Credits | undefined;
     readonly left: Credits | undefined;
@@ -37,7 +37,7 @@ const windows = [
   { window: 'day', seconds: 86_400 },
 ] as const;
 
-/** Reads the usage of the rate windows; entries in another shape are left out. Pure. */
+/** Reads the usage of the rate windows. Entries in another format are left out. Pure. */
 export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint): OperationUsage[] {
   const { data } = readAnswer(answer, endpoint, z.record(z.string(), z.unknown()));
   return Object.entries(data).flatMap(([key, value]) => {
@@ -66,7 +66,7 @@ export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint): OperationU
   });
 }
 
-/** Keys are lists written as text: `["api/v1/people", "bulk_match"]`. */
+/** Keys are lists in JSON: `["api/v1/people", "bulk_match"]`. */
 function readOperation(key: string): [string, string] | undefined {
   try {
     return z.tuple([z.string(), z.string()]).safeParse(JSON.parse(key)).data;
@@ -80,7 +80,7 @@ const creditUsage = z.looseObject({
   current_credit_cycle: described(z.looseObject({ start_date: text, end_date: text })),
 });
 
-/** Reads the usage of credits, as exact decimals. Pure. */
+/** Reads the usage of credits as exact decimals. Pure. */
 export function readCreditUsage(answer: HttpAnswer, endpoint: Endpoint): CreditUsage {
   const { data, members } = readAnswer(answer, endpoint, creditUsage);
   const kinds = memberSources(members.get('credit_usage_stats') ?? '');

@@ -1,12 +1,12 @@
-/** What may stand in a sentence: a name of a parameter, a header, a member of the context. */
+/** A safe name of a parameter, a header or a member of the context. */
 const name = /^[\w.[\]-]{1,60}$/;
-/** Addresses and numbers that look like a person's, wherever the service has them from. */
+/** Addresses and long numbers can be personal data. */
 const looksPersonal = /@|\d{5,}/;
 const longestText = 200;
-/** Words of a key such as `team-key` stand in any advice about keys; the parts that make it a secret are longer. */
+/** Advice may contain short parts of a key such as `team-key`; the secret parts of a key are longer. */
 const shortestSecret = 8;
 
-/** A next step as the service words it: for a person to read, never to branch on. */
+/** A next step in the service's words. People read it; code never branches on it. */
 export interface Suggestion {
   readonly label: string;
   readonly url?: string;
@@ -17,16 +17,16 @@ export interface Suggestion {
   readonly retryAfterSeconds?: number;
 }
 
-/** What a call was made with. */
+/** What a request contained. */
 export interface Sent {
-  /** Names, addresses, whatever the request says of people. */
+  /** Everything that the request says about people. */
   readonly texts: readonly string[];
   readonly credential: readonly string[];
 }
 
 /**
- * The service's own next steps and context in words for a person, as far as they quote nothing of what was sent:
- * services like to name the person, or the key, that they refuse. Pure.
+ * The service's next steps and context as text, without parts that quote the request: services may name the
+ * person or the key that they refuse. Pure.
  */
 export function adviceOf(
   suggestions: readonly Suggestion[],
@@ -37,38 +37,38 @@ export function adviceOf(
     ...sent.texts.flatMap(wordsOf),
     ...sent.credential.flatMap(wordsOf).filter((word) => word.length >= shortestSecret),
   ]);
-  const whole = [...sent.texts, ...sent.credential].filter((text) => text.length > 1);
-  const isTold = (text: string | undefined): text is string =>
+  const complete = [...sent.texts, ...sent.credential].filter((text) => text.length > 1);
+  const isSafe = (text: string | undefined): text is string =>
     text !== undefined &&
     text.length <= longestText &&
     !looksPersonal.test(text) &&
-    !whole.some((each) => text.includes(each)) &&
+    !complete.some((each) => text.includes(each)) &&
     wordsOf(text).every((word) => !secret.has(word));
   const steps = suggestions.flatMap((step) => {
-    if (!isTold(step.label)) return [];
+    if (!isSafe(step.label)) return [];
     const about = [
       ...[step.parameter, ...(step.parameters ?? [])].map((each) => ['parameter', each] as const),
       ['header', step.header] as const,
-    ].flatMap(([kind, each]) => (isTold(each) && name.test(each) ? [`${kind} ${each}`] : []));
+    ].flatMap(([kind, each]) => (isSafe(each) && name.test(each) ? [`${kind} ${each}`] : []));
     if (step.retryAfterSeconds !== undefined) about.push(`in ${Math.ceil(step.retryAfterSeconds)} s`);
-    if (isTold(step.url) && URL.canParse(step.url)) about.push(step.url);
+    if (isSafe(step.url) && URL.canParse(step.url)) about.push(step.url);
     return [about.length === 0 ? step.label : `${step.label} (${about.join(', ')})`];
   });
   const facts = Object.entries(context).flatMap(([key, entry]) => {
     const value = scalarOf(entry);
-    return name.test(key) && isTold(value) ? [`${key}: ${value}`] : [];
+    return name.test(key) && isSafe(value) ? [`${key}: ${value}`] : [];
   });
   return [...steps, ...facts];
 }
 
-/** The value of `{value, description}`, where it is a single one. */
+/** The value of `{value, description}`, if it is a string or a number. */
 function scalarOf(entry: unknown): string | undefined {
   if (typeof entry !== 'object' || entry === null || !('value' in entry)) return undefined;
   const { value } = entry;
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Parts of names and addresses; a single letter tells nothing of anybody. */
+/** Words of names and addresses, without single letters. */
 function wordsOf(text: string): string[] {
   return text
     .toLowerCase()

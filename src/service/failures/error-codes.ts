@@ -1,19 +1,22 @@
 /**
- * The codes of an error. Until 16 February 2027 an answer may carry two at once, in different words: `API_INACCESSIBLE`
- * at the root, and `DOMAIN.CATEGORY.REASON` in `error_details`. Nothing says which of them a service fills first with
- * the documented name, so each question is put to both.
+ * The codes of an error. Until 16 February 2027 an answer can have two: `API_INACCESSIBLE` at the root and
+ * `DOMAIN.CATEGORY.REASON` in `error_details`. Either of them can have the documented name, so callers test
+ * both.
  */
 export type ErrorCodes = readonly string[];
 
 /**
- * The code whose last segment is this reason: `INVALID_ACCESS_TOKEN` as such, or
+ * Finds the code whose last segment is one of the reasons: `INVALID_ACCESS_TOKEN`, or
  * `AUTH.AUTHENTICATION.INVALID_ACCESS_TOKEN`.
  */
 export function codeNaming(codes: ErrorCodes, ...reasons: readonly string[]): string | undefined {
   return codes.find((code) => reasons.includes(code.slice(code.lastIndexOf('.') + 1).toUpperCase()));
 }
 
-/** `OUT_OF_CREDITS`, `BILLING.CREDITS.EXHAUSTED`; not `AUTH.AUTHENTICATION.CREDENTIALS_MISSING`. */
+/**
+ * Whether a code is about credits: `OUT_OF_CREDITS` and `BILLING.CREDITS.EXHAUSTED` are,
+ * `CREDENTIALS_MISSING` is not.
+ */
 export function nameCredits(codes: ErrorCodes): boolean {
   return codes.some((code) => /(?:^|[._-])credits?(?:[._-]|$)/i.test(code));
 }

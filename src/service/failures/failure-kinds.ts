@@ -1,10 +1,10 @@
 /**
- * What the caller does about a failure.
- * - `retry`: certainly not processed (or free of charge); the same call can be made again.
- * - `wait`: refused for its rate; the same call can be made after a pause.
- * - `pause`: no call will do until a person has changed something; the people are not at fault.
- * - `reject`: the service refuses what was sent about the people.
- * - `unknown`: may have been processed and billed; repeating it is a decision about money.
+ * What the caller does after a failure.
+ * - `retry`: the call was not processed, or it is free. The caller may repeat it.
+ * - `wait`: the service refused the call for its rate. The caller may repeat it after a pause.
+ * - `pause`: every call will fail until a person changes something. The people of the call are not the cause.
+ * - `reject`: the service refused what the call said about its people.
+ * - `unknown`: the call may have been processed and billed. A person decides whether to repeat it.
  */
 export type Disposition = 'retry' | 'wait' | 'pause' | 'reject' | 'unknown';
 
@@ -40,47 +40,49 @@ const uncertain = (what: string): FailureKind => ({
   disposition: 'unknown',
   mayHaveBeenBilled: true,
   what,
-  next: 'the call may have been billed: look at enrich attempts, and compare with the usage that the service shows',
+  next: 'the call may have been billed: list it with enrich attempts, compare with the usage at the service',
 });
 
 const checkAddress = 'check ENRICHMENT_BASE_URL and the network';
 
-/** The next step where a call failed without a clear answer that costs nothing whatever became of it. */
-export const nothingBilled = 'nothing was billed: give the command again; enrich doctor tries the service';
+/** The next step for a free call whose result is unknown. */
+export const nothingBilled = 'nothing was billed: run the command again; enrich doctor checks the service';
 
-/** Every way in which a call can fail, by its stable name. */
+/** The types of failures, by stable name. */
 export const failureKinds = {
   'not-sent.refused': notSent('nothing listens at the address of the service', checkAddress),
-  'not-sent.dns': notSent('the name of the service cannot be resolved', checkAddress),
+  'not-sent.dns': notSent('the host name of the service cannot be resolved', checkAddress),
   'not-sent.tls': notSent(
     'no trusted TLS connection to the service',
-    'check ENRICHMENT_BASE_URL, this machine’s clock and its certificates (NODE_EXTRA_CA_CERTS for an own authority)',
+    'check ENRICHMENT_BASE_URL, the clock of this machine and its certificates ' +
+      '(NODE_EXTRA_CA_CERTS for a private authority)',
   ),
   'not-sent.unreachable': notSent('no connection to the service', checkAddress),
   'not-sent.timeout': notSent('no connection to the service in time', checkAddress),
   'not-sent.no-token': notSent(
     'no access token could be read',
-    'see by hand that the file of ENRICHMENT_ACCESS_TOKEN_FILE holds one, or that ENRICHMENT_ACCESS_TOKEN_COMMAND prints one',
+    'check that ENRICHMENT_ACCESS_TOKEN_FILE names a file with only the token, ' +
+      'or that ENRICHMENT_ACCESS_TOKEN_COMMAND prints only the token',
   ),
-  'not-sent.aborted': notSent('the call was given up before it was sent', 'run the command again'),
+  'not-sent.aborted': notSent('the call was aborted before it was sent', 'run the command again'),
 
   'token-renewed': {
     disposition: 'retry',
     mayHaveBeenBilled: false,
-    what: 'the access token had expired, and was renewed',
-    next: 'nothing: the call is made again, in a slot of its own',
+    what: 'the access token had expired and was renewed',
+    next: 'nothing: the worker repeats the call in a slot of its own',
   },
 
   'rate-limited': {
     disposition: 'wait',
     mayHaveBeenBilled: false,
     what: 'the service refused a call for its rate',
-    next: 'lower RATE_LIMITS if it happens often: other programs may use the same quota; enrich usage shows it',
+    next: 'if this happens often, lower RATE_LIMITS: other programs may use the same quota (enrich usage)',
   },
 
   unauthorized: paused(
     'the service does not accept the credential',
-    'set ENRICHMENT_API_KEY (or ENRICHMENT_ACCESS_TOKEN) to a valid one of an active account, then: enrich resume RUN',
+    'set ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN to that of an active account, then: enrich resume RUN',
   ),
   forbidden: paused(
     'the credential may not use this endpoint',
@@ -92,32 +94,33 @@ export const failureKinds = {
   ),
   refused: paused(
     'the service refused the call',
-    'look up the code in the documentation of the service; enrich usage and enrich whoami tell whether the account is in order',
+    'find the code in the documentation of the service; enrich usage and enrich whoami show the account',
   ),
   'not-found': paused(
-    'the service knows nothing at this address',
-    'check that ENRICHMENT_BASE_URL is the address of the service and ends in /api/v1; not every service offers every operation',
+    'the service has no such operation at this address',
+    'check that ENRICHMENT_BASE_URL is the address of the service and ends in /api/v1; ' +
+      'not every service offers every operation',
   ),
   redirected: paused(
-    'the service answered with a redirect, which is never followed: it would carry the credential elsewhere',
-    'set ENRICHMENT_BASE_URL to the address that the service is really at',
+    'the service answered with a redirect, and redirects are not followed, to protect the credential',
+    'set ENRICHMENT_BASE_URL to the address that the service redirects to',
   ),
 
   validation: rejected(
-    'the service refuses what was sent about the people',
-    'look at the rows with outcome "rejected" and correct them in the CRM, or correct the column mapping',
+    'the service refused the data of the people',
+    'correct the rows with outcome "rejected" in the CRM, or correct the column mapping',
   ),
   'record-limit': rejected(
     'the service accepts fewer people in one call',
-    'nothing: the people are asked for in smaller calls',
+    'nothing: the worker asks for the people in smaller calls',
   ),
 
   timeout: uncertain('no answer in time after the request was sent'),
-  aborted: uncertain('the call was given up after it was sent'),
+  aborted: uncertain('the call was aborted after it was sent'),
   'connection-lost': uncertain('the connection broke after the request was sent'),
-  'server-error': uncertain('the service failed'),
-  'unreadable-answer': uncertain('the answer is not what the interface describes'),
-  'answer-too-large': uncertain('the answer is larger than any answer can be'),
+  'server-error': uncertain('the service reported an internal error'),
+  'unreadable-answer': uncertain('the answer does not have the documented form'),
+  'answer-too-large': uncertain('the answer is larger than 16 MiB'),
 } as const satisfies Record<string, FailureKind>;
 
 export type FailureType = keyof typeof failureKinds;

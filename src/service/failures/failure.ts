@@ -6,7 +6,7 @@ import type { RateWindow } from '../rate-headers.ts';
 
 export type { Disposition, FailureType } from './failure-kinds.ts';
 
-/** Which call it was: `POST /people/bulk_match`, and whether repeating it could cost anything. */
+/** The operation of a call, `POST /people/bulk_match`, and whether it can be billed. */
 export interface Endpoint {
   readonly name: string;
   readonly paid: boolean;
@@ -26,23 +26,23 @@ export interface FailureFacts {
 }
 
 /**
- * A call without a usable answer, and what to do about it.
+ * A call without a usable answer, with its disposition and next step.
  *
- * What the service wrote (body, suggestions, context) may quote the person or the key that was sent: it sits in private
- * fields behind methods, so that neither `inspect`, nor JSON, nor a logger prints it by accident.
+ * Body, suggestions and context may quote the person or the credential of the request. They are private
+ * fields behind methods, so that `inspect`, JSON and loggers do not print them.
  */
 export class ServiceFailure extends Problem {
   declare readonly type: FailureType;
   readonly disposition: Disposition;
-  /** False only where it is certain that nothing was charged. */
+  /** False only if the call was certainly not charged. */
   readonly mayHaveBeenBilled: boolean;
   readonly httpStatus: number | undefined;
   readonly requestId: string | undefined;
-  /** `error_details.code`, then the older `error_code`, as far as they are there; or why there is no answer. */
+  /** `error_details.code`, then the older `error_code`, if present; or the code of the TransportError. */
   readonly codes: ErrorCodes;
-  /** Asked for by the service, at most a day. */
+  /** The pause that the service requests, at most a day. */
   readonly retryAfterSeconds: number | undefined;
-  /** The rate window that was exceeded, as the service names it. */
+  /** The exceeded rate window, under the service's name. */
   readonly window: string | undefined;
   readonly rateLimits: readonly RateWindow[];
   readonly #suggestions: readonly Suggestion[];
@@ -57,7 +57,7 @@ export class ServiceFailure extends Problem {
     super(type, `${kind.what}${particulars(facts)}`, { where: facts.endpoint.name, next });
     this.name = 'ServiceFailure';
     this.mayHaveBeenBilled = kind.mayHaveBeenBilled && facts.endpoint.paid;
-    // What costs nothing can be asked again without knowing how the first time ended.
+    // A free call may be repeated whatever its result was.
     this.disposition = kind.disposition === 'unknown' && !facts.endpoint.paid ? 'retry' : kind.disposition;
     this.httpStatus = facts.httpStatus;
     this.requestId = facts.requestId;
@@ -70,26 +70,31 @@ export class ServiceFailure extends Problem {
     this.#body = facts.body ?? Buffer.alloc(0);
   }
 
-  /** The service's own next steps, in its order. May quote what was sent. */
+  /** The service's next steps, in its order. May quote the request. */
   suggestions(): readonly Suggestion[] {
     return this.#suggestions;
   }
 
-  /** `error_details.context`: name → `{value, description}`. May quote what was sent. */
+  /** `error_details.context`: name → `{value, description}`. May quote the request. */
   context(): Readonly<Record<string, unknown>> {
     return this.#context;
   }
 
-  /** The service's next steps and context, as far as they quote nothing of what was sent; empty until that is known. */
+  /** The service's next steps and context, without quotes of the request. Empty before `adviseWithout`. */
   override get advice(): readonly string[] {
     return this.#advice;
   }
 
+  /**
+   * Computes `advice`.
+   *
+   * @param sent the content of the request, which the advice must not quote
+   */
   adviseWithout(sent: Sent): void {
     this.#advice = adviceOf(this.#suggestions, this.#context, sent);
   }
 
-  /** The body as it came, bounded; empty where none came. */
+  /** The received body, truncated; empty if none arrived. */
   body(): Buffer {
     return this.#body;
   }

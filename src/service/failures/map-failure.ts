@@ -9,7 +9,7 @@ import { readRetryAfter } from './retry-after.ts';
 import type { HttpAnswer, TransportError } from '../transport.ts';
 
 const absent = undefined;
-const word = z
+const code = z
   .string()
   .regex(/^[\w.:-]{1,100}$/)
   .optional()
@@ -31,15 +31,15 @@ const suggestion = z
 
 const context = z.record(z.string(), z.unknown()).optional().catch(absent);
 
-/** Anything may be missing or of another type: whatever is left decides, and the status always does. */
+/** Members that are missing or of another type are ignored; the status is always known. */
 const errorBody = z.looseObject({
   status: z.unknown().optional(),
   error: z.unknown().optional(),
-  error_code: word,
+  error_code: code,
   retry_after_seconds: z.number().nonnegative().optional().catch(absent),
   error_details: z
     .looseObject({
-      code: word,
+      code,
       suggestions: z.array(suggestion).optional().catch(absent),
       context,
     })
@@ -53,10 +53,10 @@ const errorBody = z.looseObject({
 type ErrorBody = z.infer<typeof errorBody>;
 
 /**
- * Turns an answer that is no success into its failure. Pure.
+ * Maps an answer other than a success to its failure. Pure.
  *
- * Decided by status and codes alone: messages are worded for people and may change any day. Right before 16 February
- * 2027 (root-level `error`, `error_code`, `message`), in between (both) and after (`error_details` alone).
+ * Only status and codes decide, because messages may change. Reads the error formats before 16 February 2027
+ * (`error`, `error_code` and `message` at the root), in between (both) and after (only `error_details`).
  */
 export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailure {
   const json = readJson(answer.body);
@@ -84,8 +84,8 @@ export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailu
 }
 
 /**
- * A success that refuses all the same: an error, or the status `failed`, and no person's data. Services of this kind
- * are said to answer like that when credits run out.
+ * Whether an answer with a success status is a refusal: it has an error or the status `failed`, and no
+ * person's data. Services may answer like this when credits run out.
  */
 export function isRefusal(value: unknown): boolean {
   const parsed = errorBody.safeParse(value);
@@ -99,8 +99,8 @@ export function isRefusal(value: unknown): boolean {
     person,
     credits_consumed: credits,
   } = parsed.data;
-  // What says that it was billed is an answer, whatever else it says.
-  if (saysBilled(credits)) return false;
+  // An answer that was billed is no refusal.
+  if (mayBeBilled(credits)) return false;
   const saysError = status === 'failed' || [error, code, details].some(Boolean);
   const namesNoPerson = [matches, person].every(
     (data) => data === undefined || data === null || (Array.isArray(data) && data.length === 0),
@@ -108,15 +108,15 @@ export function isRefusal(value: unknown): boolean {
   return saysError && namesNoPerson;
 }
 
-/** An unreadable number of credits is not the word that there were none. */
-function saysBilled(credits: unknown): boolean {
+/** An unreadable number of credits may have been billed. */
+function mayBeBilled(credits: unknown): boolean {
   if (typeof credits === 'number' || typeof credits === 'string') return Number(credits) !== 0;
   return credits !== undefined && credits !== null;
 }
 
 function typeOf(status: number, codes: ErrorCodes, body: ErrorBody | undefined): FailureType {
   if (status >= 500) return 'server-error';
-  // Before the codes: a success with an error beside a person's data, or beside a bill, was carried out.
+  // Precedes the codes: a success with an error and a person's data, or with billed credits, was processed.
   if (status < 300 && !isRefusal(body)) return 'unreadable-answer';
   if (status === 402 || nameCredits(codes)) return 'out-of-credits';
   if (status < 300) return 'refused';
@@ -161,14 +161,14 @@ function readSuggestions(body: ErrorBody | undefined): Suggestion[] {
 
 function readWindow(body: ErrorBody | undefined): string | undefined {
   const window = body?.error_details?.context?.['window'];
-  const parsed = z.looseObject({ value: word }).safeParse(window);
+  const parsed = z.looseObject({ value: code }).safeParse(window);
   return parsed.success ? parsed.data.value : undefined;
 }
 
 /**
- * Turns a call without a complete answer into its failure. Pure.
+ * Maps a call without a complete answer to its failure. Pure.
  *
- * Before the first byte was written nothing can have been processed; afterwards nothing is certain.
+ * Before the first byte was written, the service cannot have processed the call. Afterwards it may have.
  */
 export function mapTransportError(error: TransportError, endpoint: Endpoint): ServiceFailure {
   const type = error.sent ? typeAfterSending(error.code) : typeBeforeSending(error.code);

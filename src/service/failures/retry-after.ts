@@ -1,17 +1,19 @@
 import type { Headers } from '../transport.ts';
 
-/** The longest window of the service is a day; whatever asks for more is a fault of the asking side. */
+/** The service's longest window; a longer pause is a fault of the service. */
 const longestSeconds = 86_400;
 
 const httpDate = /^[a-z]{3}, \d{2} [a-z]{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/i;
 
 /**
- * How long the service asks to wait: the longest of the `retry-after` header and of what the body names.
+ * The pause that the service requests: the longest of the `retry-after` header and the values of the body.
  *
- * A date is counted from the answer's own `date`, so that a wrong clock on this machine changes nothing.
+ * A date is compared with the answer's own `date` header, so that a wrong clock on this machine has no
+ * effect.
  *
+ * @param named seconds that the body names
  * @param receivedAt milliseconds since 1970, for answers without a date
- * @returns whole seconds from 0 to a day; undefined where the service says nothing usable
+ * @returns whole seconds from 0 to a day; undefined without a usable value
  */
 export function readRetryAfter(
   headers: Headers,

@@ -76,7 +76,9 @@ describe('the doctor', () => {
 
   it('says what is left of the limits, or why that is not known', async () => {
     const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key });
-    expect(found.what).toContain('limits is not known yet: the service knows nothing at this address');
+    expect(found.what).toContain(
+      'limits is not known yet: the service has no such operation at this address',
+    );
   });
 
   it('renews an access token that has expired, as runs do', async () => {

@@ -62,13 +62,15 @@ describe('credentials', () => {
       callTimeoutSeconds: 1,
       pollPath: '/{request_id}',
     };
-    expect(() => createServiceClient({ ...settings, credential: undefined })).toThrow('no key');
+    expect(() => createServiceClient({ ...settings, credential: undefined })).toThrow(
+      'the credential for the service is missing',
+    );
   });
 
   it('that no header can carry are refused without being quoted', () => {
     const { transport } = carrying(nobody);
     const credential = { kind: 'api-key', value: 'canary\nline' } as const;
-    expect(() => clientOf(transport, credential)).toThrow(/^the credential holds characters/);
+    expect(() => clientOf(transport, credential)).toThrow(/^the credential has characters/);
   });
 });
 

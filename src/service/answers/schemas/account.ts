@@ -12,7 +12,7 @@ export interface AccountRuleConfigStatus {
   readonly updated_at?: unknown;
 }
 
-/** A company that the team has saved; comes with bulk matches. */
+/** A company that the team has saved. Bulk matches contain it. */
 export const accountSchema = z.looseObject({
   id: text,
   name: text,

@@ -13,7 +13,7 @@ const contactEmailSchema = z.looseObject({
   extrapolated_email_confidence: number,
 });
 
-/** A phone number as the synchronous answers carry it; deliveries name its fields with `_cd`. */
+/** A phone number in synchronous answers; deliveries name its fields with the suffix `_cd`. */
 export interface PhoneNumber {
   readonly raw_number?: string | null;
   readonly sanitized_number?: string | null;

@@ -19,7 +19,7 @@ export interface Technology {
   readonly category?: string | null;
 }
 
-/** A company as the service knows it: nine tenths of the bytes of a person. */
+/** A company: nine tenths of the bytes of a person. */
 export const organizationSchema = z.looseObject({
   id: text,
   name: read.text,

@@ -36,7 +36,7 @@ export const personSchema = z.looseObject({
   headline: text,
   email: read.text,
   email_status: text,
-  // The document names the parameter that reveals them, and not the field: another type reads as missing.
+  // The interface document names only the parameter, so another type counts as missing.
   personal_emails: described(z.array(z.string())),
   photo_url: text,
   microblog_url: text,
@@ -44,7 +44,7 @@ export const personSchema = z.looseObject({
   socialnet_url: text,
   extrapolated_email_confidence: number,
   organization_id: text,
-  // It only ever speaks for a person: a former employer agrees, and none contradicts.
+  // Only supports a match: no former employer contradicts one.
   employment_history: described(z.array(employmentSchema)),
   state: text,
   city: text,
