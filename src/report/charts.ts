@@ -2,16 +2,19 @@ import { isOutcome, outcomeFacts, type Outcome } from '../domain/runs/outcome.ts
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { html, type Insertion, type Markup } from './html.ts';
 import type { Calls, Coverage, RunReport } from './report.ts';
-import { count, counted, credits, fieldName, moment, share, words } from './wording.ts';
+import { counted } from '../domain/text/counted.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
+import { formatPercent } from '../domain/text/format-percent.ts';
+import { fieldName, moment, words } from './wording.ts';
 
-/** All charts are drawn on this width, and scaled to the page. */
+/** Width of all charts; the page scales them. */
 const width = 760;
-/** Labels stand left of it, values right of the bars. */
+/** Labels are left of the bars, values right of them. */
 const labelWidth = 170;
 const valueWidth = 120;
 const barWidth = width - labelWidth - valueWidth;
 
-/** What a colour of the chart stands for. */
+/** An entry of the legend. */
 interface Key {
   readonly name: string;
   readonly tone: Tone;
@@ -23,7 +26,7 @@ type Tone = 'good' | 'plain' | 'quiet' | 'warning' | 'late' | 'other';
 interface Chart {
   readonly id: string;
   readonly title: string;
-  /** The chart in a sentence, for who does not see it; the tables beside it hold every figure. */
+  /** The chart as text for screen readers. The tables have every figure. */
   readonly description: string;
   readonly height: number;
   readonly keys: readonly Key[];
@@ -53,12 +56,12 @@ function figure({ id, title, description, height, keys, content }: Chart): Marku
   </figure>`;
 }
 
-/** `12.5`: short, and no digits that no screen can show. */
+/** A coordinate with one decimal, `12.5`. */
 function at(position: number): string {
   return String(Math.round(position * 10) / 10);
 }
 
-/** A figure that is not 0 is seen, however small it is. */
+/** The length of a bar; a value above 0 is always visible. */
 function lengthOf(value: number, most: number, longest: number): number {
   return value === 0 || most === 0 ? 0 : Math.max(1.5, (value / most) * longest);
 }
@@ -77,7 +80,7 @@ const keysOfOutcomes: readonly Key[] = [
   { name: 'needs a person', tone: toneOfGroup['needs a person'] },
 ];
 
-/** Rows without an outcome yet are not asked for. */
+/** Rows without an outcome count as not asked. */
 function toneOf(outcome: string): Tone {
   return toneOfGroup[isOutcome(outcome) ? outcomeFacts[outcome].group : 'not asked'];
 }
@@ -89,8 +92,8 @@ export function outcomesChart({ run, outcomes }: RunReport): Markup {
   const rowHeight = 26;
   return figure({
     id: 'outcomes-chart',
-    title: `What became of ${counted(run.rows, 'row')}`,
-    description: rows.map(([outcome, number]) => `${words(outcome)}: ${count(number)}`).join('; '),
+    title: `Outcomes of ${counted(run.rows, 'row')}`,
+    description: rows.map(([outcome, number]) => `${words(outcome)}: ${formatNumber(number)}`).join('; '),
     height: rows.length * rowHeight,
     keys: keysOfOutcomes.filter(({ tone }) => rows.some(([outcome]) => toneOf(outcome) === tone)),
     content: rows.map(([outcome, number], index) => {
@@ -105,7 +108,7 @@ export function outcomesChart({ run, outcomes }: RunReport): Markup {
           class="${toneOf(outcome)}"
         ></rect>
         <text x="${at(labelWidth + length + 8)}" y="${middle}" class="value">
-          ${count(number)} · ${share(number, run.rows)}
+          ${formatNumber(number)} · ${formatPercent(number, run.rows)}
         </text>`;
     }),
   });
@@ -120,7 +123,8 @@ export function coverageChart({ contacts, fields }: Coverage): Markup {
     description: fields
       .map(
         ({ field, before, after }) =>
-          `${fieldName(field)}: ${before === null ? 'not in the export' : share(before, contacts)} before, ${share(after, contacts)} after`,
+          `${fieldName(field)}: ${before === null ? 'not in the export' : formatPercent(before, contacts)} before, ` +
+          `${formatPercent(after, contacts)} after`,
       )
       .join('; '),
     height: fields.length * rowHeight,
@@ -140,7 +144,7 @@ export function coverageChart({ contacts, fields }: Coverage): Markup {
           return html`<rect x="${labelWidth}" y="${y}" width="${barWidth}" height="13" class="track"></rect>
             <rect x="${labelWidth}" y="${y}" width="${at(length)}" height="13" class="${tone}"></rect>
             <text x="${labelWidth + barWidth + 8}" y="${y + 11}" class="value small">
-              ${value === null ? '–' : share(value, contacts)}
+              ${value === null ? '–' : formatPercent(value, contacts)}
             </text>`;
         })}`;
     }),
@@ -156,15 +160,16 @@ export function creditsChart({ settled, held }: RunReport['credits']): Markup {
     { name: 'accepted without a bill', value: settled.decided, tone: 'quiet' },
     { name: 'held', value: held.total, tone: 'warning' },
   ].filter(({ value }) => Number(value) > 0) as { name: string; value: string; tone: Tone }[];
-  // For the lengths alone: what is printed are the decimals themselves.
+  // Only for the lengths of bars; printed figures stay decimals.
   const all = parts.reduce((sum, { value }) => sum + Number(value), 0);
   let left = 0;
   return figure({
     id: 'credits-chart',
     title: 'Credits, settled and held',
-    description: parts.map(({ name, value }) => `${name}: ${credits(value)}`).join('; ') || 'No credits.',
+    description:
+      parts.map(({ name, value }) => `${name}: ${formatNumber(value)}`).join('; ') || 'No credits.',
     height: 34,
-    keys: parts.map(({ name, value, tone }) => ({ name: `${name}, ${credits(value)}`, tone })),
+    keys: parts.map(({ name, value, tone }) => ({ name: `${name}, ${formatNumber(value)}`, tone })),
     content: [
       html`<rect x="0" y="4" width="${width}" height="26" class="track"></rect>`,
       ...parts.map(({ value, tone }) => {
@@ -193,7 +198,7 @@ interface Series {
   readonly values: readonly number[];
 }
 
-/** Calls over time, and each rate limit with what was used of it. */
+/** Calls over time, and one chart for each rate limit with the calls in its trailing window. */
 export function callsCharts(calls: Calls): Markup[] {
   const { buckets, windows, bucket_seconds: bucketSeconds, first_at: first } = calls;
   if (first === null) return [];
@@ -213,7 +218,9 @@ export function callsCharts(calls: Calls): Markup[] {
     ...windows.map((window, index) =>
       timeline(calls, {
         id: `window-chart-${index}`,
-        title: `Calls in the trailing window of ${formatRateLimits([{ calls: window.limit, seconds: window.seconds }])}`,
+        title:
+          'Calls in the trailing window of ' +
+          formatRateLimits([{ calls: window.limit, seconds: window.seconds }]),
         series: [{ name: 'calls of all runs in the window', tone: 'plain', values: window.trailing }],
         limit: window.limit,
       }),
@@ -259,11 +266,13 @@ function timeline(
     title,
     description:
       `From ${moment(first ?? '')} to ${moment(last ?? '')}; at most ${counted(peak, 'call')}` +
-      (limit === undefined ? '' : ` of ${count(limit)} that are allowed`),
+      (limit === undefined ? '' : ` of ${formatNumber(limit)} allowed`),
     height: plotHeight + 34,
     keys: [
       ...series.map(({ name, tone }) => ({ name, tone })),
-      ...(limit === undefined ? [] : [{ name: `limit, ${count(limit)}`, tone: 'warning' } satisfies Key]),
+      ...(limit === undefined
+        ? []
+        : [{ name: `limit, ${formatNumber(limit)}`, tone: 'warning' } satisfies Key]),
     ],
     content: [
       html`<line
@@ -274,7 +283,9 @@ function timeline(
           class="axis"
         ></line>
         <text x="${plotLeft - 8}" y="${plotHeight + 12}" class="end small">0</text>
-        <text x="${plotLeft - 8}" y="${at(y(reference) + 4)}" class="end small">${count(reference)}</text>
+        <text x="${plotLeft - 8}" y="${at(y(reference) + 4)}" class="end small"
+          >${formatNumber(reference)}</text
+        >
         <text x="${plotLeft}" y="${plotHeight + 28}" class="small">${moment(first ?? '')}</text>
         <text x="${width - 10}" y="${plotHeight + 28}" class="end small">${moment(last ?? '')}</text>`,
       bars,

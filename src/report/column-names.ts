@@ -1,6 +1,6 @@
 /**
- * Qualifiers that a column name may have beside its keyword: whose value it is, and how it is stored. Not `company`,
- * `owner`, `assistant`, `fax`, `type` or `do not call`: those are about somebody or something else.
+ * Words that a column name may have beside its keyword. Without `company`, `owner`, `assistant`, `fax`,
+ * `type` and `do not call`, because such columns are not about the contact's own value.
  */
 const qualifiers = new Set(
   (
@@ -10,10 +10,12 @@ const qualifiers = new Set(
 );
 
 /**
- * Columns of a header whose name has one of the keywords, and otherwise only qualifiers: for `phone` these are
- * `Person - Phone - Work`, `phone_home`, `mobilePhone`, `telephone1`.
+ * Finds the columns whose name has one of the keywords and otherwise only qualifiers. For `phone`: `Person -
+ * Phone - Work`, `phone_home`, `mobilePhone`, `telephone1`.
  *
- * @returns their numbers, from 1
+ * @param header the names of the columns
+ * @param words the keywords, lower case
+ * @returns column numbers, from 1
  */
 export function columnsNamed(header: readonly string[], words: readonly string[]): number[] {
   return header.flatMap((cell, index) => {
@@ -23,7 +25,7 @@ export function columnsNamed(header: readonly string[], words: readonly string[]
   });
 }
 
-/** Numbers are left out: `telephone1` and `Address 1: City` are one of several. */
+/** The lower-case words of a name, without numbers: `telephone1`, `Address 1: City`. */
 function wordsOf(name: string): string[] {
   return (
     name

@@ -1,8 +1,9 @@
 import type { Section, Table } from './document.ts';
 import type { RunReport, Waste } from './report.ts';
-import { count, credits, fieldName, price } from './wording.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
+import { fieldName, price } from './wording.ts';
 
-/** What the run cost, by kind, by usable field, and what of it bought nothing. */
+/** The section on credits: cost by kind, cost per usable field, and credits without a result. */
 export function creditsSection({ credits: money, waste, costs }: RunReport): Section {
   const { settled, held, planned, budgets } = money;
   const amount = { title: 'Credits', numeric: true } as const;
@@ -10,7 +11,7 @@ export function creditsSection({ credits: money, waste, costs }: RunReport): Sec
     ['records, billed with the answers', settled.records],
     ['phones, billed with late results', settled.phones],
     ['waterfalls, billed with late results', settled.waterfall],
-    ['accepted by your decision, without a bill', settled.decided],
+    ['accepted by an operator, without a bill', settled.decided],
     ['settled', settled.total],
     ['held for calls in flight', held.in_flight],
     ['held for late results', held.awaiting],
@@ -22,7 +23,7 @@ export function creditsSection({ credits: money, waste, costs }: RunReport): Sec
       columns: [{ title: 'Kind' }, amount],
       rows: kinds
         .filter(([kind, value]) => value !== '0' || kind === 'settled')
-        .map(([kind, value]) => [kind, credits(value)]),
+        .map(([kind, value]) => [kind, formatNumber(value)]),
     },
     {
       caption: 'Cost per usable field of the enriched rows',
@@ -34,21 +35,21 @@ export function creditsSection({ credits: money, waste, costs }: RunReport): Sec
       ],
       rows: costs.map(({ field, count: number, credits: value, each }) => [
         fieldName(field),
-        count(number),
-        credits(value),
+        formatNumber(number),
+        formatNumber(value),
         each === null ? '–' : price(each),
       ]),
     },
     {
-      caption: 'Credits that bought nothing',
+      caption: 'Credits without a result',
       columns: [{ title: 'Where' }, { title: 'Count', numeric: true }, amount],
       rows:
         waste.length === 0
           ? [['none', '0', '0']]
           : waste.map(({ kind, count: number, credits: value }) => [
               wasteOf[kind],
-              count(number),
-              credits(value),
+              formatNumber(number),
+              formatNumber(value),
             ]),
     },
   ];
@@ -63,9 +64,9 @@ export function creditsSection({ credits: money, waste, costs }: RunReport): Sec
       ],
       rows: budgets.map(({ budget, limit, settled: spent, reserved }) => [
         budget,
-        limit === null ? 'none' : credits(limit),
-        credits(spent),
-        credits(reserved),
+        limit === null ? 'none' : formatNumber(limit),
+        formatNumber(spent),
+        formatNumber(reserved),
       ]),
     });
   return {
@@ -74,14 +75,16 @@ export function creditsSection({ credits: money, waste, costs }: RunReport): Sec
     lead:
       planned === null
         ? 'The run was not planned.'
-        : `The plan said at least ${credits(planned.minimum)}, about ${price(planned.expected)}, at most ${credits(planned.worst_case)}. A person’s part of a call is an even share of what its answer cost.${held.total === '0' ? '' : ' Prices are not final while credits are held.'}`,
+        : `The plan: at least ${formatNumber(planned.minimum)}, about ${price(planned.expected)}, ` +
+          `at most ${formatNumber(planned.worst_case)}. The cost of a call is divided equally among its people.` +
+          (held.total === '0' ? '' : ' Prices are not final while credits are held.'),
     tables,
   };
 }
 
 const wasteOf: Readonly<Record<Waste['kind'], string>> = {
-  no_contact: 'people who came back and were written to no contact',
-  answered_again: 'people who came back again: rows of one person',
-  no_answer: 'people of calls that were accepted as billed, without an answer',
-  orphaned_delivery: 'late results about people who were not asked for',
+  no_contact: 'returned people who matched no contact',
+  answered_again: 'people returned more than once: rows of one person',
+  no_answer: 'people of calls without an answer that an operator accepted as billed',
+  orphaned_delivery: 'late results about people that no call asked for',
 };

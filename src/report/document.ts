@@ -1,6 +1,6 @@
 import type { Action } from './report.ts';
 
-/** The report as text and tables, the source of every format but JSON. Plain text that no format has escaped yet. */
+/** The report as unescaped text and tables, from which every format except JSON is rendered. */
 export interface ReportDocument {
   readonly title: string;
   readonly subtitle: string;

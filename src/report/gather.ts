@@ -13,12 +13,12 @@ import { readLateResults } from './read-late-results.ts';
 import type { ReportedRun, RunReport } from './report.ts';
 
 /**
- * Reads the report of a run: a few set-based statements in one snapshot, so that its parts add up while the run
+ * Reads the report of a run with a few statements in one snapshot, so that its parts add up while the run
  * continues.
  *
  * @param runId a run's id, or `latest`
- * @param options.rateLimits the limits that calls are drawn against: those that are set now
- * @param options.now when the report is made
+ * @param options.rateLimits the current limits, against which calls are drawn
+ * @param options.now the time of the report
  * @throws Problem `run.unknown`
  */
 export async function gatherReport(
@@ -84,7 +84,7 @@ function describe(run: RunRecord, approvedAt: Date | null, now: Date): ReportedR
   };
 }
 
-/** An address can hold a password or a key; a report is passed on. */
+/** The address without password and key, because people pass reports on. */
 function withoutSecrets(service: string): string {
   if (!URL.canParse(service)) return service;
   const { protocol, host, pathname } = new URL(service);

@@ -1,4 +1,4 @@
-/** Text that is HTML already, and is not escaped again. */
+/** HTML text, which is not escaped again. */
 export class Markup {
   readonly text: string;
 
@@ -7,10 +7,10 @@ export class Markup {
   }
 }
 
-/** What a template can hold: text is escaped, markup is not, lists are joined. */
+/** What a template accepts: text is escaped, markup is not, lists are joined. */
 export type Insertion = string | number | Markup | readonly Insertion[];
 
-/** A piece of HTML or SVG in which everything inserted is escaped, unless it is markup itself. */
+/** Builds HTML or SVG. Inserted text is escaped. */
 export function html(strings: TemplateStringsArray, ...insertions: readonly Insertion[]): Markup {
   return new Markup(
     strings
@@ -19,7 +19,7 @@ export function html(strings: TemplateStringsArray, ...insertions: readonly Inse
   );
 }
 
-/** For text and for attributes in either kind of quotes. */
+/** Escapes for text and for attributes in single or double quotes. */
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,7 +1,7 @@
-import { nounFor } from '../domain/text/counted.ts';
+import { counted, nounFor } from '../domain/text/counted.ts';
 import type { Action, RunReport } from './report.ts';
 
-/** What only a person can decide about a run, the most urgent first; empty where nothing is left to do. */
+/** The actions that only a person can take, most urgent first. */
 export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {
   const { run, outcomes, credits, calls, late_results: late } = report;
   const actions: Action[] = [];
@@ -11,33 +11,40 @@ export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {
       next: run.next ?? resume(run.run_id),
     });
   else if (run.status === 'awaiting_approval')
-    actions.push({ what: 'The plan waits for approval; nothing is spent before.', next: resume(run.run_id) });
+    actions.push({
+      what: 'The plan waits for approval. The run has spent nothing yet.',
+      next: resume(run.run_id),
+    });
   const unknown = calls.by_status['unknown'] ?? 0;
   if (unknown > 0)
     actions.push({
-      what: `The cost of ${counted(unknown, 'call')} is not known; ${credits.held.unknown} ${nounFor(credits.held.unknown, 'credit')} ${nounFor(credits.held.unknown, 'is', 'are')} held for it.`,
+      what:
+        `The cost of ${counted(unknown, 'call')} is unknown; ` +
+        `${counted(credits.held.unknown, 'credit')} ${nounFor(credits.held.unknown, 'is', 'are')} held.`,
       next: `enrich attempts list ${run.run_id}, then retry or release each`,
     });
   if ((outcomes.over_budget ?? 0) > 0)
     actions.push({
-      what: `No credits were left for ${counted(outcomes.over_budget ?? 0, 'row')}.`,
-      next: 'raise the budget, and give the same command again: it asks only for the rest',
+      what: `The budget had no credits left for ${counted(outcomes.over_budget ?? 0, 'row')}.`,
+      next: 'raise the budget and run the same command again: it asks only for the remaining people',
     });
   if (late.quarantined > 0)
     actions.push({
-      what: `${counted(late.quarantined, 'delivery', 'deliveries')} could not be understood.`,
+      what: `${counted(late.quarantined, 'delivery', 'deliveries')} could not be read.`,
       next: `enrich inbox list ${run.run_id} --status quarantined`,
     });
   if (late.orphaned > 0)
     actions.push({
-      what: `${counted(late.orphaned, 'delivery', 'deliveries')} named only people who were not asked for.`,
+      what: `${counted(late.orphaned, 'delivery', 'deliveries')} named only people that no call asked for.`,
       next: `enrich inbox list ${run.run_id} --status orphaned`,
     });
-  // Those that are unknown by now are counted above.
+  // Unknown calls are counted above.
   const overdue = run.finished_at !== null && (calls.by_status['awaiting'] ?? 0) > late.awaited;
   if (overdue)
     actions.push({
-      what: `${counted((calls.by_status['awaiting'] ?? 0) - late.awaited, 'call')} got no late results in time; their credits stay held.`,
+      what:
+        `${counted((calls.by_status['awaiting'] ?? 0) - late.awaited, 'call')} got no late results in time; ` +
+        'their credits stay held.',
       next: 'enrich inbox sweep',
     });
   return actions;
@@ -45,8 +52,4 @@ export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {
 
 function resume(runId: string): string {
   return `enrich resume ${runId}`;
-}
-
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
 }

@@ -5,22 +5,22 @@ import type { Tables } from '../db/schema.ts';
 import type { Calls, RateWindow } from './report.ts';
 
 const bucketSizes = [1, 5, 10, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800];
-/** More bars than this cannot be distinguished on a page. */
+/** Maximum number of bars that a page can show. */
 const mostBuckets = 60;
 
-/** When a run's calls were made. */
+/** The time span of a run's calls. */
 interface Span {
   readonly runId: string;
   readonly service: string;
-  /** By the database, in full precision. */
+  /** Text of the database, in microseconds. */
   readonly first: string;
   readonly last: string;
   readonly bucketSeconds: number;
 }
 
 /**
- * A run's calls over time, and what was used of the rate limits, which all runs at one service share. A call counts
- * from its admission; the service sees it somewhat later.
+ * Reads a run's calls over time, and the usage of the rate limits, which all runs at one service share. A
+ * call counts from its admission; the service receives it slightly later.
  */
 export async function readCalls(
   database: Kysely<Tables>,
@@ -28,12 +28,18 @@ export async function readCalls(
   limits: readonly RateLimit[],
 ): Promise<Calls> {
   const statuses = await sql<{ status: string; calls: number }>`
-    select status, count(*)::int as calls from attempts where run_id = ${run.runId} group by status order by status
+    select status, count(*)::int as calls
+    from attempts
+    where run_id = ${run.runId}
+    group by status
+    order by status
   `.execute(database);
   const byStatus = Object.fromEntries(statuses.rows.map(({ status, calls }) => [status, calls]));
   const ends = await sql<{ first: string | null; last: string | null; firstAt: Date; lastAt: Date }>`
-    select min(admitted_at)::text as first, max(admitted_at)::text as last, min(admitted_at) as "firstAt", max(admitted_at) as "lastAt"
-    from attempts where run_id = ${run.runId} and status <> 'released'
+    select min(admitted_at)::text as first, max(admitted_at)::text as last,
+      min(admitted_at) as "firstAt", max(admitted_at) as "lastAt"
+    from attempts
+    where run_id = ${run.runId} and status <> 'released'
   `.execute(database);
   const { first, last, firstAt, lastAt } = ends.rows[0]!;
   if (first === null || last === null)
@@ -59,7 +65,7 @@ export async function readCalls(
   };
 }
 
-/** The smallest that draws the time in no more bars than a page can show. */
+/** The smallest bucket, in seconds, with which a time span fits on a page. */
 export function bucketSizeFor(seconds: number): number {
   const size = bucketSizes.find((each) => seconds / each < mostBuckets);
   return size ?? Math.ceil(seconds / mostBuckets / 604_800) * 604_800;
@@ -69,32 +75,45 @@ async function readBuckets(database: Kysely<Tables>, span: Span): Promise<Calls[
   const counted = await sql<{ at: Date; this_run: number; other_runs: number }>`
     select ${bucket(span)} as at, (count(*) filter (where own))::int as this_run,
       (count(*) filter (where not own))::int as other_runs
-    from (${events(span, 0)}) event group by 1 order by 1
+    from (${events(span, 0)}) event
+    group by 1
+    order by 1
   `.execute(database);
   return counted.rows.map(({ at, ...calls }) => ({ at: at.toISOString(), ...calls }));
 }
 
 /**
- * The fullest trailing window in each bucket: at each call, and at the bucket's beginning, where windows only empty.
+ * The maximum of the trailing window in each bucket. Measured at each call and at the bucket's beginning,
+ * because between calls a window only loses calls.
  */
 async function readWindow(database: Kysely<Tables>, span: Span, limit: RateLimit): Promise<RateWindow> {
   const counted = await sql<{ calls: number }>`
-    select ${bucket(span)} as bucket, max(held)::int as calls from (
+    select ${bucket(span)} as bucket, max(held)::int as calls
+    from (
       select at, count(own) over (order by at range between
         make_interval(secs => ${limit.seconds}) - interval '1 microsecond' preceding and current row) as held
       from (${events(span, limit.seconds)}) event
-    ) held_then
-    where at >= ${span.first}::timestamptz group by 1 order by 1
+    ) trailing_count
+    where at >= ${span.first}::timestamptz
+    group by 1
+    order by 1
   `.execute(database);
   const trailing = counted.rows.map(({ calls }) => calls);
   return { limit: limit.calls, seconds: limit.seconds, peak: Math.max(0, ...trailing), trailing };
 }
 
-/** Calls at the service during the run and so many seconds before; and the buckets' beginnings, whose `own` is null. */
+/**
+ * Calls at the service during the run and some seconds before, and the beginnings of the buckets, whose `own`
+ * is null.
+ */
 function events({ runId, service, first, last, bucketSeconds }: Span, secondsBefore: number) {
   return sql`
-    select a.admitted_at as at, a.run_id = ${runId} as own from attempts a join runs r using (run_id)
-    where a.status <> 'released' and r.options ->> 'service' = ${service} and a.admitted_at <= ${last}::timestamptz
+    select a.admitted_at as at, a.run_id = ${runId} as own
+    from attempts a
+    join runs r using (run_id)
+    where a.status <> 'released'
+      and r.options ->> 'service' = ${service}
+      and a.admitted_at <= ${last}::timestamptz
       and a.admitted_at >= ${first}::timestamptz - make_interval(secs => ${secondsBefore})
     union all
     select generate_series(${first}::timestamptz, ${last}::timestamptz, make_interval(secs => ${bucketSeconds})), null

@@ -5,10 +5,11 @@ import type { Tables } from '../db/schema.ts';
 import type { Credits, FieldCost } from './report.ts';
 
 /**
- * What a contact, a verified email and a phone cost, among the rows that the run enriched and as the warehouse is now.
+ * Reads the cost of a contact, a verified email and a phone among the rows that the run enriched, with the
+ * current values of the warehouse.
  *
- * Phones bear what their deliveries cost, emails everything else; the price of a waterfall that looks for both is one
- * sum that cannot be divided, and both bear it in full.
+ * Phones are charged with their deliveries, emails with everything else. The price of a waterfall for both is
+ * one sum that cannot be divided, so both are charged with it in full.
  */
 export async function readCosts(
   database: Kysely<Tables>,
@@ -18,7 +19,8 @@ export async function readCosts(
   const counted = await sql<{ contacts: number; emails: number; phones: number }>`
     select count(*)::int as contacts, count(*) filter (where c.email_status = 'verified')::int as emails,
       count(c.phone)::int as phones
-    from run_rows r join enriched_contacts c on c.source = ${run.source ?? 'generic'} and c.contact_id = r.contact_id
+    from run_rows r
+    join enriched_contacts c on c.source = ${run.source ?? 'generic'} and c.contact_id = r.contact_id
     where r.run_id = ${run.runId} and r.outcome = 'enriched'
   `.execute(database);
   const { contacts, emails, phones } = counted.rows[0]!;
@@ -38,7 +40,7 @@ export async function readCosts(
 
 function costOf(field: FieldCost['field'], count: number, credits: bigint): FieldCost {
   const people = BigInt(count);
-  // Half a millionth more, so that the division rounds to the nearest.
+  // Adds half a millionth, so that the division rounds to the nearest millionth.
   const each = count === 0 ? null : formatCredits((2n * credits + people) / (2n * people));
   return { field, count, credits: formatCredits(credits), each };
 }

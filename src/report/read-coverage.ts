@@ -7,11 +7,11 @@ import type { Coverage, FieldCoverage } from './report.ts';
 interface MeasuredField {
   readonly field: string;
   readonly after: RawBuilder<unknown>;
-  /** The field's name in the mapping, and whether a row holds it after normalising. */
+  /** The field's name in the mapping, and whether a row has a normalised value. */
   readonly mapped?: { readonly name: string; readonly filled: RawBuilder<unknown> };
   /**
-   * Where the mapping has none: columns that hold it have one of these words in their name, and beside it only
-   * qualifiers.
+   * For fields without a mapping: a column has the field if its name has one of these words and otherwise
+   * only qualifiers.
    */
   readonly words?: readonly string[];
 }
@@ -50,11 +50,11 @@ const fields: readonly MeasuredField[] = [
 ];
 
 /**
- * How many contacts of the file have each field, in the export and afterwards. Fields that runs ask with are taken as
- * they were normalised; of the others a cell that is not blank counts, in a column whose name says what it is.
+ * Counts the contacts of the file that have each field, in the export and afterwards. Mapped fields count as
+ * normalised; of other fields a cell counts that is not blank, in a column whose name names the field.
  *
  * @param run whose file is staged
- * @returns no fields where the rows of the file are no longer kept
+ * @returns no fields if the rows of the file have been pruned
  */
 export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Promise<Coverage> {
   const known = new Set(Object.values(run.mapping ?? {}));
@@ -71,7 +71,9 @@ export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Pr
   ]);
   const found = await sql<Readonly<Record<string, number>>>`
     select count(*)::int as contacts, ${sql.join(figures)}
-    from run_rows r left join enriched_contacts c on c.source = ${run.source ?? 'generic'} and c.contact_id = r.contact_id
+    from run_rows r
+    left join enriched_contacts c
+      on c.source = ${run.source ?? 'generic'} and c.contact_id = r.contact_id
     ${cellsOf(measured.map(({ columns }) => columns))}
     where r.run_id = ${run.runId} and (r.outcome is null or r.outcome not in ('malformed', 'duplicate'))
   `.execute(database);
@@ -87,8 +89,8 @@ export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Pr
 }
 
 /**
- * Whether the raw record has a cell that is not blank in any of a field's columns; nothing is read where no field needs
- * it.
+ * A join that says whether the raw record has a cell that is not blank in any of a field's columns; empty if
+ * no field needs the record.
  */
 function cellsOf(columns: readonly (readonly number[])[]): RawBuilder<unknown> {
   const wanted = columns.flat();
@@ -98,11 +100,15 @@ function cellsOf(columns: readonly (readonly number[])[]): RawBuilder<unknown> {
       ? []
       : [sql`bool_or(filled) filter (where number = any(${numbers}::int[])) as ${sql.ref(`field_${index}`)}`],
   );
-  // json and not jsonb: it takes cells with \u0000 as they are. A cell's text is its JSON, quotes included. A cell that
-  // is itself JSON without anything in it ([], {}, null) is blank.
-  return sql`cross join lateral (
-    select ${sql.join(flags)} from (
-      select number, cell::text ~ '[^][}{"[:space:]]' and cell::text !~ '^"?null"?$' as filled
-      from json_array_elements(r.raw::json) with ordinality as e (cell, number) where number = any(${wanted}::int[])
-    ) cell) cells`;
+  // json accepts cells with \u0000, jsonb does not. `cell::text` is JSON with its quotes. A cell that is JSON
+  // without content ([], {}, null) is blank.
+  return sql`
+    cross join lateral (
+      select ${sql.join(flags)}
+      from (
+        select number, cell::text ~ '[^][}{"[:space:]]' and cell::text !~ '^"?null"?$' as filled
+        from json_array_elements(r.raw::json) with ordinality as e (cell, number)
+        where number = any(${wanted}::int[])
+      ) cell
+    ) cells`;
 }

@@ -20,11 +20,11 @@ interface Sums {
 }
 
 /**
- * What a run's calls were settled for, by what it bought, and what is held.
+ * Reads a run's settled credits by kind, and its held credits.
  *
- * The parts are taken out of the settled sum one after another, so that they add up to it whatever the operator
- * decided: the answer's own credits, then phones, then waterfalls as delivered (of bodies with one subject the
- * dearest), and the rest is the operator's decision.
+ * The parts are taken from the settled sum one after another, so that they add up to it after any decision of
+ * an operator: first the answer's credits, then phones, then waterfalls as delivered (the highest of bodies
+ * with one subject). The rest is the operator's decision.
  */
 export async function readCredits(database: Kysely<Tables>, run: RunRecord): Promise<Credits> {
   const found = await sql<Sums>`
@@ -32,18 +32,27 @@ export async function readCredits(database: Kysely<Tables>, run: RunRecord): Pro
       select attempt_id, sum(credits) filter (where subject like 'phones:%') as phones,
         sum(credits) filter (where subject like 'waterfall:%') as waterfall
       from (
-        select attempt_id, subject, max(credits) as credits from webhook_deliveries
-        where run_id = ${run.runId} and subject is not null and status in (${anyOf(creditedStatuses)}) group by attempt_id, subject
-      ) dearest group by attempt_id
+        select attempt_id, subject, max(credits) as credits
+        from webhook_deliveries
+        where run_id = ${run.runId}
+          and subject is not null
+          and status in (${anyOf(creditedStatuses)})
+        group by attempt_id, subject
+      ) highest
+      group by attempt_id
     ), booked as (
       select a.status, a.credits_reserved as reserved, coalesce(a.credits_settled, 0) as settled,
         least(coalesce(a.credits_settled, 0), coalesce(a.credits_answered, 0)) as records,
         coalesce(d.phones, 0) as phones_delivered, coalesce(d.waterfall, 0) as waterfall_delivered
-      from attempts a left join delivered d using (attempt_id) where a.run_id = ${run.runId}
+      from attempts a
+      left join delivered d using (attempt_id)
+      where a.run_id = ${run.runId}
     ), with_phones as (
-      select *, least(settled - records, phones_delivered) as phones from booked
+      select *, least(settled - records, phones_delivered) as phones
+      from booked
     ), with_waterfall as (
-      select *, least(settled - records - phones, waterfall_delivered) as waterfall from with_phones
+      select *, least(settled - records - phones, waterfall_delivered) as waterfall
+      from with_phones
     )
     select ${total(sql`settled`)} as settled, ${total(sql`records`)} as records, ${total(sql`phones`)} as phones,
       ${total(sql`waterfall`)} as waterfall, ${total(sql`settled - records - phones - waterfall`)} as decided,
@@ -88,41 +97,66 @@ function total(amount: ReturnType<typeof sql>, where = sql`true`): ReturnType<ty
   return sql`trim_scale(coalesce(sum(${amount}) filter (where ${where}), 0))::text`;
 }
 
-/** Where settled credits of a run were wasted; kinds that did not happen are left out. */
+/** Reads a run's credits without a result, by kind. Kinds without credits are left out. */
 export async function readWaste(database: Kysely<Tables>, runId: string): Promise<Waste[]> {
   const found = await sql<Waste>`
     with written as (
-      select distinct p.attempt_id, p.person_id from attempt_people p
+      select distinct p.attempt_id, p.person_id
+      from attempt_people p
       where p.run_id = ${runId} and p.outcome = 'enriched' and p.person_id is not null
     ), people as (
-      select attempt_id, sum(written) as written, sum(unwritten) as unwritten from (
-        select attempt_id, 1 as written, 0 as unwritten from written
+      select attempt_id, sum(written) as written, sum(unwritten) as unwritten
+      from (
+        select attempt_id, 1 as written, 0 as unwritten
+        from written
         union all
-        select attempt_id, 0, 1 from quarantined_people join attempts using (attempt_id) where run_id = ${runId}
-      ) each group by attempt_id
+        select attempt_id, 0, 1
+        from quarantined_people
+        join attempts using (attempt_id)
+        where run_id = ${runId}
+      ) each
+      group by attempt_id
     ), answers as (
       select a.attempt_id, a.found_ids, a.admitted_at, coalesce(p.unwritten, 0) as unwritten,
         a.credits_answered / greatest(1, cardinality(a.found_ids), p.written + p.unwritten) as share
-      from attempts a left join people p using (attempt_id) where a.run_id = ${runId} and a.credits_answered > 0
-    ), came as (
+      from attempts a
+      left join people p using (attempt_id)
+      where a.run_id = ${runId} and a.credits_answered > 0
+    ), returned as (
       select share, row_number() over (partition by person_id order by admitted_at, a.attempt_id) as time
-      from answers a cross join unnest(found_ids) as person_id join written using (attempt_id, person_id)
+      from answers a
+      cross join unnest(found_ids) as person_id
+      join written using (attempt_id, person_id)
     ), subjects as (
-      select max(d.credits) as credits from webhook_deliveries d join attempts a using (attempt_id)
-      where d.run_id = ${runId} and d.subject is not null and d.status in (${anyOf(creditedStatuses)}) and a.credits_settled > 0
-      group by d.attempt_id, d.subject having bool_and(d.status = 'orphaned')
+      select max(d.credits) as credits
+      from webhook_deliveries d
+      join attempts a using (attempt_id)
+      where d.run_id = ${runId}
+        and d.subject is not null
+        and d.status in (${anyOf(creditedStatuses)})
+        and a.credits_settled > 0
+      group by d.attempt_id, d.subject
+      having bool_and(d.status = 'orphaned')
     ), wasted as (
-      select 1 as position, 'no_contact' as kind, sum(unwritten) as count, sum(unwritten * share) as credits from answers
+      select 1 as position, 'no_contact' as kind, sum(unwritten) as count, sum(unwritten * share) as credits
+      from answers
       union all
-      select 2, 'answered_again', count(*), sum(share) from came where time > 1
+      select 2, 'answered_again', count(*), sum(share)
+      from returned
+      where time > 1
       union all
-      select 3, 'no_answer', sum(people), sum(credits_settled) from attempts
+      select 3, 'no_answer', sum(people), sum(credits_settled)
+      from attempts
       where run_id = ${runId} and answered_at is null and credits_settled > 0
       union all
-      select 4, 'orphaned_delivery', count(*), sum(credits) from subjects where credits > 0
+      select 4, 'orphaned_delivery', count(*), sum(credits)
+      from subjects
+      where credits > 0
     )
     select kind, count::int as count, trim_scale(round(coalesce(credits, 0), 6))::text as credits
-    from wasted where count > 0 order by position
+    from wasted
+    where count > 0
+    order by position
   `.execute(database);
   return found.rows;
 }

@@ -11,7 +11,7 @@ interface Deliveries {
   readonly longest: number | null;
 }
 
-/** How the late results of a run stand, and how long they took. */
+/** Reads the state of a run's late results, and their delays in seconds. */
 export async function readLateResults(warehouse: Warehouse, runId: string): Promise<LateResults> {
   const status = await readLateResultsStatus(warehouse, runId);
   const counted = await sql<Deliveries>`
@@ -22,7 +22,9 @@ export async function readLateResults(warehouse: Warehouse, runId: string): Prom
       round(max(seconds) filter (where status = 'applied'))::int as longest
     from (
       select d.status, d.origin, greatest(0, extract(epoch from d.received_at - a.answered_at))::float8 as seconds
-      from webhook_deliveries d join attempts a using (attempt_id) where d.run_id = ${runId}
+      from webhook_deliveries d
+      join attempts a using (attempt_id)
+      where d.run_id = ${runId}
     ) delivery
   `.execute(warehouse.database);
   const { polled, duplicate, quarantined, median, longest } = counted.rows[0]!;

@@ -5,8 +5,8 @@ import type { RunReport } from './report.ts';
 import { styleSheet } from './style.ts';
 
 /**
- * The report as one page that needs nothing else: no script, no font, no picture, no network. Its own policy forbids
- * them, so that nothing in a file's name could fetch anything even if it were not escaped.
+ * Renders the report as one self-contained page without script, font, picture and network. Its content
+ * security policy forbids them, so that an unescaped file name could not load anything.
  */
 export function renderHtml(report: RunReport, document: ReportDocument): string {
   const { title, subtitle, headline, actions, sections, footer } = document;
@@ -90,7 +90,7 @@ function chartsOf(report: RunReport, id: Section['id']): readonly Markup[] {
   }
 }
 
-/** Can be scrolled where the page is narrow, by keyboard as well. */
+/** A table that scrolls on narrow pages, with the keyboard too. */
 function renderTable({ caption, columns, rows }: Table): Markup {
   const classOf = (column: number): Markup => (columns[column]?.numeric ? html` class="number"` : html``);
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">

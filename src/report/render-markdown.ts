@@ -1,6 +1,6 @@
 import type { ReportDocument, Table } from './document.ts';
 
-/** The report as Markdown with tables (GitHub's): for a pull request, a wiki page or a message. */
+/** Renders the report as Markdown with GitHub's tables, for a pull request, a wiki page or a message. */
 export function renderMarkdown(document: ReportDocument): string {
   const { title, subtitle, headline, actions, sections, footer } = document;
   const blocks = [
@@ -35,7 +35,7 @@ function renderTable({ caption, columns, rows }: Table): string {
   ].join('\n');
 }
 
-/** Everything that Markdown or HTML within it could take for markup, a file's name above all. */
+/** Escapes Markdown and HTML, mainly in file names. */
 function escaped(text: string): string {
   return text
     .replace(/[\\`*[\]<>|~&!]/g, '\\$&')
@@ -43,7 +43,7 @@ function escaped(text: string): string {
     .replace(/(?<=www)\./gi, '&#46;');
 }
 
-/** A code span holds no markup; a longer fence than any run of backticks inside keeps it closed. */
+/** A code span with a fence longer than any run of backticks in the text. */
 function code(text: string): string {
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

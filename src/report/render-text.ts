@@ -1,6 +1,6 @@
 import type { ReportDocument, Table } from './document.ts';
 
-/** The report for a terminal: plain text, no wider than its tables. */
+/** Renders the report as plain text for a terminal. */
 export function renderText(document: ReportDocument): string {
   const { title, subtitle, headline, actions, sections, footer } = document;
   const blocks = [
@@ -47,7 +47,7 @@ function lines(rows: readonly (readonly string[])[], numeric: readonly boolean[]
     .join('\n');
 }
 
-/** Broken between words, so that a narrow terminal does not break within them. */
+/** Breaks lines between words, at 98 characters. */
 function wrapped(text: string): string {
   return text.replace(/(.{1,98})(?:\s+|$)/g, '$1\n').trimEnd();
 }

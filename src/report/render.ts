@@ -8,7 +8,7 @@ export const reportFormats = ['terminal', 'json', 'markdown', 'html'] as const;
 
 export type ReportFormat = (typeof reportFormats)[number];
 
-/** The report in a format, with a line end at its end. */
+/** Renders the report in a format; the text ends with a line end. */
 export function renderReport(report: RunReport, format: ReportFormat): string {
   switch (format) {
     case 'json':

@@ -2,16 +2,15 @@ import type { Undone } from '../contract.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 
 /**
- * Everything that the report of a run says, and exactly what `--format json` prints: names are stable, credits are
- * decimals as text, times are ISO 8601 in UTC. Counts, ids and reasons of ours; nothing of the people in the file but
- * its name.
+ * The report of a run, exactly as `--format json` prints it. Names are stable, credits are decimals as text,
+ * times are ISO 8601 in UTC. Of the people in the file it has no data; of the file, its name.
  */
 export interface RunReport {
-  /** Raised where a name changes its meaning or goes away. */
+  /** Incremented when a name is removed or changes its meaning. */
   readonly report_version: 1;
   readonly generated_at: string;
   readonly run: ReportedRun;
-  /** Rows by outcome, in the order of the public list; `open` while a row has none. */
+  /** Rows by outcome, in the documented order; `open` counts rows without an outcome yet. */
   readonly outcomes: Readonly<Partial<Record<Outcome | 'open', number>>>;
   readonly coverage: Coverage;
   readonly credits: Credits;
@@ -31,7 +30,7 @@ export interface ReportedRun {
   readonly file_sha256: string;
   readonly rows: number;
   readonly source: string | null;
-  /** `sandbox`, or the service's address without what could be a secret. */
+  /** `sandbox`, or the service's address without secrets. */
   readonly service: string;
   readonly asked_for: { readonly reveal: readonly string[]; readonly waterfall: readonly string[] };
   readonly priority: string;
@@ -39,24 +38,24 @@ export interface ReportedRun {
   readonly created_at: string;
   readonly approved_at: string | null;
   readonly finished_at: string | null;
-  /** From the order to the end, or until now. */
+  /** From the creation of the run to its end, or until now. */
   readonly seconds: number;
-  /** Null: what it wrote stands. */
+  /** Null: the run is not undone. */
   readonly undone: Undone | null;
 }
 
-/** Contacts of the file (without its duplicates and unreadable rows), and how many of them have a value. */
+/** Contacts of the file (without duplicates and unreadable rows), and how many of them have each field. */
 export interface Coverage {
   readonly contacts: number;
-  /** Empty where the rows of the file are no longer kept. */
+  /** Empty if the rows of the file have been pruned. */
   readonly fields: readonly FieldCoverage[];
 }
 
 export interface FieldCoverage {
   readonly field: string;
-  /** In the export; null where it has no column for it. */
+  /** In the export; null if the export has no column for the field. */
   readonly before: number | null;
-  /** In the export, or in the warehouse by now. */
+  /** In the export or, now, in the warehouse. */
   readonly after: number;
   /** In the warehouse and not in the export. */
   readonly gained: number;
@@ -78,13 +77,13 @@ export interface Credits {
     readonly awaiting: string;
     readonly unknown: string;
   };
-  /** What the plan said before; null where the run was never planned. */
+  /** The plan's estimate; null if the run was not planned. */
   readonly planned: {
     readonly minimum: string;
     readonly expected: string;
     readonly worst_case: string;
   } | null;
-  /** The budgets that the run's calls were booked in; their figures are those of all runs. */
+  /** The budgets of the run's calls, with the figures of all their runs. */
   readonly budgets: readonly {
     readonly budget: string;
     readonly limit: string | null;
@@ -94,28 +93,28 @@ export interface Credits {
 }
 
 /**
- * Credits that bought nothing. What a call cost is known as one sum; a person's part in it is an even share.
+ * Credits without a result. The cost of a call is divided equally among its people.
  *
- * - `no_contact`: people who came back and were written to no contact, because nothing shows that they are who was
- *   asked for.
- * - `answered_again`: people who came back more than once: rows of one person that nothing in the file shows to be one.
- * - `no_answer`: calls that the operator accepted as billed, and whose answer never came.
- * - `orphaned_delivery`: late results about people who were not asked for.
+ * - `no_contact`: returned people who matched no contact by the identity rule.
+ * - `answered_again`: people returned more than once, because the file did not show that several rows are one
+ *   person.
+ * - `no_answer`: calls without an answer that an operator accepted as billed.
+ * - `orphaned_delivery`: late results about people that no call asked for.
  */
 export interface Waste {
   readonly kind: 'no_contact' | 'answered_again' | 'no_answer' | 'orphaned_delivery';
-  /** People; deliveries of `orphaned_delivery`. */
+  /** Number of people; for `orphaned_delivery`, of deliveries. */
   readonly count: number;
   readonly credits: string;
 }
 
-/** What one usable field cost, among the rows that this run enriched. */
+/** The cost of one usable field among the rows that this run enriched. */
 export interface FieldCost {
   readonly field: 'contact' | 'verified_email' | 'phone';
   readonly count: number;
-  /** Settled credits that the field is charged with. */
+  /** Settled credits charged to the field. */
   readonly credits: string;
-  /** Rounded to a millionth; null where there is none of the field. */
+  /** Rounded to a millionth; null if no row has the field. */
   readonly each: string | null;
 }
 
@@ -125,7 +124,7 @@ export interface Calls {
   readonly first_at: string | null;
   readonly last_at: string | null;
   readonly bucket_seconds: number;
-  /** Calls by the moment of their admission, this run's and those of other runs at the same service. */
+  /** Calls by the time of their admission: of this run, and of other runs at the same service. */
   readonly buckets: readonly {
     readonly at: string;
     readonly this_run: number;
@@ -137,9 +136,9 @@ export interface Calls {
 export interface RateWindow {
   readonly limit: number;
   readonly seconds: number;
-  /** The most calls, of all runs, that any trailing window held. */
+  /** The maximum number of calls of all runs in a trailing window. */
   readonly peak: number;
-  /** The same within each bucket. */
+  /** The same maximum for each bucket. */
   readonly trailing: readonly number[];
 }
 
@@ -147,7 +146,7 @@ export interface LateResults {
   /** Calls whose late results are awaited, and calls whose late results expired. */
   readonly awaited: number;
   readonly expired: number;
-  /** Deliveries that took effect; of those, after the run's end, and fetched by a poll. */
+  /** Deliveries with effect; of these, after the run's end, and fetched by a poll. */
   readonly arrived: number;
   readonly late: number;
   readonly polled: number;
@@ -156,12 +155,12 @@ export interface LateResults {
   readonly orphaned: number;
   readonly quarantined: number;
   readonly waiting: number;
-  /** From the answer to the delivery; null where none has arrived. */
+  /** From the answer to the delivery; null before the first delivery. */
   readonly median_seconds: number | null;
   readonly longest_seconds: number | null;
 }
 
-/** Something that only a person can decide, and how. */
+/** A task that only a person can do, and the next step. */
 export interface Action {
   readonly what: string;
   readonly next: string;

@@ -4,27 +4,24 @@ import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { creditsSection } from './credits-section.ts';
 import type { ReportDocument, Section, Table } from './document.ts';
 import type { RunReport } from './report.ts';
-import {
-  count,
-  counted,
-  credits,
-  duration,
-  fieldName,
-  moment,
-  price,
-  share,
-  visible,
-  words,
-} from './wording.ts';
+import { counted } from '../domain/text/counted.ts';
+import { formatElapsed } from '../domain/text/duration.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
+import { formatPercent } from '../domain/text/format-percent.ts';
+import { visibleInLine } from '../domain/text/visible.ts';
+import { fieldName, moment, price, words } from './wording.ts';
 
-/** Puts a report into words. */
+/** Writes a report as a document of text and tables. */
 export function documentOf(report: RunReport): ReportDocument {
   const { run } = report;
   return {
-    title: `Enrichment report: ${visible(run.file)}`,
+    title: `Enrichment report: ${visibleInLine(run.file)}`,
     subtitle: `${run.run_id}, ${words(run.status)}${run.undone ? ', undone' : ''}`,
     headline: headlineOf(report),
-    actions: report.needs_person.map(({ what, next }) => ({ what: visible(what), next: visible(next) })),
+    actions: report.needs_person.map(({ what, next }) => ({
+      what: visibleInLine(what),
+      next: visibleInLine(next),
+    })),
     sections: [
       outcomesSection(report),
       coverageSection(report),
@@ -33,7 +30,9 @@ export function documentOf(report: RunReport): ReportDocument {
       lateSection(report),
       runSection(report),
     ],
-    footer: `Made ${moment(report.generated_at)} by enrich report ${run.run_id}. Holds no data of the people in the file.`,
+    footer:
+      `Created ${moment(report.generated_at)} by enrich report ${run.run_id}. ` +
+      'Contains no data of the people in the file.',
   };
 }
 
@@ -50,30 +49,42 @@ function headlineOf({
   const email = costs.find(({ field }) => field === 'verified_email');
   const wasted = formatCredits(waste.reduce((sum, each) => sum + (parseCredits(each.credits) ?? 0n), 0n));
   return [
-    { label: 'Rows enriched', value: count(enriched), note: `of ${counted(run.rows, 'row')} in the file` },
-    { label: 'Match rate', value: share(enriched, asked), note: `of ${counted(asked, 'answered row')}` },
+    {
+      label: 'Rows enriched',
+      value: formatNumber(enriched),
+      note: `of ${counted(run.rows, 'row')} in the file`,
+    },
+    {
+      label: 'Match rate',
+      value: formatPercent(enriched, asked),
+      note: `of ${counted(asked, 'answered row')}`,
+    },
     {
       label: 'Credits settled',
-      value: credits(money.settled.total),
+      value: formatNumber(money.settled.total),
       note:
         money.held.total === '0'
           ? `${counted(sent(calls.by_status), 'call')}, nothing held`
-          : `${credits(money.held.total)} more held`,
+          : `${formatNumber(money.held.total)} more held`,
     },
     {
       label: 'Per verified email',
       value: email?.each ? price(email.each) : '–',
       note: `credits, for ${counted(email?.count ?? 0, 'email')}`,
     },
-    { label: 'Bought nothing', value: credits(wasted), note: wasted === '0' ? 'no credits' : 'credits' },
+    {
+      label: 'Without a result',
+      value: formatNumber(wasted),
+      note: wasted === '0' ? 'no credits' : 'credits',
+    },
   ];
 }
 
 function outcomesSection({ run, outcomes }: RunReport): Section {
   const rows = Object.entries(outcomes).map(([outcome, number]) => [
     words(outcome),
-    count(number),
-    share(number, run.rows),
+    formatNumber(number),
+    formatPercent(number, run.rows),
     isOutcome(outcome) ? outcomeFacts[outcome].meaning : openRows,
   ]);
   return {
@@ -89,7 +100,7 @@ function outcomesSection({ run, outcomes }: RunReport): Section {
           { title: 'Share', numeric: true },
           { title: 'Meaning' },
         ],
-        rows: [...rows, ['all rows', count(run.rows), share(run.rows, run.rows), '']],
+        rows: [...rows, ['all rows', formatNumber(run.rows), formatPercent(run.rows, run.rows), '']],
       },
     ],
   };
@@ -101,13 +112,16 @@ function coverageSection({ coverage }: RunReport): Section {
   const { contacts, fields } = coverage;
   const title = 'Coverage before and after';
   if (fields.length === 0) {
-    const lead = 'What the file held is not known any more: its rows were kept long enough (RETENTION).';
+    const lead = 'The rows of the file were deleted after their retention period (RETENTION).';
     return { id: 'coverage', title, lead, tables: [] };
   }
   return {
     id: 'coverage',
     title,
-    lead: `Of ${counted(contacts, 'contact')} in the file (without duplicates and unreadable rows), how many have each field: in the export, and with what the warehouse holds now. A dash: the export has no column for it.`,
+    lead:
+      `The number of contacts with each field, of ${counted(contacts, 'contact')} in the file (without duplicates ` +
+      'and unreadable rows): in the export, and now in the export or the warehouse. ' +
+      'A dash means that the export has no such column.',
     tables: [
       {
         caption: 'Contacts with a value, by field',
@@ -121,11 +135,11 @@ function coverageSection({ coverage }: RunReport): Section {
         ],
         rows: fields.map(({ field, before, after, gained }) => [
           fieldName(field),
-          before === null ? '–' : count(before),
-          count(after),
-          `+${count(gained)}`,
-          before === null ? '–' : share(before, contacts),
-          share(after, contacts),
+          before === null ? '–' : formatNumber(before),
+          formatNumber(after),
+          `+${formatNumber(gained)}`,
+          before === null ? '–' : formatPercent(before, contacts),
+          formatPercent(after, contacts),
         ]),
       },
     ],
@@ -140,22 +154,23 @@ function callsSection({ calls }: RunReport): Section {
     lead:
       first === null || last === null
         ? 'No call was made.'
-        : `${counted(sent(statuses), 'call')} from ${moment(first)} to ${moment(last)}. All runs at one service share its limits, which are drawn as they are set now.`,
+        : `${counted(sent(statuses), 'call')} from ${moment(first)} to ${moment(last)}. ` +
+          'All runs at one service share its limits. The charts show the current limits.',
     tables: [
       ...(windows.length === 0
         ? []
         : [
             {
-              caption: 'The fullest trailing window, with the calls of all runs',
+              caption: 'Maximum calls in a trailing window, of all runs',
               columns: [
                 { title: 'Limit' },
-                { title: 'Most calls', numeric: true },
+                { title: 'Maximum', numeric: true },
                 { title: 'Share of the limit', numeric: true },
               ],
               rows: windows.map(({ limit, seconds, peak }) => [
                 formatRateLimits([{ calls: limit, seconds }]),
-                count(peak),
-                share(peak, limit),
+                formatNumber(peak),
+                formatPercent(peak, limit),
               ]),
             } satisfies Table,
           ]),
@@ -164,7 +179,7 @@ function callsSection({ calls }: RunReport): Section {
         columns: [{ title: 'Status' }, { title: 'Calls', numeric: true }],
         rows: Object.entries(statuses).map(([status, number]) => [
           status === 'released' ? 'released, never sent' : status,
-          count(number),
+          formatNumber(number),
         ]),
       },
     ],
@@ -181,34 +196,35 @@ function sent(statuses: Readonly<Record<string, number>>): number {
 
 function lateSection({ late_results: late }: RunReport): Section {
   const figures: [string, number][] = [
-    ['calls that still wait for results', late.awaited],
-    ['calls whose results did not come in time', late.expired],
-    ['deliveries that took effect', late.arrived],
-    ['– of them fetched by a poll', late.polled],
-    ['– of them after the run had ended', late.late],
-    ['deliveries that came again', late.duplicate],
-    ['deliveries for nobody who was asked for', late.orphaned],
-    ['deliveries that cannot be understood', late.quarantined],
-    ['deliveries not looked at yet', late.waiting],
+    ['calls that wait for late results', late.awaited],
+    ['calls whose late results did not arrive in time', late.expired],
+    ['deliveries with effect', late.arrived],
+    ['– fetched by a poll', late.polled],
+    ['– after the end of the run', late.late],
+    ['repeated deliveries', late.duplicate],
+    ['deliveries about people that no call asked for', late.orphaned],
+    ['unreadable deliveries', late.quarantined],
+    ['deliveries not applied yet', late.waiting],
   ];
   const took =
     late.median_seconds === null || late.longest_seconds === null
       ? ''
-      : ` Half of them came within ${duration(late.median_seconds)} of the answer, the last after ${duration(late.longest_seconds)}.`;
+      : ` Half of them arrived within ${formatElapsed(late.median_seconds)} of the answer, ` +
+        `the last after ${formatElapsed(late.longest_seconds)}.`;
   const none = figures.every(([, number]) => number === 0);
   return {
     id: 'late-results',
     title: 'Late results',
     lead: none
-      ? 'Nothing came later, and nothing is waited for.'
-      : `Phones and waterfalls come after the answer, by webhook or by poll.${took}`,
+      ? 'The run has no late results.'
+      : `Phones and waterfall results arrive after the answer, by webhook or by poll.${took}`,
     tables: none
       ? []
       : [
           {
             caption: 'Late results',
-            columns: [{ title: 'What' }, { title: 'Count', numeric: true }],
-            rows: figures.map(([what, number]) => [what, count(number)]),
+            columns: [{ title: 'Kind' }, { title: 'Count', numeric: true }],
+            rows: figures.map(([what, number]) => [what, formatNumber(number)]),
           },
         ],
   };
@@ -222,28 +238,28 @@ function runSection({ run }: RunReport): Section {
     ['status', words(run.status)],
     ['reason', run.reason],
     ['file', run.file],
-    ['file’s SHA-256', run.file_sha256],
+    ['SHA-256 of the file', run.file_sha256],
     ['source', run.source],
     ['service', run.service],
     ['asked for', ['profile', ...extras].join(', ')],
     ['priority', run.priority],
     ['plan', run.plan_hash],
-    ['ordered', moment(run.created_at)],
-    ['allowed to spend', run.approved_at && moment(run.approved_at)],
+    ['created', moment(run.created_at)],
+    ['approved', run.approved_at && moment(run.approved_at)],
     ['ended', run.finished_at && moment(run.finished_at)],
-    [run.finished_at === null ? 'so far' : 'took', duration(run.seconds)],
+    ['duration', formatElapsed(run.seconds)],
     ['undone', run.undone && `${moment(run.undone.at)} by ${run.undone.by}`],
-    ['undone because', run.undone?.reason ?? null],
+    ['reason for undo', run.undone?.reason ?? null],
   ];
   return {
     id: 'run',
-    title: 'What ran',
+    title: 'Run',
     lead: '',
     tables: [
       {
         caption: 'The run',
-        columns: [{ title: 'What' }, { title: 'Value' }],
-        rows: facts.flatMap(([name, value]) => (value === null ? [] : [[name, visible(value)]])),
+        columns: [{ title: 'Property' }, { title: 'Value' }],
+        rows: facts.flatMap(([name, value]) => (value === null ? [] : [[name, visibleInLine(value)]])),
       },
     ],
   };

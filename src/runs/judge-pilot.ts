@@ -1,7 +1,8 @@
 import type { PilotJudgement, PauseReason } from '../contract.ts';
 import { counted, countedPeople } from '../domain/text/counted.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
-import { describeRate, matchRate, percent } from '../domain/runs/match-rate.ts';
+import { describeRate, matchRate } from '../domain/runs/match-rate.ts';
+import { formatPercent } from '../domain/text/format-percent.ts';
 import type { Warehouse } from '../db/database.ts';
 import { keepPilot, readPilot, type PilotResult } from './pilot.ts';
 import { getRun, type RunRecord } from './runs.ts';
@@ -64,7 +65,7 @@ function pauseReasonOf(
   const rate = matchRate(result)?.rate;
   const broken = [
     ...(minMatchRate !== null && (rate ?? 0) < minMatchRate
-      ? [`the match rate is below ${percent(minMatchRate)}`]
+      ? [`the match rate is below ${formatPercent(minMatchRate)}`]
       : []),
     ...(maxCostPerEmail !== null && isDearer(result, parseCredits(maxCostPerEmail) ?? 0n)
       ? [`an email costs more than ${counted(maxCostPerEmail, 'credit')}`]

@@ -1,5 +1,6 @@
 import type { PauseReason } from '../contract.ts';
-import { describeRate, hasFallenBelow, matchRate, percent } from '../domain/runs/match-rate.ts';
+import { describeRate, hasFallenBelow, matchRate } from '../domain/runs/match-rate.ts';
+import { formatPercent } from '../domain/text/format-percent.ts';
 import type { Warehouse } from '../db/database.ts';
 import { forgetMatches, readLatestMatches } from './pilot.ts';
 
@@ -25,7 +26,7 @@ export async function watchMatchRate(
   const rate = matchRate(latest);
   return {
     type: 'match-rate.below',
-    reason: `the match rate has fallen below ${percent(minimum)}: ${latest.found} of the last ${latest.answered} people were found, ${rate ? describeRate(rate) : ''}`,
+    reason: `the match rate has fallen below ${formatPercent(minimum)}: ${latest.found} of the last ${latest.answered} people were found, ${rate ? describeRate(rate) : ''}`,
     next: 'look at the rows that were asked for last',
   };
 }

@@ -4,7 +4,8 @@ import { counted, countedPeople } from '../../domain/text/counted.ts';
 import { outcomesThatNeedAPerson } from '../../domain/runs/outcome.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { describeService } from './describe-service.ts';
-import { readableSeconds, table } from '../terminal/output.ts';
+import { formatElapsed } from '../../domain/text/duration.ts';
+import { table } from '../terminal/output.ts';
 
 /**
  * A plan as a person reads it before saying yes.
@@ -30,7 +31,7 @@ export function describePlan(plan: PlanSummary): string {
       ['credits, expected', plan.credits.expected],
       ['credits, worst case', plan.credits.worstCase],
     ]),
-    table([['time', `about ${readableSeconds(plan.etaSeconds)} at ${plan.rateLimits}`]]),
+    table([['time', `about ${formatElapsed(plan.etaSeconds)} at ${plan.rateLimits}`]]),
   ];
   if (plan.rows === 0) lines.push(noRows);
   if (plan.pilot) {

@@ -8,7 +8,8 @@ import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { readLateResultsStatus } from '../../late-results/late-polls.ts';
 import { readRunMoney } from '../../runs/run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
-import { readableSeconds, tell } from '../terminal/output.ts';
+import { formatElapsed } from '../../domain/text/duration.ts';
+import { tell } from '../terminal/output.ts';
 import { Progress } from './progress.ts';
 import type { Session } from '../session/session.ts';
 import { isWorkerThere, isWorkflowGone } from '../../temporal/connection.ts';
@@ -167,5 +168,5 @@ async function waitingFor(
   const { config, warehouse } = session;
   const calls = { service: serviceName(config), scope: bulkMatchScope };
   const { wait } = await freeSlots(warehouse.database, calls, config.rateLimits);
-  return wait && `waiting ${readableSeconds(wait.milliseconds / 1_000)}: ${wait.reason}`;
+  return wait && `waiting ${formatElapsed(wait.milliseconds / 1_000)}: ${wait.reason}`;
 }

@@ -1,5 +1,6 @@
 import { counted } from '../../domain/text/counted.ts';
-import { endChangingLine, readableSeconds, showChangingLine, write } from '../terminal/output.ts';
+import { formatElapsed } from '../../domain/text/duration.ts';
+import { endChangingLine, showChangingLine, write } from '../terminal/output.ts';
 
 export interface ProgressFigures {
   readonly phase: string;
@@ -66,7 +67,7 @@ export class Progress {
       rate > 0 && { text: `${rate.toFixed(1)}/s`, rank: 5 },
       rate > 0 &&
         done < total &&
-        !hasEnded && { text: `ETA ${readableSeconds((total - done) / rate)}`, rank: 1 },
+        !hasEnded && { text: `ETA ${formatElapsed((total - done) / rate)}`, rank: 1 },
       waiting !== undefined && { text: waiting, rank: 0 },
     ];
     return parts.filter((part) => part !== false);

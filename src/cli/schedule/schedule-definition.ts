@@ -6,7 +6,7 @@ import { cronMistake } from '../../domain/text/cron.ts';
 import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import { percent } from '../../domain/runs/match-rate.ts';
+import { formatPercent } from '../../domain/text/format-percent.ts';
 import { isTimeZone } from '../../domain/text/time-zone.ts';
 import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
@@ -140,7 +140,10 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyM
     ['max-credits', work.maxCredits],
     ['on-budget', work.onBudget],
     ['on-unknown', work.onUnknown === 'retry' && work.onUnknown],
-    ['min-match-rate', work.minMatchRate !== null && percent(work.minMatchRate).replace(' ', '')],
+    [
+      'min-match-rate',
+      work.minMatchRate !== null && formatPercent(work.minMatchRate).replace(/(?:\.0)? %/, '%'),
+    ],
     ['no-budget', work.noBudget && 'yes'],
     ['source', work.source],
     ['mapping', work.mapping && JSON.stringify(work.mapping)],

@@ -13,7 +13,7 @@ import { findExports, type FoundExport } from '../../ingest/sources/find-export.
 import { isElsewhere, obtainExport, type ExportAccess } from '../../ingest/sources/obtain-export.ts';
 import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import { wasRunBefore } from '../../runs/begin-run.ts';
-import { readableSeconds } from '../terminal/output.ts';
+import { formatElapsed } from '../../domain/text/duration.ts';
 import { planExport } from '../run/plan-export.ts';
 import type { SpecifiedRun } from '../run/run-spec.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
@@ -112,5 +112,5 @@ export function overrunWarning(seconds: number, times: readonly Date[]): string 
   const gaps = times.slice(1).map((time, index) => (time.getTime() - times[index]!.getTime()) / 1_000);
   const shortest = Math.min(...gaps);
   if (seconds <= shortest) return undefined;
-  return `takes about ${readableSeconds(seconds)} at the call limit, and there are only ${readableSeconds(shortest)} to the next time: it overruns`;
+  return `takes about ${formatElapsed(seconds)} at the call limit, and there are only ${formatElapsed(shortest)} to the next time: it overruns`;
 }

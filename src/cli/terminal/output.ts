@@ -54,15 +54,6 @@ export function endChangingLine(): void {
   changing = undefined;
 }
 
-/** `1h 5m`, `42s`: for reading, not for settings. */
-export function readableSeconds(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  if (whole < 60) return `${whole}s`;
-  if (whole < 3_600) return `${Math.floor(whole / 60)}m ${whole % 60}s`;
-  if (whole < 86_400) return `${Math.floor(whole / 3_600)}h ${Math.floor((whole % 3_600) / 60)}m`;
-  return `${Math.floor(whole / 86_400)}d ${Math.floor((whole % 86_400) / 3_600)}h`;
-}
-
 /**
  * Says what went wrong and what to do.
  *

@@ -1,7 +1,9 @@
-/** How many of the people who were asked for were found and are who they should be. */
+import { formatPercent } from '../text/format-percent.ts';
+
+/** Numbers of people for a match rate. */
 export interface Matches {
   readonly found: number;
-  /** People whose answer is known. */
+  /** People with a known answer. */
   readonly answered: number;
 }
 
@@ -12,15 +14,15 @@ export interface MatchRate {
   readonly high: number;
 }
 
-/** Nineteen intervals in twenty hold the true rate. */
+/** A 95 % confidence interval. */
 const usualDeviations = 1.96;
-/** A gate that checks after every call has many chances to be wrong. */
+/** Wider, because the gate checks after every call and would otherwise fail by chance. */
 const guardDeviations = 3;
-/** Fewer say nothing yet: some CRM exports begin with their worst rows. */
+/** Fewer people decide nothing: some exports begin with their worst rows. */
 const fewestForGuard = 100;
 
 /**
- * The rate with its Wilson score interval, which holds for few people and for rates near 0 and 1 as well.
+ * The match rate with its Wilson score interval, which also holds for few people and for rates near 0 and 1.
  *
  * @returns undefined before the first answer
  */
@@ -36,7 +38,7 @@ export function matchRate(matches: Matches, deviations = usualDeviations): Match
   return { rate, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/** Whether the latest calls show that the rate is below a minimum, and that it is not chance. */
+/** Whether the latest calls show a rate below a minimum, beyond chance. */
 export function hasFallenBelow(minimum: number, latest: Matches): boolean {
   const rate = matchRate(latest, guardDeviations);
   return rate !== undefined && latest.answered >= fewestForGuard && rate.high < minimum;
@@ -44,10 +46,5 @@ export function hasFallenBelow(minimum: number, latest: Matches): boolean {
 
 /** `41.3 % (38.2 % to 44.5 %)` */
 export function describeRate({ rate, low, high }: MatchRate): string {
-  return `${percent(rate)} (${percent(low)} to ${percent(high)})`;
-}
-
-/** `41.3 %` */
-export function percent(share: number): string {
-  return `${Math.round(share * 1_000) / 10} %`;
+  return `${formatPercent(rate)} (${formatPercent(low)} to ${formatPercent(high)})`;
 }

@@ -3,10 +3,9 @@ import { Problem, exitCodes } from '../problem.ts';
 const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
 /**
- * Reads a duration as it is written everywhere in the product: `15s`, `30m`, `24h`, `90d`, `2w`.
+ * Reads a duration: `15s`, `30m`, `24h`, `90d`, `2w`.
  *
- * @param text the setting's text
- * @param setting the name of the setting, for the error
+ * @param setting name of the setting, for the error
  * @returns whole seconds
  * @throws Problem `setting.invalid`
  */
@@ -25,11 +24,20 @@ export function parseDuration(text: string, setting: string): number {
   return seconds;
 }
 
-/** The shortest exact way to write a number of seconds: `90d`, `36h`, `15s`. */
+/** The shortest exact form of a number of seconds, as settings use it: `90d`, `36h`, `15s`. */
 export function formatDuration(seconds: number): string {
   for (const unit of ['w', 'd', 'h', 'm'] as const) {
     const size = unitSeconds[unit]!;
     if (seconds >= size && seconds % size === 0) return `${seconds / size}${unit}`;
   }
   return `${seconds}s`;
+}
+
+/** A duration for people, in at most two units: `1d 1h`, `1h 5m`, `42s`. */
+export function formatElapsed(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole}s`;
+  if (whole < 3_600) return `${Math.floor(whole / 60)}m ${whole % 60}s`;
+  if (whole < 86_400) return `${Math.floor(whole / 3_600)}h ${Math.floor((whole % 3_600) / 60)}m`;
+  return `${Math.floor(whole / 86_400)}d ${Math.floor((whole % 86_400) / 3_600)}h`;
 }

@@ -9,7 +9,7 @@ import { readRetryAfter } from './retry-after.ts';
 import type { HttpAnswer, TransportError } from '../transport.ts';
 
 const absent = undefined;
-const code = z
+const codeText = z
   .string()
   .regex(/^[\w.:-]{1,100}$/)
   .optional()
@@ -35,11 +35,11 @@ const context = z.record(z.string(), z.unknown()).optional().catch(absent);
 const errorBody = z.looseObject({
   status: z.unknown().optional(),
   error: z.unknown().optional(),
-  error_code: code,
+  error_code: codeText,
   retry_after_seconds: z.number().nonnegative().optional().catch(absent),
   error_details: z
     .looseObject({
-      code,
+      code: codeText,
       suggestions: z.array(suggestion).optional().catch(absent),
       context,
     })
@@ -161,7 +161,7 @@ function readSuggestions(body: ErrorBody | undefined): Suggestion[] {
 
 function readWindow(body: ErrorBody | undefined): string | undefined {
   const window = body?.error_details?.context?.['window'];
-  const parsed = z.looseObject({ value: code }).safeParse(window);
+  const parsed = z.looseObject({ value: codeText }).safeParse(window);
   return parsed.success ? parsed.data.value : undefined;
 }
 

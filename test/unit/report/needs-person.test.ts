@@ -8,11 +8,11 @@ const quiet = reportWith({
 });
 
 describe('what needs a person', () => {
-  it('is nothing after a run that went well', () => {
+  it('needsPerson() returns no action for a finished run without open calls', () => {
     expect(needsPerson(quiet)).toEqual([]);
   });
 
-  it('is the reason of a paused run first, with its own next step', () => {
+  it('needsPerson() begins with the reason and next step of a paused run', () => {
     const run = { ...quiet.run, status: 'paused', reason: 'the key was refused', next: 'set another key' };
     expect(needsPerson({ ...quiet, run })[0]).toEqual({
       what: 'The run is paused: the key was refused.',
@@ -28,13 +28,9 @@ describe('what needs a person', () => {
       { late_results: { ...quiet.late_results, quarantined: 1 } },
       '--status quarantined',
     ],
-    ['deliveries for nobody', { late_results: { ...quiet.late_results, orphaned: 1 } }, '--status orphaned'],
-    [
-      'late results that are overdue',
-      { calls: { ...quiet.calls, by_status: { awaiting: 1 } } },
-      'enrich inbox sweep',
-    ],
-  ])('names the command for %s', (_, differing, command) => {
+    ['orphaned deliveries', { late_results: { ...quiet.late_results, orphaned: 1 } }, '--status orphaned'],
+    ['overdue late results', { calls: { ...quiet.calls, by_status: { awaiting: 1 } } }, 'enrich inbox sweep'],
+  ])('needsPerson() names the command for %s', (_, differing, command) => {
     const [action] = needsPerson({ ...quiet, ...differing });
     expect(action?.next).toContain(command);
   });

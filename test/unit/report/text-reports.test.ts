@@ -5,7 +5,7 @@ import { reportWith } from '../../helpers/report.ts';
 const { run } = reportWith();
 
 describe('the report as JSON', () => {
-  it('is the report itself, with credits as exact decimals', () => {
+  it('the JSON report is the report object, with credits as exact decimals', () => {
     const report = reportWith();
     expect(JSON.parse(renderReport(report, 'json'))).toEqual(report);
   });
@@ -14,29 +14,29 @@ describe('the report as JSON', () => {
 describe('the report for a terminal', () => {
   const text = renderReport(reportWith(), 'terminal');
 
-  it('says what needs a person, and the command for it', () => {
+  it('the terminal report names what needs a person, with the next command', () => {
     expect(text).toContain('The cost of 1 call is not known.\n    next: enrich attempts list');
   });
 
-  it('groups long figures, keeps decimals exact and rounds prices', () => {
+  it('the terminal report groups figures, keeps decimals exact and rounds prices', () => {
     expect(text).toContain('1,840.5');
     expect(text).toMatch(/contact\s+1,000\s+1,840\.5\s+1\.84/);
   });
 
-  it('shows no price where there is none of a field', () => {
+  it('the terminal report shows a dash as the price of a field that no row has', () => {
     expect(text).toMatch(/verified email\s+0\s+1,040\.5\s+–/);
   });
 
-  it('lets no file name steer the terminal', () => {
+  it('the terminal report shows control characters of a file name as text', () => {
     const hostile = renderReport(reportWith({ run: { ...run, file: 'a\u001B[2J\u0007\n.csv' } }), 'terminal');
-    expect(hostile).toContain('a\uFFFD[2J\uFFFD\uFFFD.csv');
-    // oxlint-disable-next-line eslint/no-control-regex -- control characters are what is looked for
+    expect(hostile).toContain('a\\u001b[2J\\u0007\\n.csv');
+    // oxlint-disable-next-line eslint/no-control-regex -- tests for control characters
     expect(hostile).not.toMatch(/[\u0000-\u0009\u000B-\u001F]/);
   });
 });
 
 describe('the report as Markdown', () => {
-  it('keeps every table row in as many cells as its head', () => {
+  it('the Markdown report escapes a | in a cell', () => {
     const file = 'a|b.csv';
     const rows = renderReport(reportWith({ run: { ...run, file } }), 'markdown')
       .split('\n')
@@ -44,7 +44,7 @@ describe('the report as Markdown', () => {
     expect(rows).toEqual(['| file | a\\|b.csv |']);
   });
 
-  it('shows markup in a file name as text', () => {
+  it('the Markdown report escapes markup in a file name', () => {
     const file = '<b>*x*</b>_y_[z](//evil.example)`w` www.evil.example.csv';
     const text = renderReport(reportWith({ run: { ...run, file } }), 'markdown');
     expect(text.split('\n')[0]).toBe(
@@ -52,7 +52,7 @@ describe('the report as Markdown', () => {
     );
   });
 
-  it('puts a next step that holds backticks into a longer fence', () => {
+  it('the Markdown report puts a next step with backticks into a longer fence', () => {
     const text = renderReport(reportWith({ needs_person: [{ what: 'Look.', next: 'a `b` c' }] }), 'markdown');
     expect(text).toContain('- Look. Next: `` a `b` c ``');
   });

@@ -1,0 +1,10 @@
+/**
+ * A count or a decimal for people, with the whole part grouped: `12,345`, `1,150.25`.
+ *
+ * @param value a whole number, or a decimal as text
+ */
+export function formatNumber(value: number | string): string {
+  const [whole = '', fraction] = String(value).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { formatPercent } from '../../../src/domain/text/format-percent.ts';
+
+it.each([
+  [1, 3, '33.3 %'],
+  [999_999, 1_000_000, '99.9 %'],
+  [7, 7, '100.0 %'],
+  [0, 0, '–'],
+])('formatPercent(%i, %i) rounds down: %s', (part, whole, text) => {
+  expect(formatPercent(part, whole)).toBe(text);
+});
+
+it('formatPercent() keeps every tenth of a percent from 0 to 1', () => {
+  for (let tenths = 0; tenths <= 1_000; tenths += 1)
+    expect(formatPercent(tenths / 1_000)).toBe(`${(tenths / 10).toFixed(1)} %`);
+});
