@@ -114,7 +114,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     activities: createControlActivities({
       ...shared,
       exportAccess: { ...config.exportAccess, pool: warehouse.pool },
-      onIngested: (rows) => metrics?.rowsIngested(rows),
+      onIngested: (rows) => metrics?.countRows(rows),
       isDeliveredTo: settings.webhookUrl !== undefined,
       defaults: runDefaults(config),
       hasPeriodBudget: periodNames.some((period) => budgets[period] !== undefined),

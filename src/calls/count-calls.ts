@@ -5,7 +5,7 @@ import { ServiceFailure } from '../service/failures/failure.ts';
 /** Counts every HTTP call of a client by how it ended. */
 export function countCalls(metrics: ProcessMetrics): CallObserver {
   return async (endpoint, call) => {
-    const ended = metrics.callBegan(endpoint.name);
+    const ended = metrics.startCall(endpoint.name);
     try {
       const answer = await call();
       ended('answered');

@@ -4,38 +4,40 @@ import { parseDuration } from '../domain/text/duration.ts';
 import { notifiedEvents, type NotifiedEvent } from '../domain/runs/notified-event.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 
-/** Where a server of ours listens. */
+/** The address that a server of the product listens on. */
 export interface ListenAddress {
   readonly host: string;
-  /** 0: a free one. */
+  /** 0: a free port. */
   readonly port: number;
 }
 
-/** For how many seconds an answer counts as recent, by what the answer was. */
+/** Seconds for which a person counts as fresh, by the result of the lookup. */
 export interface Freshness {
   readonly enrichedSeconds: number;
-  /** Misses have a clock of their own: the service may learn of a person any day. */
+  /** Shorter as a rule, because the service learns of new people. */
   readonly notFoundSeconds: number;
 }
 
-/** An empty variable means "not set": compose files and CI pass empty strings for what they leave out. */
+/** A text setting. Empty means not set, because compose files and CI pass empty strings. */
 export const text = z
   .string()
   .trim()
   .transform((value) => (value === '' ? undefined : value))
   .optional();
 
-/** One of a fixed set of values. */
+/** A setting with a fixed set of values. */
 export function oneOf<const Word extends string>(...words: readonly Word[]) {
   return z.enum(words, { error: `must be one of ${words.join(', ')}` });
 }
 
+/** An address with one of these protocols. */
 export const url = (...protocols: string[]) =>
   text.refine((value) => value === undefined || protocols.includes(protocolOf(value)), {
     error: `must be an address beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
     abort: true,
   });
 
+/** A whole number within limits. */
 export const count = (fallback: number, minimum: number, maximum: number) =>
   text.transform((value, context) => {
     const number = value === undefined ? fallback : Number(value);
@@ -44,7 +46,10 @@ export const count = (fallback: number, minimum: number, maximum: number) =>
     return z.NEVER;
   });
 
-/** What a parser of the domain refuses becomes an issue, so that every wrong setting is named at once. */
+/**
+ * A setting that a parser of the domain reads. Its Problem becomes an issue, so that one error names every
+ * wrong setting.
+ */
 export const parsed = <Value>(fallback: string, parse: (value: string) => Value) =>
   text.transform((value, context) => {
     try {
@@ -56,9 +61,11 @@ export const parsed = <Value>(fallback: string, parse: (value: string) => Value)
     }
   });
 
+/** A duration in seconds, written as `parseDuration` reads it. */
 export const duration = (setting: string, fallback: string) =>
   parsed(fallback, (value) => parseDuration(value, setting));
 
+/** An amount of credits; undefined: no limit. */
 export const credits = text.transform((value, context): Credits | undefined => {
   const number = value === undefined ? undefined : parseCredits(value);
   if (number !== undefined || value === undefined) return number;
@@ -66,6 +73,7 @@ export const credits = text.transform((value, context): Credits | undefined => {
   return z.NEVER;
 });
 
+/** An address `host:port`, or only a port on 127.0.0.1. */
 export const listenAddress = (example: string) =>
   text.transform((value, context): ListenAddress | undefined => {
     if (value === undefined) return undefined;
@@ -77,8 +85,10 @@ export const listenAddress = (example: string) =>
   });
 
 /**
- * Reads `FRESHNESS`: one duration for every answer (`90d`), or one each (`enriched=90d,not_found=30d`). `0s` asks again
- * every time.
+ * Reads `FRESHNESS`: one duration for all results (`90d`), or one for each (`enriched=90d,not_found=30d`).
+ * `0s` means never fresh.
+ *
+ * @throws Problem `setting.invalid`
  */
 export function parseFreshness(setting: string): Freshness {
   if (!setting.includes('=')) {
@@ -92,7 +102,7 @@ export function parseFreshness(setting: string): Freshness {
   for (const part of setting.split(',')) {
     const [name = '', value = ''] = part.split('=').map((word) => word.trim());
     if (!clocks.has(name)) {
-      throw new Problem('setting.invalid', `FRESHNESS knows no clock named "${name}"`, {
+      throw new Problem('setting.invalid', `FRESHNESS has no part named "${name}"`, {
         where: 'FRESHNESS',
         next: 'write one duration (90d), or enriched=90d,not_found=30d',
         exitCode: exitCodes.usage,
@@ -103,27 +113,36 @@ export function parseFreshness(setting: string): Freshness {
   return { enrichedSeconds: clocks.get('enriched')!, notFoundSeconds: clocks.get('not_found')! };
 }
 
-/** Reads `BUDGET_ALARMS`: `50%,80%`; `none` raises no alarm. */
+/**
+ * Reads `BUDGET_ALARMS`: `50%,80%`, or `none`.
+ *
+ * @returns percents of a budget, ascending
+ * @throws Problem `setting.invalid`
+ */
 export function parsePercents(setting: string): readonly number[] {
   if (setting === 'none') return [];
   const percents = setting.split(',').map((part) => /^\s*(\d{1,3})\s*%\s*$/.exec(part)?.[1]);
   const numbers = percents.map(Number).filter((percent) => percent >= 1 && percent <= 100);
   if (numbers.length === percents.length) return [...new Set(numbers)].sort((one, other) => one - other);
-  throw new Problem('setting.invalid', 'not every part is a share of a budget', {
+  throw new Problem('setting.invalid', 'BUDGET_ALARMS has a part that is not a percentage of a budget', {
     where: 'BUDGET_ALARMS',
     next: 'write percents from 1% to 100%, such as 50%,80%, or none',
     exitCode: exitCodes.usage,
   });
 }
 
-/** Reads `NOTIFY_ON`: names of events, joined by commas. */
+/**
+ * Reads `NOTIFY_ON`: names of events, separated by commas.
+ *
+ * @throws Problem `setting.invalid`
+ */
 export function parseNotifiedEvents(setting: string): NotifiedEvent[] {
   return setting.split(',').map((part) => {
     const event = notifiedEvents.find((name) => name === part.trim());
     if (event !== undefined) return event;
-    throw new Problem('setting.invalid', `NOTIFY_ON knows no event named "${part.trim()}"`, {
+    throw new Problem('setting.invalid', `NOTIFY_ON has the unknown event "${part.trim()}"`, {
       where: 'NOTIFY_ON',
-      next: `write some of ${notifiedEvents.join(', ')}, joined by commas`,
+      next: `write names of events, separated by commas: ${notifiedEvents.join(', ')}`,
       exitCode: exitCodes.usage,
     });
   });

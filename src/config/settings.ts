@@ -31,7 +31,7 @@ import {
 
 export type { Freshness, ListenAddress } from './setting-values.ts';
 
-/** MAX_CREDITS_PER_DAY, … */
+/** The settings of the periods: MAX_CREDITS_PER_DAY, … */
 const periodSettings = Object.fromEntries(
   periodNames.map((period) => [settingOfPeriod(period), credits]),
 ) as Record<PeriodSetting, typeof credits>;
@@ -72,7 +72,7 @@ const schema = z.object({
   POLL_PATH: text
     .transform((value) => value ?? '/webhook_result/{request_id}')
     .refine((value) => value.startsWith('/') && value.includes('{request_id}'), {
-      error: 'must be a path that begins with / and holds {request_id}',
+      error: 'must be a path that begins with / and contains {request_id}',
     }),
   ENRICH_DATA_DIR: text.transform((value) => resolve(value ?? '.enrich')),
   AWS_ENDPOINT_URL: url('http:', 'https:'),
@@ -112,7 +112,7 @@ const schemaOfAll = schema.superRefine((values, context) => {
     context.addIssue({
       code: 'custom',
       path: ['TEMPORAL_CODEC_KEYS_FILE'],
-      message: 'is set beside TEMPORAL_CODEC_KEYS: unset one',
+      message: 'is set together with TEMPORAL_CODEC_KEYS: unset one of the two',
     });
   }
   const { ENRICHMENT_BASE_URL: address, ENRICHMENT_ALLOW_HTTP: allowed } = values;
@@ -121,7 +121,8 @@ const schemaOfAll = schema.superRefine((values, context) => {
       code: 'custom',
       path: ['ENRICHMENT_BASE_URL'],
       message:
-        'would send the credential and personal data in clear: write https, or set ENRICHMENT_ALLOW_HTTP=true in a network that you trust',
+        'would send the credential and personal data unencrypted: ' +
+        'write https, or set ENRICHMENT_ALLOW_HTTP=true in a trusted network',
     });
   }
   const [first, ...others] = credentialSettings.filter((name) => values[name] !== undefined);
@@ -129,7 +130,7 @@ const schemaOfAll = schema.superRefine((values, context) => {
     context.addIssue({
       code: 'custom',
       path: [name],
-      message: `is set beside ${first}: unset one, a call carries one credential, and a key is no token`,
+      message: `is set together with ${first}: unset one of the two, because a call has one credential`,
     });
   }
 });
@@ -139,25 +140,25 @@ export interface ServiceSettings {
   /** Undefined: the sandbox. Otherwise without a trailing slash, ending in `/api/v1`. */
   readonly baseUrl: string | undefined;
   readonly credential: Credential | undefined;
-  /** The longest that one call may take, in seconds. */
+  /** Time limit of one call in seconds. */
   readonly callTimeoutSeconds: number;
   readonly pollPath: string;
 }
 
-/** Rule 1 of Authentication: a key sent as a bearer token is refused, so the two kinds are never mixed up. */
+/** A key and a token go into different headers: the service refuses a key as a bearer token. */
 export type Credential =
   | { readonly kind: 'api-key'; readonly value: string }
   | { readonly kind: 'access-token'; readonly value: string }
   | TokenOrigin;
 
-/** Where the keys for Temporal's payloads are: set, or in a file (absolute). */
+/** The keys that encrypt Temporal's payloads: a setting, or a file (absolute path). */
 export type CodecKeysOrigin = { readonly text: string } | { readonly file: string };
 
 /** Source of an access token that another program refreshes: read when needed, and again after a refusal. */
 export type TokenOrigin =
   /** Absolute. */
   | { readonly kind: 'access-token'; readonly file: string }
-  /** For the shell; prints the token. */
+  /** A shell command that prints the token. */
   | { readonly kind: 'access-token'; readonly command: string };
 
 /** All settings of a process, validated once. */
@@ -181,13 +182,13 @@ export interface Config {
     readonly perRun: Credits | undefined;
     readonly perPeriod: PeriodLimits;
   };
-  /** At how many percent of a budget an alarm is raised, ascending. */
+  /** Percents of a budget at which an alarm is raised, ascending. */
   readonly budgetAlarms: readonly number[];
   readonly freshness: Freshness;
   readonly retention: Retention;
   readonly webhook: { readonly publicUrl: string | undefined; readonly listen: ListenAddress | undefined };
   readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
-  /** How exports are reached that are no files of this machine. */
+  /** Access to exports that are not files of this machine. */
   readonly exportAccess: {
     /** Absolute. */
     readonly stagingDirectory: string;
@@ -206,21 +207,21 @@ export interface Config {
       readonly postgres: number;
       readonly sandbox: number;
     };
-    /** Of a sandbox that is started. */
+    /** The embedded sandbox. */
     readonly sandbox: {
-      /** The time at which it starts, as it was written; undefined: now. */
+      /** Its time at the start, as written in the setting; undefined: now. */
       readonly clock: string | undefined;
-      /** What it is called with. */
+      /** The kind of credential that the client uses. */
       readonly credential: 'key' | 'token';
     };
   };
-  /** Where traces are sent; undefined: none are made. */
+  /** Address for traces; undefined: no traces. */
   readonly tracesEndpoint: string | undefined;
   readonly notify: {
     readonly url: string | undefined;
-    /** Signs what is posted. */
+    /** Key of the signature of posted events. */
     readonly secret: string | undefined;
-    /** For the shell. */
+    /** A shell command. */
     readonly command: string | undefined;
     readonly on: readonly NotifiedEvent[];
   };
@@ -234,10 +235,10 @@ export type Setting = keyof z.input<typeof schema>;
 /** The names of all settings. */
 export const settingNames = schema.keyof().options;
 
-/** Flags of a command, by the name of the setting that each overrides. */
+/** Flags of a command, by the setting that they override. */
 export type Overrides = { readonly [Name in Setting]?: string | undefined };
 
-/** What is wrong with the settings, one by one. */
+/** Every invalid setting. */
 export class WrongSettings extends Problem {
   readonly settings: readonly { readonly setting: Setting; readonly what: string }[];
 
@@ -248,7 +249,7 @@ export class WrongSettings extends Problem {
       `wrong setting: ${settings.map(({ setting, what }) => `${nameOf(setting)} ${what}`).join('; ')}`,
       {
         where: [...new Set(settings.map(({ setting }) => nameOf(setting)))].join(', '),
-        next: 'correct it in the environment or on the command line; .env.example explains all settings',
+        next: 'correct the setting in the environment or on the command line; .env.example explains all settings',
         exitCode: exitCodes.usage,
       },
     );
@@ -257,9 +258,9 @@ export class WrongSettings extends Problem {
 }
 
 /**
- * Reads the settings: environment first, flags over it.
+ * Reads the settings. Flags override the environment.
  *
- * @param flagOf the flag that a person typed instead of a setting, for the error; undefined if there is no flag
+ * @param flagOf the flag that the user typed instead of a setting, for the error; undefined if there is none
  * @throws WrongSettings `setting.invalid` that names every wrong setting; exit code 2
  */
 export function readConfig(
@@ -335,7 +336,7 @@ export function readConfig(
       on: values.NOTIFY_ON,
     },
     log: {
-      // A command that carries a run out by itself shows its progress: lines of a log would stand in between.
+      // Log lines would interrupt the progress of a command with embedded Temporal.
       level: values.LOG_LEVEL ?? (values.TEMPORAL_ADDRESS === undefined ? 'warn' : 'info'),
       format: values.LOG_FORMAT,
     },
@@ -343,12 +344,12 @@ export function readConfig(
   });
 }
 
-/** How the warehouse names the service that is called: what one says and answers does not count for another. */
+/** The name of the called service in the warehouse. Answers of one service do not count for another. */
 export function serviceName({ service }: Config): string {
   return service.baseUrl ?? 'sandbox';
 }
 
-/** What counts for a run where nothing else is said; credits are a decimal as text. */
+/** Defaults of a run. Credits are a decimal as text. */
 export function runDefaults(config: Config): {
   readonly service: string;
   readonly maxCredits: string | null;
@@ -364,7 +365,7 @@ export function runDefaults(config: Config): {
   };
 }
 
-/** At most one of the settings is there. */
+/** The schema allows at most one of these settings. */
 function readCredential(values: z.output<typeof schema>): Credential | undefined {
   const {
     ENRICHMENT_API_KEY: key,

@@ -2,24 +2,25 @@ import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { commandEnvironment } from '../config/command-environment.ts';
 
-/** A receiver of notifications. A failed delivery rejects with a reason that has no address and no secret. */
+/** A receiver of notifications. A failed delivery rejects with a reason without address and secret. */
 export interface Channel {
   readonly name: 'url' | 'command';
-  tell(body: string, signal: AbortSignal): Promise<void>;
+  send(body: string, signal: AbortSignal): Promise<void>;
 }
 
 const requestMilliseconds = 10_000;
 const commandMilliseconds = 30_000;
 
 /**
- * Posts the event as JSON. 2xx takes it; a redirect does not, since it could lead anywhere.
+ * Posts the event as JSON. Only a 2xx status is a success; redirects are not followed, because they could
+ * lead anywhere.
  *
- * @param secret signs the body: `x-enrich-signature: sha256=<HMAC in hex>`; undefined: unsigned
+ * @param secret key of the signature `x-enrich-signature: sha256=<HMAC in hex>`; undefined: unsigned
  */
 export function urlChannel(url: string, secret: string | undefined): Channel {
   return {
     name: 'url',
-    tell: async (body, signal) => {
+    send: async (body, signal) => {
       const answer = await fetch(url, {
         method: 'POST',
         body,
@@ -39,21 +40,21 @@ export function urlChannel(url: string, secret: string | undefined): Channel {
   };
 }
 
-/** What stands in `x-enrich-signature`. */
+/** The value of `x-enrich-signature`. */
 export function signatureOf(body: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }
 
 /**
- * Runs a command of the shell with the event as JSON on its standard input. Exit code 0 takes it; its output is not
- * kept.
+ * Runs a shell command with the event as JSON on its standard input. Only exit code 0 is a success. The
+ * output is discarded.
  */
 export function commandChannel(command: string): Channel {
   return {
     name: 'command',
-    tell: (body, signal) =>
+    send: (body, signal) =>
       new Promise((resolve, reject) => {
-        // A group of its own: what the shell has started ends with it.
+        // A process group of its own, so that the processes of the shell end with it.
         const child = spawn(command, {
           shell: true,
           detached: true,
@@ -64,7 +65,7 @@ export function commandChannel(command: string): Channel {
           try {
             if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
           } catch {
-            // It has ended meanwhile.
+            // The process has already ended.
           }
         };
         const timer = setTimeout(end, commandMilliseconds);
@@ -77,9 +78,9 @@ export function commandChannel(command: string): Channel {
         };
         child.once('error', (error) => settled(codeOf(error)));
         child.once('close', (code) =>
-          settled(code === 0 ? undefined : `exit code ${code ?? 'none: it was ended'}`),
+          settled(code === 0 ? undefined : code === null ? 'the command was killed' : `exit code ${code}`),
         );
-        // A command may ignore its input.
+        // A command may close its input early.
         child.stdin.on('error', () => {});
         child.stdin.end(body);
       }),

@@ -1,6 +1,6 @@
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import type { Warehouse } from '../db/database.ts';
-import { readNews, recordTold, takeNotifications, type Notification } from './notifications.ts';
+import { readMessage, recordTry, claimNotifications, type Notification } from './notifications.ts';
 import { withoutPersonalData, type Logger } from '../telemetry/log.ts';
 import type { Channel } from './notification-channels.ts';
 
@@ -14,21 +14,23 @@ export interface NotifierSettings {
 
 const everyMilliseconds = 5_000;
 const notificationsAtOnce = 10;
-/** How long a command that ends waits until its last news is taken; what is not is left for the next process. */
+/**
+ * Maximum wait at the end of a command for the delivery of its last events; other processes deliver the rest.
+ */
 const closeMilliseconds = 15_000;
 
 /**
- * Tells what becomes of runs and budgets. The database itself records it, with the change that it is about; any number
- * of processes take it from there, so that one which is killed loses nothing. Each event is delivered at least once,
- * with at most ten times to a channel that does not take it.
+ * Delivers events of runs and budgets. Triggers of the database record an event together with its change, and
+ * any process delivers it, so that a killed process loses no event. Each event is delivered at least once,
+ * with at most ten tries for a failing channel.
  *
- * Nothing waits for it but the end of a command, and nothing fails by it.
+ * Only the end of a command waits for deliveries, and a failed delivery never fails a run.
  */
 export class Notifier {
   readonly #settings: NotifierSettings;
   readonly #ending = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  #telling: Promise<void> = Promise.resolve();
+  #sending: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(settings: NotifierSettings) {
@@ -36,62 +38,62 @@ export class Notifier {
   }
 
   start(): void {
-    this.#telling = this.#tellAndWait();
+    this.#sending = this.#sendAndWait();
   }
 
-  /** Tells what has happened until now, and ends. */
+  /** Delivers the pending events and stops. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
     const deadline = setTimeout(() => this.#ending.abort(), closeMilliseconds);
-    await this.#telling;
-    await this.tellDue();
+    await this.#sending;
+    await this.sendDue();
     clearTimeout(deadline);
   }
 
-  async #tellAndWait(): Promise<void> {
-    await this.tellDue();
+  async #sendAndWait(): Promise<void> {
+    await this.sendDue();
     if (!this.#closed) this.#timer = setTimeout(() => this.start(), everyMilliseconds);
   }
 
-  /** Tells everything that is due now. */
-  async tellDue(): Promise<void> {
+  /** Delivers all due events. */
+  async sendDue(): Promise<void> {
     const { warehouse, events, log } = this.#settings;
     try {
       for (;;) {
         if (this.#ending.signal.aborted) return;
-        const due = await takeNotifications(warehouse, events, notificationsAtOnce);
-        for (const notification of due) await this.#tell(notification);
+        const due = await claimNotifications(warehouse, events, notificationsAtOnce);
+        for (const notification of due) await this.#send(notification);
         if (due.length < notificationsAtOnce) return;
       }
     } catch (error) {
-      // The database is away: they stay where they are.
-      log.debug({ err: error }, 'notifications could not be looked for');
+      // Without the database the events stay pending.
+      log.debug({ err: error }, 'cannot read the notifications');
     }
   }
 
-  async #tell(notification: Notification): Promise<void> {
+  async #send(notification: Notification): Promise<void> {
     const { warehouse, channels, log } = this.#settings;
-    const news = await readNews(warehouse, notification);
-    // Names of files and reasons are the only free text.
-    const body = JSON.stringify(news, (_, value: unknown) =>
+    const message = await readMessage(warehouse, notification);
+    // Only names of files and reasons are free text.
+    const body = JSON.stringify(message, (_, value: unknown) =>
       typeof value === 'string' ? withoutPersonalData(value) : value,
     );
-    const told = new Set(notification.told);
+    const delivered = new Set(notification.delivered);
     const failures: string[] = [];
-    const left = channels.filter(({ name }) => !told.has(name));
+    const left = channels.filter(({ name }) => !delivered.has(name));
     await Promise.all(
       left.map(async (channel) => {
         try {
-          await channel.tell(body, this.#ending.signal);
-          told.add(channel.name);
+          await channel.send(body, this.#ending.signal);
+          delivered.add(channel.name);
         } catch (error) {
           failures.push(`${channel.name}: ${(error as Error).message}`);
         }
       }),
     );
     const failure = failures.length === 0 ? undefined : failures.join('; ');
-    const abandoned = await recordTold(warehouse, notification, [...told], failure);
+    const abandoned = await recordTry(warehouse, notification, [...delivered], failure);
     const { runId, event, tries } = notification;
     const about = { ...(runId !== null && { runId }), event, tries };
     if (failure === undefined) log.info(about, 'a notification was delivered');

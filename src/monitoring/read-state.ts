@@ -11,9 +11,9 @@ import type { Warehouse } from '../db/database.ts';
 import { isUnfinished, maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** The limits of this process, which decide what is free beside what is stored. */
+/** The limits of this process. */
 export interface OwnLimits {
-  /** Which service this process calls, as the runs name it. */
+  /** Name of the called service, as runs store it. */
   readonly service: string;
   readonly rateLimits: readonly RateLimit[];
   readonly budgets: BudgetLimits;
@@ -23,18 +23,18 @@ export interface StateOfRun {
   readonly runId: string;
   readonly status: string;
   readonly rowsStaged: number;
-  /** People whom the plan asks for; null before the plan is made. */
+  /** People in the plan; null before planning. */
   readonly planned: number | null;
-  /** People in the plan whose call has been answered or may have been. */
+  /** People in the plan whose call was answered or may have been. */
   readonly asked: number;
-  /** Credits here and below: decimals as text. */
+  /** Credits, here and below, are decimals as text. */
   readonly settled: string;
   readonly reserved: string;
   readonly unknown: string;
   readonly limit: string | null;
   /** Since the last call began or ended, or a poll was due; 0 while late results are awaited and no poll is due. */
   readonly idleSeconds: number;
-  /** Batches of runs that go first wait for their calls: this one makes none meanwhile, and is well. */
+  /** Runs of a higher priority have waiting batches, so this run makes no calls; this is no fault. */
   readonly isPreempted: boolean;
 }
 
@@ -44,10 +44,10 @@ export interface StateOfWindow extends RateLimit {
   readonly free: number;
 }
 
-/** What the database says of everything that is watched, at one moment. */
+/** The state of the warehouse at one moment, for metrics. */
 export interface State {
   /** Credits of all months. */
-  readonly settledInAll: string;
+  readonly settledTotal: string;
   readonly budgets: readonly PeriodBudget[];
   readonly windows: readonly StateOfWindow[];
   readonly pauses: readonly { readonly scope: string; readonly seconds: number }[];
@@ -59,7 +59,7 @@ export interface State {
     readonly seconds: number;
     /** Calls whose late result is overdue or expired. */
     readonly expired: number;
-    /** How many wait for a late result in time. */
+    /** Calls whose late result is due later. */
     readonly awaited: number;
   }[];
   readonly inbox: { readonly deliveries: number; readonly seconds: number };
@@ -70,19 +70,19 @@ export interface State {
     readonly runs: number;
   }[];
   /** Notifications of the last day that are not delivered. */
-  readonly notificationsNotTaken: number;
-  /** Since the epoch; null where no run has finished yet. */
+  readonly undeliveredNotifications: number;
+  /** Seconds since the epoch; null before the first finished run. */
   readonly lastFinished: number | null;
-  /** The newest of those that have not ended. */
+  /** The newest unfinished runs. */
   readonly unfinished: readonly StateOfRun[];
 }
 
-/** A database that is slower than this is not asked for more on top. */
+/** Statements are cancelled after this time, to relieve a slow database. */
 const statementMilliseconds = 3_000;
-/** Each is a set of series; more than these at once would be a fault in itself, which `enrich_runs` shows. */
+/** Each run has a set of series; `enrich_runs` counts all runs. */
 const runsShown = 20;
 
-/** Reads the state in one short transaction that changes nothing; every statement is bounded in time. */
+/** Reads the state in one read-only transaction. Each statement takes at most 3 s. */
 export function readState(warehouse: Warehouse, limits: OwnLimits): Promise<State> {
   return warehouse.database
     .transaction()
@@ -92,23 +92,25 @@ export function readState(warehouse: Warehouse, limits: OwnLimits): Promise<Stat
         transaction,
       );
       return {
-        settledInAll: await readSettled(transaction),
+        settledTotal: await readSettled(transaction),
         budgets: await readPeriodBudgets(transaction, limits.budgets),
         windows: await readWindows(transaction, limits),
         pauses: await readPauses(transaction),
         openAttempts: await readOpenAttempts(transaction),
         ...(await readDeliveries(transaction)),
         ...(await readRuns(transaction)),
-        notificationsNotTaken: await readNotTaken(transaction),
+        undeliveredNotifications: await readUndelivered(transaction),
         unfinished: await readUnfinished(transaction),
       };
     });
 }
 
-/** Every credit is settled in the budget of one month; the attempts themselves are far more rows. */
+/** The sum over the months' budgets, because attempts are far more rows. */
 async function readSettled(transaction: Transaction<Tables>): Promise<string> {
   const { rows } = await sql<{ settled: string }>`
-    select trim_scale(coalesce(sum(settled), 0))::text as settled from budgets where budget_id like 'month:%'
+    select trim_scale(coalesce(sum(settled), 0))::text as settled
+    from budgets
+    where budget_id like 'month:%'
   `.execute(transaction);
   return rows[0]!.settled;
 }
@@ -139,9 +141,12 @@ async function readOpenAttempts(transaction: Transaction<Tables>): Promise<State
   const { rows } = await sql<State['openAttempts'][number]>`
     select status, count(*)::int as attempts, trim_scale(sum(credits_reserved))::text as credits,
       extract(epoch from clock_timestamp() - min(admitted_at))::float8 as seconds,
-      count(*) filter (where awaits <> '{}' and (status = 'unknown' or awaited_until <= clock_timestamp()))::int as expired,
-      count(*) filter (where status = 'awaiting' and awaited_until > clock_timestamp())::int as awaited
-    from attempts where status in (${anyOf(holdingStatuses)}) group by status
+      (count(*) filter (
+        where awaits <> '{}' and (status = 'unknown' or awaited_until <= clock_timestamp())))::int as expired,
+      (count(*) filter (where status = 'awaiting' and awaited_until > clock_timestamp()))::int as awaited
+    from attempts
+    where status in (${anyOf(holdingStatuses)})
+    group by status
   `.execute(transaction);
   return rows;
 }
@@ -152,37 +157,45 @@ async function readDeliveries(
   const inbox = await sql<State['inbox']>`
     select count(*)::int as deliveries,
       coalesce(extract(epoch from clock_timestamp() - min(received_at)), 0)::float8 as seconds
-    from webhook_deliveries where status = 'received'
+    from webhook_deliveries
+    where status = 'received'
   `.execute(transaction);
   const quarantined = await sql<State['quarantinedDeliveries'][number]>`
-    select status, count(*)::int as deliveries from webhook_deliveries
-    where status in (${anyOf(ineffectiveStatuses)}) group by status
+    select status, count(*)::int as deliveries
+    from webhook_deliveries
+    where status in (${anyOf(ineffectiveStatuses)})
+    group by status
   `.execute(transaction);
   return { inbox: inbox.rows[0]!, quarantinedDeliveries: quarantined.rows };
 }
 
 async function readRuns(transaction: Transaction<Tables>): Promise<Pick<State, 'runs' | 'lastFinished'>> {
   const runs = await sql<State['runs'][number]>`
-    select status, pause_reason->>'type' as "pauseReason", count(*)::int as runs from runs
-    where ${maySpend} group by 1, 2
+    select status, pause_reason->>'type' as "pauseReason", count(*)::int as runs
+    from runs
+    where ${maySpend}
+    group by 1, 2
   `.execute(transaction);
   const last = await sql<{ seconds: number | null }>`
-    select extract(epoch from max(finished_at))::float8 as seconds from runs where status = 'finished'
+    select extract(epoch from max(finished_at))::float8 as seconds
+    from runs
+    where status = 'finished'
   `.execute(transaction);
   return { runs: runs.rows, lastFinished: last.rows[0]!.seconds };
 }
 
-async function readNotTaken(transaction: Transaction<Tables>): Promise<number> {
+async function readUndelivered(transaction: Transaction<Tables>): Promise<number> {
   const { rows } = await sql<{ notifications: number }>`
-    select count(*)::int as notifications from notifications
+    select count(*)::int as notifications
+    from notifications
     where failure is not null and occurred_at > clock_timestamp() - interval '1 day'
   `.execute(transaction);
   return rows[0]!.notifications;
 }
 
 /**
- * A run may have people left and make no call for hours, and be well: after its pilot, or where its budget is empty, it
- * first waits for what its calls have yet to bring. Then nothing is owed before the next poll is due.
+ * A healthy run can make no calls for hours: after its pilot, or with an empty budget, it waits for late
+ * results. It is idle only after its next poll is due.
  */
 async function readUnfinished(transaction: Transaction<Tables>): Promise<readonly StateOfRun[]> {
   const { rows } = await sql<StateOfRun>`
@@ -196,15 +209,18 @@ async function readUnfinished(transaction: Transaction<Tables>): Promise<readonl
     cross join lateral (
       select coalesce(sum(people) filter (where status in (${anyOf(askedStatuses)})), 0)::int as asked,
         trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
-        trim_scale(coalesce(sum(credits_reserved) filter (where status in ('admitted', 'awaiting')), 0))::text as reserved,
+        trim_scale(coalesce(sum(credits_reserved) filter (
+          where status in ('admitted', 'awaiting')), 0))::text as reserved,
         trim_scale(coalesce(sum(credits_reserved) filter (where status = 'unknown'), 0))::text as unknown,
         max(greatest(admitted_at, answered_at, closed_at)) as moved,
         min(least(next_poll_at, awaited_until))
           filter (where status = 'awaiting' and awaited_until > clock_timestamp()) as due
-      from attempts where run_id = r.run_id
+      from attempts
+      where run_id = r.run_id
     ) a
     where ${isUnfinished} and ${maySpend}
-    order by r.created_at desc limit ${runsShown}
+    order by r.created_at desc
+    limit ${runsShown}
   `.execute(transaction);
   return rows;
 }

@@ -3,14 +3,14 @@ import { formatDuration } from '../domain/text/duration.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readState, type OwnLimits, type State } from './read-state.ts';
 
-/** Scrapes of several systems, or in quick succession, read the database once. */
+/** Scrapes within this time share one read of the database. */
 const freshMilliseconds = 5_000;
-/** Prometheus gives a scrape up after ten seconds, and would lose what the process itself has to say. */
+/** Prometheus abandons a scrape after ten seconds and would also lose the metrics of the process. */
 const patienceMilliseconds = 4_000;
 
 /**
- * Metrics of the state in the database, read when they are asked for. Every process that serves them says the same:
- * take the maximum over processes, never the sum.
+ * Metrics of the warehouse, read at each scrape. Every process reports the same values: take the maximum over
+ * processes, never the sum.
  */
 export class WarehouseMetrics {
   readonly #warehouse: Warehouse;
@@ -22,7 +22,10 @@ export class WarehouseMetrics {
     this.#limits = limits;
   }
 
-  /** In Prometheus' text format. While the database is away, or too slow, it says that and nothing else. */
+  /**
+   * The metrics in Prometheus' text format. Without the database, or if it is slow, only `enrich_database_up
+   * 0`.
+   */
   async read(): Promise<string> {
     if (!this.#last || performance.now() - this.#last.at > freshMilliseconds)
       this.#last = { text: this.#readNow(), at: performance.now() };
@@ -39,7 +42,7 @@ export class WarehouseMetrics {
       const state = await readState(this.#warehouse, this.#limits);
       return await render(state, seconds());
     } catch {
-      // Any error: the metric says that the state cannot be read; the workers log the cause.
+      // `enrich_database_up 0` reports the failure; the workers log the cause.
       return render(undefined, seconds());
     }
   }
@@ -57,16 +60,16 @@ function after(milliseconds: number): { promise: Promise<undefined>; cancel: () 
   return { promise, cancel };
 }
 
-/** A registry of its own each time: series of runs that have ended must not stay. */
+/** A new registry for each scrape drops the series of ended runs. */
 function render(state: State | undefined, seconds: number): Promise<string> {
   const registers = [new Registry()] as const;
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]): Gauge<Label> =>
     new Gauge({ name, help, labelNames, registers: [...registers] });
 
-  gauge('enrich_database_up', '1 where the state could be read from the database, 0 where not.').set(
-    state ? 1 : 0,
+  gauge('enrich_database_up', '1 if the database could be read, otherwise 0.').set(state ? 1 : 0);
+  gauge('enrich_database_read_seconds', 'Duration of reading the database, or of the wait for it.').set(
+    seconds,
   );
-  gauge('enrich_database_read_seconds', 'How long reading the state took, or was waited for.').set(seconds);
   if (!state) return registers[0].metrics();
   renderMoney(state, gauge);
   renderLimits(state, gauge);
@@ -81,10 +84,10 @@ function renderMoney(state: State, gauge: MakeGauge): void {
   const open = (status: string) => state.openAttempts.find((attempts) => attempts.status === status);
   const credits = gauge(
     'enrich_credits',
-    'Credits of all time that are settled; that calls in flight and awaited results hold; that unknown calls hold.',
+    'Credits of all time: settled, reserved for calls in flight and awaited results, and held by unknown calls.',
     'state',
   );
-  credits.set({ state: 'settled' }, Number(state.settledInAll));
+  credits.set({ state: 'settled' }, Number(state.settledTotal));
   credits.set(
     { state: 'reserved' },
     Number(open('admitted')?.credits ?? 0) + Number(open('awaiting')?.credits ?? 0),
@@ -99,7 +102,7 @@ function renderMoney(state: State, gauge: MakeGauge): void {
   );
   const limit = gauge(
     'enrich_budget_limit_credits',
-    'The limit of the current day and month; absent where there is none.',
+    'The limit of the current day and month; absent without a limit.',
     'budget',
   );
   for (const budget of state.budgets) {
@@ -149,7 +152,7 @@ function renderLateResults(state: State, gauge: MakeGauge): void {
   );
   const quarantined = gauge(
     'enrich_deliveries_quarantined',
-    'Deliveries without effect: orphaned (about people who were not asked for) and quarantined (unreadable).',
+    'Deliveries without effect: orphaned (about people that no call asked for) and quarantined (unreadable).',
     'status',
   );
   for (const status of ['orphaned', 'quarantined']) {
@@ -197,7 +200,7 @@ function renderRuns(state: State, gauge: MakeGauge): void {
   gauge(
     'enrich_notifications_undelivered',
     'Notifications of the last day that are not delivered: waiting for a retry, or abandoned.',
-  ).set(state.notificationsNotTaken);
+  ).set(state.undeliveredNotifications);
 
   const staged = gauge('enrich_run_rows_staged', 'Staged rows of unfinished runs.', 'run');
   const people = gauge(
@@ -214,7 +217,7 @@ function renderRuns(state: State, gauge: MakeGauge): void {
   );
   const limit = gauge(
     'enrich_run_budget_limit_credits',
-    'The limit of a run; absent where it has none.',
+    'The limit of a run; absent without a limit.',
     'run',
   );
   const idle = gauge(

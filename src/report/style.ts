@@ -47,8 +47,8 @@ svg .track { fill: var(--track); }
 svg .part { stroke: var(--ground); stroke-width: 2; }
 svg .axis { stroke: var(--soft); } svg .faint { stroke-opacity: .4; stroke-dasharray: 2 4; }
 svg .limit { stroke: var(--warning); stroke-width: 2; stroke-dasharray: 7 4; }
-.legend { list-style: none; display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 0 0 10px; padding: 0; font-size: 13px;
-  color: var(--soft); }
+.legend { list-style: none; display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 0 0 10px; padding: 0;
+  font-size: 13px; color: var(--soft); }
 .swatch { display: inline-block; width: 11px; height: 11px; border-radius: 2px; margin-right: 6px;
   vertical-align: -1px; }
 .swatch.good { background: var(--good); } .swatch.plain { background: var(--plain); }

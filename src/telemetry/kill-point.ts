@@ -1,6 +1,6 @@
 /**
- * For tests of what survives a kill: `ENRICH_KILL_AT=answered` or `answered:3` makes this process end itself with
- * SIGKILL when it comes by the named point (for the third time). Costs one comparison where it is not set.
+ * For tests of recovery: `ENRICH_KILL_AT=answered` or `answered:3` kills this process with SIGKILL when it
+ * reaches the named point (for the third time).
  */
 export type KillPoint =
   | 'chunk-staged'
@@ -18,7 +18,7 @@ export type KillPoint =
 const [wantedPoint, wantedCount] = (process.env['ENRICH_KILL_AT'] ?? '').split(':');
 let passed = 0;
 
-/** Ends this process here if the environment asks for it. */
+/** Kills this process here if ENRICH_KILL_AT names this point. */
 export function killPoint(point: KillPoint): void {
   if (wantedPoint !== point) return;
   passed += 1;

@@ -3,13 +3,14 @@ import { pino, stdTimeFunctions, type Logger } from 'pino';
 export type { Logger } from 'pino';
 
 /**
- * The log of a process, on standard error, so that standard output stays for what commands print.
+ * Creates the log of a process. It writes to standard error, because commands print results to standard
+ * output.
  *
- * Log lines hold ids, counts, times and types. What could carry personal data or a secret all the same is cut here, in
- * one place: errors are reduced to name, code and stack without their message's quotations, and well-known keys are
- * redacted.
+ * Log lines have ids, counts, times and types. The logger also removes possible personal data and secrets: it
+ * reduces errors to name, code, message and stack, removes addresses and numbers from texts, and redacts
+ * well-known keys.
  *
- * @param settings.format undefined: pretty on a terminal, JSON elsewhere
+ * @param settings.format undefined: pretty on a terminal, otherwise JSON
  */
 export function createLogger(settings: { level: string; format: 'json' | 'pretty' | undefined }): Logger {
   const pretty = settings.format === 'pretty' || (settings.format === undefined && process.stderr.isTTY);
@@ -55,7 +56,10 @@ const secretPaths = [
   'body',
 ].flatMap((name) => [name, `*.${name}`]);
 
-/** What an error may say in a log: messages of drivers and parsers quote statements, cells and addresses. */
+/**
+ * The parts of an error that a log may contain. Messages of drivers and parsers can quote statements and
+ * cells.
+ */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { kind: typeof error };
   const { code, type } = error as { code?: unknown; type?: unknown };
@@ -72,7 +76,7 @@ export function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/** Replaces whatever looks like an e-mail address, a profile URL, a phone number, or a password in an address. */
+/** Replaces e-mail addresses, profile URLs, phone numbers and passwords in addresses. */
 export function withoutPersonalData(text: string): string {
   return text
     .replace(/[^\s"'<>(),;:]+@[^\s"'<>(),;:]+\.[a-z]{2,}/giu, '[email]')

@@ -5,12 +5,12 @@ import type { ListenAddress } from '../config/settings.ts';
 import { Problem } from '../domain/problem.ts';
 import type { Logger } from './log.ts';
 
-/** Where a scrape takes its metrics from. */
+/** The sources of a scrape. */
 export interface MetricsSources {
   readonly process: Registry;
-  /** Metrics of the state in the database, as text; bounded in time, and never failing. */
+  /** Metrics of the database as text. Takes bounded time and never rejects. */
   readonly warehouse: () => Promise<string>;
-  /** Where Temporal's SDK serves its own metrics, on this machine only; undefined: no worker runs in this process. */
+  /** Address of the SDK's own metrics on this machine; undefined: this process has no worker. */
   readonly temporal: string | undefined;
 }
 
@@ -20,15 +20,14 @@ export interface RunningMetrics {
   close(): Promise<void>;
 }
 
-/** The SDK answers from memory, on the same machine. */
+/** Time limit for the SDK's metrics, which come from memory on the same machine. */
 const temporalMilliseconds = 1_000;
 
 /**
- * Serves `GET /metrics`, everything that this process has to say in one scrape, and `GET /healthz`, which says only
- * that the process lives.
+ * Serves `GET /metrics` with all metrics of this process, and `GET /healthz`, which only says that the
+ * process is alive.
  *
- * A source that is away leaves its metrics out and takes none of the others along: a scrape is most needed when
- * something is broken.
+ * A failed source only omits its own metrics, because operators need the others during an outage.
  *
  * @throws Problem `port.taken`
  */
@@ -50,7 +49,7 @@ export async function startMetricsEndpoint(
     collect(sources).then(
       (text) => response.writeHead(200, { 'content-type': sources.process.contentType }).end(text),
       (error: unknown) => {
-        log.error({ err: error }, 'the metrics could not be collected');
+        log.error({ err: error }, 'cannot collect the metrics');
         response.writeHead(500).end();
       },
     );
@@ -91,9 +90,9 @@ function listening(server: Server, { host, port }: ListenAddress): Promise<void>
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return reject(error);
       reject(
-        new Problem('port.taken', `port ${port} is taken: metrics cannot be served on it`, {
+        new Problem('port.taken', `another program uses port ${port}, so metrics cannot be served`, {
           where: 'METRICS_LISTEN',
-          next: 'end the program that holds it, set another port, or 0 for a free one',
+          next: 'stop the other program, or set another port (0 chooses a free one)',
         }),
       );
     });

@@ -1,28 +1,21 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
-/**
- * How an exchange with the service ended: with an answer, or with what a failure asks for (`Disposition` of the
- * service).
- */
+/** The result of a call to the service: answered, or the disposition of its failure. */
 export type CallResult = 'answered' | 'retry' | 'wait' | 'pause' | 'reject' | 'unknown';
 const callResults: readonly CallResult[] = ['answered', 'retry', 'wait', 'pause', 'reject', 'unknown'];
 
-/** What the receiver did with a delivery. */
+/** The receiver's answer to a delivery. */
 export type DeliveryResult = 'stored' | 'not-found' | 'refused' | 'unavailable';
 const deliveryResults: readonly DeliveryResult[] = ['stored', 'not-found', 'refused', 'unavailable'];
 
-/**
- * The operation that costs money: its series are there from the start, so that the first failure shows as an increase.
- */
+/** Its series exist from the start, so that Prometheus sees the first failure as an increase. */
 const paidEndpoint = 'POST /people/bulk_match';
-/**
- * A call takes some hundred milliseconds; the longest that is waited for is CALL_TIMEOUT, 60 s where nothing is set.
- */
+/** Buckets in seconds: calls take some hundred milliseconds; the default of CALL_TIMEOUT is 60 s. */
 const callSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
 
 /**
- * What this process has counted since its start. Labels are names of operations, kinds and results, of which there are
- * few: never an id, an address, or anything of a person.
+ * Counters of this process since its start. Labels have few values (operations, kinds, results) and never an
+ * id, an address or personal data.
  */
 export class ProcessMetrics {
   readonly registry = new Registry();
@@ -33,7 +26,7 @@ export class ProcessMetrics {
   readonly #rows: Counter;
   readonly #deliveries: Counter<'result'>;
 
-  /** @param failureTypes of calls to the service; those of the paid operation are there from the start */
+  /** @param failureTypes failure types of calls; the paid operation has a series for each from the start */
   constructor(version: string, failureTypes: readonly string[]) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
@@ -75,7 +68,9 @@ export class ProcessMetrics {
     });
     this.#deliveries = new Counter({
       name: 'enrich_webhook_deliveries_total',
-      help: 'Deliveries at the receiver, by result: stored, not-found (unknown token), refused (too large), unavailable.',
+      help:
+        'Deliveries at the receiver, by result: stored, not-found (unknown token), refused (too large), ' +
+        'unavailable.',
       labelNames: ['result'],
       registers,
     });
@@ -84,8 +79,12 @@ export class ProcessMetrics {
     for (const result of deliveryResults) this.#deliveries.inc({ result }, 0);
   }
 
-  /** Counts a call that has begun. @returns a function to call once, with the result */
-  callBegan(endpoint: string): (result: CallResult, failureType?: string) => void {
+  /**
+   * Counts the start of a call.
+   *
+   * @returns a function to call once with the result
+   */
+  startCall(endpoint: string): (result: CallResult, failureType?: string) => void {
     this.#inFlight.inc({ endpoint });
     const ended = this.#seconds.startTimer({ endpoint });
     return (result, type) => {
@@ -96,11 +95,13 @@ export class ProcessMetrics {
     };
   }
 
-  rowsIngested(rows: number): void {
+  /** Counts staged rows. */
+  countRows(rows: number): void {
     this.#rows.inc(rows);
   }
 
-  deliveryCame(result: DeliveryResult): void {
+  /** Counts a delivery. */
+  countDelivery(result: DeliveryResult): void {
     this.#deliveries.inc({ result });
   }
 }

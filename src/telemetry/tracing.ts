@@ -17,15 +17,14 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 
-/** How a span ended that did not fail with an error of its own: stable names. */
+/** The stable name of an error, for a span. */
 export type FailureName = (error: unknown) => string;
 
 /**
- * Spans of activities and of calls to the service, sent by OTLP. Loaded only where traces are wanted.
+ * Spans of activities and of calls to the service, sent by OTLP. Loaded only if traces are configured.
  *
- * A workflow is one trace, whatever worker carries out its activities: the trace's id is made from the workflow's. So
- * nothing of tracing runs inside workflows, whose bundle stays as it is, and a run continues with traces turned on or
- * off.
+ * A workflow is one trace across all workers: the trace's id is a hash of the workflow's id. So no tracing
+ * code runs inside workflows, and operators can turn traces on or off during a run.
  */
 export class Tracing {
   readonly #provider: BasicTracerProvider;
@@ -38,14 +37,14 @@ export class Tracing {
       resource: resourceFromAttributes({ 'service.name': 'enrich', 'service.version': version }),
       spanProcessors: [processor],
       idGenerator: {
-        // Asked for while a root span is made, and only then.
+        // Called only when a root span starts.
         generateTraceId: () => this.#traceId ?? random.generateTraceId(),
         generateSpanId: () => random.generateSpanId(),
       },
     });
   }
 
-  /** One execution of an activity: part of the trace of its workflow. */
+  /** Runs an execution of an activity as a span in the trace of its workflow. */
   activity<Result>(
     { workflowId, type, attempt }: { workflowId: string; type: string; attempt: number },
     work: () => Promise<Result>,
@@ -57,12 +56,12 @@ export class Tracing {
     return this.#around(span, work);
   }
 
-  /** One HTTP call: a part of the activity that makes it. Neither address nor bodies: both hold personal data. */
+  /** Runs an HTTP call as a span of its activity, without address and bodies, which contain personal data. */
   call<Result>(endpoint: string, work: () => Promise<Result>, nameOf: FailureName): Promise<Result> {
     return this.#around(this.#begin(endpoint, SpanKind.CLIENT, {}), work, nameOf);
   }
 
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   async close(): Promise<void> {
     await this.#provider.shutdown();
   }
@@ -82,7 +81,7 @@ export class Tracing {
       return await this.#current.run(span, work);
     } catch (error) {
       span.setAttribute('error.type', nameOf(error));
-      // Without the message: it may quote what was sent.
+      // Without the message, which may quote the request.
       span.setStatus({ code: SpanStatusCode.ERROR });
       throw error;
     } finally {
@@ -91,7 +90,10 @@ export class Tracing {
   }
 }
 
-/** Sends spans in batches; headers and timeouts are those of OpenTelemetry's own variables (`OTEL_EXPORTER_OTLP_…`). */
+/**
+ * Starts sending spans in batches. OpenTelemetry's own variables (`OTEL_EXPORTER_OTLP_…`) set headers and
+ * timeouts.
+ */
 export function startTracing(endpoint: string, version: string): Tracing {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
   return new Tracing(new BatchSpanProcessor(exporter), version);

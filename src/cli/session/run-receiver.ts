@@ -53,7 +53,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
       warehouse,
       ...listen,
       onStored: (runId) => wakeUps.stored(runId),
-      count: (result) => metrics?.deliveryCame(result),
+      count: (result) => metrics?.countDelivery(result),
       log,
     });
     return {

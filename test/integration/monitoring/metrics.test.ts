@@ -185,7 +185,7 @@ describe('the endpoint', () => {
     const fixture = await openMetricsFixture(`postgres://nobody@127.0.0.1:${await freePort()}/none`, {
       temporal: `http://127.0.0.1:${(temporal.address() as AddressInfo).port}/metrics`,
     });
-    fixture.process.rowsIngested(12);
+    fixture.process.countRows(12);
     const scrape = await fixture.scrape();
     await fixture.close();
     expect(valueOf(scrape, 'enrich_database_up')).toBe(0);

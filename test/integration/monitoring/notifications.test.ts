@@ -74,8 +74,8 @@ describe('a change of status', () => {
     await setRunStatus(warehouse, runId, 'paused', pauseReason);
     await setRunStatus(warehouse, runId, 'paused', pauseReason);
     await setRunStatus(warehouse, runId, 'running', undefined);
-    await notifier([urlChannel(url(), undefined)]).tellDue();
-    await notifier([urlChannel(url(), undefined)]).tellDue();
+    await notifier([urlChannel(url(), undefined)]).sendDue();
+    await notifier([urlChannel(url(), undefined)]).sendDue();
     expect(posts()).toMatchObject([
       {
         event: 'paused',
@@ -93,7 +93,7 @@ describe('a change of status', () => {
     await setRunStatus(warehouse, runId, 'paused', pauseReason);
     await warehouse.pool.query(`update notifications set occurred_at = now() - interval '1 hour'`);
     const before = Date.now();
-    await notifier([urlChannel(url(), undefined)]).tellDue();
+    await notifier([urlChannel(url(), undefined)]).sendDue();
     const [post] = posts();
     expect(Date.parse(String(post!['occurred_at']))).toBeLessThan(before - 3_590_000);
     expect(Date.parse(String(post!['figures_at']))).toBeGreaterThanOrEqual(before);
@@ -104,7 +104,7 @@ describe('a change of status', () => {
       const run = await stagedRun(warehouse, []);
       await endRun(warehouse, run.runId, 'finished', undefined);
     }
-    await Promise.all([1, 2, 3].map(() => notifier([urlChannel(url(), undefined)]).tellDue()));
+    await Promise.all([1, 2, 3].map(() => notifier([urlChannel(url(), undefined)]).sendDue()));
     const events = posts().map((post) => post['event_id']);
     expect(events).toHaveLength(25);
     expect(new Set(events).size).toBe(25);
@@ -122,7 +122,7 @@ describe('a change of status', () => {
     const plan = await stagedRun(warehouse, []);
     await warehouse.pool.query(`update runs set run_key = 'plan x' where run_id = $1`, [plan.runId]);
     await setRunStatus(warehouse, plan.runId, 'failed', pauseReason);
-    await notifier([urlChannel(url(), undefined)], ['finished', 'paused']).tellDue();
+    await notifier([urlChannel(url(), undefined)], ['finished', 'paused']).sendDue();
     expect(posts()).toEqual([]);
   });
 
@@ -132,7 +132,7 @@ describe('a change of status', () => {
       run.runId,
     ]);
     await endRun(warehouse, run.runId, 'finished', undefined);
-    await notifier([urlChannel(url(), undefined)]).tellDue();
+    await notifier([urlChannel(url(), undefined)]).sendDue();
     expect(posted[0]!.body).not.toContain('ada@');
   });
 });
@@ -157,7 +157,7 @@ describe('a budget that crosses a threshold', () => {
         budgets: { alarmsAt: [80] },
       },
     );
-    await notifier([urlChannel(url(), undefined)]).tellDue();
+    await notifier([urlChannel(url(), undefined)]).sendDue();
     expect(posts()).toMatchObject([
       { event: 'budget', budget: `run:${runId}`, percent: 80, limit: '10', used: '8' },
     ]);
@@ -167,7 +167,7 @@ describe('a budget that crosses a threshold', () => {
 describe('an address', () => {
   it('is posted to with a signature by which the sender can be known', async () => {
     await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
-    await notifier([urlChannel(url(), 'a secret')]).tellDue();
+    await notifier([urlChannel(url(), 'a secret')]).sendDue();
     const { body, headers } = posted[0]!;
     expect(headers['x-enrich-signature']).toBe(signatureOf(body, 'a secret'));
     expect(headers['content-type']).toBe('application/json');
@@ -177,9 +177,9 @@ describe('an address', () => {
     status = 500;
     await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     for (let tries = 0; tries < 12; tries += 1) {
-      const teller = notifier([urlChannel(url('/hooks/s3cret'), undefined)]);
-      await teller.tellDue();
-      await teller.tellDue();
+      const sender = notifier([urlChannel(url('/hooks/s3cret'), undefined)]);
+      await sender.sendDue();
+      await sender.sendDue();
       await makeDue();
     }
     expect(posted).toHaveLength(10);
@@ -189,7 +189,7 @@ describe('an address', () => {
   it('that redirects has not taken it', async () => {
     status = 302;
     await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
-    await notifier([urlChannel(url(), undefined)]).tellDue();
+    await notifier([urlChannel(url(), undefined)]).sendDue();
     expect(await rows()).toMatchObject([{ failure: 'url: HTTP 302', closed: false }]);
   });
 });
@@ -205,7 +205,7 @@ describe('a command', () => {
     const file = join(directory, 'news.json');
     const runId = await runningRun(warehouse);
     await setRunStatus(warehouse, runId, 'paused', pauseReason);
-    await notifier([commandChannel(`cat > '${file}'`)]).tellDue();
+    await notifier([commandChannel(`cat > '${file}'`)]).sendDue();
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ event: 'paused', run_id: runId });
     expect(await rows()).toMatchObject([{ failure: null, closed: true, told: ['command'] }]);
   });
@@ -221,7 +221,7 @@ describe('a command', () => {
     ];
     for (const name of [...secrets, 'TEMPORAL_API_KEY', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, 'canary');
     vi.stubEnv('CHAT_ROOM', 'on-call');
-    await commandChannel(`env > '${file}'`).tell('{}', new AbortController().signal);
+    await commandChannel(`env > '${file}'`).send('{}', new AbortController().signal);
     vi.unstubAllEnvs();
     const given = readFileSync(file, 'utf8');
     expect(given).not.toContain('canary');
@@ -232,17 +232,17 @@ describe('a command', () => {
   it('that fails is tried again; the address that has taken it is not', async () => {
     await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     const channels = [urlChannel(url(), undefined), commandChannel('exit 3')];
-    await notifier(channels).tellDue();
+    await notifier(channels).sendDue();
     expect(await rows()).toMatchObject([{ failure: 'command: exit code 3', closed: false, told: ['url'] }]);
     await makeDue();
-    await notifier(channels).tellDue();
+    await notifier(channels).sendDue();
     expect(posted).toHaveLength(1);
   });
 
   it('that hangs is ended with the process that told it, and told again later', async () => {
     await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     const abort = new AbortController();
-    const told = commandChannel('sleep 1000').tell('{}', abort.signal);
+    const told = commandChannel('sleep 1000').send('{}', abort.signal);
     abort.abort();
     await expect(told).rejects.toThrow('it was ended');
   });

@@ -101,7 +101,7 @@ describe('a pilot', () => {
     const { status, pauseReason } = await getRun(warehouse, runId);
     expect(status).toBe('paused');
     expect(pauseReason?.reason).toBe(
-      'pilot of 12 people; 6 of 12 found: 50 % (25.4 % to 74.6 %); 6 credits: 2 per email (3)',
+      'pilot of 12 people; 6 of 12 found: 50.0 % (25.3 % to 74.6 %); 6 credits: 2 per email (3)',
     );
     await setRunStatus(warehouse, runId, 'running', undefined);
     expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'go on' });
@@ -109,7 +109,7 @@ describe('a pilot', () => {
 
   it.each([
     ['is good enough', { minMatchRate: 0.5, maxCostPerEmail: '2' }, 'go on', undefined],
-    ['finds too few', { minMatchRate: 0.6 }, 'pause', 'the match rate is below 60 %: pilot'],
+    ['finds too few', { minMatchRate: 0.6 }, 'pause', 'the match rate is below 60.0 %: pilot'],
     [
       'costs too much',
       { maxCostPerEmail: '1.999999' },
