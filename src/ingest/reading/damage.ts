@@ -1,7 +1,7 @@
 import Papa from 'papaparse';
 import type { ByteText } from './byte-text.ts';
 import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
-import { continuesCell, hasHalfQuotes, type RowShape } from './row-shape.ts';
+import { hasHalfQuotes, type RowShape } from './row-shape.ts';
 
 /** Records that the parser has read otherwise than they were written. */
 export interface Damage {
@@ -28,8 +28,16 @@ export interface InspectionContext {
   readonly last: boolean;
   /** Is filled with the positions of records whose quotes are not as they should be. */
   readonly doubtful: number[];
-  /** Is filled with records in one line with an odd number of quotes: position → the line begins without a quote. */
-  readonly unpaired: Map<number, boolean>;
+  /** Is filled with records in one line with an odd number of quotes, by their positions. */
+  readonly halves: Map<number, HalfCells>;
+}
+
+/** What the quotes in a line say of the lines around it. */
+export interface HalfCells {
+  /** A cell ends here that began in a line above, or whose opening quote is missing. */
+  readonly closes: boolean;
+  /** A cell begins that ends in a line below, or whose closing quote is missing. */
+  readonly opens: boolean;
 }
 
 /** As `Damage`, counted from the beginning of the damaged text. */
@@ -71,11 +79,11 @@ export class DamageInspector {
   find(
     input: string,
     { data, errors, meta }: Papa.ParseResult<ByteText[]>,
-    { exempt, last, doubtful, unpaired }: InspectionContext,
+    { exempt, last, doubtful, halves }: InspectionContext,
   ): Damage | undefined {
     const breaks = this.#breaksIn(input.slice(0, meta.cursor));
     const isAnyTall = breaks + (last ? 1 : 0) > data.length;
-    const isAnyOdd = input.includes('"') && data.some(hasQuoteAtEnd);
+    const isAnyOdd = input.includes('"') && data.some((record) => this.#mayHoldHalfCell(record));
     if (!isAnyTall && !isAnyOdd && errors.length === 0 && !data.some((record) => this.#mayBeJoined(record)))
       return undefined;
     const guessed = new Set(errors.map((error) => error.row));
@@ -84,9 +92,8 @@ export class DamageInspector {
     for (const [index, record] of data.entries()) {
       const height = isAnyTall ? 1 + record.reduce((sum, cell) => sum + this.#breaksIn(cell), 0) : 1;
       const end = this.#endOfLines(input, start, height);
-      if (isAnyOdd && hasQuoteAtEnd(record) && countCharacter(input.slice(start, end), '"') % 2 === 1) {
-        unpaired.set(index, input[start] !== '"');
-      }
+      if (isAnyOdd && this.#mayHoldHalfCell(record) && hasHalfQuotes(input.slice(start, end)))
+        halves.set(index, this.#halvesOf(input.slice(start, end)));
       const isDoubtful = height > 1 || index === unclosed || this.#mayBeJoined(record);
       if (index >= exempt && guessed.has(index) && record.some((cell) => this.#isUnclear(cell)))
         doubtful.push(index);
@@ -140,6 +147,20 @@ export class DamageInspector {
     return record.some((cell) => cell.includes(sign));
   }
 
+  /** A cell in several lines begins in the last cell of a record; it ends in the first one, or in one of a torn record. */
+  #mayHoldHalfCell(record: readonly ByteText[]): boolean {
+    if (record.length !== this.#shape.width) return record.some((cell) => cell.includes('"'));
+    return record[0]!.includes('"') || record[record.length - 1]!.includes('"');
+  }
+
+  #halvesOf(line: string): HalfCells {
+    const halves = this.#literalCells(line).filter(hasHalfQuotes);
+    return {
+      closes: /^[^"].*"\s*$/s.test(halves[0]!),
+      opens: !/"\s*$/.test(halves.at(-1)!),
+    };
+  }
+
   #swallowed(text: string, isDamaged: boolean): DamagedText | undefined {
     if (!isDamaged) return undefined;
     const end = this.#endOfLines(text, 0, 1);
@@ -152,7 +173,7 @@ export class DamageInspector {
     const { looksLikeRow, width } = this.#shape;
     if (isGuessed || record.length !== width) {
       const isRow = isGuessed
-        ? (cells: readonly ByteText[]) => cells.length === width && !continuesCell(cells)
+        ? (cells: readonly ByteText[]) => cells.length === width && !this.#shape.continuesCell(cells)
         : looksLikeRow;
       return below.some(isRow) || this.#recordsBelow(text).some(isRow);
     }
@@ -218,8 +239,4 @@ export class DamageInspector {
     }
     return end;
   }
-}
-
-function hasQuoteAtEnd(record: readonly string[]): boolean {
-  return record[0]!.includes('"') || record[record.length - 1]!.includes('"');
 }

@@ -4,9 +4,10 @@ import { mixedSources } from '../columns/own-file.ts';
 import { createRecordCheck, createRowReader } from '../columns/read-row.ts';
 import { createHeaderCheck } from '../columns/repeated-header.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import { countCharacter } from './dialect.ts';
 import { isBlank, leftOut } from './layout.ts';
+import type { HalfCells } from './damage.ts';
 import { readRecords, type RecordBatch } from './records.ts';
+import type { RowShape } from './row-shape.ts';
 
 /** Lines that reports end with; no contact is called so. */
 const footerPhrase =
@@ -66,8 +67,8 @@ export async function* readDataRecords(
         isBehindBlank = true;
       } else {
         const fault = checked(record, batch.faults.get(index));
-        const each: HeldRecord = { record, fault, unpaired: batch.unpaired.get(index), isBehindBlank };
-        if (previous && isOneCellAcross(previous, each)) previous.fault = each.fault = tornCell;
+        const each: HeldRecord = { record, fault, halves: batch.halves.get(index), isBehindBlank };
+        if (previous && isOneCellAcross(previous, each, shape)) previous.fault = each.fault = tornCell;
         previous = each;
         isBehindBlank = record.every((cell) => cell.trim() === '');
         if (couldBeFooter(each)) {
@@ -100,7 +101,7 @@ interface HeldRecord {
   /** As in `RecordBatch`. */
   fault: string | undefined;
   /** As in `RecordBatch`. */
-  readonly unpaired: boolean | undefined;
+  readonly halves: HalfCells | undefined;
   /** A blank line, or one of nothing but delimiters, stands above it. */
   readonly isBehindBlank: boolean;
 }
@@ -122,15 +123,14 @@ function footerStart(held: readonly HeldRecord[]): number {
   return behindBlank === -1 ? phrase : first + behindBlank;
 }
 
-/** A quote in the last cell of a line that the first cell of the next closes: one cell of two lines, in a damaged record. */
-function isOneCellAcross(above: HeldRecord, below: HeldRecord): boolean {
-  if (below.unpaired !== true || !isOdd(countCharacter(below.record[0]!, '"'))) return false;
-  const isRest = above.record.length === 1 || below.record.length < above.record.length;
-  return isRest || (above.unpaired !== undefined && isOdd(countCharacter(above.record.at(-1)!, '"')));
-}
-
-function isOdd(count: number): boolean {
-  return count % 2 === 1;
+/**
+ * One cell of two lines, in a damaged record: a quote that the line below closes, and that the line above opens or may
+ * have lost, because one of the two is no whole row.
+ */
+function isOneCellAcross(above: HeldRecord, below: HeldRecord, { width, continuesCell }: RowShape): boolean {
+  if (below.halves?.closes !== true) return false;
+  const isRow = above.record.length === width && !continuesCell(above.record);
+  return above.halves?.opens === true || !isRow || below.record.length < width;
 }
 
 /** One cell with text and nothing beside it, in a table of several columns. */

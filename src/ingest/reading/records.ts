@@ -2,19 +2,19 @@ import Papa from 'papaparse';
 import { counted } from '../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { encodeText, type ByteText } from './byte-text.ts';
-import { DamageInspector, type Damage } from './damage.ts';
+import { DamageInspector, type Damage, type HalfCells } from './damage.ts';
 import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
 import type { Layout } from './layout.ts';
 import { readByteText } from './read-text.ts';
-import type { RowShape } from './row-shape.ts';
+import { hasHalfQuotes, type RowShape } from './row-shape.ts';
 import type { SurveyedExport } from './survey.ts';
 
 export interface RecordBatch {
   readonly records: ByteText[][];
   /** Why records cannot be read, by their positions. */
   readonly faults: ReadonlyMap<number, string>;
-  /** Records in one line with an odd number of quotes, in the first or last cell: position → it begins without one. */
-  readonly unpaired: ReadonlyMap<number, boolean>;
+  /** Records in one line with an odd number of quotes, by their positions. */
+  readonly halves: ReadonlyMap<number, HalfCells>;
   /** The file ends with these records, in the middle of a line. */
   readonly endsInLine?: boolean;
 }
@@ -51,18 +51,20 @@ export class RecordParser {
   readonly #dialect: Dialect;
   readonly #path: string;
   readonly #inspector: DamageInspector | undefined;
+  readonly #shape: RowShape | undefined;
   #recordsBefore: number;
   #rest = '';
   #line = 1;
   #reread = 0;
-  /** Cells in the line above of the record that was damaged last: what follows may be the rest of it. */
-  #cellsDamaged = 0;
+  /** Whether the next record is the rest of the damaged line above it: certainly where that line lacks cells. */
+  #continues: 'no' | 'perhaps' | 'yes' = 'no';
 
   /** @param expected without it, records are taken as the quotes say */
   constructor(path: string, dialect: Dialect, expected?: RowExpectation) {
     this.#path = path;
     this.#dialect = dialect;
     this.#inspector = expected && new DamageInspector(dialect, expected.shape);
+    this.#shape = expected?.shape;
     this.#recordsBefore = expected?.recordsBefore ?? 0;
     this.#parser = new Papa.Parser({
       delimiter: dialect.delimiter,
@@ -85,7 +87,7 @@ export class RecordParser {
   parse(text: ByteText, last: boolean): RecordBatch {
     const records: ByteText[][] = [];
     const faults = new Map<number, string>();
-    const unpaired = new Map<number, boolean>();
+    const halves = new Map<number, HalfCells>();
     let input = this.#withOneLineEnd(this.#rest + text, last);
     for (;;) {
       const parsed = this.#parser.parse(input, 0, !last) as Papa.ParseResult<ByteText[]>;
@@ -93,11 +95,11 @@ export class RecordParser {
       if (this.#dialect.lineEnds !== 'CR' && input.includes('\r')) dropCarriageReturns(data);
       const exempt = Math.min(this.#recordsBefore, data.length);
       const doubtful: number[] = [];
-      const odd = new Map<number, boolean>();
-      const damage = this.#inspector?.find(input, parsed, { exempt, last, doubtful, unpaired: odd });
+      const found = new Map<number, HalfCells>();
+      const damage = this.#inspector?.find(input, parsed, { exempt, last, doubtful, halves: found });
       for (const index of doubtful) faults.set(records.length + index, unclear);
-      for (const [index, isPlain] of odd) {
-        if (index < (damage?.index ?? data.length)) unpaired.set(records.length + index, isPlain);
+      for (const [index, half] of found) {
+        if (index < (damage?.index ?? data.length)) halves.set(records.length + index, half);
       }
       if (damage === undefined) {
         const unclosed = errors.find((error) => error.code === 'MissingQuotes');
@@ -119,7 +121,7 @@ export class RecordParser {
     }
     const endsInLine = last && this.#rest + text !== '' && !/[\r\n]$/.test(this.#rest + text);
     this.#rest = input;
-    return { records, endsInLine, unpaired, faults: faults.size === 0 ? noFaults : faults };
+    return { records, endsInLine, halves, faults: faults.size === 0 ? noFaults : faults };
   }
 
   /** Puts the damaged lines in as what they are, and returns the text behind them. */
@@ -133,12 +135,12 @@ export class RecordParser {
       );
     }
     this.#append(damage.records, records, faults);
-    this.#cellsDamaged = 0;
     this.#line += this.#breaks(input, damage.end);
     const rest = input.slice(damage.end);
-    const [cells] = damage.records;
-    const mayContinue = cells!.length === 1 || !rest.startsWith('"');
-    if (damage.kind === 'swallowed' && mayContinue) this.#cellsDamaged = cells!.length;
+    const isOpen = damage.kind === 'swallowed' && hasHalfQuotes(input.slice(damage.start, damage.end));
+    if (!isOpen) this.#continues = 'no';
+    else if (damage.records[0]!.length < (this.#shape?.width ?? 0)) this.#continues = 'yes';
+    else this.#continues = rest.startsWith('"') ? 'no' : 'perhaps';
     this.#reread += rest.length;
     if (this.#reread <= longestReread) return rest;
     throw new Problem('export.unclosed-quote', 'too many quotes are opened and never closed', {
@@ -150,10 +152,11 @@ export class RecordParser {
 
   #append(more: readonly ByteText[][], records: ByteText[][], faults: Map<number, string>): void {
     for (const record of more) {
-      const closesQuote = this.#cellsDamaged > 0 && record[0]!.split('"').length % 2 === 0;
-      if (closesQuote || (this.#cellsDamaged === 1 && record.length > 1))
+      const closesQuote = hasHalfQuotes(record[0]!);
+      const isRest = this.#continues === 'yes' || this.#shape?.continuesCell(record) === true;
+      if (this.#continues !== 'no' && (closesQuote || (isRest && record.length > 1)))
         faults.set(records.length, restOfDamage);
-      if (record.length > 1) this.#cellsDamaged = 0;
+      if (closesQuote || record.length > 1) this.#continues = 'no';
       records.push(record);
     }
   }

@@ -14,6 +14,11 @@ export interface RowShape {
   readonly width: number;
   /** Whether the cells of a line, read on its own, are those of a row. */
   readonly looksLikeRow: (cells: readonly ByteText[]) => boolean;
+  /**
+   * Whether a cell reads like the rest of the cell before it: text with a delimiter in it, such as `Acme, Inc`, that
+   * stands without quotes. A file that writes a space behind every delimiter is no such case.
+   */
+  readonly continuesCell: (cells: readonly string[]) => boolean;
   /** Whether cells, as many as a row has, are pieces of a text with delimiters in it whose quotes were lost. */
   readonly isTornText: (cells: readonly ByteText[]) => boolean;
 }
@@ -30,8 +35,15 @@ const almostAll = 0.75;
  */
 export function findRowShape(path: string, { header, rows }: Layout, columns: ColumnMap): RowShape {
   const fit = createRowFit(columns);
+  const spacedRows = rows.map(countSpaced).filter(({ spaced, plain }) => spaced > 0 && plain === 0);
+  const isSpacedFile = spacedRows.length * 2 > rows.length;
+  const continuesCell = (cells: readonly string[]): boolean => {
+    const { spaced, plain } = countSpaced(cells);
+    return spaced > 0 && (plain > 0 || !isSpacedFile);
+  };
   const shape = (width: number): RowShape => ({
     width,
+    continuesCell,
     looksLikeRow: (cells) =>
       cells.length === width &&
       cells.some((cell) => cell.trim() !== '') &&
@@ -42,7 +54,8 @@ export function findRowShape(path: string, { header, rows }: Layout, columns: Co
   const usual = usualWidth(rows);
   const alike = rows.filter((row) => row.length === usual);
   const isOther = rows.length > 0 && usual !== header.length && alike.length >= rows.length * almostAll;
-  if (isOther && isProven(header, alike, usual, fit, usedColumns(columns))) return shape(usual);
+  if (isOther && !rows.some(continuesCell) && isProven(header, alike, usual, fit, usedColumns(columns)))
+    return shape(usual);
   if (rows.length < 2 || rows.some((row) => row.length === header.length)) return shape(header.length);
   throw new Problem(
     'export.ragged',
@@ -57,20 +70,13 @@ export function findRowShape(path: string, { header, rows }: Layout, columns: Co
   );
 }
 
-/**
- * Whether a cell reads like the rest of the cell before it: text with a delimiter in it, such as `Acme, Inc`, that
- * stands without quotes. A file that writes a space behind every delimiter is no such case.
- */
-export function continuesCell(cells: readonly string[]): boolean {
-  let isSpaced = false;
-  let isPlain = false;
-  for (let index = 1; index < cells.length; index += 1) {
-    const cell = cells[index]!;
-    if (cell === '' || (cell.startsWith(' ') && cell.trim() === '')) continue;
-    if (cell.startsWith(' ')) isSpaced = true;
-    else isPlain = true;
-  }
-  return isSpaced && isPlain;
+/** Cells behind the first that begin with a space, and cells that do not. */
+function countSpaced(cells: readonly string[]): { readonly spaced: number; readonly plain: number } {
+  const behind = cells
+    .slice(1)
+    .filter((cell) => cell !== '' && (!cell.startsWith(' ') || cell.trim() !== ''));
+  const spaced = behind.filter((cell) => cell.startsWith(' ')).length;
+  return { spaced, plain: behind.length - spaced };
 }
 
 /** A quote without its other half: the cell began further left, or ends further right. */
@@ -88,7 +94,7 @@ function isProven(
 ): boolean {
   const surplus = rows.flatMap((row) => row.slice(header.length));
   if (![...surplus, ...header.slice(width)].every((cell) => cell.trim() === '')) return false;
-  if (header.some(holdsTwoNames) || rows.some(continuesCell)) return false;
+  if (header.some(holdsTwoNames)) return false;
   const certain = rows.map((row) => fit(row.map(encodeText)));
   if (certain.includes(undefined)) return false;
   // In a single row the delimiter may stand anywhere right of what is certain.

@@ -114,6 +114,57 @@ it('the rest of a record whose first cell is not closed is no row', async () => 
   expect(read.map(([name]) => name)).toEqual(['Bob', 'Cy']);
 });
 
+describe('a damaged record of several lines', () => {
+  it('leaves the row above it alone where the delimiter before its quoted cell is missing', async () => {
+    const { read, faults } = await recordsOf([
+      'email,notes,city',
+      'a@acme.example,,Oslo',
+      'b@acme.example"line one',
+      'line two",Graz',
+    ]);
+    expect(read).toEqual([['a@acme.example', '', 'Oslo']]);
+    expect(faults).toHaveLength(2);
+  });
+
+  it('leaves the row below it alone where the delimiter behind its quoted cell is missing', async () => {
+    const { read, faults } = await recordsOf([
+      'id,city,notes,linkedin_url',
+      '1,Oslo,"line one',
+      'line two"https://www.linkedin.com/in/p1',
+      '2,Graz,,',
+      '3,Oslo,"line one',
+      'line two",',
+    ]);
+    expect(read.map(([id]) => id)).toEqual(['2', '3']);
+    expect(faults).toHaveLength(2);
+  });
+
+  it('gives no row of the text in its cell, as many delimiters as that has, where a quote of it is missing', async () => {
+    for (const cell of ['"a, b, c\nd, e, f', 'a, b, c\nd, e, f"']) {
+      const { read } = await recordsOf([
+        '"notes","id","email"',
+        '"Orbit","1","a@acme.example"',
+        `${cell},"2","b@acme.example"`,
+        '"one\ntwo","3","c@acme.example"',
+      ]);
+      expect(read.map(([, id]) => id)).toEqual(['1', '3']);
+    }
+  });
+
+  it('gives no row of its second line where a stray quote begins that line', async () => {
+    const { read, faults } = await recordsOf([
+      'notes,status,linkedin_url,id',
+      'Orbit,,,1',
+      '"a, b, c',
+      '"d, e, f",,,2',
+      '"line one',
+      'line two",,,3',
+    ]);
+    expect(read.map(([, , , id]) => id)).toEqual(['1', '3']);
+    expect(faults).toHaveLength(2);
+  });
+});
+
 describe('a footer', () => {
   it('is left out, and the contacts above it that have one cell are not', async () => {
     const urls = Array.from({ length: 20 }, (_, n) => `https://linkedin.com/in/p${n},,`);
