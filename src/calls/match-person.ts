@@ -6,6 +6,7 @@ import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import { Problem } from '../domain/problem.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
+import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { applyBudgetLimits, budgetsOf, reserve, type BudgetLimits } from '../ledger/credit-ledger.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';
@@ -47,6 +48,7 @@ const slackSeconds = 5;
  * decide on later, so what may have been billed stays reserved in the budgets of the day and the month.
  *
  * @throws Problem `match.suppressed`, `match.no-place`, `match.over-budget`: nothing was sent
+ * @throws Problem `match.found-suppressed`: the person who came back is on the suppression list
  * @throws ServiceFailure
  */
 export async function matchPerson(
@@ -71,6 +73,7 @@ export async function matchPerson(
     admitted,
     answer.creditsConsumed ?? (answer.person === undefined ? 0n : admitted.price),
   );
+  await refuseSuppressedAnswer(dependencies.warehouse, answer);
   return answer;
 }
 
@@ -79,6 +82,14 @@ async function refuseSuppressed({ database }: Warehouse, person: Identity): Prom
   if (!(await areSuppressed(database, keys)).includes(true)) return;
   throw new Problem('match.suppressed', 'this person is on the suppression list', {
     next: 'nothing was sent; enrich suppress remove takes somebody off the list',
+  });
+}
+
+/** Another address than the one asked with can be on the list. */
+async function refuseSuppressedAnswer({ database }: Warehouse, { person }: MatchAnswer): Promise<void> {
+  if (person === undefined || !(await areSuppressed(database, keysOfPerson(person))).includes(true)) return;
+  throw new Problem('match.found-suppressed', 'the person who came back is on the suppression list', {
+    next: 'the answer is not shown, and its price is settled; enrich suppress remove takes somebody off the list',
   });
 }
 

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { matchPerson } from '../../../src/calls/match-person.ts';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { suppress } from '../../../src/privacy/suppressions.ts';
+import type { ServiceClient } from '../../../src/service/client.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', 'domain:orbit.example'])(
+  'matchPerson() keeps back an answer about a person who is listed by %s, and settles its price',
+  async (key) => {
+    await warehouse.pool.query('truncate suppression_entries cascade');
+    await warehouse.database
+      .transaction()
+      .execute((transaction) => suppress(transaction, [key], { by: 'test', reason: undefined }));
+    const person = {
+      id: 'p1',
+      email: 'ada@orbit.example',
+      personal_emails: ['ada@home.example'],
+      proflink_url: 'https://www.linkedin.com/in/ada',
+      organization: { primary_domain: 'orbit.example' },
+    };
+    const client = {
+      match: async () => ({ person, creditsConsumed: wholeCredits(1), rateLimits: [] }),
+    } as unknown as ServiceClient;
+    // In the budgets of the day and of the month.
+    const settled = async (): Promise<unknown> =>
+      (await warehouse.pool.query(`select sum(settled)::int as credits from budgets`)).rows[0].credits;
+    const before = Number(await settled());
+    await expect(
+      matchPerson(
+        { warehouse, service: 'test', client, rateLimits: [], budgets: {}, callTimeoutSeconds: 30 },
+        { person: { firstName: 'Ada', lastName: 'Novak' }, reveal: [] },
+      ),
+    ).rejects.toMatchObject({ type: 'match.found-suppressed' });
+    expect(await settled()).toBe(before + 2);
+  },
+);
