@@ -143,7 +143,11 @@ function readKeyFile(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw wrongKeys('TEMPORAL_CODEC_KEYS_FILE', `it cannot be read (${code})`);
+    throw new Problem('codec.keys', `the file of keys for Temporal’s payloads cannot be read (${code})`, {
+      where: `TEMPORAL_CODEC_KEYS_FILE: ${file}`,
+      next: 'name a file that exists, and let this user read it (in a container: user 1000)',
+      exitCode: exitCodes.usage,
+    });
   }
 }
 

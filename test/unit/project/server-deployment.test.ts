@@ -11,7 +11,8 @@ interface Service {
   readonly build?: string;
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  readonly volumes?: readonly string[];
+  readonly pull_policy?: string;
+  readonly volumes?: readonly (string | { readonly source: string; readonly read_only?: boolean })[];
   readonly ports?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: object;
@@ -39,6 +40,8 @@ const settings = [
   ...[...read('src/config/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map((match) => match[1]!),
   ...periodNames.map(settingOfPeriod),
 ];
+/** In .env, and empty in the containers of the product. */
+const blanked = ['WAREHOUSE_PASSWORD', 'TEMPORAL_DATABASE_PASSWORD', 'WORKERS'];
 const composeOnly = [
   'WAREHOUSE_PASSWORD',
   'TEMPORAL_DATABASE_PASSWORD',
@@ -72,9 +75,9 @@ describe('.env.example', () => {
 });
 
 describe('docker-compose.yml', () => {
-  it('sets only what the settings know, for worker and receiver', () => {
-    const known = new Set([...settings, 'TEMPORAL_NAMESPACE']);
-    for (const name of ['worker', 'receiver']) {
+  it('sets only what the settings know, for worker, receiver and commands', () => {
+    const known = new Set([...settings, ...blanked, 'TEMPORAL_NAMESPACE']);
+    for (const name of ['worker', 'receiver', 'cli']) {
       const unknown = Object.keys(compose.services[name]!.environment!).filter(
         (setting) => !known.has(setting),
       );
@@ -92,7 +95,19 @@ describe('docker-compose.yml', () => {
       Object.entries(service.environment ?? {}).filter(([name]) => /PASSWORD|PWD|KEY|TOKEN/.test(name)),
     );
     expect(secrets.length).toBeGreaterThan(0);
-    for (const [, value] of secrets) expect(value).toMatch(/^\$\{[A-Z_]+:\?/);
+    for (const [, value] of secrets) expect(value).toMatch(/^(?:$|\$\{[A-Z_]+:\?)/);
+  });
+
+  it('keeps from the product what only compose needs', () => {
+    for (const name of ['worker', 'receiver', 'cli'])
+      for (const setting of blanked) expect(compose.services[name]!.environment![setting]).toBe('');
+  });
+
+  it('builds the image of the product once, and pulls it from nowhere', () => {
+    const ours = services.filter(([, { image }]) => image === 'enrich:local');
+    expect(ours.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['worker']);
+    const others = ours.filter(([, { build }]) => build === undefined);
+    expect(others.filter(([, service]) => service.pull_policy !== 'never')).toEqual([]);
   });
 
   it('gives a worker longer to end than a call in flight may need', () => {
@@ -107,7 +122,14 @@ describe('docker-compose.yml', () => {
       expect(Object.keys(compose.volumes)).toContain(name);
       expect(compose.services[name]!.volumes).toContain(`${name}:/var/lib/postgresql/data`);
     }
-    expect(compose.services['worker']!.volumes).toContain('${EXPORTS_DIRECTORY:-./exports}:/exports:ro');
+    for (const name of ['worker', 'cli'])
+      expect(compose.services[name]!.volumes).toContainEqual({
+        type: 'bind',
+        source: '${EXPORTS_DIRECTORY:-./exports}',
+        target: '/exports',
+        read_only: true,
+        bind: { create_host_path: false },
+      });
   });
 
   it('can run several workers: no name and no port of the machine is taken by one', () => {
@@ -117,9 +139,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('pins every image that it does not build', () => {
-    const images = services
-      .filter(([, service]) => service.build === undefined)
-      .map(([, { image }]) => image);
+    const images = services.filter(([, { image }]) => image !== 'enrich:local').map(([, { image }]) => image);
     expect(images.filter((image) => !/:v?\d+\.\d+(\.\d+)?$/.test(image ?? ''))).toEqual([]);
   });
 
