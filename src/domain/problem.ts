@@ -4,16 +4,16 @@ import { visibleInLine } from './text/visible.ts';
 export const exitCodes = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;
 
 /**
- * A failure that a person is meant to read: what is wrong, where, and what to do next.
+ * A failure for people to read: what is wrong, where, and what to do next.
  *
- * `type` is a stable name in dotted form (`export.unclosed-quote`, `setting.invalid`): programs branch on it and
- * Temporal shows it as the failure's type. The message never holds a secret or a cell of the export.
+ * `type` is a stable dotted name (`export.unclosed-quote`, `setting.invalid`). Programs branch on it, and
+ * Temporal shows it as the type of the failure. The message never has a secret or a cell of the export.
  */
 export class Problem extends Error {
   readonly type: string;
-  /** File and row, request, or setting, as a person would look for it. */
+  /** File and row, request, or setting. */
   readonly where: string | undefined;
-  /** The next step, as an instruction. */
+  /** The next step, as an imperative. */
   readonly next: string;
   readonly exitCode: number;
 
@@ -30,12 +30,12 @@ export class Problem extends Error {
     this.exitCode = options.exitCode ?? exitCodes.failed;
   }
 
-  /** What the other side of a wire advises, in its own words and without anything that was sent to it. */
+  /** The service's own advice, without anything that was sent to it. */
   get advice(): readonly string[] {
     return this.cause instanceof Problem ? this.cause.advice : [];
   }
 
-  /** The lines that a terminal shows. */
+  /** The failure as lines for a terminal. */
   explain(): string {
     const where = this.where === undefined ? '' : `\n  where: ${visibleInLine(this.where)}`;
     const advice = this.advice.map((each) => `\n  the service says: ${visibleInLine(each)}`).join('');

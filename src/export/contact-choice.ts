@@ -1,37 +1,42 @@
 import { escapeLiteral } from 'pg';
 import { parseCursor } from '../people/read-changes.ts';
 
-/** Which contacts are exported; what is not said leaves nobody out. */
+/** Criteria for exported contacts; an absent criterion selects all. */
 export interface ContactChoice {
   readonly source?: string | undefined;
   /** Contacts that this run asked for or filled. */
   readonly runId?: string | undefined;
-  /** Contacts that changed after this cursor of the feed. */
+  /** Contacts that changed after this cursor of the change feed. */
   readonly since?: string | undefined;
 }
 
 /**
- * Over `c`, a contact: its entries on the suppression list, by its columns and by what its row of the export says of it, where
- * that is still kept.
+ * Entries of the suppression list for the contact `c`, by its columns and by its row of the export, if that
+ * is still staged.
  */
-const isListedContact = `
-  select 1 from unnest((select r.keys from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number)
+const suppressedContact = `
+  select 1
+  from unnest((select r.keys from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number)
       || array['email:' || c.email, 'person:' || c.person_id, 'profile:' || c.profile_url]) as identity_key,
-    suppression_hashes(identity_key) as form (key_hash) join suppressed_keys s using (key_hash)
+    suppression_hashes(identity_key) as form (key_hash)
+  join suppressed_keys s using (key_hash)
   union all
-  select 1 from suppression_entries e, unnest(array[split_part(c.email, '@', 2), c.organization_domain]) as theirs (domain)
-  where e.kind = 'domain' and (theirs.domain = e.domain or theirs.domain like '%.' || e.domain)`;
+  select 1
+  from suppression_entries e,
+    unnest(array[split_part(c.email, '@', 2), c.organization_domain]) as of_contact (domain)
+  where e.kind = 'domain'
+    and (of_contact.domain = e.domain or of_contact.domain like '%.' || e.domain)`;
 
 /**
- * The condition, over `enriched_contacts c`, that a contact is chosen and not on the suppression list. As text, because COPY takes
- * no parameters: values are quoted by the driver.
+ * The SQL condition that the contact `enriched_contacts c` is selected and not suppressed. Values are quoted
+ * literals, because COPY accepts no parameters.
  */
-export function isChosen({ source, runId, since }: ContactChoice): string {
+export function isSelected({ source, runId, since }: ContactChoice): string {
   const conditions = [
     ...(source === undefined ? [] : [`c.source = ${escapeLiteral(source)}`]),
     ...(runId === undefined ? [] : [`c.run_id = ${escapeLiteral(runId)}`]),
     ...(since === undefined ? [] : [changedSince(since)]),
-    `not exists (select 1 from suppression_entries) or not exists (${isListedContact})`,
+    `not exists (select 1 from suppression_entries) or not exists (${suppressedContact})`,
   ];
   return conditions.map((condition) => `(${condition})`).join(' and ');
 }

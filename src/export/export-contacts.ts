@@ -1,9 +1,9 @@
 import { to as copyTo } from 'pg-copy-streams';
 import type { Readable } from 'node:stream';
 import type { Warehouse } from '../db/database.ts';
-import { isChosen, type ContactChoice } from './contact-choice.ts';
+import { isSelected, type ContactChoice } from './contact-choice.ts';
 
-/** The columns of `enriched_contacts` that are exported, in this order. */
+/** The exported columns of `enriched_contacts`, in order. */
 export const exportedColumns = [
   'source',
   'contact_id',
@@ -33,19 +33,19 @@ export const exportedColumns = [
 export type ExportedColumn = (typeof exportedColumns)[number];
 
 /**
- * A cell that a spreadsheet would calculate: it is a formula that begins with one of these. An international phone
- * number begins with one as well, and is harmless.
+ * Cells that a spreadsheet would calculate. An international phone number also begins with `+` and is
+ * harmless.
  */
 const formula = String.raw`^[=+\-@\t\r]`;
 const phoneNumber = String.raw`^\+[0-9][0-9 ().-]*$`;
 
 /**
- * Reads contacts as CSV (RFC 4180, UTF-8, a header), in the order of their keys, as the database sends them: memory
- * does not grow with their number. People on the suppression list are left out. A cell that a spreadsheet would take
- * for a formula gets an apostrophe in front.
+ * Exports contacts as CSV (RFC 4180, UTF-8, with a header), in the order of their keys, with bounded memory.
+ * Suppressed people are left out. A cell that a spreadsheet would read as a formula gets a leading
+ * apostrophe.
  *
- * @param take gets the bytes; what it throws ends the export
- * @returns how many contacts there were; undefined where `take` has not read them all
+ * @param take receives the bytes; its error ends the export
+ * @returns the number of contacts; undefined if `take` did not read all bytes
  */
 export async function exportContacts(
   { pool }: Warehouse,
@@ -60,21 +60,21 @@ export async function exportContacts(
       copyTo(`copy (${statementOf(choice, columns)}) to stdout with (format csv, header true)`),
     );
     await take(rows);
-    // Whoever reads has had enough (such as `head`): then the rows are still being sent.
+    // The reader (such as `head`) stopped early, so rows are still being sent.
     if (!rows.readableEnded) return undefined;
     failed = false;
     return rows.rowCount;
   } finally {
-    // In the middle of a COPY a connection is of no use to anybody else.
+    // A connection within a COPY cannot be reused.
     client.release(failed);
   }
 }
 
-/** Columns are names of ours. */
+/** The columns are constants, so they need no quoting. */
 function statementOf(choice: ContactChoice, columns: readonly ExportedColumn[]): string {
   return `select ${columns.map(exported).join(', ')}
     from enriched_contacts c
-    where ${isChosen(choice)}
+    where ${isSelected(choice)}
     order by c.source, c.contact_id`;
 }
 
@@ -82,5 +82,6 @@ function exported(column: ExportedColumn): string {
   if (column === 'enriched_at') return `to_char(c.enriched_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as enriched_at`;
   if (column === 'organization_employees') return 'c.organization_employees';
   const text = column === 'departments' ? `array_to_string(c.departments, '; ')` : `c.${column}`;
-  return `case when ${text} ~ '${formula}' and ${text} !~ '${phoneNumber}' then '''' || ${text} else ${text} end as ${column}`;
+  const isFormula = `${text} ~ '${formula}' and ${text} !~ '${phoneNumber}'`;
+  return `case when ${isFormula} then '''' || ${text} else ${text} end as ${column}`;
 }

@@ -2,7 +2,7 @@ import type { DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import { countedPeople, nounFor } from '../domain/text/counted.ts';
-import { askOf, mostCredible } from '../domain/money/credit-rules.ts';
+import { askOf, maxCredibleCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import { lateKindsOf, type LateKind } from '../domain/late-results/awaited-results.ts';
 import {
@@ -177,7 +177,7 @@ function refusalOf(
   const { creditsConsumed: credits, creditsProblem } = content;
   if (content.people.length === 0 && credits !== undefined && credits > 0n)
     return { reason: 'it states a price and names nobody', pauses: false };
-  const most = mostCredible(askOf(attempt.options), attempt.people);
+  const most = maxCredibleCredits(askOf(attempt.options), attempt.people);
   const isCredible = credits === undefined || most === undefined || credits <= most;
   if (isCredible && creditsProblem !== 'too-large') return undefined;
   return { reason: 'a delivery was billed more than its call can cost', pauses: true };

@@ -216,8 +216,8 @@ function ceilingOf(text: string | undefined, waterfall: boolean): string | null 
   }
   if (text === undefined) {
     throw usage(
-      'a waterfall has no fixed price, and no ceiling is set',
-      'say what one person may cost at most, such as --max-credits-per-person 20, or leave the waterfall out',
+      'a waterfall has no fixed price, and the run has no maximum per person',
+      'add --max-credits-per-person, such as 20, or remove --waterfall',
     );
   }
   const credits = parseCredits(text);

@@ -2,17 +2,17 @@ import type { ImportColumn, ImportField } from './importer.ts';
 import { sameValue } from './same-value.ts';
 
 /**
- * When a value of ours is written over what the CRM has.
- *
+ * When the warehouse's value is written to a CRM field.
  * - `fill`: the CRM's cell was blank in the newest export.
- * - `overwrite-older`: our value was observed after the CRM changed the record; without that time, as `fill`.
+ * - `overwrite-older`: the value was observed after the CRM last changed the record; without that time, as
+ *   `fill`.
  * - `overwrite-if-verified`: the address is verified, or the phone number is valid and may be called.
- * - `never`: not at all; the difference is reported.
+ * - `never`: not written; the report shows the difference.
  */
 export const fieldPolicies = ['fill', 'overwrite-older', 'overwrite-if-verified', 'never'] as const;
 export type FieldPolicy = (typeof fieldPolicies)[number];
 
-/** An address in a CRM decides who a record is, so it is never written without being told to. */
+/** A CRM identifies a record by its address, so addresses are written only on request. */
 export const defaultPolicies: Readonly<Record<ImportField, FieldPolicy>> = {
   first_name: 'fill',
   last_name: 'fill',
@@ -27,7 +27,7 @@ export const defaultPolicies: Readonly<Record<ImportField, FieldPolicy>> = {
   linkedin_url: 'fill',
 };
 
-/** What became of one field of one contact. Every field gets exactly one. */
+/** Decisions about one field of one contact. Every field gets exactly one. */
 export const fieldDecisions = [
   'filled',
   'overwritten',
@@ -44,28 +44,28 @@ export const fieldDecisions = [
 export type FieldDecision = (typeof fieldDecisions)[number];
 
 export interface FieldFacts {
-  /** The cell of the newest export; undefined where the export has no such column. */
+  /** The cell of the newest export; undefined without such a column. */
   readonly theirs: string | undefined;
-  /** What the warehouse knows; null where nothing is known. */
+  /** The warehouse's value; null without one. */
   readonly ours: string | null;
   readonly observedAt: Date | null;
-  /** When the CRM last changed the record, by its own column. */
+  /** When the CRM last changed the record, from its own column. */
   readonly modifiedAt: Date | null;
   /** The address is verified, or the number valid. */
   readonly isVerified: boolean;
   /** The number must not be called. */
   readonly isDoNotCall: boolean;
-  /** The person works elsewhere now: a record is not moved to another company silently. */
+  /** The person has another employer now, so the record is not moved to another company without a report. */
   readonly hasChangedJob: boolean;
 }
 
-/** Fields of which a new employer is the reason. */
+/** Fields that change with the employer. */
 const jobFields: ReadonlySet<ImportField> = new Set(['title', 'email', 'phone', 'organization_name']);
 
 /**
  * Decides whether one field is written. Pure.
  *
- * A column that the export did not have is never written: whether the CRM's cell is blank is not known.
+ * A field without a column in the export is never written, because the CRM's cell is unknown.
  */
 export function decideField(
   field: ImportField,
@@ -83,7 +83,7 @@ export function decideField(
   if (!mayWrite(policy, isBlank, facts)) return 'kept';
   if (column.listedValues) return 'refused: listed values';
   if (erasingCell !== undefined && ours.trim() === erasingCell) return 'refused: erases the field';
-  // Counted as the importers count: in UTF-16 code units, which is never less than characters.
+  // UTF-16 code units, as importers count; never fewer than characters.
   if (column.longest !== undefined && ours.length > column.longest) return 'refused: too long';
   return isBlank ? 'filled' : 'overwritten';
 }

@@ -1,4 +1,4 @@
-/** A field of a contact that a CRM's importer can take. Names are ours; `Importer.columns` has the CRM's headers. */
+/** Fields of a contact that a CRM's importer accepts. `Importer.columns` has the CRM's headers. */
 export const importFields = [
   'first_name',
   'last_name',
@@ -15,45 +15,46 @@ export const importFields = [
 export type ImportField = (typeof importFields)[number];
 
 export interface ImportColumn {
-  /** The header that the importer maps to the field by itself. */
+  /** The header that the importer recognises. */
   readonly header: string;
-  /** Further headers under which an export of this CRM shows the field. */
+  /** Further headers of the field in exports of this CRM. */
   readonly alsoExportedAs?: readonly string[];
-  /** Characters that the field holds; a longer value fails the row. */
+  /** Maximum length in characters; a longer value fails the row. */
   readonly longest?: number;
   /**
-   * The CRM may take only listed values, which we do not know: nothing is written, and the value goes into the report.
+   * The CRM may accept only values of a list that is not known: nothing is written, and the report has the
+   * value.
    */
   readonly listedValues?: true;
 }
 
-/** What one CRM's importer takes. Facts with their sources are in docs/crm-import.md. */
+/** Properties of one CRM's importer. docs/crm-import.md has the sources. */
 export interface Importer {
-  /** The source that contacts of this CRM are filed under. */
+  /** The source name of this CRM's contacts. */
   readonly source: string;
   readonly title: string;
   readonly idHeader: string;
-  /** What a record id of this CRM looks like: anything else is no id, and would update nothing or another record. */
+  /** Format of this CRM's record ids. Any other text would update no record or a wrong one. */
   readonly idPattern: RegExp;
   readonly columns: Readonly<Partial<Record<ImportField, ImportColumn>>>;
-  /** Headers under which an export shows when a record was last changed. */
+  /** Headers of the time at which the CRM last changed a record. */
   readonly modifiedHeaders: readonly string[];
   /** Limits of one file: records without the header, and bytes. */
   readonly mostRows: number;
   readonly mostBytes: number;
   readonly byteOrderMark: boolean;
   readonly lineEnd: '\n' | '\r\n';
-  /** A cell that is exactly this erases the field. */
+  /** A cell with exactly this text erases the field. */
   readonly erasingCell?: string;
-  /** What a person does with the files, in one sentence. */
+  /** How to import the files, in one sentence. */
   readonly instruction: string;
-  /** A command that imports one file, where the CRM has one. */
+  /** A command that imports one file, if the CRM has one. */
   readonly command?: (file: string) => string;
 }
 
 const megabyte = 1_000_000;
 
-/** The importers that files can be written for, by the name of `enrich export --for`. */
+/** Supported importers, by the value of `enrich export --for`. */
 export const importers = {
   hubspot: {
     source: 'hubspot',
@@ -74,7 +75,7 @@ export const importers = {
       linkedin_url: { header: 'LinkedIn URL', alsoExportedAs: ['hs_linkedin_url', 'LinkedIn'] },
     },
     modifiedHeaders: ['Last Modified Date', 'lastmodifieddate', 'hs_lastmodifieddate'],
-    // Paid plans take 512 MB and 1,048,576 rows with the header; free tools take 20 MB.
+    // Paid plans accept 512 MB and 1,048,576 rows with the header; free tools accept 20 MB.
     mostRows: 1_048_575,
     mostBytes: 20 * megabyte,
     byteOrderMark: false,
@@ -94,7 +95,8 @@ export const importers = {
       phone: { header: 'Phone', longest: 40 },
       mobile_phone: { header: 'MobilePhone', alsoExportedAs: ['Mobile', 'Mobile Phone'], longest: 40 },
       city: { header: 'MailingCity', alsoExportedAs: ['Mailing City'], longest: 40 },
-      // With state and country picklists only listed values pass, and whether an org has them the export does not tell.
+      // Orgs with state and country picklists accept only listed values, and the export does not show whether
+      // an org has them.
       state: { header: 'MailingState', alsoExportedAs: ['Mailing State/Province'], listedValues: true },
       country: { header: 'MailingCountry', alsoExportedAs: ['Mailing Country'], listedValues: true },
     },
@@ -173,11 +175,12 @@ export const importers = {
     byteOrderMark: true,
     lineEnd: '\r\n',
     instruction:
-      'Import each file with a data map that takes "Contact" as the alternate key: a CSV is no re-import of a workbook.',
+      'Import each file with a data map that uses "Contact" as the alternate key; ' +
+      'a CSV file cannot be re-imported as a workbook.',
   },
 } as const satisfies Record<string, Importer>;
 
 export type ImporterName = keyof typeof importers;
 
-/** The names that `--for` takes. */
+/** The values of `--for`. */
 export const importerNames = Object.keys(importers) as ImporterName[];

@@ -5,7 +5,7 @@ import { importFields, type ImportField } from './importer.ts';
 export type FieldPolicies = Readonly<Record<ImportField, FieldPolicy>>;
 
 /**
- * The default policies with those that a person has chosen over them.
+ * Reads a user's policies and adds the defaults of the other fields.
  *
  * @param chosen field → policy, such as the content of a policy file
  * @param where the file or flag, for the error
@@ -17,12 +17,13 @@ export function readPolicies(
   defaults: FieldPolicies = defaultPolicies,
 ): FieldPolicies {
   if (typeof chosen !== 'object' || chosen === null || Array.isArray(chosen))
-    throw invalid('the policies are no list of fields', where);
+    throw invalid('the policies are not an object of fields', where);
   const entries = Object.entries(chosen).map(([name, value]): [ImportField, FieldPolicy] => {
     const field = importFields.find((each) => each === name);
-    if (field === undefined) throw invalid(`there is no field "${name}"`, where);
+    if (field === undefined) throw invalid(`"${name}" is not a field`, where);
     const policy = fieldPolicies.find((each) => each === value);
-    if (policy === undefined) throw invalid(`"${String(value)}" is no policy of ${field}`, where);
+    if (policy === undefined)
+      throw invalid(`"${String(value)}" is not a policy for the field ${field}`, where);
     return [field, policy];
   });
   return { ...defaults, ...Object.fromEntries(entries) };

@@ -3,7 +3,7 @@ import { comparisonForm, organizationForm } from '../identity/normalise.ts';
 import { parseProfileUrl } from '../identity/profile-url.ts';
 import type { ImportField } from './importer.ts';
 
-/** Whether two values of a field mean the same, so that spelling is no conflict. */
+/** Whether two values of a field are equal except for their spelling. */
 export function sameValue(field: ImportField, one: string, other: string): boolean {
   const form = forms[field];
   return form(one) === form(other);
@@ -26,13 +26,14 @@ const forms: Readonly<Record<ImportField, (text: string) => string>> = {
 };
 
 /**
- * Digits by which numbers are compared: exports mix national and international spelling, and country prefixes differ in
+ * Number of compared digits: exports mix national and international spelling, and country prefixes differ in
  * length.
  */
 const comparedDigits = 9;
 
 /**
- * The end of the number without its extension. Two numbers that only end alike count as same, and nothing is written.
+ * The last digits of the number without its extension. Numbers with equal last digits count as the same, so
+ * nothing is written.
  */
 function phoneForm(text: string): string {
   const number = text.replace(/\s*(?:;?\s*ext\.?=?|x|#)\s*\d+\s*$/i, '');

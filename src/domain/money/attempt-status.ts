@@ -1,22 +1,22 @@
 interface AttemptStatusFacts {
-  /** The price is not settled yet: the worst case stays reserved. */
+  /** The worst case stays reserved, because the cost is not settled. */
   readonly holdsCredits: boolean;
-  /** The service may have been asked. */
+  /** The service may have processed the call. */
   readonly mayBeBilled: boolean;
-  /** Its people count as asked for. */
+  /** Its people count as asked. */
   readonly asked: boolean;
 }
 
 /** Statuses of an attempt. Part of the public surface. */
 export const attemptStatusFacts = {
-  /** Admitted, and not recorded yet. */
+  /** Admitted and not recorded yet. */
   admitted: { holdsCredits: true, mayBeBilled: true, asked: false },
-  /** Answered; some results come later. */
+  /** Answered; late results are awaited. */
   awaiting: { holdsCredits: true, mayBeBilled: true, asked: true },
-  /** The answer was lost: only a person or a late result decides. */
+  /** The answer was lost. Only a person's decision or a late result settles the attempt. */
   unknown: { holdsCredits: true, mayBeBilled: true, asked: true },
   settled: { holdsCredits: false, mayBeBilled: true, asked: true },
-  /** The service refused the call, and billed nothing. */
+  /** The service refused the call and billed nothing. */
   refused: { holdsCredits: false, mayBeBilled: false, asked: false },
   /** A person decided that nothing was billed. */
   released: { holdsCredits: false, mayBeBilled: false, asked: false },
@@ -24,14 +24,14 @@ export const attemptStatusFacts = {
 
 export type AttemptStatus = keyof typeof attemptStatusFacts;
 
-/** Every status once. */
+/** All statuses. */
 export const attemptStatuses = Object.keys(attemptStatusFacts) as readonly AttemptStatus[];
 
-/** Attempts whose worst case is reserved. */
+/** Statuses with a reservation. */
 export const holdingStatuses = attemptStatuses.filter((status) => attemptStatusFacts[status].holdsCredits);
 
-/** Attempts whose people were asked for. */
+/** Statuses whose people count as asked. */
 export const askedStatuses = attemptStatuses.filter((status) => attemptStatusFacts[status].asked);
 
-/** Attempts that cost nothing. */
+/** Statuses without costs. */
 export const freeStatuses = attemptStatuses.filter((status) => !attemptStatusFacts[status].mayBeBilled);

@@ -1,15 +1,15 @@
 import { budgetPeriods, periodNames, startOfPeriod, type BudgetPeriod } from './budget-periods.ts';
 
-/** The budget of a run, or of a period. */
+/** The budget of a run or of a period. */
 export type BudgetName =
   | { readonly kind: 'run'; readonly runId: string }
-  /** `name`: `2026-11-21` of a day; undefined: the present period. */
+  /** `name` is `2026-11-21` for a day; undefined: the current period. */
   | { readonly kind: 'period'; readonly period: BudgetPeriod; readonly name: string | undefined };
 
 /**
  * Reads the name of a budget: `run:ID`, `day`, `month`, `day:2026-11-21`, `month:2026-11`.
  *
- * @returns undefined where the text is none
+ * @returns undefined for any other text
  */
 export function parseBudgetName(text: string): BudgetName | undefined {
   const [, kind, name] = /^(\w+)(?::(.+))?$/.exec(text) ?? [];
@@ -17,15 +17,15 @@ export function parseBudgetName(text: string): BudgetName | undefined {
   const period = periodNames.find((each) => each === kind);
   if (period === undefined) return undefined;
   if (name !== undefined && startOfPeriod(period, name) === undefined) return undefined;
-  // `day:` has no name, and is not the present day either.
+  // `day:` is no valid name.
   return text.endsWith(':') ? undefined : { kind: 'period', period, name };
 }
 
 /**
- * When the period of a budget is over and the next one begins.
+ * The end of a budget's period, when the next period begins.
  *
  * @param budgetId as in the table `budgets`
- * @returns undefined for a run's own budget: it has no period
+ * @returns undefined for a run's budget, which has no period
  */
 export function endOfPeriod(budgetId: string): Date | undefined {
   const budget = parseBudgetName(budgetId);

@@ -2,16 +2,19 @@ import { isDate } from '../text/moment.ts';
 import type { Credits } from './decimal.ts';
 
 interface Period {
-  /** The name of the present period, as a format of PostgreSQL's `to_char`. Names sort by time. */
+  /** Format of the period's name for PostgreSQL's `to_char`. Names sort by time. */
   readonly format: string;
   readonly example: string;
-  /** The first day of a period by its name, `2026-11-01`; no date of the calendar where the text is no name. */
+  /** The first day of a period by its name, `2026-11-01`; for an invalid name, no calendar date. */
   readonly firstDay: (name: string) => string;
   /** @param start midnight of the first day */
   readonly next: (start: Date) => Date;
 }
 
-/** Periods that have a budget each, in UTC: `day` has MAX_CREDITS_PER_DAY, the budgets `day:2026-11-21`, … */
+/**
+ * Periods with a budget, in UTC. `day` has the setting MAX_CREDITS_PER_DAY and budgets such as
+ * `day:2026-11-21`.
+ */
 export const budgetPeriods = {
   day: {
     format: 'YYYY-MM-DD',
@@ -29,27 +32,32 @@ export const budgetPeriods = {
 
 export type BudgetPeriod = keyof typeof budgetPeriods;
 
-/** What a process's settings allow in each period; undefined: no limit. */
+/** Limits of a process's settings for each period; undefined: no limit. */
 export type PeriodLimits = { readonly [Name in BudgetPeriod]?: Credits | undefined };
 
+/** The name of a period's setting. */
 export type PeriodSetting = `MAX_CREDITS_PER_${Uppercase<BudgetPeriod>}`;
 
-/** Every period once. */
+/** All periods. */
 export const periodNames = Object.keys(budgetPeriods) as readonly BudgetPeriod[];
 
-/** `MAX_CREDITS_PER_DAY` */
+/** The setting of a period: `MAX_CREDITS_PER_DAY`. */
 export function settingOfPeriod(period: BudgetPeriod): PeriodSetting {
   return `MAX_CREDITS_PER_${period.toUpperCase() as Uppercase<BudgetPeriod>}`;
 }
 
-/** Names of budgets for help and errors: `run:ID, day, month, day:2026-11-21, month:2026-11`. */
+/** The forms of budget names, for help and errors. */
 export const budgetNameForms = [
   'run:ID',
   ...periodNames,
   ...periodNames.map((period) => `${period}:${budgetPeriods[period].example}`),
 ].join(', ');
 
-/** @returns midnight of the first day, or undefined where the text is no name of such a period */
+/**
+ * The start of a period.
+ *
+ * @returns midnight of its first day in UTC; undefined if the period has no such name
+ */
 export function startOfPeriod(period: BudgetPeriod, name: string): Date | undefined {
   const day = budgetPeriods[period].firstDay(name);
   return isDate(day) ? new Date(`${day}T00:00:00Z`) : undefined;

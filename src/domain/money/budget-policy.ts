@@ -1,14 +1,17 @@
-/** What a run does where a budget has no credits left: end, with the rest over budget, or wait for credits. */
+/**
+ * What a run does when a budget is exhausted: finish with the remaining rows as `over_budget`, or pause until
+ * credits are available.
+ */
 export type BudgetPolicy = 'finish' | 'pause';
 
 /**
- * What a run does where this budget is empty.
+ * The policy of a run for an exhausted budget.
  *
- * Where its owner said nothing, its own budget ends it: that is a word on the whole run. A day's or a month's budget is
- * about the pace of all runs, and fills up again: the run waits for it.
+ * Without a choice of the user, a run's own budget finishes the run, because it limits the whole run. The
+ * budget of a period limits the pace of all runs and refills, so it pauses the run.
  *
  * @param budgetId as in the table `budgets`
- * @param policy what the owner of the run said, for every budget
+ * @param policy the user's choice for every budget; null: none
  */
 export function policyOf(budgetId: string, policy: BudgetPolicy | null): BudgetPolicy {
   return policy ?? (budgetId.startsWith('run:') ? 'finish' : 'pause');

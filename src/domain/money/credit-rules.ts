@@ -1,19 +1,17 @@
 import { parseCredits, wholeCredits, type Credits } from './decimal.ts';
 import { Problem, exitCodes } from '../problem.ts';
 
-/** What is asked for about each person, as far as it has a price. */
+/** The requested data of each person that have a price. */
 export interface Ask {
-  /**
-   * `email` costs nothing beyond the record it belongs to; `phone` costs eight credits where a mobile phone comes back.
-   */
+  /** `email` is included in the record's price; `phone` costs eight credits if a mobile phone is returned. */
   readonly reveal?: readonly string[];
-  /** Look-ups at further vendors have no fixed price: any entry needs `maxCreditsPerPerson`. */
+  /** Lookups at further vendors have no fixed price, so any entry needs `maxCreditsPerPerson`. */
   readonly waterfall?: readonly string[];
   /** Maximum credits per person, set by the run's owner; applies only with a waterfall. */
   readonly maxCreditsPerPerson?: Credits | undefined;
 }
 
-/** A run's options, as far as they have a price; the ceiling is kept as text in the database. */
+/** The priced part of a run's options; the database stores the ceiling as text. */
 export function askOf(options: {
   readonly reveal: readonly string[];
   readonly waterfall: readonly string[];
@@ -27,18 +25,20 @@ export function askOf(options: {
   };
 }
 
-/** Limits of the interface document: 1 credit for demographics or email, 8 more when a mobile phone is returned. */
+/**
+ * Prices of the interface document: 1 credit for demographics or email, 8 more if a mobile phone is returned.
+ */
 const record = wholeCredits(1);
 const mobilePhone = wholeCredits(8);
 
-/** Until a team has a history of its own: seven people in ten are found, three in ten with a mobile phone. */
+/** Assumed before a team has a history: 70 % of people are found, 30 % have a mobile phone. */
 const foundInHundred = 70n;
 const mobileInHundred = 30n;
 
 /**
- * The most that one person can cost: what is reserved before a call.
+ * The maximum cost of one person, which a call reserves.
  *
- * @throws Problem `credits.no-ceiling` where a waterfall is asked for without a ceiling
+ * @throws Problem `credits.no-ceiling` for a waterfall without a ceiling
  */
 export function worstCaseCredits(ask: Ask): Credits {
   const table = record + (asksFor(ask, 'phone') ? mobilePhone : 0n);
@@ -47,10 +47,10 @@ export function worstCaseCredits(ask: Ask): Credits {
 }
 
 /**
- * The most that a call can still cost in all once its answer is there: what the answer was billed for, and a mobile
- * phone for everybody who was found. Only phones have a price that does not depend on a vendor.
+ * The maximum total cost of a call after its answer: the billed credits, and a mobile phone for every found
+ * person. Only phones have a price that does not depend on a vendor.
  *
- * @param answered what the answer says that it cost
+ * @param answered credits that the answer reports
  * @param found people in the answer
  */
 export function worstCaseWithPhones(answered: Credits, found: number): Credits {
@@ -58,18 +58,18 @@ export function worstCaseWithPhones(answered: Credits, found: number): Credits {
 }
 
 /**
- * The most that a delivery can state as its price and be believed: twice what its call can cost by the interface's
- * prices or the ceiling of a waterfall. A plan can have other prices than the document.
+ * The maximum price that a delivery can credibly state: twice the call's maximum cost, because a plan can
+ * have other prices than the interface document.
  *
- * @param people who were asked for
- * @returns undefined for a waterfall without a ceiling, which can cost anything
+ * @param people people of the call
+ * @returns undefined for a waterfall without a ceiling, which can cost any amount
  */
-export function mostCredible(ask: Ask, people: number): Credits | undefined {
+export function maxCredibleCredits(ask: Ask, people: number): Credits | undefined {
   if ((ask.waterfall?.length ?? 0) > 0 && ask.maxCreditsPerPerson === undefined) return undefined;
   return 2n * worstCaseCredits(ask) * BigInt(people);
 }
 
-/** What one person costs on average as long as nothing better is known. A waterfall counts in full. */
+/** The average cost of one person, assumed without a history. A waterfall counts with its ceiling. */
 export function expectedCredits(ask: Ask): Credits {
   const table =
     (record * foundInHundred) / 100n + (asksFor(ask, 'phone') ? (mobilePhone * mobileInHundred) / 100n : 0n);
@@ -77,7 +77,7 @@ export function expectedCredits(ask: Ask): Credits {
   return ceiling > table ? ceiling : table;
 }
 
-/** The least that one person can cost: a miss is free, whatever was asked. */
+/** The minimum cost of one person: the service bills no miss. */
 export function minimumCredits(_ask: Ask): Credits {
   return 0n;
 }
@@ -89,10 +89,14 @@ function asksFor(ask: Ask, kind: 'email' | 'phone'): boolean {
 function waterfallCeiling(ask: Ask): Credits {
   if ((ask.waterfall?.length ?? 0) === 0) return 0n;
   if (ask.maxCreditsPerPerson === undefined) {
-    throw new Problem('credits.no-ceiling', 'a waterfall has no fixed price, and no ceiling is set', {
-      next: 'say what one person may cost at most, or leave the waterfall out',
-      exitCode: exitCodes.usage,
-    });
+    throw new Problem(
+      'credits.no-ceiling',
+      'a waterfall has no fixed price, and the run has no maximum per person',
+      {
+        next: 'add --max-credits-per-person, or remove --waterfall',
+        exitCode: exitCodes.usage,
+      },
+    );
   }
   return ask.maxCreditsPerPerson;
 }

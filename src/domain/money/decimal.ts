@@ -1,6 +1,6 @@
 /**
- * Credits as exact decimals: money is never a float. A value is a whole number of millionths of a credit, because the
- * service's `credits_consumed` can be fractional; PostgreSQL holds the same value as numeric(20, 6).
+ * Credits as exact decimals: a whole number of millionths of a credit. The service's `credits_consumed` can
+ * be fractional; PostgreSQL stores numeric(20, 6).
  */
 export type Credits = bigint;
 
@@ -9,9 +9,9 @@ const scale = 1_000_000n;
 /**
  * Reads a decimal number of credits.
  *
- * @param text as it stands in JSON, in a flag or in a PostgreSQL numeric: `12`, `0.25`, `1e2`
- * @returns millionths, or undefined where the text is no finite number, is negative, has more than six digits behind
- *   the point, or is beyond numeric(20, 6)
+ * @param text as in JSON, in a flag or in a PostgreSQL numeric: `12`, `0.25`, `1e2`
+ * @returns millionths; undefined if the text is no finite number, is negative, has more than six decimals, or
+ *   exceeds numeric(20, 6)
  */
 export function parseCredits(text: string): Credits | undefined {
   const match = /^\s*(\d{1,20})(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?\s*$/.exec(text);
@@ -35,7 +35,7 @@ export function wholeCredits(count: number): Credits {
   return BigInt(count) * scale;
 }
 
-/** The shortest exact decimal: `12`, `0.25`. This is what is printed and what is sent to PostgreSQL. */
+/** The shortest exact decimal, `12` or `0.25`, for output and for PostgreSQL. */
 export function formatCredits(value: Credits): string {
   const sign = value < 0n ? '-' : '';
   const magnitude = value < 0n ? -value : value;

@@ -1,14 +1,13 @@
 import type { RateLimit } from './rate-limit.ts';
 
 /**
- * How long a number of calls takes under the rate windows.
+ * Estimates the duration of a number of calls under the rate windows, in seconds.
  *
- * A burst uses what is free at once; from then on each window lets its calls through once per window.
+ * A burst uses the free slots at once. Then each window admits its limit once per window.
  *
- * @param calls calls still to be made
- * @param limits the windows, with the slots that are free in each now
- * @param secondsPerCall what one call takes; `concurrency` of them run side by side
- * @returns seconds
+ * @param calls number of remaining calls
+ * @param limits windows with their free slots
+ * @param pace seconds per call, and the number of concurrent calls
  */
 export function estimateSeconds(
   calls: number,

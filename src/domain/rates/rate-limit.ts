@@ -10,10 +10,9 @@ export interface RateLimit {
 const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day: 86_400 };
 
 /**
- * Reads `RATE_LIMITS`: `600/hour`, `20/10s`, several joined by commas, or `unlimited`.
+ * Reads `RATE_LIMITS`: `600/hour`, `20/10s`, several separated by commas, or `unlimited`.
  *
- * The default of the service is 600 an hour; plans differ, so nothing is burnt in.
- *
+ * @param setting name of the setting, for the error
  * @returns the windows, shortest first; empty for `unlimited`
  * @throws Problem `setting.invalid`
  */
@@ -31,13 +30,13 @@ export function parseRateLimits(text: string, setting = 'RATE_LIMITS'): RateLimi
   return limits.sort((a, b) => a.seconds - b.seconds);
 }
 
-/** `20/10s, 600/hour`, as the setting would be written. */
+/** Rate limits in the form of the setting: `20/10s, 600/hour`. */
 export function formatRateLimits(limits: readonly RateLimit[]): string {
   if (limits.length === 0) return 'unlimited';
   return limits.map((limit) => `${limit.calls}/${windowName(limit.seconds)}`).join(', ');
 }
 
-/** The limits that count where several are known for one window: the lowest of each, shortest window first. */
+/** The lowest limit of each window, shortest window first. */
 export function lowestLimits(limits: readonly RateLimit[]): RateLimit[] {
   const lowest = new Map<number, number>();
   for (const { calls, seconds } of limits)
@@ -52,7 +51,7 @@ function windowName(seconds: number): string {
 function invalid(part: string, setting: string): Problem {
   return new Problem('setting.invalid', `"${part.trim()}" is not a rate limit`, {
     where: setting,
-    next: 'write calls and a window: 600/hour, 20/10s, 100/minute; join several by commas; or "unlimited"',
+    next: 'write calls and a window, such as 600/hour or 20/10s; separate several by commas; or write "unlimited"',
     exitCode: exitCodes.usage,
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Halves a group that the service refused as a whole: one person in it may be the reason. Nine of ten are free again
- * after at most four rounds.
+ * Halves a group that the service refused as a whole, because one person in it may be the reason. After at
+ * most four rounds nine of ten people are answered.
  */
 export function halve<Item>(group: readonly Item[]): [Item[], Item[]] {
   const middle = Math.ceil(group.length / 2);

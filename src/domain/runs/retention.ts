@@ -2,8 +2,8 @@ import { parseDuration } from '../text/duration.ts';
 import { Problem, exitCodes } from '../problem.ts';
 
 /**
- * What is only kept for a time: bodies of answers, bodies of deliveries that took effect and of those that were set aside
- * without one, the rows of exports as they were staged, observations that newer ones have replaced, and changes of the
+ * Kinds of data with a retention period: bodies of answers, bodies of applied deliveries, bodies of
+ * deliveries without effect (`quarantine`), staged rows of exports, replaced observations, and changes of the
  * feed.
  */
 export const retained = [
@@ -16,34 +16,38 @@ export const retained = [
 ] as const;
 export type Retained = (typeof retained)[number];
 
-/** So long the service can be asked again what it delivered: until then a delivery without effect is its only trace. */
+/**
+ * The service keeps its results for 30 days; until then a delivery without effect may be the only copy of a
+ * result.
+ */
 const shortestQuarantineSeconds = 30 * 86_400;
 
-/** For how many seconds each is kept; what is not named is kept for ever. */
+/** Retention period of each kind in seconds; undefined: keep forever. */
 export type Retention = { readonly [Kind in Retained]?: number };
 
 /**
- * Reads `RETENTION`, such as `answers=90d,deliveries=90d,quarantine=365d,staging=30d`. Empty: everything is kept.
+ * Reads `RETENTION`, such as `answers=90d,deliveries=90d,quarantine=365d,staging=30d`. Empty: keep everything
+ * forever.
  *
  * @throws Problem `setting.invalid`
  */
 export function parseRetention(setting: string): Retention {
   const retention: { [Kind in Retained]?: number } = {};
   for (const part of setting.split(',').filter((each) => each.trim() !== '')) {
-    const [name = '', value = ''] = part.split('=').map((word) => word.trim());
+    const [name = '', value = ''] = part.split('=').map((side) => side.trim());
     const kind = retained.find((known) => known === name);
     if (kind === undefined) {
-      throw new Problem('setting.invalid', `RETENTION knows nothing named "${name}"`, {
+      throw new Problem('setting.invalid', `RETENTION has the unknown kind "${name}"`, {
         where: 'RETENTION',
-        next: `write for example answers=90d,deliveries=90d,quarantine=365d,staging=30d`,
+        next: `write kinds (${retained.join(', ')}) with a duration each, such as answers=90d,staging=30d`,
         exitCode: exitCodes.usage,
       });
     }
     const seconds = parseDuration(value, 'RETENTION');
     if (kind === 'quarantine' && seconds < shortestQuarantineSeconds) {
-      throw new Problem('setting.invalid', `RETENTION keeps deliveries without effect for ${value} only`, {
+      throw new Problem('setting.invalid', `RETENTION keeps deliveries without effect for only ${value}`, {
         where: 'RETENTION',
-        next: 'write quarantine=30d or more, better a year: a later release may understand them',
+        next: 'write quarantine=30d or more; with a year, a later release may still read them',
         exitCode: exitCodes.usage,
       });
     }

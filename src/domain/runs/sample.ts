@@ -1,15 +1,15 @@
-/** People who are alike in what is known of them. */
+/** A group of people with similar known data. */
 export interface Stratum {
   readonly name: string;
   readonly size: number;
 }
 
 /**
- * Chooses a sample that stands for all: from each stratum in proportion to its size (largest remainder), and within it
+ * Chooses a representative sample: from each stratum in proportion to its size (largest remainder method),
  * evenly spread over the order of the file. The same strata give the same sample.
  *
- * @param people how many are wanted; all of them where there are no more
- * @returns places within each stratum, from 1, ascending
+ * @param people size of the sample; all people if there are fewer
+ * @returns positions within each stratum, from 1, ascending
  */
 export function chooseSample(strata: readonly Stratum[], people: number): Map<string, number[]> {
   const total = strata.reduce((sum, { size }) => sum + size, 0);
@@ -26,7 +26,7 @@ export function chooseSample(strata: readonly Stratum[], people: number): Map<st
   return new Map(shares.map(({ name, size, count }) => [name, spread(size, count)]));
 }
 
-/** So many of the places from 1 to `size`, each in the middle of its part. */
+/** `count` positions from 1 to `size`, each in the middle of its part. */
 function spread(size: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => Math.floor(((2 * index + 1) * size) / (2 * count)) + 1);
 }

@@ -1,6 +1,6 @@
 import { clockGaps } from './time-zone.ts';
 
-/** What each shorthand stands for. */
+/** The five fields of each shorthand. */
 const shorthands: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
   '@daily': '0 0 * * *',
@@ -13,7 +13,7 @@ interface Field {
   readonly name: string;
   readonly from: number;
   readonly to: number;
-  /** Names of the values, beginning with that of `from`. */
+  /** Names of the values, from `from` on. */
   readonly names?: readonly string[];
 }
 
@@ -31,28 +31,29 @@ const fields: readonly Field[] = [
 ];
 
 /**
- * Looks whether a line is one that cron and Temporal understand alike: five fields, or a shorthand such as `@daily`.
+ * Checks that cron and Temporal read a line in the same way: five fields, or a shorthand such as `@daily`.
  *
- * A day of the month beside a day of the week is refused: cron takes either of them, Temporal only a day that is both.
+ * A line with both a day of the month and a day of the week is refused: cron fires on either, Temporal only
+ * on a day that is both.
  *
- * @returns what is wrong with it, to be read after the line itself; undefined where nothing is
+ * @returns the mistake, as a sentence without the line as its subject; undefined for a valid line
  */
 export function cronMistake(line: string): string | undefined {
   if (Object.hasOwn(shorthands, line)) return undefined;
   const parts = line.split(/\s+/);
   if (parts.length !== fields.length)
-    return `has ${parts.length} fields: minute, hour, day of the month, month and day of the week are five`;
+    return `has ${parts.length} fields instead of five: minute, hour, day of the month, month, day of the week`;
   for (const [index, field] of fields.entries()) {
     const wrong = parts[index]!.split(',').find((term) => !isTerm(term, field));
     if (wrong !== undefined)
-      return `has "${wrong}" as the ${field.name}, which goes from ${field.from} to ${field.to}`;
+      return `has "${wrong}" as the ${field.name}, which must be from ${field.from} to ${field.to}`;
   }
   if (parts[2] !== '*' && parts[4] !== '*')
-    return 'has a day of the month and a day of the week: leave one of them *';
+    return 'has a day of the month and a day of the week: write * for one of the two';
   return undefined;
 }
 
-/** `*`, `5`, `1-5`, `mon-fri`, each of them also with a step such as `/15` behind it. */
+/** `*`, `5`, `1-5` or `mon-fri`, with an optional step such as `/15`. */
 function isTerm(term: string, field: Field): boolean {
   const match = /^(\*|[a-z0-9]+)(?:-([a-z0-9]+))?(?:\/(\d{1,2}))?$/i.exec(term);
   if (!match) return false;
@@ -64,24 +65,24 @@ function isTerm(term: string, field: Field): boolean {
   return from !== undefined && to !== undefined && from <= to;
 }
 
-function valueOf(word: string, { from, to, names }: Field): number | undefined {
-  const named = names?.indexOf(word.toLowerCase()) ?? -1;
+function valueOf(text: string, { from, to, names }: Field): number | undefined {
+  const named = names?.indexOf(text.toLowerCase()) ?? -1;
   if (named >= 0) return from + named;
-  const value = /^\d{1,2}$/.test(word) ? Number(word) : Number.NaN;
+  const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
   return value >= from && value <= to ? value : undefined;
 }
 
-/** How far ahead changes of the clocks are looked for: each zone that has them changes within a year. */
+/** Search range for clock changes, which happen at least once a year in zones that have them. */
 const daysAhead = 400;
 const minute = 60_000;
 
 /**
- * Looks for times of a cron line that a change of the clocks skips: Temporal then does not fire, and says nothing. A line that
- * fires again within as much time as is skipped, such as each hour, loses nothing.
+ * Finds times of a cron line that a clock change skips. Temporal then does not fire and reports nothing. A
+ * line that fires again soon after the gap, such as each hour, is not affected.
  *
- * @param line one that has no mistake
- * @param now where the coming year begins
- * @returns a sentence for each night that is skipped, to be read after the name of the schedule
+ * @param line a valid line
+ * @param now start of the searched year
+ * @returns one sentence for each skipped time, without the schedule as its subject
  */
 export function skippedTimes(line: string, timeZone: string, now: Date): string[] {
   return clockGaps(timeZone, now, daysAhead).flatMap(({ from, until }) => {
@@ -91,21 +92,21 @@ export function skippedTimes(line: string, timeZone: string, now: Date): string[
     const [date, time] = localText(skipped).split(' ');
     return [
       `does not fire on ${date}: at ${time} clocks in ${timeZone} go from ${localText(from).slice(11)} to ` +
-        `${localText(until).slice(11)}; choose a time outside that, or a time zone without clock changes`,
+        `${localText(until).slice(11)}; choose another time, or a time zone without clock changes`,
     ];
   });
 }
 
-/** The first time that a line means in a stretch of local time; undefined: none. */
+/** The first time of a line within a range of local time. */
 function firstMatch(line: string, from: Date, until: Date): Date | undefined {
   for (let time = from.getTime(); time < until.getTime(); time += minute) {
-    if (isMeant(line, new Date(time))) return new Date(time);
+    if (matches(line, new Date(time))) return new Date(time);
   }
   return undefined;
 }
 
-/** @param local a local time as if the clock showed UTC */
-function isMeant(line: string, local: Date): boolean {
+/** @param local a local time, expressed as UTC */
+function matches(line: string, local: Date): boolean {
   const values = [
     local.getUTCMinutes(),
     local.getUTCHours(),
@@ -123,7 +124,7 @@ function includes(term: string, field: Field, value: number): boolean {
   const [range = '', step = '1'] = term.split('/');
   const [first = '', last] = range.split('-');
   const from = first === '*' ? field.from : (valueOf(first, field) ?? Number.NaN);
-  // cron reads `5/15` as from 5 on.
+  // cron reads `5/15` as every 15 from 5.
   const open = first === '*' || (last === undefined && term.includes('/'));
   const to = open ? field.to : last === undefined ? from : (valueOf(last, field) ?? Number.NaN);
   // Sunday is 0 and 7.

@@ -1,4 +1,4 @@
-/** Whether a name is one of the IANA time zone database, such as `Europe/Berlin`. */
+/** Whether a name is a time zone of the IANA database, such as `Europe/Berlin`. */
 export function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
@@ -7,7 +7,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** `2026-11-21 02:00`: what clocks in a time zone show at a time. */
+/** The local time of a time zone, `2026-11-21 02:00`. */
 export function clockIn(timeZone: string, time: Date): string {
   const parts = new Intl.DateTimeFormat('en', {
     timeZone,
@@ -22,7 +22,7 @@ export function clockIn(timeZone: string, time: Date): string {
   return `${part('year')}-${part('month')}-${part('day')} ${part('hour')}:${part('minute')}`;
 }
 
-/** `2026-11-21`: which day it is in a time zone at a time. */
+/** The local date of a time zone, `2026-11-21`. */
 export function dateIn(timeZone: string, time: Date): string {
   return clockIn(timeZone, time).slice(0, 10);
 }
@@ -32,23 +32,26 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * The first instant of a day in a time zone: midnight, or the end of a gap where the clocks skip midnight.
+ * The first instant of a day in a time zone: midnight, or the end of a gap if a clock change skips midnight.
  *
- * @param date as `2026-11-21`; where the zone skips the whole day, the first instant after it
+ * @param date such as `2026-11-21`; for a day that the zone skips, the first instant after it
  */
 export function startOfDay(timeZone: string, date: string): Date {
   const midnight = Date.parse(`${date}T00:00:00Z`);
-  // No zone is further from UTC than 14 hours.
+  // Zones differ from UTC by at most 14 hours.
   return firstMinute(midnight - 15 * hour, midnight + 15 * hour, (time) => dateIn(timeZone, time) >= date);
 }
 
-/** Local times that a change of the clocks skips: from `from` to before `until`, both as if the local clock showed UTC. */
+/**
+ * Local times that a clock change skips: `from` is included, `until` is not. Both are local times, expressed
+ * as UTC.
+ */
 export interface ClockGap {
   readonly from: Date;
   readonly until: Date;
 }
 
-/** The gaps of a time zone's clocks within some days from a time, soonest first. */
+/** The clock gaps of a time zone within a number of days from a time, soonest first. */
 export function clockGaps(timeZone: string, start: Date, days: number): ClockGap[] {
   const gaps: ClockGap[] = [];
   const end = start.getTime() + days * day;
@@ -62,12 +65,12 @@ export function clockGaps(timeZone: string, start: Date, days: number): ClockGap
   return gaps;
 }
 
-/** Milliseconds that clocks in a time zone are ahead of UTC at a full minute. */
+/** Offset of a time zone from UTC in milliseconds, at a full minute. */
 function offsetAt(timeZone: string, time: Date): number {
   return Date.parse(`${clockIn(timeZone, time).replace(' ', 'T')}:00Z`) - time.getTime();
 }
 
-/** The first full minute after `from`, up to `to`, from which on a condition holds. */
+/** Binary search for the first full minute after `from`, up to `to`, from which a condition holds. */
 function firstMinute(from: number, to: number, holds: (time: Date) => boolean): Date {
   let [before, after] = [from, to];
   while (after - before > minute) {

@@ -1,6 +1,6 @@
 import type { ImportField } from '../../domain/crm/importer.ts';
 
-/** What the warehouse knows of one field. */
+/** The warehouse's value of one field. */
 export interface KnownValue {
   readonly value: string | null;
   readonly observedAt: Date | null;
@@ -10,7 +10,7 @@ export interface KnownValue {
   readonly isDoNotCall: boolean;
 }
 
-/** A move of the person to another employer, which is reported and never written. */
+/** A change of employer, which is reported and never written. */
 export interface JobChangeFacts {
   readonly from: string;
   readonly to: string;
@@ -18,10 +18,10 @@ export interface JobChangeFacts {
   readonly detectedAt: Date;
 }
 
-/** A contact with what the CRM's newest export and the warehouse say of it. */
+/** A contact with its data in the newest export of the CRM and in the warehouse. */
 export interface ContactToImport {
   readonly contactId: string;
-  /** Cells of the newest export by header; undefined where the rows of that export are no longer kept. */
+  /** Cells of the newest export by header; undefined if its rows were pruned. */
   readonly exported: ReadonlyMap<string, string> | undefined;
   readonly known: Readonly<Record<ImportField, KnownValue>>;
   readonly jobChange: JobChangeFacts | undefined;

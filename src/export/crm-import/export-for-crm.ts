@@ -9,23 +9,23 @@ import { newestCursor } from '../../people/read-changes.ts';
 import { readContactsToImport } from './read-contacts-to-import.ts';
 import { writeImportFiles, type WrittenImport } from './write-import-files.ts';
 
-/** What `manifest.json` says of the files beside it. */
+/** The content of `manifest.json`, which describes the files beside it. */
 export interface ImportManifest extends WrittenImport {
   readonly importer: ImporterName;
   readonly source: string;
   readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
-  /** Where the next export with `--since` continues; null where nothing has changed yet. */
+  /** The cursor for the next export with `--since`; null before the first change. */
   readonly cursor: string | null;
   readonly instruction: string;
-  /** A command for each part, where the CRM has one. */
+  /** A command for each part, if the CRM has one. */
   readonly commands: readonly string[];
 }
 
 const manifestName = 'manifest.json';
 
 /**
- * Writes the files that a CRM's importer takes into a folder, with a manifest. The folder appears when it is complete; one of an
- * earlier export is replaced, and any other folder with content is refused.
+ * Writes import files for a CRM into a folder, with a manifest. The folder appears when it is complete. It
+ * replaces a folder of an earlier export; any other folder with content is refused.
  *
  * @throws Problem `output.not-empty`, `output.unwritable`
  */
@@ -48,7 +48,7 @@ export async function exportForCrm(
     await requireReplaceable(folder);
     await rm(partial, { recursive: true, force: true });
     await mkdir(partial, { recursive: true, mode: 0o700 });
-    // Before the contacts are read: what changes meanwhile is exported now, and once more after the cursor.
+    // Read before the contacts, so that a concurrent change is exported now or after the cursor.
     const cursor = (await newestCursor(warehouse.database)) ?? null;
     const contacts = readContactsToImport(warehouse, { source, runId: options.runId, since: options.since });
     const written = await writeImportFiles(contacts, importer, options.policies, partial);
@@ -71,7 +71,7 @@ export async function exportForCrm(
   }
 }
 
-/** Files that this command did not write are never removed. */
+/** Removes only files of an earlier export. */
 async function requireReplaceable(folder: string): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -80,9 +80,9 @@ async function requireReplaceable(folder: string): Promise<void> {
   if (names.length === 0) return;
   const known = new Set([manifestName, ...(await filesOf(join(folder, manifestName)))]);
   if (names.every((name) => known.has(name))) return;
-  throw new Problem('output.not-empty', 'the folder holds files that no export has written', {
+  throw new Problem('output.not-empty', 'the folder has files that enrich export did not write', {
     where: folder,
-    next: 'name an empty or a new folder with --output',
+    next: 'choose an empty or a new folder with --output',
     exitCode: exitCodes.usage,
   });
 }
@@ -93,7 +93,7 @@ const manifestFiles = z.object({
   jobChanges: z.object({ file: z.string() }).optional(),
 });
 
-/** The files that an earlier export wrote, by its manifest; none where that cannot be read. */
+/** The files in the manifest of an earlier export; empty if the manifest is unreadable. */
 async function filesOf(manifest: string): Promise<readonly string[]> {
   const text = await readFile(manifest, 'utf8').catch(() => '{}');
   try {
@@ -106,9 +106,9 @@ async function filesOf(manifest: string): Promise<readonly string[]> {
 
 function asUnwritable(error: unknown, folder: string): unknown {
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;
-  return new Problem('output.unwritable', `the folder cannot be written (${String(error.code)})`, {
+  return new Problem('output.unwritable', `the folder is not writable (${String(error.code)})`, {
     where: folder,
-    next: 'name a folder with --output that may be written, on a disk that has space',
+    next: 'choose a writable folder on a disk with free space with --output',
     cause: error,
   });
 }

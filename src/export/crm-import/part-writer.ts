@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** One file that was written, as the manifest lists it. */
+/** A written file, as the manifest lists it. */
 export interface WrittenPart {
   readonly file: string;
   /** Records, header excluded. */
@@ -33,9 +33,9 @@ interface OpenPart {
 const bufferedBytes = 256 * 1024;
 
 /**
- * Writes records of one kind into as many files as their limits ask for. No file stays open between two writes, because
- * an export has as many writers as there are sets of columns. Files hold personal data and are readable by this user
- * alone.
+ * Writes records of one kind into as many files as the limits require. Closes files between writes, because
+ * an export has one writer for each set of columns. Files have personal data, so only this user can read
+ * them.
  */
 export class PartWriter {
   readonly #options: PartOptions;

@@ -1,7 +1,7 @@
 import { importFields, type ImportField } from '../../domain/crm/importer.ts';
 import { isDoNotCall } from '../../domain/identity/phone.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { isChosen, type ContactChoice } from '../contact-choice.ts';
+import { isSelected, type ContactChoice } from '../contact-choice.ts';
 import type { ContactToImport, KnownValue } from './contact-to-import.ts';
 
 interface PhoneColumns {
@@ -37,7 +37,7 @@ interface ContactRow {
 
 const rowsPerFetch = 1_000;
 
-/** Of which group of fields a field is a part, as provenance names it. */
+/** The group of fields that each field belongs to in the provenance. */
 const groupOf: Readonly<Record<Exclude<ImportField, 'phone' | 'mobile_phone'>, string>> = {
   first_name: 'first_name',
   last_name: 'first_name',
@@ -51,8 +51,8 @@ const groupOf: Readonly<Record<Exclude<ImportField, 'phone' | 'mobile_phone'>, s
 };
 
 /**
- * Reads contacts in the order of their ids, each with what the warehouse knows of it and the cells of the newest export that has it.
- * By a cursor of the database, so that memory does not grow with their number.
+ * Reads contacts in the order of their ids, each with its values in the warehouse and in the newest export
+ * that has it. Uses a database cursor, so that memory is bounded.
  *
  * @param choice `source` is the CRM's
  */
@@ -79,15 +79,16 @@ export async function* readContactsToImport(
 }
 
 function statementOf(choice: ContactChoice & { readonly source: string }): string {
-  // The newest export that has the contact, of the runs whose rows are still kept; the first of two rows with one id.
+  // `exported` has the newest export of each contact among runs with staged rows, and the first of two rows
+  // with one id.
   return `
-    with chosen as materialized (
-      select c.* from enriched_contacts c where ${isChosen(choice)}
+    with selected as materialized (
+      select c.* from enriched_contacts c where ${isSelected(choice)}
     ), exported as (
       select distinct on (r.contact_id) r.contact_id, r.raw, u.header
       from run_rows r
       join runs u on u.run_id = r.run_id
-      join chosen c on c.contact_id = r.contact_id
+      join selected c on c.contact_id = r.contact_id
       where coalesce(u.source, 'generic') = c.source and u.ingested_at is not null and r.raw <> '[]'
       order by r.contact_id, u.created_at desc, r.row_number
     ), moves as (
@@ -99,7 +100,7 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
     select c.contact_id, c.first_name, c.last_name, c.email, c.email_status, c.title, c.city, c.state, c.country,
       c.organization_name, c.linkedin_url, p.phones, said.said_by, e.header, e.raw::json as raw,
       m.from_organization, m.to_organization, m.to_title, m.detected_at
-    from chosen c
+    from selected c
     join people p on p.service = c.service and p.person_key = c.person_key
     cross join lateral (
       select coalesce(jsonb_object_agg(s.key, jsonb_build_object('asked_at', o.asked_at, 'run_id', o.run_id)), '{}')
@@ -126,7 +127,7 @@ function contactOf(row: ContactRow): ContactToImport {
   };
 }
 
-/** The first of two columns of one name counts. */
+/** Of two columns with one name, the first counts. */
 function cellsOf(header: readonly string[], cells: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [index, name] of header.entries())
@@ -146,7 +147,7 @@ function knownValue(row: ContactRow, field: ImportField): KnownValue {
   };
 }
 
-/** The best number of its kind: numbers come ranked. A number that is known to be wrong is none. */
+/** The first valid number of the kind; `phones` is sorted by rank. */
 function knownPhone({ phones, said_by }: ContactRow, isMobile: boolean): KnownValue {
   const phone = phones.find(
     ({ type, status }) => (type === 'mobile') === isMobile && status !== 'invalid_number',

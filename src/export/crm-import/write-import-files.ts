@@ -10,9 +10,9 @@ import { csvLine, spreadsheetLine } from './csv-line.ts';
 import { PartWriter, type WrittenPart } from './part-writer.ts';
 
 export interface WrittenImport {
-  /** Contacts that were looked at; each has one decision for each field of the importer. */
+  /** Number of contacts; each has one decision for each field of the importer. */
   readonly contacts: number;
-  /** Contacts without a record id of the CRM: no file names them. */
+  /** Contacts without a record id of the CRM, which are in no file. */
   readonly withoutRecordId: number;
   readonly decisions: Readonly<Partial<Record<FieldDecision, number>>>;
   readonly parts: readonly (WrittenPart & { readonly columns: readonly string[] })[];
@@ -32,8 +32,8 @@ const reportHeader = csvLine(
 const jobHeader = csvLine('contact_id,from_organization,to_organization,to_title,detected_at'.split(','));
 
 /**
- * Writes the files that a CRM's importer takes: for each set of changed columns a file of its own, because a blank cell
- * erases the field in some importers. The same contacts in the same order give the same bytes.
+ * Writes import files for a CRM: one file for each set of changed columns, because a blank cell erases the
+ * field in some importers. The same contacts in the same order give the same bytes.
  *
  * @param contacts in the order of their ids
  * @param folder empty
@@ -141,7 +141,7 @@ function decide(
   };
 }
 
-/** The first of these columns that the export has. */
+/** The cell of the first of these columns that the export has. */
 function cellOf({ exported }: ContactToImport, headers: readonly string[]): string | undefined {
   for (const header of headers) {
     const cell = exported?.get(header);
@@ -150,7 +150,7 @@ function cellOf({ exported }: ContactToImport, headers: readonly string[]): stri
   return undefined;
 }
 
-/** A time with its zone, or as CRMs write UTC; null for what could be read in two ways, such as 03/04/2026. */
+/** A time with its zone, or in the CRM's UTC format; null for ambiguous dates such as 03/04/2026. */
 function momentOf(cell: string): Date | null {
   const iso = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/.exec(
     cell.trim(),

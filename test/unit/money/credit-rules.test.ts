@@ -15,7 +15,7 @@ describe('worstCaseCredits', () => {
   });
 
   it('does not guess the price of a waterfall', () => {
-    expect(() => worstCaseCredits({ waterfall: ['phone'] })).toThrow('no ceiling');
+    expect(() => worstCaseCredits({ waterfall: ['phone'] })).toThrow('has no maximum per person');
   });
 });
 

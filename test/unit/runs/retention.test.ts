@@ -14,10 +14,10 @@ describe('RETENTION', () => {
 
   it('keeps deliveries without effect for as long as the service can be asked again', () => {
     expect(parseRetention('quarantine=30d')).toEqual({ quarantine: 30 * day });
-    expect(() => parseRetention('quarantine=29d')).toThrow('keeps deliveries without effect for 29d only');
+    expect(() => parseRetention('quarantine=29d')).toThrow('keeps deliveries without effect for only 29d');
   });
 
   it('knows what can be named', () => {
-    expect(() => parseRetention('contacts=1d')).toThrow('RETENTION knows nothing named "contacts"');
+    expect(() => parseRetention('contacts=1d')).toThrow('RETENTION has the unknown kind "contacts"');
   });
 });

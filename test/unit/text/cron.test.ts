@@ -22,7 +22,7 @@ describe('a cron line', () => {
   );
 
   it('is refused where cron and Temporal would read it otherwise: a day of the month and one of the week', () =>
-    expect(cronMistake('0 2 1 * mon')).toContain('leave one of them *'));
+    expect(cronMistake('0 2 1 * mon')).toContain('write * for one of the two'));
 });
 
 describe('skippedTimes()', () => {
