@@ -2,7 +2,9 @@ import { sql, type Transaction } from 'kysely';
 import type { AlignedRow, Alignment } from '../domain/identity/alignment.ts';
 import type { Credits } from '../domain/money/decimal.ts';
 import { contactFields, type ContactFields } from '../domain/identity/field-groups.ts';
+import { isWeak } from '../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
+import { matchKeysOfPerson } from '../domain/identity/match-keys.ts';
 import type { Person } from '../domain/identity/person.ts';
 import type { OpenPerson } from './open-people.ts';
 import { saidByAnswer, type Said } from '../people/observation.ts';
@@ -35,6 +37,8 @@ export interface AnsweredRow {
   readonly outcome: AlignedRow['outcome'] | 'suppressed';
   readonly reason: string | null;
   readonly evidence: string | null;
+  /** Of weak evidence, the keys of rows that the person could fit as well. */
+  readonly matchKeys: readonly number[] | null;
   /** Where the person given to the row stands in `matches`. */
   readonly matchIndex: number | undefined;
   /** Of the person given to the row. */
@@ -60,6 +64,7 @@ export function answeredRows(
       outcome: row.outcome,
       reason: null,
       evidence: null,
+      matchKeys: null,
       matchIndex: undefined,
       fields: undefined,
       said: undefined,
@@ -72,7 +77,8 @@ export function answeredRows(
           typeof element === 'object' && element !== null ? element : person,
         );
         const said = saidByAnswer(person, documented, answer.waterfall);
-        return { ...answered, evidence, matchIndex, fields: contactFields(person), said };
+        const matchKeys = isWeak(evidence) ? matchKeysOfPerson(person) : null;
+        return { ...answered, evidence, matchKeys, matchIndex, fields: contactFields(person), said };
       }
       case 'identity_mismatch':
         return { ...answered, reason: row.reason };
@@ -135,6 +141,7 @@ export async function withoutSuppressed(
             outcome: 'suppressed',
             reason: 'who came back is on the suppression list: nothing was written',
             evidence: null,
+            matchKeys: null,
             fields: undefined,
             said: undefined,
           }

@@ -59,6 +59,7 @@ async function readKnownRows(database: Kysely<Tables>, matchKeys: readonly numbe
     from run_rows r
     join runs on runs.run_id = r.run_id
     where r.match_keys && ${matchKeys}::integer[]
+      and runs.undone_at is null
     order by source, contact_id, runs.created_at desc, r.row_number
   `.execute(database);
   return rows;

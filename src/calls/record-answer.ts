@@ -195,7 +195,7 @@ async function appendAnswer(
         asked_at: attempt.admittedAt,
         delivery_id: null,
       })),
-      matches: found.map(({ key, contactId, rowNumber, evidence }) => ({
+      matches: found.map(({ key, contactId, rowNumber, evidence, matchKeys }) => ({
         ...call,
         source,
         contact_id: contactId,
@@ -203,6 +203,7 @@ async function appendAnswer(
         evidence: evidence ?? '',
         asked: true,
         row_number: rowNumber,
+        match_keys: matchKeys,
         decided_at: attempt.admittedAt,
       })),
     },

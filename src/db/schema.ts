@@ -423,7 +423,7 @@ export interface ContactMatchesTable {
   source: string;
   contact_id: string;
   service: string;
-  /** Null: the contact's cells contradict the person whom it was. */
+  /** Null: the contact's cells contradict the person whom it was, or another contact could be that person as well. */
   person_key: string | null;
   /** Why: `Evidence` of the domain, or what contradicts. */
   evidence: string;
@@ -432,7 +432,10 @@ export interface ContactMatchesTable {
   run_id: string;
   /** The call that found the person. */
   attempt_id: string | null;
+  /** 0: a row of another contact led to the decision. */
   row_number: number;
+  /** Of weak evidence, the keys by which rows are found that could be the person as well. */
+  match_keys: number[] | null;
   /** Of an answer, when the service was asked: an older answer never replaces a newer decision. */
   decided_at: Timestamp;
   /** When it took effect in the warehouse. */

@@ -23,7 +23,10 @@ export interface MatchDecision {
   readonly asked: boolean;
   readonly run_id: string;
   readonly attempt_id: string | null;
+  /** 0: a row of another contact led to the decision, and says nothing of this one. */
   readonly row_number: number;
+  /** Of weak evidence, `matchKeysOfPerson`. */
+  readonly match_keys: readonly number[] | null;
   readonly decided_at: string;
 }
 

@@ -52,7 +52,7 @@ function rowsOf({ runId, after, to, repeated }: RowRange): RawBuilder<unknown> {
 }
 
 /** A person in the form in which identity is compared, from a row `p` of `people`. */
-const personOfProjection = sql.raw(`jsonb_build_object(
+export const personOfProjection = sql.raw(`jsonb_build_object(
       'id', p.person_id,
       'first_name', p.first_name,
       'last_name', p.last_name,

@@ -16,12 +16,13 @@ import {
   type RowRange,
 } from './contacts-to-reconcile.ts';
 import { getRun } from './runs.ts';
+import { withdrawContested } from './withdraw-contested.ts';
 
 /** What the newest cells of a run's contacts led to, without any call. */
 export interface ReconciledContacts {
   /** Contacts that got the data of a known person. */
   readonly filled: number;
-  /** Contacts that lost the data of the person whom they were: their cells contradict it. */
+  /** Contacts that lost the data of the person whom they were: their cells contradict it, or another contact could be that person. */
   readonly withdrawn: number;
 }
 
@@ -29,7 +30,8 @@ const rowsPerBatch = 1_000;
 
 /**
  * Compares the contacts of a run with the people who are known, before and after its calls. A contact whose cells
- * contradict its person loses that person's data. A contact without a person whose own cells show a known person gets
+ * contradict its person loses that person's data, and so does a contact of any source that weak evidence gave a person whom a
+ * row of the run could be as well. A contact without a person whose own cells show a known person gets
  * that person's data, whichever row, file, source or run paid for it.
  *
  * Doing so again changes nothing. Stored answers of an undone run are used as well: they were paid for.
@@ -52,6 +54,7 @@ export async function reconcileContacts(
     const range = { runId, source, service, after, to: after + rowsPerBatch, repeated };
     // A transaction each: contacts are locked before people, and one that did both would lock contacts after people.
     withdrawn += await inBatch(warehouse, (transaction) => withdrawContradicted(transaction, range));
+    withdrawn += await inBatch(warehouse, (transaction) => withdrawContested(transaction, range));
     filled += await inBatch(warehouse, (transaction) => fillKnown(transaction, range));
   }
   return { filled, withdrawn };
@@ -146,6 +149,7 @@ function decisionOf(
     run_id: runId,
     attempt_id: null,
     row_number: row.row_number,
+    match_keys: null,
     decided_at: 'now',
   };
 }

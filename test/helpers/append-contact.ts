@@ -67,6 +67,7 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
           run_id: runId,
           attempt_id: attemptId,
           row_number: rowNumber,
+          match_keys: null,
           decided_at: asked_at,
         },
       ],

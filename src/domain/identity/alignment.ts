@@ -1,5 +1,6 @@
 import type { Identity } from './identity.ts';
 import {
+  contestedReason,
   isRival,
   isStub,
   readyIdentity,
@@ -164,13 +165,14 @@ export function alignMatches(
  * @param contested indexes of rows
  */
 export function withoutContested(alignment: Alignment, contested: ReadonlySet<number>): Alignment {
-  const reason = 'another contact could be this person as well';
   return {
-    rows: alignment.rows.map((row, index) => (contested.has(index) ? mismatch(reason) : row)),
+    rows: alignment.rows.map((row, index) => (contested.has(index) ? mismatch(contestedReason) : row)),
     quarantined: [
       ...alignment.quarantined,
       ...alignment.rows.flatMap((row, index) =>
-        row.outcome === 'enriched' && contested.has(index) ? [{ matchIndex: row.matchIndex, reason }] : [],
+        row.outcome === 'enriched' && contested.has(index)
+          ? [{ matchIndex: row.matchIndex, reason: contestedReason }]
+          : [],
       ),
     ],
   };

@@ -19,6 +19,9 @@ type WeakEvidence = (typeof weakEvidence)[number];
 /** Why a person was accepted for a row; stored with the row's attempt. */
 export type Evidence = 'person_id' | 'profile_url' | 'email' | 'hashed_email' | WeakEvidence;
 
+/** Why weak evidence is refused or withdrawn. */
+export const contestedReason = 'another contact could be this person as well';
+
 /** Whether evidence names more than one person, perhaps. */
 export function isWeak(evidence: Evidence): evidence is WeakEvidence {
   return weakEvidence.some((each) => each === evidence);

@@ -28,7 +28,7 @@ export interface InspectionContext {
   readonly last: boolean;
   /** Is filled with the positions of records whose quotes are not as they should be. */
   readonly doubtful: number[];
-  /** Is filled with records in one line with an odd number of quotes, by their positions. */
+  /** Is filled with what the quotes of records in one line say of the lines around them, by their positions. */
   readonly halves: Map<number, HalfCells>;
 }
 
@@ -92,8 +92,8 @@ export class DamageInspector {
     for (const [index, record] of data.entries()) {
       const height = isAnyTall ? 1 + record.reduce((sum, cell) => sum + this.#breaksIn(cell), 0) : 1;
       const end = this.#endOfLines(input, start, height);
-      if (isAnyOdd && this.#mayHoldHalfCell(record) && hasHalfQuotes(input.slice(start, end)))
-        halves.set(index, this.#halvesOf(input.slice(start, end)));
+      if (isAnyOdd && this.#mayHoldHalfCell(record))
+        halves.set(index, this.halvesOf(input.slice(start, end)));
       const isDoubtful = height > 1 || index === unclosed || this.#mayBeJoined(record);
       if (index >= exempt && guessed.has(index) && record.some((cell) => this.#isUnclear(cell)))
         doubtful.push(index);
@@ -116,6 +116,17 @@ export class DamageInspector {
       start = end;
     }
     return undefined;
+  }
+
+  /** @param line of a record */
+  halvesOf(line: string): HalfCells {
+    const cells = this.#literalCells(line);
+    const halves = cells.filter(hasHalfQuotes);
+    const [first = '', last = ''] = [halves[0], halves.at(-1)];
+    return {
+      closes: /^[^"].*"\s*$/s.test(first),
+      opens: /^"/.test(last) || (last !== '' && last === cells.at(-1) && !/"\s*$/.test(last)),
+    };
   }
 
   /** The damage of a text that is one record, too long to be one. */
@@ -151,14 +162,6 @@ export class DamageInspector {
   #mayHoldHalfCell(record: readonly ByteText[]): boolean {
     if (record.length !== this.#shape.width) return record.some((cell) => cell.includes('"'));
     return record[0]!.includes('"') || record[record.length - 1]!.includes('"');
-  }
-
-  #halvesOf(line: string): HalfCells {
-    const halves = this.#literalCells(line).filter(hasHalfQuotes);
-    return {
-      closes: /^[^"].*"\s*$/s.test(halves[0]!),
-      opens: !/"\s*$/.test(halves.at(-1)!),
-    };
   }
 
   #swallowed(text: string, isDamaged: boolean): DamagedText | undefined {

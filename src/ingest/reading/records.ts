@@ -13,10 +13,16 @@ export interface RecordBatch {
   readonly records: ByteText[][];
   /** Why records cannot be read, by their positions. */
   readonly faults: ReadonlyMap<number, string>;
-  /** Records in one line with an odd number of quotes, by their positions. */
+  /** What the quotes of records in one line say of the lines around them, by their positions. */
   readonly halves: ReadonlyMap<number, HalfCells>;
   /** The file ends with these records, in the middle of a line. */
   readonly endsInLine?: boolean;
+}
+
+interface UnfinishedBatch {
+  readonly records: ByteText[][];
+  readonly faults: Map<number, string>;
+  readonly halves: Map<number, HalfCells>;
 }
 
 /** What is known of the rows. */
@@ -112,12 +118,12 @@ export class RecordParser {
         // Never two times the same: what is found here is shorter than the text that is left.
         const overlong = this.#inspector?.findOpen(input);
         if (overlong === undefined || this.#recordsBefore > 0) throw this.#tooLong(input);
-        input = this.#takeOut(input, overlong, records, faults);
+        input = this.#takeOut(input, overlong, { records, faults, halves });
         continue;
       }
       this.#append(data.slice(0, damage.index), records, faults);
       this.#recordsBefore -= exempt;
-      input = this.#takeOut(input, damage, records, faults);
+      input = this.#takeOut(input, damage, { records, faults, halves });
     }
     const endsInLine = last && this.#rest + text !== '' && !/[\r\n]$/.test(this.#rest + text);
     this.#rest = input;
@@ -125,7 +131,7 @@ export class RecordParser {
   }
 
   /** Puts the damaged lines in as what they are, and returns the text behind them. */
-  #takeOut(input: string, damage: Damage, records: ByteText[][], faults: Map<number, string>): string {
+  #takeOut(input: string, damage: Damage, { records, faults, halves }: UnfinishedBatch): string {
     const line = this.#line + this.#breaks(input, damage.start);
     if (damage.kind === 'swallowed') {
       faults.set(
@@ -133,6 +139,7 @@ export class RecordParser {
         `the quote in line ${line} is not closed: it would swallow ` +
           `${counted(damage.linesSwallowed, 'line')} below, which are read on their own`,
       );
+      halves.set(records.length, this.#inspector!.halvesOf(input.slice(damage.start, damage.end)));
     }
     this.#append(damage.records, records, faults);
     this.#line += this.#breaks(input, damage.end);

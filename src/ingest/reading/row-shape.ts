@@ -97,8 +97,8 @@ function isProven(
   if (header.some(holdsTwoNames)) return false;
   const certain = rows.map((row) => fit(row.map(encodeText)));
   if (certain.includes(undefined)) return false;
-  // In a single row the delimiter may stand anywhere right of what is certain.
-  return rows.length > 1 || certain[0]! >= used;
+  // In a single row the delimiter may stand anywhere right of what is certain, or the row may be two.
+  return rows.length > 1 || (certain[0]! >= used && !rows[0]!.some(hasHalfQuotes));
 }
 
 /** A name that is two known names in one: the delimiter between them is missing, and not at the end. */

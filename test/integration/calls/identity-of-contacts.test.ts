@@ -5,11 +5,14 @@ import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { askedBy, openPage } from '../../../src/runs/pages.ts';
-import { getRun } from '../../../src/runs/runs.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
+import { endRun, getRun } from '../../../src/runs/runs.ts';
+import { undoRun } from '../../../src/runs/undo-run.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { outcomesOf } from '../../helpers/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
 
+const { signal } = new AbortController();
 let warehouse: TestWarehouse;
 
 beforeAll(async () => {
@@ -94,6 +97,31 @@ describe('two people of one name at one employer', () => {
     const runId = await runningRunOf(warehouse, [second], { source: 'salesforce' });
     await answerBatch(warehouse, { runId }, () => [person]);
     expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch']);
+  });
+
+  it('both lose the person where the second becomes known after the first was accepted, until that run is undone', async () => {
+    const { first, second, person } = namesakes();
+    const earlier = await runningRunOf(warehouse, [first], { source: 'hubspot' });
+    await answerBatch(warehouse, { runId: earlier }, () => [person]);
+    expect(await contact(first.contactId)).toBeDefined();
+    const later = await runningRunOf(warehouse, [second], { source: 'salesforce' });
+    expect(await reconcileContacts(warehouse, later, signal)).toMatchObject({ withdrawn: 1 });
+    await answerBatch(warehouse, { runId: later }, () => [person]);
+    expect(await reconcileContacts(warehouse, later, signal)).toEqual({ filled: 0, withdrawn: 0 });
+    expect(await contact(first.contactId)).toBeUndefined();
+    expect(await contact(second.contactId)).toBeUndefined();
+    await endRun(warehouse, later, 'finished', undefined);
+    await undoRun(warehouse, later, { by: 'test', reason: undefined }, signal);
+    expect(await contact(first.contactId)).toBeDefined();
+  });
+
+  it('leave the first its person where an identifier shows it to be that person', async () => {
+    const { first, second, person } = namesakes();
+    const earlier = await runningRunOf(warehouse, [first], { source: 'hubspot' });
+    await answerBatch(warehouse, { runId: earlier }, () => [{ ...person, personal_emails: [first.email] }]);
+    const later = await runningRunOf(warehouse, [second], { source: 'salesforce' });
+    expect(await reconcileContacts(warehouse, later, signal)).toMatchObject({ withdrawn: 0 });
+    expect(await contact(first.contactId)).toBeDefined();
   });
 
   it('are told apart by an identifier: the one who bears it is accepted, and the other is not', async () => {

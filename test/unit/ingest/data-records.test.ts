@@ -151,6 +151,22 @@ describe('a damaged record of several lines', () => {
     }
   });
 
+  it('gives no row where the line end between two of them is missing', async () => {
+    const { read } = await recordsOf([
+      'notes;status;email',
+      'Orbit;;a@acme.example',
+      '"line one',
+      'line two";;"line one',
+      'line two";;b@acme.example',
+    ]);
+    expect(read.map(([, , email]) => email)).toEqual(['a@acme.example']);
+  });
+
+  it('gives no row where the line end between the only two rows is missing', async () => {
+    const lines = ['"notes","email","city"', '"Orbit","a@acme.example","Oslo""Orbit","",""'];
+    expect((await recordsOf(lines)).read).toEqual([]);
+  });
+
   it('gives no row of its second line where a stray quote begins that line', async () => {
     const { read, faults } = await recordsOf([
       'notes,status,linkedin_url,id',

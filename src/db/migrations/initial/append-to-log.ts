@@ -33,7 +33,7 @@ export const appendToLog = `create function enrichment.append_to_log(of_service 
 
     with decided as materialized (
       select * from jsonb_to_recordset(of_matches) as m (source text, contact_id text, person_key text, evidence text,
-        asked boolean, run_id text, attempt_id text, row_number integer, decided_at timestamptz)
+        asked boolean, run_id text, attempt_id text, row_number integer, match_keys integer[], decided_at timestamptz)
     ), recorded as (
       insert into enrichment.contact_records (source, contact_id, run_id, row_number, person_id, email, other_emails,
         hashed_email, profile_url, first_name, last_name, name, organization_name, domain, keys)
@@ -45,8 +45,9 @@ export const appendToLog = `create function enrichment.append_to_log(of_service 
       on conflict do nothing
     )
     insert into enrichment.contact_matches (source, contact_id, service, person_key, evidence, asked, run_id,
-      attempt_id, row_number, decided_at)
-    select source, contact_id, of_service, person_key, evidence, asked, run_id, attempt_id, row_number, decided_at
+      attempt_id, row_number, match_keys, decided_at)
+    select source, contact_id, of_service, person_key, evidence, asked, run_id, attempt_id, row_number, match_keys,
+      decided_at
     from decided order by row_number desc;
 
     perform enrichment.project(of_service, of_people, of_sources, of_contacts);

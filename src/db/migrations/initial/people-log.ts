@@ -71,12 +71,15 @@ export const peopleLog = [
     run_id text not null,
     attempt_id text,
     row_number integer not null,
+    match_keys integer[],
     decided_at timestamptz not null,
     recorded_at timestamptz not null default clock_timestamp()
   )`,
   `create index contact_matches_by_contact on enrichment.contact_matches (source, contact_id, decided_at, match_id)`,
   `create index contact_matches_by_person on enrichment.contact_matches (service, person_key)
     where person_key is not null`,
+  `create index contact_matches_by_key on enrichment.contact_matches using gin (match_keys) with (fastupdate = off)
+    where match_keys is not null`,
   `create index contact_matches_by_run on enrichment.contact_matches (run_id, match_id)`,
   `comment on table enrichment.contact_matches is
     'Decisions that a CRM contact is a person; without a person, that an earlier decision holds no longer'`,
