@@ -125,7 +125,7 @@ export class DamageInspector {
     const [first = '', last = ''] = [halves[0], halves.at(-1)];
     return {
       closes: /^[^"].*"\s*$/s.test(first),
-      opens: /^"/.test(last) || (last !== '' && last === cells.at(-1) && !/"\s*$/.test(last)),
+      opens: last.startsWith('"') || (last !== '' && last === cells.at(-1) && !/"\s*$/.test(last)),
     };
   }
 

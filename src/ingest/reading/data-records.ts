@@ -7,7 +7,7 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 import { isBlank, leftOut } from './layout.ts';
 import type { HalfCells } from './damage.ts';
 import { readRecords, type RecordBatch } from './records.ts';
-import type { RowShape } from './row-shape.ts';
+import { hasHalfQuotes, type RowShape } from './row-shape.ts';
 
 /** Lines that reports end with; no contact is called so. */
 const footerPhrase =
@@ -128,9 +128,10 @@ function footerStart(held: readonly HeldRecord[]): number {
  * have lost, because one of the two is no whole row.
  */
 function isOneCellAcross(above: HeldRecord, below: HeldRecord, { width, continuesCell }: RowShape): boolean {
-  if (below.halves?.closes !== true) return false;
+  const opens = above.halves?.opens === true;
+  if (below.halves?.closes !== true) return opens && hasHalfQuotes(below.record[0]!);
   const isRow = above.record.length === width && !continuesCell(above.record);
-  return above.halves?.opens === true || !isRow || below.record.length < width;
+  return opens || !isRow || below.record.length < width;
 }
 
 /** One cell with text and nothing beside it, in a table of several columns. */

@@ -167,6 +167,18 @@ describe('a damaged record of several lines', () => {
     expect((await recordsOf(lines)).read).toEqual([]);
   });
 
+  it('gives no row of its end and the row that a missing line end joins to it', async () => {
+    const { read } = await recordsOf([
+      'email,notes,city',
+      'a@acme.example,,Oslo',
+      'b@acme.example,"line one',
+      'line two"c@acme.example,"line one',
+      'line two",Graz',
+      'd@acme.example,,Oslo',
+    ]);
+    expect(read.map(([email]) => email)).toEqual(['a@acme.example', 'd@acme.example']);
+  });
+
   it('gives no row of its second line where a stray quote begins that line', async () => {
     const { read, faults } = await recordsOf([
       'notes,status,linkedin_url,id',
