@@ -1,4 +1,4 @@
-// Compiles everything into dist, and builds the bundles: of workflows, which workers load, and of libraries.
+// Compiles everything into dist and builds the bundles of workflows, which workers load, and of libraries.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -21,20 +21,22 @@ const dist = join(root, 'dist');
 const stamp = join(dist, '.built');
 const sources = ['src', 'workflows', 'activities', 'test'];
 
-/** Whether dist was made from exactly these sources. */
+/** Whether dist is up to date with the sources. */
 export function isBuilt() {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint();
 }
 
 /**
- * @param {(text: string) => void} say
- * @returns {Promise<boolean>} false: the compiler has found errors, and has printed them
+ * Builds dist.
+ *
+ * @param {(text: string) => void} say prints progress
+ * @returns {Promise<boolean>} false after compiler errors, which the compiler has printed
  */
 export async function build(say) {
   let complete = true;
   await exclusively(
     join(dist, '.claims'),
-    () => say('Another command is building: waiting for it'),
+    () => say('Waiting for the build of another command'),
     async () => {
       if (isBuilt()) return;
       const before = fingerprint();
@@ -67,7 +69,7 @@ async function bundleWorkflows(say) {
   }
   say('Bundling the workflows');
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
-  // How failures are written is part of a bundle: workers that encrypt have one of their own.
+  // The failure converter is part of a bundle, so workers that encrypt need their own.
   const failureConverterPath = join(dist, 'workflows', 'encoded-failures.js');
   for (const [name, options] of [
     ['workflow-bundle.js', {}],
@@ -75,7 +77,7 @@ async function bundleWorkflows(say) {
   ]) {
     const logger = new DefaultLogger('WARN');
     const { code } = await bundleWorkflowCode({ workflowsPath, logger, ...options });
-    // Renamed into place: a worker that starts meanwhile reads the old one or the new one, never half of it.
+    // Renamed, so that a starting worker never reads half of a file.
     const file = join(dist, name);
     writeFileSync(`${file}.tmp`, code);
     renameSync(`${file}.tmp`, file);
@@ -85,7 +87,7 @@ async function bundleWorkflows(say) {
 function fingerprint() {
   const files = ['tsconfig.json', 'package-lock.json', 'scripts/build.mjs', 'scripts/bundle-libraries.mjs'];
   for (const folder of sources) {
-    // The image is built without the tests.
+    // The container image has no tests.
     if (!existsSync(join(root, folder))) continue;
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       if (entry.isFile() && entry.name.endsWith('.ts'))

@@ -1,18 +1,18 @@
-// Makes one file of each library that consists of many: Node finds, reads and compiles modules one by one, and a
-// command such as `enrich status` spent half of its processor time on those of two libraries.
+// Bundles each library of many files into one, because Node loads modules one by one: a command such as
+// `enrich status` spent half of its processor time on loading two libraries.
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Plain JavaScript that our own code alone imports, and by these names: beside a second copy, objects would not know
- * each other.
+ * Plain JavaScript libraries that only the product's code imports, and by these names. A second copy would
+ * break instanceof.
  */
 const libraries = ['fastify', 'kysely', 'libphonenumber-js', 'prom-client', 'undici', 'yaml', 'zod'];
 
 /**
- * Node looks for a library in the nearest `node_modules` first: the compiled code finds these, and the tests, which run
- * the sources, those that npm has installed.
+ * Writes the bundles to the `node_modules` of the compiled code, where Node searches first. Tests run the
+ * sources and find the libraries that npm has installed.
  *
  * @param {string} dist folder of the compiled code
  */
@@ -31,7 +31,7 @@ async function bundleLibrary(library, folder) {
     input: entry,
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     platform: 'node',
-    // The log is handed over as an object, and has threads with files of their own.
+    // pino has worker threads with files of their own.
     external: ['pino'],
     plugins: [
       {
@@ -45,7 +45,7 @@ async function bundleLibrary(library, folder) {
   const { output } = await bundle.generate({ format: 'esm', codeSplitting: false });
   await bundle.close();
   mkdirSync(folder, { recursive: true });
-  // Renamed into place: a command that starts meanwhile reads the old one or the new one, never half of it.
+  // Renamed, so that a starting command never reads half of a file.
   for (const [name, content] of [
     ['index.js', output[0].code],
     ['package.json', `${JSON.stringify({ name: library, type: 'module', exports: './index.js' })}\n`],
@@ -56,9 +56,7 @@ async function bundleLibrary(library, folder) {
   }
 }
 
-/**
- * Exports all that the library does, under the same names: of one in CommonJS, a bundler would export a default alone.
- */
+/** Source that exports every name of a library. For CommonJS a bundler would export only a default. */
 async function sourceOfEntry(library) {
   const names = Object.keys(await import(library)).filter((name) => name !== 'module.exports');
   return [

@@ -1,4 +1,4 @@
-// Has Prometheus' own tool read deploy/prometheus, and run the tests of the alerts (test/alerts) on its engine.
+// Checks deploy/prometheus with Prometheus' promtool and runs the tests of the alerts (test/alerts).
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,14 +10,15 @@ promtool('check', 'rules', 'deploy/prometheus/alerts.yml');
 promtool('check', 'config', '--syntax-only', 'deploy/prometheus/prometheus.yml');
 promtool('test', 'rules', ...tests);
 
-/** Ends this process where the tool is not there, or finds something wrong. */
-function promtool(...words) {
-  const { status, error } = spawnSync('promtool', words, { cwd: root, stdio: 'inherit' });
+/** Runs promtool. Ends this process if promtool is missing or finds a mistake. */
+function promtool(...parameters) {
+  const { status, error } = spawnSync('promtool', parameters, { cwd: root, stdio: 'inherit' });
   if (error?.code === 'ENOENT') {
     console.error(
-      'error: there is no promtool on the PATH\n' +
-        '  next:  install Prometheus (https://prometheus.io/download); on Debian and Ubuntu, without a service of it:\n' +
-        '         apt-get download prometheus && dpkg-deb -x prometheus_*.deb prometheus && PATH=$PWD/prometheus/usr/bin:$PATH',
+      'error: promtool is not on the PATH\n' +
+        '  next:  install Prometheus (https://prometheus.io/download); on Debian and Ubuntu, without its service:\n' +
+        '         apt-get download prometheus && dpkg-deb -x prometheus_*.deb prometheus\n' +
+        '         PATH=$PWD/prometheus/usr/bin:$PATH',
     );
     process.exit(2);
   }

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Does `work` while no other script does it: two commands may be typed at once on a fresh clone. Everyone claims under
- * a name of its own and steps back from another's living claim, so a killed script is no obstacle (the same way as
- * src/dev/presence.ts, which is not compiled yet when this runs).
+ * Runs `work` while no other process runs it, because two commands can start at once in a fresh clone. Each
+ * process writes a claim of its own and withdraws it if another living process has one, so a killed process
+ * blocks nothing. The same algorithm as src/dev/presence.ts, which is not compiled yet when this runs.
  *
  * @param {string} directory
- * @param {() => void} onWait told once, when another person is at it
+ * @param {() => void} onWait called once if another process has a claim
  * @param {() => Promise<void>} work
  */
 export async function exclusively(directory, onWait, work) {
@@ -16,7 +16,7 @@ export async function exclusively(directory, onWait, work) {
   const claim = `${process.pid}_${Math.random().toString(36).slice(2)}`;
   for (let waits = 0; ; waits++) {
     writeFileSync(join(directory, claim), '');
-    const others = readdirSync(directory).filter((name) => name !== claim && lives(directory, name));
+    const others = readdirSync(directory).filter((name) => name !== claim && isAlive(directory, name));
     if (others.length === 0) break;
     rmSync(join(directory, claim));
     if (waits === 0) onWait();
@@ -29,7 +29,7 @@ export async function exclusively(directory, onWait, work) {
   }
 }
 
-function lives(directory, name) {
+function isAlive(directory, name) {
   try {
     process.kill(Number(name.split('_')[0]), 0);
     return true;

@@ -1,5 +1,5 @@
-// Makes a clone ready to run: dependencies, compiled code, Temporal dev server. Does only what is missing, and runs on
-// bare Node: nothing is installed yet when it is first called.
+// Prepares a clone: dependencies, compiled code, Temporal dev server. Does only the missing steps. Runs on
+// plain Node, because nothing is installed at its first run.
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const quiet = process.argv.includes('--quiet');
 const started = performance.now();
 let busy = false;
 
-/** Work is always told; that there is none, only where it is not quiet. */
+/** Prints a step; quiet mode hides only that there was none. */
 function say(text) {
   busy = true;
   console.error(`setup: ${text}`);
@@ -23,10 +23,10 @@ if (major < 20 || (major === 20 && minor < 19)) {
   stop(`Node ${process.versions.node} is too old`, 'install Node 20.19 or later (https://nodejs.org)');
 }
 
-// Outside node_modules, which npm empties.
+// Not in node_modules, which npm empties.
 await exclusively(
   join(root, 'dist', '.setup'),
-  () => say('another command is setting up: waiting for it'),
+  () => say('waiting for the set-up of another command'),
   async () => {
     installDependencies();
     if (!isBuilt() && !(await build(say))) stop('the code does not compile', 'correct the errors above');
@@ -34,26 +34,28 @@ await exclusively(
   },
 );
 if (busy) say(`done in ${seconds(started)}`);
-else if (!quiet) console.error(`setup: everything is in place (${seconds(started)})`);
+else if (!quiet) console.error(`setup: up to date (${seconds(started)})`);
 
-/** npm writes `.package-lock.json` last, so one that is newer than what it was made from means a complete install. */
+/**
+ * npm writes `.package-lock.json` last, so a newer one than package-lock.json means a complete installation.
+ */
 function installDependencies() {
   const installed = modified('node_modules/.package-lock.json');
   if (installed >= modified('package-lock.json')) return;
   const begun = performance.now();
   say('installing dependencies (npm ci, about 250 MB)');
-  // npm's own words go to standard error: standard output belongs to the command that comes next.
+  // npm prints to standard error, because standard output belongs to the following command.
   const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
   });
   if (status !== 0)
-    stop('npm ci failed', 'read its message above; it needs the npm registry or a full npm cache');
+    stop('npm ci failed', 'read its message above; npm ci needs the npm registry or a full npm cache');
   say(`dependencies installed in ${seconds(begun)}`);
 }
 
-/** Where a Temporal server is set, no dev server is needed. */
+/** With TEMPORAL_ADDRESS no dev server is needed. */
 async function provideTemporal() {
   if (process.env.TEMPORAL_ADDRESS) return;
   const { readConfig } = await compiled('src/config/settings.js');

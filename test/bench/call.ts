@@ -15,11 +15,11 @@ import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { countActions } from '../helpers/temporal-actions.ts';
 
 /**
- * The whole path of a call, beside a bare loop in the same run: `enrich run` with its database, Temporal server and
- * sandbox on this machine, against fetch + JSON.parse + one transaction per call.
+ * Benchmark of the whole path of a call: `enrich run` with its database, Temporal server and sandbox on this
+ * machine, compared with fetch + JSON.parse + one transaction per call in the same run.
  *
- *   npm run bench:call                     6 KB and 60 KB a person without a rate limit, then 1,000 calls a minute
- *   npm run bench:call -- --people 1000    fewer people, for a quick look
+ * - `npm run bench:call`: 6 KB and 60 KB per person without a rate limit, then 1,000 calls a minute
+ * - `npm run bench:call -- --people 1000`: fewer people
  */
 const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const flag = process.argv.indexOf('--people');
@@ -59,7 +59,7 @@ async function writeSample(seed: number): Promise<string> {
   return file;
 }
 
-/** fetch + JSON.parse + one transaction per call, so many side by side. */
+/** The baseline: concurrent loops of fetch + JSON.parse + one transaction per call. */
 async function bareLoop(sandbox: Sandbox, databaseUrl: string, calls: number): Promise<number> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: concurrency });
   pool.on('error', () => {});
@@ -98,7 +98,7 @@ async function bareLoop(sandbox: Sandbox, databaseUrl: string, calls: number): P
 interface Measured {
   readonly facts: RunFacts;
   readonly callsPerSecond: number;
-  /** Of all processors of the machine: product, database, Temporal and sandbox together. */
+  /** CPU of the whole machine: product, database, Temporal and sandbox. */
   readonly busy: number;
 }
 
@@ -159,7 +159,7 @@ const stack = await acquireStack(
   () => {},
 );
 try {
-  console.log(`${cpus().length} processors, ${people} people a run, ${concurrency} calls in the air\n`);
+  console.log(`${cpus().length} processors, ${people} people a run, ${concurrency} calls in flight\n`);
   for (const [index, personBytes] of [6_000, 60_000].entries()) {
     const sandbox = await startSandbox(personBytes);
     const calls = Math.ceil(people / 10);
@@ -167,20 +167,24 @@ try {
     const bare = await bareLoop(sandbox, stack.databaseUrl, calls);
     const whole = await wholePath(sandbox, await writeSample(index + 1), 'unlimited', environment);
     console.log(
-      `${personBytes / 1_000} KB a person: whole path ${whole.callsPerSecond.toFixed(1)} calls/s (${Math.round(whole.callsPerSecond * 60)} a minute), ` +
-        `bare loop ${bare.toFixed(1)} calls/s, ${((100 * whole.callsPerSecond) / bare).toFixed(0)} % of it; processors ${(100 * whole.busy).toFixed(0)} % busy`,
+      `${personBytes / 1_000} KB per person: whole path ${whole.callsPerSecond.toFixed(1)} calls/s ` +
+        `(${Math.round(whole.callsPerSecond * 60)} a minute), ` +
+        `${((100 * whole.callsPerSecond) / bare).toFixed(0)} % of the bare loop's ${bare.toFixed(1)} calls/s; ` +
+        `processors ${(100 * whole.busy).toFixed(0)} % busy`,
     );
     const count = await actions(stack, whole.facts.run_id);
     const asked = whole.facts.calls * 10;
     console.log(
-      `  Temporal actions: ${count} for about ${asked} people asked for, ${((1_000 * count) / asked).toFixed(0)} per 1,000`,
+      `  Temporal actions: ${count} for about ${asked} people, ` +
+        `${((1_000 * count) / asked).toFixed(0)} per 1,000 people`,
     );
     sandbox.process.kill();
   }
   const sandbox = await startSandbox(6_000);
   const paced = await wholePath(sandbox, await writeSample(9), '50/3s', environment);
   console.log(
-    `1,000 calls a minute (50/3s): ${Math.round(paced.callsPerSecond * 60)} a minute held; processors ${(100 * paced.busy).toFixed(0)} % busy`,
+    `limit of 1,000 calls a minute (50/3s): ${Math.round(paced.callsPerSecond * 60)} calls a minute; ` +
+      `processors ${(100 * paced.busy).toFixed(0)} % busy`,
   );
   sandbox.process.kill();
 
@@ -193,7 +197,8 @@ try {
   const lateCount = await actions(stack, phones.facts.run_id);
   const lateAsked = phones.facts.calls * 10;
   console.log(
-    `with phones: ${phones.facts.late_results.arrived} deliveries; Temporal actions: ${lateCount} for about ${lateAsked} people asked for, ` +
+    `with phones: ${phones.facts.late_results.arrived} deliveries; ` +
+      `Temporal actions: ${lateCount} for about ${lateAsked} people, ` +
       `${((1_000 * lateCount) / lateAsked).toFixed(0)} per 1,000`,
   );
   late.process.kill();

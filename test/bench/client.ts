@@ -1,8 +1,9 @@
 /**
- * How many bulk calls the service client makes, and what they cost in CPU, beside a bare loop of fetch and JSON.parse.
+ * Benchmark of the service client: bulk calls per second and CPU per call, compared with a loop of fetch and
+ * JSON.parse.
  *
- * `npm run bench:client [-- --seconds 5]`. The service is a process of its own that sends the same bytes every time, so
- * that neither its work nor its CPU is in the figures. Both loops take turns in one run, on the same connections count.
+ * `npm run bench:client [-- --seconds 5]`. The service is a process of its own that sends constant bytes, so
+ * that its CPU is not measured. Both loops take turns in one run, with the same number of connections.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -93,7 +94,8 @@ function print(kilobytes: number, bare: Measured, client: Measured): void {
     `${callsPerSecond.toFixed(0).padStart(6)} calls/s  ${cpuSecondsPerThousand.toFixed(2)} s CPU per 1,000`;
   const share = ((client.callsPerSecond / bare.callsPerSecond) * 100).toFixed(0);
   process.stdout.write(
-    `10 people of ${kilobytes} KB\n  bare fetch  ${figures(bare)}\n  client      ${figures(client)}  (${share} % of the bare loop)\n`,
+    `10 people of ${kilobytes} KB\n  bare fetch  ${figures(bare)}\n` +
+      `  client      ${figures(client)}  (${share} % of the bare loop)\n`,
   );
 }
 
@@ -111,7 +113,7 @@ async function serve(personBytes: number): Promise<void> {
   process.send?.((server.address() as AddressInfo).port);
 }
 
-/** Nine tenths of a person are its organization, and most of that are lists of words. */
+/** Nine tenths of a person are its organization, mostly lists of words. */
 function inventedAnswer(personBytes: number): string {
   const matches = details.map((_, number) => ({
     id: `p${number}`,

@@ -1,8 +1,8 @@
 /**
- * How fast an export is ingested, beside what papaparse and COPY alone do with the same file on the same machine.
+ * Benchmark of ingesting an export, compared with papaparse and COPY alone on the same file and machine.
  *
- * `npm run bench:ingest [-- --rows 100000]`. Uses DATABASE_URL, or an embedded PostgreSQL of its own. Each measurement
- * has a process of its own, so that its peak memory is its own as well.
+ * `npm run bench:ingest [-- --rows 100000]`. Uses DATABASE_URL, or an embedded PostgreSQL. Each measurement
+ * runs in a process of its own, so that its peak memory is separate.
  */
 import { fork } from 'node:child_process';
 import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -49,7 +49,9 @@ const titles = 'Head of Purchasing,"Director, Operations",Engineer,"Vice Preside
   /,(?=[A-Z"])/,
 );
 
-/** Invented people, about 220 bytes each; every fiftieth row repeats an address, every hundredth names no person. */
+/**
+ * Invented people of about 220 bytes. Every fiftieth row repeats an address, every hundredth has no identity.
+ */
 function* inventedRows(rows: number): Generator<string> {
   yield `${header}\n`;
   for (let row = 1; row <= rows; row += 1) {
@@ -68,7 +70,7 @@ function* inventedRows(rows: number): Generator<string> {
   }
 }
 
-/** What anybody would write first: the file, papaparse's stream, COPY into text columns. */
+/** The baseline: the file, papaparse's stream, COPY into text columns. */
 async function measureBare({ file, databaseUrl }: Job): Promise<number> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -159,7 +161,7 @@ async function beginRun(databaseUrl: string, file: string): Promise<void> {
        values ($1, $1, $1, 'ingesting', $2, 'bench.csv', $3, '{}')`,
       [runId, file, sha256],
     );
-    await client.query('checkpoint').catch(() => undefined); // needs a right that an ordinary role may lack
+    await client.query('checkpoint').catch(() => undefined); // an ordinary role may lack the right
   });
 }
 
@@ -212,7 +214,8 @@ async function main(rows: number): Promise<void> {
 function report(what: string, { rows, seconds, peakMegabytes }: Measured): void {
   const rate = Math.round(rows / seconds).toLocaleString('en');
   console.log(
-    `${what.padEnd(44)} ${seconds.toFixed(1).padStart(6)} s  ${rate.padStart(9)} rows/s  ${peakMegabytes.toFixed(0).padStart(4)} MB peak`,
+    `${what.padEnd(44)} ${seconds.toFixed(1).padStart(6)} s  ${rate.padStart(9)} rows/s  ` +
+      `${peakMegabytes.toFixed(0).padStart(4)} MB peak`,
   );
 }
 

@@ -1,9 +1,10 @@
 /**
- * How many deliveries a second the receiver stores durably, beside a bare fastify with one INSERT in the same run.
+ * Benchmark of the receiver: durably stored deliveries per second, compared with a bare fastify server with
+ * one INSERT.
  *
- * `npm run bench:receiver [-- --seconds 5]`. Each server is a process of its own, on an embedded PostgreSQL that
- * flushes to the disk; both take turns, with the same connections to it and the same senders. Then the receiver's
- * answers to honest deliveries are timed while 300 connections send slowly.
+ * `npm run bench:receiver [-- --seconds 5]`. Each server is a process of its own, on an embedded PostgreSQL
+ * that flushes to disk. Both take turns with the same numbers of connections and senders. Then the benchmark
+ * measures the receiver's answers while 300 other connections send slowly.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -27,7 +28,7 @@ import { runningRun } from '../helpers/rows.ts';
 const databaseConnections = 16;
 const senders = 32;
 const slowConnections = 300;
-/** Medians are given. */
+/** Medians. */
 const rounds = 5;
 const attempts = 1_000;
 const bodyBytes = 4_000;
@@ -58,7 +59,8 @@ async function compare(seconds: number): Promise<void> {
     const [bare, receiver] = [await start('bare', url), await start('receiver', url)];
     servers.push(bare.process, receiver.process);
     console.log(
-      `${cpus().length} processors; bodies of ${bodyBytes} bytes from ${senders} senders; ${databaseConnections} database connections\n`,
+      `${cpus().length} processors; bodies of ${bodyBytes} bytes from ${senders} senders; ` +
+        `${databaseConnections} database connections\n`,
     );
     const measured: Record<Server['name'], Measured[]> = { bare: [], receiver: [] };
     for (const { port } of [bare, receiver]) await measure(port, tokens, 2);
@@ -86,7 +88,11 @@ async function compare(seconds: number): Promise<void> {
   }
 }
 
-/** Attempts that await deliveries, and the table of the bare server. @returns the attempts' tokens */
+/**
+ * Creates attempts that await deliveries, and the table of the bare server.
+ *
+ * @returns the tokens of the attempts
+ */
 async function prepare(url: string): Promise<string[]> {
   const warehouse = openWarehouse(url);
   const tokens = Array.from({ length: attempts }, () => randomBytes(32).toString('base64url'));
@@ -110,7 +116,7 @@ async function start(name: Server['name'], url: string): Promise<Server> {
   return { name, process: child, port };
 }
 
-/** In a process of its own. */
+/** Runs a server in this process. */
 async function serve(name: Server['name'], url: string): Promise<void> {
   const warehouse = openWarehouse(url, { connections: databaseConnections });
   process.send?.(name === 'bare' ? await listenBare(warehouse) : await listenReceiver(warehouse));
@@ -151,7 +157,7 @@ async function peakMegabytes({ process: child }: Server): Promise<number> {
   return bytes / 1_048_576;
 }
 
-/** Every sender keeps its connection and sends the next delivery once the last one is answered. */
+/** Each sender keeps its connection and sends its next delivery after the answer to the last one. */
 async function measure(port: number, tokens: readonly string[], seconds: number): Promise<Measured> {
   const connections = new Pool(`http://127.0.0.1:${port}`, { connections: senders, pipelining: 1 });
   const times: number[] = [];
@@ -168,7 +174,7 @@ async function measure(port: number, tokens: readonly string[], seconds: number)
           body: randomBytes(bodyBytes),
         });
         await body.dump();
-        if (statusCode !== 200) throw new Error(`a delivery was answered with ${statusCode}`);
+        if (statusCode !== 200) throw new Error(`the receiver answered a delivery with ${statusCode}`);
         times.push(performance.now() - sent);
       }
     }),
@@ -189,7 +195,12 @@ async function measureBesideSlow(
   return measured;
 }
 
-/** Half of them send headers, and half a body, a byte at a time; who is cut off comes again. @returns what ends them */
+/**
+ * Opens slow connections: half of them send headers, half a body, one byte at a time. They reconnect when
+ * they are closed.
+ *
+ * @returns a function that ends them
+ */
 async function openSlowConnections(port: number, token: string): Promise<() => void> {
   const sockets: Socket[] = [];
   const open = (index: number): void => {
@@ -218,7 +229,10 @@ function row(name: string, measured: readonly Measured[], megabytes: number): st
   const times = measured.flatMap((round) => round.times).toSorted((a, b) => a - b);
   const quantile = (share: number): string => times[Math.floor(times.length * share)]!.toFixed(1).padStart(7);
   const perSecond = median(measured.map((round) => round.perSecond)).toFixed(0);
-  return `${name.padEnd(30)} ${perSecond.padStart(6)} deliveries/s  p50 ${quantile(0.5)} ms  p99 ${quantile(0.99)} ms  peak memory ${megabytes.toFixed(0).padStart(4)} MB`;
+  return (
+    `${name.padEnd(30)} ${perSecond.padStart(6)} deliveries/s  p50 ${quantile(0.5)} ms  ` +
+    `p99 ${quantile(0.99)} ms  peak memory ${megabytes.toFixed(0).padStart(4)} MB`
+  );
 }
 
 function optionOf(name: string): string | undefined {

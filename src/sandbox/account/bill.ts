@@ -1,27 +1,27 @@
-/** What the sandbox has seen and billed. Sums are of everything since the log began. */
+/** Calls and credits of the sandbox since its log began. */
 export interface Bill {
-  /** Those that count against a rate window. */
+  /** Calls that rate windows count. */
   readonly calls: number;
   readonly refused: number;
   readonly people: number;
   /** Late results included. */
   readonly credits: string;
   readonly latePeople: number;
-  /** Billed with results that came later. */
+  /** Billed with late results. */
   readonly lateCredits: string;
-  /** People who were billed for more than once, with how often; and the same for their late results. */
+  /** People billed more than once, with the number of times; for calls and for late results. */
   readonly billedAgain: Readonly<Record<string, number>>;
   readonly lateBilledAgain: Readonly<Record<string, number>>;
-  /** Of which call on details are kept: `billedAgain` and the log know those only. 1 is everything. */
+  /** The first call with kept details, which `billedAgain` and the log cover. 1 is everything. */
   readonly detailsFrom: number;
   /**
-   * Calls that neither cost nor count, by status and path: health, profile, users, usage, and whatever a credential may
-   * not call.
+   * Free calls that no window counts, by status and path: health, profile, users, usage, and calls that the
+   * credential does not allow.
    */
   readonly otherCalls: Readonly<Record<string, number>>;
 }
 
-/** Names that come more than once, with how often. */
+/** Repeated names with the number of times. */
 export function repeatedly(names: readonly string[]): Record<string, number> {
   const times = new Map<string, number>();
   for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);

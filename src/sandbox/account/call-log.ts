@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { repeatedly, type Bill } from './bill.ts';
 import { RecentEntries } from './recent-entries.ts';
 
-/** One call as the service saw it. Credits are decimals as text. */
+/** One call as the service received it. Credits are decimals as text. */
 export interface LoggedCall {
-  /** From 1; over all calls, whether their details are still kept or not. */
+  /** Number of the call among all calls, from 1. */
   readonly sequence: number;
-  /** Milliseconds since 1970, when the call arrived, by the clock of this machine. */
+  /** Time of arrival in milliseconds since 1970, by this machine's clock. */
   readonly at: number;
   readonly path: string;
   readonly status: number;
@@ -23,7 +23,7 @@ export interface LoggedCall {
   }[];
 }
 
-/** A result that came after its answer, when it was billed. */
+/** A late result at the time of its bill. */
 export interface LoggedLateResult {
   readonly at: number;
   readonly requestId: string;
@@ -32,17 +32,17 @@ export interface LoggedLateResult {
   readonly billed: readonly { readonly personId: string; readonly credits: string }[];
 }
 
-/** One try to deliver a result, and the receiver's status (0: no connection). */
+/** One try of a delivery, with the receiver's status (0: no connection). */
 export interface LoggedDelivery {
   readonly at: number;
   readonly requestId: string;
   readonly kind: 'phones' | 'waterfall';
-  /** Of the result: two tries of one result have the same. */
+  /** Number of the result, equal for all its tries. */
   readonly number: number;
   readonly status: number;
 }
 
-/** A call as it is kept: who was billed as one text, because objects for each of them take five times the memory. */
+/** A kept call. The billed people are one text, because objects take five times the memory. */
 interface KeptCall extends Omit<LoggedCall, 'billed'> {
   readonly billed: string;
 }
@@ -51,9 +51,9 @@ interface KeptCall extends Omit<LoggedCall, 'billed'> {
 const defaultKept = 100_000;
 
 /**
- * Everything that the sandbox was asked and has billed: what tests hold the pipeline's own books against. A call is
- * written before it is answered, so that no bill is lost with a process. Sums are of everything; details are kept of
- * the last.
+ * All calls and bills of the sandbox, with which tests compare the pipeline's figures. A call is logged
+ * before its answer, so that a killed process loses no bill. Sums cover all calls; details are kept of the
+ * last.
  */
 export class CallLog {
   readonly #file: string | undefined;
@@ -69,8 +69,8 @@ export class CallLog {
   #lateMillionths = 0;
 
   /**
-   * @param directory keeps the log over restarts; undefined: memory only
-   * @param kept details of so many calls, and of so many late results and deliveries, are kept in memory
+   * @param directory keeps the log across restarts; undefined: memory only
+   * @param kept number of calls, of late results and of deliveries whose details stay in memory
    */
   constructor(directory: string | undefined, kept = defaultKept) {
     this.#calls = new RecentEntries(kept);
@@ -95,12 +95,12 @@ export class CallLog {
     if (this.#lateFile !== undefined) appendFileSync(this.#lateFile, `${JSON.stringify(result)}\n`);
   }
 
-  /** Kept in memory only: no bill depends on it. */
+  /** Logs a delivery, in memory only, because bills do not depend on it. */
   addDelivery(delivery: LoggedDelivery): void {
     this.#deliveries.add(delivery);
   }
 
-  /** A call that neither costs anything nor counts against a rate window: only how many there were is kept. */
+  /** Counts a free call that no rate window counts. */
   countOther(status: number, path: string): void {
     const name = `${status} ${path}`;
     this.#others.set(name, (this.#others.get(name) ?? 0) + 1);
@@ -119,7 +119,7 @@ export class CallLog {
     return this.#calls.since(since).map((call) => ({ ...call, billed: readBilled(call.billed) }));
   }
 
-  /** Credits that were billed so far, late results included. */
+  /** Total billed credits, late results included. */
   credits(): number {
     return (this.#millionths + this.#lateMillionths) / 1_000_000;
   }
@@ -147,7 +147,9 @@ export class CallLog {
   }
 
   /**
-   * The most calls to an endpoint that arrived within any trailing window of so many seconds, refused ones included.
+   * The maximum number of calls to an endpoint in a trailing window, refused calls included.
+   *
+   * @param seconds length of the window
    */
   busiest(seconds: number, path: string): number {
     const times = this.#calls
@@ -178,7 +180,7 @@ export class CallLog {
   }
 }
 
-/** A line that a kill cut off is a call that was never answered and never counted. */
+/** A line that a kill cut off is a call without answer and bill. */
 function* readLines(file: string): Generator<unknown> {
   if (!existsSync(file)) return;
   for (const line of readFileSync(file, 'utf8').split('\n')) if (line.endsWith('}')) yield JSON.parse(line);

@@ -5,7 +5,7 @@ import { actingAdmin, grantingUserId, type TeamUser } from './team.ts';
 
 export interface ApiKey {
   readonly key: string;
-  /** Paths such as `/people/bulk_match`; left out: a master key, which may call everything. */
+  /** Paths such as `/people/bulk_match`; absent: a master key, which may call every path. */
   readonly scopes?: readonly string[];
 }
 
@@ -13,29 +13,29 @@ export interface AccessToken {
   readonly token: string;
   /** The user who granted it. */
   readonly userId?: string;
-  /** Paths; left out: everything but what needs a master key. */
+  /** Paths; absent: every path that needs no master key. */
   readonly scopes?: readonly string[];
-  /** Accepted so many times, or for so many seconds from now on; left out: forever. */
+  /** Number of accepted calls, or of seconds from now; absent: unlimited. */
   readonly calls?: number;
   readonly seconds?: number;
 }
 
 export interface CredentialOptions {
-  /** A text is a master key. */
+  /** A string is a master key. */
   readonly apiKeys: readonly (string | ApiKey)[];
   readonly accessTokens: readonly (string | AccessToken)[];
   readonly team: readonly TeamUser[];
-  /** How long tokens live that `issue` makes. */
+  /** Lifetime of tokens from `issue`. */
   readonly issuedTokens: Pick<AccessToken, 'calls' | 'seconds'>;
   readonly now: () => number;
 }
 
-/** What a credential must have for an operation: any valid one, a scope for the path, or a master key. */
+/** The access that an operation requires: any valid credential, a scope for the path, or a master key. */
 export type Access = 'any' | 'scope' | 'master';
 
 export interface Caller {
   readonly kind: 'api-key' | 'access-token';
-  /** The user who is acted as. */
+  /** The acting user. */
   readonly userId: string;
 }
 
@@ -44,7 +44,7 @@ interface LivingToken extends AccessToken {
   left: number;
 }
 
-/** Who may call what, by the rules of Authentication. */
+/** Checks credentials by the interface document's rules of Authentication. */
 export class Credentials {
   readonly #options: CredentialOptions;
   readonly #keys: ReadonlyMap<string, ApiKey>;
@@ -58,12 +58,16 @@ export class Credentials {
     for (const each of options.accessTokens) this.#add(typeof each === 'string' ? { token: each } : each);
   }
 
-  /** Whom a call acts as, or why it is refused. A token's call is counted. */
+  /**
+   * Checks the credential of a call, and counts the call of a token.
+   *
+   * @returns the acting user, or a refusal
+   */
   check(headers: IncomingHttpHeaders, access: Access, path: string): Caller | Refusal {
     const key = headers['x-api-key'];
     if (typeof key === 'string') return this.#checkKey(key, access, path);
     if (headers.authorization === undefined) return missing;
-    // Rule 1: a key that is sent as a bearer token is refused, because it is no token.
+    // Rule 1: a key is refused as a bearer token.
     const token = this.#tokens.get(/^Bearer (.+)$/i.exec(headers.authorization)?.[1] ?? '');
     if (!token || token.left <= 0 || this.#options.now() >= token.endsAt) return invalidToken;
     token.left -= 1;
@@ -71,7 +75,7 @@ export class Credentials {
     return { kind: 'access-token', userId: token.userId ?? grantingUserId };
   }
 
-  /** A new access token of the form that the service's tokens have (JWT). */
+  /** Issues an access token in the service's format (JWT). */
   issue(): string {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const issuedAt = Math.floor(this.#options.now() / 1_000);
@@ -121,7 +125,7 @@ export const invalidKey: Refusal = {
   suggestions: [{ label: 'Check the key', header: 'x-api-key' }],
 };
 
-/** Of bearer tokens, a key that is sent as one included. */
+/** The refusal of bearer tokens, including keys sent as bearer tokens. */
 export const invalidToken: Refusal = {
   status: 401,
   code: 'AUTH.AUTHENTICATION.INVALID_ACCESS_TOKEN',

@@ -1,11 +1,11 @@
-/** `600/hour`: so many calls in a fixed window that the first request opens. */
+/** `600/hour`: a number of calls in a fixed window that the first request opens. */
 export interface WindowLimit {
-  /** Infinity: unlimited, and said so in the headers. */
+  /** Infinity: unlimited, as the headers report. */
   readonly calls: number;
   readonly seconds: number;
 }
 
-/** What is used of one window. Null: unlimited. */
+/** The usage of one window. Null: unlimited. */
 export interface WindowUsage {
   readonly limit: number | null;
   readonly consumed: number;
@@ -21,12 +21,12 @@ const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day:
 const units: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 const headerNames: Record<number, string> = { 60: 'minute', 3_600: 'hourly', 86_400: '24-hour' };
 
-/** Those that usage statistics tell of, limited or not. */
+/** Windows in usage statistics, limited or not. */
 const reported = { minute: 60, hour: 3_600, day: 86_400 } as const;
 
 /**
- * Reads `600/hour`, `20/10s,100/5m` or `unlimited`: all that the pipeline's RATE_LIMITS takes; and `unlimited/hour`,
- * which the headers then say.
+ * Reads the format of the pipeline's RATE_LIMITS (`600/hour`, `20/10s,100/5m`, `unlimited`), and
+ * `unlimited/hour`, which the headers then report.
  *
  * @throws RangeError
  */
@@ -47,8 +47,8 @@ export function parseWindowLimits(text: string): WindowLimit[] {
 }
 
 /**
- * The service's own count, per team and endpoint: fixed windows, opened by the first request in them. They go by the
- * time of arrival, as the log does: a clock that is set ahead moves dates, not rates.
+ * The service's count per team and endpoint: fixed windows that the first request opens. They use the time of
+ * arrival, as the log does; a sandbox clock that is set ahead changes only dates.
  */
 export class RateWindows {
   readonly #limits: readonly WindowLimit[];
@@ -61,10 +61,10 @@ export class RateWindows {
   }
 
   /**
-   * Counts a call, unless a window is full; a refused call takes no slot.
+   * Counts a call unless a window is full; a refused call takes no slot.
    *
-   * @param others calls of other programs of the same team, which the service counts as well
-   * @returns the headers of the answer, and for how many seconds the call is refused, if it is
+   * @param others calls of other programs of the team, which the service counts too
+   * @returns the headers of the answer; for a refused call, the exceeded window
    */
   count(
     endpoint: string,
@@ -82,14 +82,14 @@ export class RateWindows {
     return { headers: this.headers(endpoint, arrivedAt, others), refused };
   }
 
-  /** The headers of an answer that is not counted. */
+  /** The headers of an answer to a call that is not counted. */
   headers(endpoint: string, at: number, others = 0): Record<string, string> {
     const headers: Record<string, string> = {};
     for (const { calls, seconds } of this.#limits) {
       const name = headerNames[seconds];
       if (!name) continue;
       const used = Math.min(calls, this.#used(endpoint, seconds, at) + others);
-      // The value of an unlimited window is empty, as in the field.
+      // The value of an unlimited window is empty, as observed.
       headers[`x-rate-limit-${name}`] = calls === Number.POSITIVE_INFINITY ? '' : String(calls);
       headers[`x-${name}-usage`] = String(used);
       headers[`x-${name}-requests-left`] = calls === Number.POSITIVE_INFINITY ? '' : String(calls - used);
@@ -97,7 +97,7 @@ export class RateWindows {
     return headers;
   }
 
-  /** What usage statistics say of an endpoint. */
+  /** The usage statistics of an endpoint. */
   usage(endpoint: string, at: number, others = 0): Record<keyof typeof reported, WindowUsage> {
     const usageOf = (seconds: number): WindowUsage => {
       const limit = this.#limits.find((each) => each.seconds === seconds)?.calls ?? Number.POSITIVE_INFINITY;
@@ -109,7 +109,7 @@ export class RateWindows {
     return { minute: usageOf(reported.minute), hour: usageOf(reported.hour), day: usageOf(reported.day) };
   }
 
-  /** Counts what a log from before a restart tells of, as far as a window can still be open. */
+  /** Counts the calls of a log from before a restart, as far as a window can still be open. */
   replay(
     calls: readonly { readonly path: string; readonly at: number; readonly refused: boolean }[],
     now: number,
@@ -123,7 +123,7 @@ export class RateWindows {
     return window && at < window.endsAt ? window.used : 0;
   }
 
-  /** Of a window that is not open: when it would end if it opened now. */
+  /** The end of the window; without an open window, the end of one that opens now. */
   #endsAt(endpoint: string, seconds: number, at: number): number {
     const window = this.#open.get(`${endpoint} ${seconds}`);
     return window && at < window.endsAt ? window.endsAt : at + seconds * 1_000;

@@ -1,4 +1,4 @@
-/** A list that forgets its oldest entries beyond a number, and remembers how many there were. */
+/** A list that drops its oldest entries beyond a number and counts all entries. */
 export class RecentEntries<Entry> {
   readonly #kept: number;
   #entries: Entry[] = [];
@@ -8,7 +8,7 @@ export class RecentEntries<Entry> {
     this.#kept = kept;
   }
 
-  /** All that were ever added. */
+  /** Number of entries ever added. */
   get total(): number {
     return this.#total;
   }
@@ -16,11 +16,11 @@ export class RecentEntries<Entry> {
   add(entry: Entry): void {
     this.#entries.push(entry);
     this.#total += 1;
-    // Forgotten a quarter at a time: moving the rest for every entry would cost more than the entry.
+    // Drops a quarter at a time, because moving the rest for every entry is slow.
     if (this.#entries.length > this.#kept * 1.25) this.#entries = this.#entries.slice(-this.#kept);
   }
 
-  /** The entries after the first `count` that were ever added, as far as they are kept. */
+  /** The kept entries after the first `count` ever added. */
   since(count: number): readonly Entry[] {
     return this.#entries.slice(Math.max(0, count - (this.#total - this.#entries.length)));
   }

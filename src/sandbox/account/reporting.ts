@@ -19,7 +19,7 @@ export interface ReportingParts {
   readonly now: () => number;
 }
 
-/** Operations that only tell: of the credential, the team, and what is used. All are free. */
+/** Free operations that report on the credential, the team and the usage. */
 export class Reporting {
   readonly #parts: ReportingParts;
 
@@ -32,7 +32,7 @@ export class Reporting {
     return { body: JSON.stringify({ healthy: true, is_logged_in: true }) };
   }
 
-  /** GET /users/api_profile: the user whom the credential acts as. */
+  /** GET /users/api_profile: the user that the credential acts as. */
   profile({ userId }: Caller): Carried | Refusal {
     const user = this.#parts.team.find(({ id }) => id === userId);
     if (user) return { body: JSON.stringify(user) };
@@ -48,7 +48,7 @@ export class Reporting {
     return { body: JSON.stringify({ users, pagination: pagination(page.data, team.length) }) };
   }
 
-  /** POST /usage_stats/api_usage_stats: the same windows that the headers tell of and calls are refused by. */
+  /** POST /usage_stats/api_usage_stats: the windows that the headers report and that refuse calls. */
   apiUsage({ arrivedAt }: Incoming): Carried {
     const { windows, faults } = this.#parts;
     const limited = Object.values(operations).filter((operation: Operation) => operation.usageName);
@@ -60,7 +60,7 @@ export class Reporting {
     return { body: JSON.stringify(Object.fromEntries(usage)) };
   }
 
-  /** POST /usage_stats/credit_usage_stats: what the bill says; the cycle is the month. */
+  /** POST /usage_stats/credit_usage_stats: the bill; the cycle is the month. */
   creditUsage(): Carried {
     const { log, faults, now } = this.#parts;
     const consumed = log.credits();

@@ -21,8 +21,8 @@ function user(
 }
 
 /**
- * The workspace of the sandbox: whoever takes the first user, the first admin or the newest for the acting one is
- * wrong.
+ * The team of the sandbox. Neither the first user, nor the first admin, nor the newest user is the acting
+ * one, so that clients cannot find the acting user by chance.
  */
 export const sandboxTeam: readonly TeamUser[] = [
   user('00a3', ['Vera', 'Later'], '2023-05-02T08:00:00.000Z', { is_admin: true, deleted: false }),
@@ -32,10 +32,13 @@ export const sandboxTeam: readonly TeamUser[] = [
   user('00b1', ['Greta', 'Granting'], '2022-02-14T08:00:00.000Z', { is_admin: false, deleted: false }),
 ];
 
-/** Who grants access tokens where nothing else is said. */
+/** The user who grants access tokens by default. */
 export const grantingUserId = '5b00000000000000000000b1';
 
-/** Rule 4 of Authentication: keys act as the earliest-created user who is not deleted and has admin access. */
+/**
+ * The interface document, Authentication, rule 4: keys act as the earliest-created user who is not deleted
+ * and is an admin.
+ */
 export function actingAdmin(team: readonly TeamUser[]): TeamUser | undefined {
   return team
     .filter((each) => each.is_admin && !each.deleted)

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Rule } from './scenario.ts';
 
 /**
- * Makes of the people found what a fault asks for. The bill is not touched: the service has done its work.
+ * Applies a fault to the found people. The bill stays unchanged, because the service has done its work.
  *
  * @param people JSON texts in the order of `details`, `null` for a miss
- * @param stranger a person who was not asked for
+ * @param stranger creates a person that the call did not ask for
  */
 export function distort(people: readonly string[], fault: Rule, stranger: () => string): readonly string[] {
   switch (fault.matches) {
@@ -20,7 +20,8 @@ export function distort(people: readonly string[], fault: Rule, stranger: () => 
     case 'stub':
       return people.map((person) =>
         person === 'null'
-          ? '{"id":"stub","first_name":null,"last_name":null,"name":null,"email":null,"organization":{"name":"Somewhere"}}'
+          ? '{"id":"stub","first_name":null,"last_name":null,"name":null,"email":null,' +
+            '"organization":{"name":"Somewhere"}}'
           : person,
       );
     case 'foreign':
@@ -39,7 +40,7 @@ export function distort(people: readonly string[], fault: Rule, stranger: () => 
   }
 }
 
-/** Longer than an entry of an index can be, and of no pattern that a database could compress. */
+/** Longer than an entry of an index, and not compressible. */
 function longId(id: string): string {
   const hashes = Array.from({ length: 200 }, (_, index) =>
     createHash('sha256').update(`${id} ${index}`).digest('base64url'),

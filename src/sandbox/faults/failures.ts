@@ -1,10 +1,10 @@
-/** 16 February 2027: from then on `error_details` is the only error payload. */
+/** 16 February 2027: from this day `error_details` is the only error payload. */
 const cutOver = Date.UTC(2027, 1, 16);
 
-/** What an endpoint's errors look like before the cut-over: `details` are those that were migrated first. */
+/** The format of an endpoint's errors before the cut-over; `details` endpoints migrated first. */
 export type ErrorShape = 'older' | 'migrated' | 'details';
 
-/** An answer as it is sent. */
+/** An HTTP answer. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
@@ -12,7 +12,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A refusal, before the day decides what it looks like. */
+/** A refusal, independent of the format of the day. */
 export interface Refusal {
   readonly status: number;
   /** `DOMAIN.CATEGORY.REASON`. */
@@ -22,12 +22,12 @@ export interface Refusal {
   readonly message: string;
   readonly suggestions?: readonly Suggestion[];
   readonly context?: Readonly<Record<string, { readonly value: string; readonly description: string }>>;
-  /** Other root-level members than `error` and `message`, where the older shape is seen with them. */
+  /** Root-level members that replace `error` and `message` in the older format, where observed. */
   readonly older?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A next step; the members of the interface document. */
+/** A next step, with the members of the interface document. */
 export interface Suggestion {
   readonly label: string;
   readonly url?: string;
@@ -40,12 +40,12 @@ export interface Suggestion {
 
 export const jsonType = 'application/json; charset=utf-8';
 
-/** Whether a time is before the day on which the older error payloads go. */
+/** Whether a time is before the cut-over. */
 export function isBeforeCutOver(now: number): boolean {
   return now < cutOver;
 }
 
-/** A refusal in the shape that an endpoint's errors have on the day that the sandbox's clock shows. */
+/** A refusal in the format of the endpoint on the day of the sandbox's clock. */
 export function errorAnswer(now: number, shape: ErrorShape, refusal: Refusal): Answer {
   const details = {
     code: refusal.code,
@@ -70,7 +70,7 @@ export function errorAnswer(now: number, shape: ErrorShape, refusal: Refusal): A
   };
 }
 
-/** 401 on people/match: plain text about a key, until `error_details` is the only payload. */
+/** The 401 of people/match: plain text before the cut-over. */
 export function plainUnauthorized(): Answer {
   return {
     status: 401,
@@ -80,17 +80,19 @@ export function plainUnauthorized(): Answer {
   };
 }
 
-/** 429. The older body is one string, which names path and limit and which clients should not parse. */
+/** A 429. The older body is one string with path and limit, which clients should not parse. */
 export function tooManyCalls(
   path: string,
   exceeded: { readonly limit: { readonly calls: number; readonly seconds: number } },
-  /** `header` as it stands there, undefined for none; `seconds` as the body names them. */
+  /** `header`: its value, or undefined for no header; `seconds`: the value of the body. */
   retryAfter: { readonly header: string | undefined; readonly seconds: number | undefined },
   headers: Readonly<Record<string, string>>,
 ): Refusal {
   const { calls, seconds } = exceeded.limit;
   const window = { 60: 'minute', 3_600: 'hour', 86_400: 'day' }[seconds] ?? `${seconds} seconds`;
-  const message = `The maximum number of api calls allowed for api/v1${path} is ${calls} times per ${window}. Please upgrade your plan.`;
+  const message =
+    `The maximum number of api calls allowed for api/v1${path} is ${calls} times per ${window}. ` +
+    'Please upgrade your plan.';
   return {
     status: 429,
     code: 'RATE.LIMIT.EXCEEDED',

@@ -3,12 +3,12 @@ import type { DeliveryRule, FaultsToProduce, OutOfCreditsStatus, Rule } from './
 
 export interface FaultsOptions {
   readonly seed: number;
-  /** All credits that were billed so far. */
+  /** Total billed credits. */
   readonly billedCredits: () => number;
   readonly now: () => number;
 }
 
-/** The faults that are turned on, and how many calls each path has had since. */
+/** The active faults, and the number of calls of each path since they became active. */
 export class Faults {
   readonly #options: FaultsOptions;
   readonly #calls = new Map<string, number>();
@@ -21,7 +21,7 @@ export class Faults {
     this.set(scenario);
   }
 
-  /** Turns on other faults; calls, seconds and credits are counted from now on. */
+  /** Activates other faults; calls, seconds and credits are counted from now. */
   set(scenario: FaultsToProduce): void {
     this.#scenario = scenario;
     this.#calls.clear();
@@ -29,13 +29,13 @@ export class Faults {
     this.#billedBefore = this.#options.billedCredits();
   }
 
-  /** The first rule that is for this call; an empty one where none is. */
+  /** The first rule that applies to this call, or an empty rule. */
   next(path: string, body: string): Rule {
     const number = this.#count(path);
     return this.#rules(path, number).find((each) => body.includes(each.containing ?? '')) ?? {};
   }
 
-  /** The first rule that is for the next result of a kind; an empty one where none is. */
+  /** The first rule that applies to the next late result of a kind, or an empty rule. */
   nextDelivery(kind: 'phones' | 'waterfall'): DeliveryRule {
     const name = `late ${kind}`;
     const number = this.#count(name);
@@ -44,20 +44,20 @@ export class Faults {
     return this.#scenario.deliveries?.find(isFor) ?? {};
   }
 
-  /** Calls of each window that others have used by the time of the next call to a path. */
+  /** Calls of each window that other programs have used before the next call to a path. */
   usedByOthers(path: string): number {
     const rules = this.#rules(path, (this.#calls.get(path) ?? 0) + 1);
     return rules.find((each) => each.used_by_others !== undefined)?.used_by_others ?? 0;
   }
 
-  /** Credits that can still be billed; undefined: any number. */
+  /** Remaining credits; undefined: unlimited. */
   creditsLeft(): number | undefined {
     const { credits_left: left } = this.#scenario;
     if (left === undefined) return undefined;
     return Math.max(0, left - (this.#options.billedCredits() - this.#billedBefore));
   }
 
-  /** How the account says that it is out of credits. */
+  /** The status of a refusal for lack of credits. */
   outOfCreditsStatus(): OutOfCreditsStatus {
     return this.#scenario.out_of_credits ?? 402;
   }

@@ -1,6 +1,10 @@
 import type { MisstatedCredits } from './scenario.ts';
 
-/** The member of an answer that says what it cost, or what a fault makes of it. @returns none or one JSON member */
+/**
+ * The member of an answer with its cost, as the fault misstates it.
+ *
+ * @returns no or one JSON member
+ */
 export function creditsMember(credits: number, fault: MisstatedCredits | undefined): string[] {
   switch (fault) {
     case 'missing':

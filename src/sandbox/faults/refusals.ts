@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { jsonType, type Answer, type Refusal } from './failures.ts';
 import type { OutOfCreditsStatus } from './scenario.ts';
 
-/** 422: names every parameter that is wrong, and nothing of what was in it. */
+/** 422: names every invalid parameter, without its value. */
 export function invalid(error: Pick<z.ZodError, 'issues'>): Refusal {
   const names = [...new Set(error.issues.map(({ path }) => path.join('.')))].filter((name) => name !== '');
   return {
@@ -14,7 +14,7 @@ export function invalid(error: Pick<z.ZodError, 'issues'>): Refusal {
   };
 }
 
-/** 422: something that is needed here was not sent. */
+/** 422: a required parameter is missing. */
 export function missingParameter(parameter: string, reason: string): Refusal {
   return {
     status: 422,
@@ -24,7 +24,7 @@ export function missingParameter(parameter: string, reason: string): Refusal {
   };
 }
 
-/** 400 of bulk enrichment, in the shape that the field has seen. */
+/** The 400 of bulk enrichment, in the observed format. */
 export function badDetails(code: 'INVALID_REQUEST' | 'RECORD_LIMIT_EXCEEDED', message: string): Refusal {
   return {
     status: 400,
@@ -35,7 +35,7 @@ export function badDetails(code: 'INVALID_REQUEST' | 'RECORD_LIMIT_EXCEEDED', me
   };
 }
 
-/** The answer of an account without credits is not documented: three guesses. */
+/** The refusal of an account without credits, which is not documented; the status is one of three guesses. */
 export function outOfCredits(status: OutOfCreditsStatus): Refusal {
   return {
     status,
@@ -46,7 +46,7 @@ export function outOfCredits(status: OutOfCreditsStatus): Refusal {
   };
 }
 
-/** Encodes a body once more, as some 429s are seen: a JSON text inside a JSON text. */
+/** Encodes a body as a JSON string, as observed with some 429s. */
 export function encodedTwice(answer: Answer): Answer {
   return { ...answer, contentType: jsonType, body: JSON.stringify(answer.body) };
 }

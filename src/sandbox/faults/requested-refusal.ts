@@ -5,14 +5,14 @@ import type { Rule } from './scenario.ts';
 
 export interface RequestedCall {
   readonly path: string;
-  /** Of the rate windows. */
+  /** Headers of the rate windows. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether the caller came with an access token. */
+  /** Whether the caller sent an access token. */
   readonly isToken: boolean;
   readonly now: number;
 }
 
-/** The refusal that a rule asks for by its status; undefined where it asks for none. */
+/** The refusal that a rule requests by its status; undefined for none. */
 export function requestedRefusal(rule: Rule, call: RequestedCall): Refusal | undefined {
   if (rule.status === undefined) return undefined;
   const usual = usualRefusal(rule, rule.status, call);
@@ -41,7 +41,7 @@ function usualRefusal(rule: Rule, status: number, call: RequestedCall): Refusal 
   }
 }
 
-/** The body names what the header says, where that is a number. */
+/** The body has the header's value if it is a number. */
 function retryAfter(
   { retry_after: asked = '1' }: Rule,
   now: number,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { matchSchema, personSchema, searchedPersonSchema } from './person-schema.ts';
 import { organizationSchema } from './organization-schema.ts';
 
-/** Exceeds what a JSON parser keeps exactly: take it from the text. */
+/** A JSON parser rounds it: read it from the text. */
 const requestId = z.number().meta({
   type: 'integer',
   format: 'int64',
@@ -42,7 +42,7 @@ export const bulkAnswerSchema = z.object({
 
 export const healthSchema = z.object({ healthy: z.boolean(), is_logged_in: z.boolean() });
 
-/** A user; of the profile only `id` is documented. */
+/** A user; the interface document shows only `id`. */
 export const userSchema = z.object({
   id: z.string(),
   first_name: z.string(),
@@ -65,7 +65,7 @@ const usage = z.object({
   left_over: z.number().nullable(),
 });
 
-/** Keys are texts such as `["api/v1/people", "bulk_match"]`. */
+/** Keys such as `["api/v1/people", "bulk_match"]`. */
 export const apiUsageSchema = z.record(z.string(), z.object({ minute: usage, hour: usage, day: usage }));
 
 export const creditUsageSchema = z.object({
@@ -99,7 +99,7 @@ const errorDetails = z.object({
   context: z.record(z.string(), z.object({ value: z.string(), description: z.string() })).optional(),
 });
 
-/** Root-level members end on 16 February 2027; some endpoints have had `error_details` alone before. */
+/** Root-level members end on 16 February 2027; some endpoints already have only `error_details`. */
 export const errorSchema = z.object({
   error: z.string().optional(),
   error_code: z.string().optional(),

@@ -10,10 +10,10 @@ export const list = z.array(z.unknown()).nullable();
 export const map = z.record(z.string(), z.unknown()).nullable();
 export const time = z.string().nullable().meta({ description: 'ISO 8601' });
 
-/** Null in all output that the interface document has seen; its type is not shown. */
+/** Always null in the output of the interface document, which shows no type. */
 export const unseen = z.null();
 
-/** One shape for many names. */
+/** The same schema for several names. */
 export function each<Name extends string, Shape extends z.ZodType>(
   names: readonly Name[],
   shape: Shape,

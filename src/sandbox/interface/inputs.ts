@@ -1,33 +1,34 @@
 import { z } from 'zod';
 
-const said = (description: string) => z.string().optional().meta({ description });
+const input = (description: string) => z.string().optional().meta({ description });
 const asFlag = (description: string) => z.enum(['true', 'false']).default('false').meta({ description });
 
-/** One person as asked for: any of these strings; none is required. */
+/** One person of a call; all strings are optional. */
 const askedSchema = z.object({
-  first_name: said('with last_name'),
-  last_name: said('with first_name'),
-  name: said('full name; makes first_name and last_name unnecessary'),
-  email: said('email address'),
-  hashed_email: said('MD5 or SHA-256 hash of the email'),
-  organization_name: said('current or previous employer'),
-  domain: said('domain of the employer, without www. or @'),
-  id: said('identifier of the person; person_id of people search'),
-  proflink_url: said('profile URL'),
+  first_name: input('with last_name'),
+  last_name: input('with first_name'),
+  name: input('full name; makes first_name and last_name unnecessary'),
+  email: input('email address'),
+  hashed_email: input('MD5 or SHA-256 hash of the email'),
+  organization_name: input('current or previous employer'),
+  domain: input('domain of the employer, without www. or @'),
+  id: input('identifier of the person; person_id of people search'),
+  proflink_url: input('profile URL'),
 });
 
-/** What applies to everybody in a call of people enrichment. */
+/** Parameters that apply to every person of a call. */
 export const extrasSchema = z.object({
-  run_waterfall_email: asFlag('ask connected vendors for addresses; they come to webhook_url'),
-  run_waterfall_phone: asFlag('ask connected vendors for phones; they come to webhook_url'),
-  reveal_personal_emails: asFlag('personal addresses too'),
-  reveal_phone_number: asFlag('phones too; they come to webhook_url'),
+  run_waterfall_email: asFlag('ask connected vendors for addresses; results are sent to webhook_url'),
+  run_waterfall_phone: asFlag('ask connected vendors for phones; results are sent to webhook_url'),
+  reveal_personal_emails: asFlag('include personal addresses'),
+  reveal_phone_number: asFlag('include phones; results are sent to webhook_url'),
   webhook_url: z
     .url({ protocol: /^https?$/ })
     .optional()
     .meta({
       description:
-        'required with phones and waterfalls, which are refused with 422 without it. The sandbox takes http as well: it delivers to your machine',
+        'required with phones and waterfalls (422 without it). The sandbox also accepts http, ' +
+        'because it delivers to this machine',
     }),
 });
 
@@ -35,7 +36,7 @@ export type Extras = z.infer<typeof extrasSchema>;
 
 export const matchQuerySchema = z.object({ ...askedSchema.shape, ...extrasSchema.shape });
 
-/** Read without its bounds: outside of them the answer is a 400 of its own. */
+/** Has no length check, because a wrong number of people has a 400 of its own. */
 export const bulkBodySchema = z
   .object({
     details: z
@@ -45,13 +46,13 @@ export const bulkBodySchema = z
   })
   .meta({ required: ['details'] });
 
-/** Query texts are numbers too: `page=2`. */
+/** Accepts numbers as text: `page=2`. */
 const pageNumber = z.coerce.number<number | string>().pipe(z.int().min(1)).default(1);
 const pageSize = z.coerce.number<number | string>().pipe(z.int().min(1).max(100)).default(25);
 
 export const pageSchema = z.object({ page: pageNumber, per_page: pageSize });
 
-/** The document names no filters; these two are the sandbox's, and others are passed over. */
+/** The interface document names no filters; these two are the sandbox's, and others are ignored. */
 export const searchBodySchema = z.object({
   ...pageSchema.shape,
   person_titles: z.array(z.string()).optional().meta({ description: 'any of these titles' }),

@@ -7,14 +7,14 @@ import { contactSchema, matchSchema, personSchema, searchedPersonSchema } from '
 type Json = Readonly<Record<string, unknown>>;
 
 const meanings: Readonly<Record<number, string>> = {
-  400: 'not a number of people that can be asked for, or no request id',
+  400: 'invalid number of people, or invalid request id',
   401: 'key or token missing or invalid',
   402: 'out of credits',
   403: 'outside the scopes of the credential',
-  404: 'unknown, or not there yet',
+  404: 'unknown, or not available yet',
   410: 'expired',
   422: 'a parameter is missing or invalid',
-  429: 'too many calls; headers tell of the windows',
+  429: 'too many calls; the headers show the windows',
   500: 'unexpected failure',
 };
 
@@ -24,10 +24,7 @@ const rateHeaders = ['minute', 'hourly', '24-hour'].flatMap((window) => [
   `x-${window}-requests-left`,
 ]);
 
-/**
- * The OpenAPI 3.1 description of what the sandbox serves, from the schemas that it reads calls by and describes answers
- * with.
- */
+/** The OpenAPI 3.1 description of the sandbox, generated from the schemas of its inputs and answers. */
 export function openApi(): Json {
   return {
     openapi: '3.1.0',
@@ -55,7 +52,7 @@ export function openApi(): Json {
   };
 }
 
-/** Answers, and the records in them by their names: each is described once. */
+/** Schemas of answers and of the records in them, each described once by name. */
 function componentSchemas(): Json {
   const registry = z.registry<{ id: string }>();
   const named = {
@@ -145,7 +142,7 @@ function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): J
   }));
 }
 
-/** OpenAPI 3.1 schemas are JSON Schema 2020-12, whose dialect it presumes. */
+/** OpenAPI 3.1 implies the dialect of JSON Schema 2020-12. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12', reused: 'inline' });
   return rest;

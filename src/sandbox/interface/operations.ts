@@ -4,25 +4,28 @@ import type { Access } from '../account/credentials.ts';
 import type { ErrorShape } from '../faults/failures.ts';
 import * as inputs from './inputs.ts';
 
-/** One operation of the service: what the server, the usage statistics and the OpenAPI description are made from. */
+/**
+ * One operation of the service: source of the server's routes, the usage statistics and the OpenAPI
+ * description.
+ */
 export interface Operation {
   readonly method: 'GET' | 'POST';
-  /** Below the base address. */
+  /** Relative to the base address. */
   readonly path: string;
   readonly summary: string;
   readonly access: Access;
-  /** Stands in the log, and counts against a rate window under this name of the usage statistics. */
+  /** Its name in usage statistics. An operation with a name is logged and counted by rate windows. */
   readonly usageName: readonly [string, string] | undefined;
   readonly errors: ErrorShape;
   readonly query?: z.ZodObject;
   readonly parameters?: z.ZodObject;
   readonly body?: z.ZodObject;
   readonly answer: z.ZodType;
-  /** Statuses of its own refusals; 401, 403 and, where it is limited, 429 come on top of them. */
+  /** Statuses of its own refusals, besides 401, 403 and, for limited operations, 429. */
   readonly refusals: readonly number[];
 }
 
-/** Every operation of the sandbox, by the paths that public descriptions of such services give. */
+/** The operations of the sandbox, with the paths of public descriptions of such services. */
 export const operations = {
   match: {
     method: 'POST',
@@ -50,7 +53,7 @@ export const operations = {
   poll: {
     method: 'GET',
     path: '/webhook_result/{request_id}',
-    summary: 'Fetch what a webhook carries; free',
+    summary: 'Fetch the result that the webhook delivers; free',
     access: 'scope',
     usageName: ['api/v1/webhook_result', 'show'],
     errors: 'older',
@@ -83,7 +86,7 @@ export const operations = {
   health: {
     method: 'GET',
     path: '/auth/health',
-    summary: 'Check that a credential works',
+    summary: 'Check the credential',
     access: 'any',
     usageName: undefined,
     errors: 'migrated',
@@ -93,7 +96,7 @@ export const operations = {
   profile: {
     method: 'GET',
     path: '/users/api_profile',
-    summary: 'The user whom the credential acts as; free',
+    summary: 'Show the user that the credential acts as; free',
     access: 'any',
     usageName: undefined,
     errors: 'migrated',
@@ -114,7 +117,7 @@ export const operations = {
   apiUsage: {
     method: 'POST',
     path: '/usage_stats/api_usage_stats',
-    summary: 'What is used of the rate windows; needs a master key or its scope',
+    summary: 'Show the usage of the rate windows; needs a master key or its scope',
     access: 'scope',
     usageName: undefined,
     errors: 'migrated',
@@ -124,7 +127,7 @@ export const operations = {
   creditUsage: {
     method: 'POST',
     path: '/usage_stats/credit_usage_stats',
-    summary: 'What is used of the credits; needs a master key or its scope',
+    summary: 'Show the usage of credits; needs a master key or its scope',
     access: 'scope',
     usageName: undefined,
     errors: 'migrated',
@@ -135,7 +138,7 @@ export const operations = {
 
 export type OperationName = keyof typeof operations;
 
-/** What the log, the rate windows, scopes and scenarios call an operation: its path without a parameter. */
+/** The name of an operation in the log, rate windows, scopes and scenarios: its path without parameters. */
 export function plainPath({ path }: Pick<Operation, 'path'>): string {
   return path.replace(/\/\{.*$/, '');
 }

@@ -13,7 +13,7 @@ const fundingEvent = z.object({
 
 const technology = z.object({ uid: text, name: text, category: text });
 
-/** A company as the service knows it. */
+/** A company. */
 export const organizationSchema = z.object({
   ...each(['id', 'name', 'website_url', 'proflink_url', 'microblog_url', 'socialnet_url', 'logo_url'], text),
   ...each(['primary_domain', 'proflink_uid'], text),
@@ -44,7 +44,7 @@ const ruleStatus = z.object({
   updated_at: time,
 });
 
-/** A company as the team has saved it; in bulk matches. */
+/** A company that the team has saved; in bulk matches. */
 export const accountSchema = z.object({
   ...each(['id', 'name', 'website_url', 'proflink_url', 'microblog_url', 'socialnet_url', 'logo_url'], text),
   ...each(['primary_domain', 'domain', 'proflink_uid', 'team_id', 'organization_id', 'source'], text),

@@ -34,7 +34,7 @@ const phoneNumber = z.object({
     .nullable(),
 });
 
-/** A person as the team has saved it; in the answer of people/match. */
+/** A person that the team has saved; in the answer of people/match. */
 export const contactSchema = z.object({
   ...each(['id', 'person_id', 'account_id', 'organization_id', 'creator_id', 'contact_stage_id'], text),
   ...each(['first_name', 'last_name', 'name', 'title', 'headline', 'organization_name', 'email'], text),
@@ -92,5 +92,5 @@ export const matchSchema = z.object({
   account: accountSchema,
 });
 
-/** An element of the `people` of people search; addresses are placeholders until they are enriched. */
+/** An element of the `people` of people search, with placeholders instead of addresses. */
 export const searchedPersonSchema = z.object({ ...shared, person_id: z.string() });

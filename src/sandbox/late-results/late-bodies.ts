@@ -2,14 +2,14 @@ import { Chance } from '../faults/chance.ts';
 import { creditsMember } from '../faults/misstated-credits.ts';
 import type { DeliveryRule } from '../faults/scenario.ts';
 
-/** A person whose phones or addresses come later. */
+/** A person with late results. */
 export interface LatePerson {
   readonly id: string;
   readonly hasMobile: boolean;
   readonly email: string | null;
 }
 
-/** Native phone reveal: phones only, and no request id inside. */
+/** The body of revealed phones, which has no request id. */
 export function nativeBody(result: {
   readonly people: readonly LatePerson[];
   readonly asked: number;
@@ -38,12 +38,12 @@ export function nativeBody(result: {
   return spoiled(`{${members.join(',')}}`, rule);
 }
 
-/** Waterfall: what further vendors gave, under the request's own id. */
+/** The body of a waterfall, with the request's own id. */
 export function waterfallBody(result: {
   readonly people: readonly LatePerson[];
   readonly requestId: string;
   readonly targetFields: readonly string[];
-  /** Counted as missing; undefined: the body does not say. */
+  /** Value of `missing_records`; undefined: no such member. */
   readonly missing: number | undefined;
   readonly credits: number;
   readonly rule: DeliveryRule;
@@ -75,8 +75,8 @@ export function waterfallBody(result: {
 }
 
 /**
- * A mobile number where the person has one, and the switchboard of the company for some: invented, in a range of
- * fiction.
+ * Invented phone numbers from a range for fiction: a mobile number if the person has one, and for some the
+ * company's switchboard.
  */
 function phonesOf(person: LatePerson, seed: number): Record<string, unknown>[] {
   const chance = new Chance(seed, `phones of ${person.id}`);
@@ -105,7 +105,7 @@ function idMember(person: LatePerson, rule: DeliveryRule, seed: number): { reado
   return { id: rule.people === 'other-ids' ? `w${person.id.slice(1)}` : person.id };
 }
 
-/** A body that has nothing to do with the request to whose address it is sent. */
+/** A body that does not belong to the request of its address. */
 export function bodyBeside(
   result: { readonly body: string },
   beside: DeliveryRule['beside'],
@@ -127,7 +127,7 @@ export function bodyBeside(
   }
 }
 
-/** What parsers and databases stumble over. */
+/** Applies a fault that breaks parsers or databases. */
 function spoiled(body: string, { body: fault }: DeliveryRule): string {
   switch (fault) {
     case 'nul':

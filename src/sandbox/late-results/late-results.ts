@@ -15,7 +15,7 @@ export interface LateOptions {
   readonly log: CallLog;
   readonly faults: Faults;
   readonly now: () => number;
-  /** Milliseconds from the answer to a result; drawn between a third of it and all of it. */
+  /** Maximum milliseconds from the answer to a result; the delay is drawn from a third to all of it. */
   readonly delay: number;
   readonly store: LateStore;
 }
@@ -24,12 +24,12 @@ const keptMilliseconds = 30 * 86_400_000;
 const longestPauseMilliseconds = 30_000;
 const answerMilliseconds = 30_000;
 const mobilePhoneCredits = 8;
-/** What the invented vendors take for a record that they find. */
+/** Price of a record that an invented vendor finds. */
 const vendorCredits = 2;
 
 /**
- * Results that come after the answer: made after a while, billed then, delivered to the webhook until it answers with
- * 2xx, and kept for polls for 30 days by the sandbox's own clock.
+ * Late results: created after a delay, billed then, delivered to the webhook until it answers 2xx, and kept
+ * for polls for 30 days of the sandbox's clock.
  */
 export class LateResults {
   readonly #options: LateOptions;
@@ -44,17 +44,17 @@ export class LateResults {
   }
 
   /**
-   * Whether everybody's phones are on their way already, from an earlier request: then nothing is delivered for this
-   * one.
+   * Whether an earlier request is already delivering the phones of all these people. Then nothing is
+   * delivered for this one.
    */
   arePhonesInFlight(people: readonly LatePerson[]): boolean {
     return people.length > 0 && people.every(({ id }) => this.#phonesInFlight.has(id));
   }
 
   /**
-   * Takes a request in.
+   * Creates the late results of a request.
    *
-   * @returns settles when what is to be delivered before the answer has been sent
+   * @returns resolves after the deliveries that precede the answer
    */
   async accept(request: LateRequest): Promise<void> {
     const early: Promise<void>[] = [];
@@ -119,7 +119,7 @@ export class LateResults {
           requestId: request.requestId,
           targetFields,
           missing: rule.missing && request.people.length - people.length,
-          // Whatever the answer has not said that it cost.
+          // The first body also has the cost of the answer, which the answer does not report.
           credits: (index === 0 ? request.creditsOfAnswer : 0) + people.length * vendorCredits,
           rule,
           seed: this.#options.seed,
@@ -137,7 +137,7 @@ export class LateResults {
     rule: DeliveryRule,
     made: {
       readonly body: string;
-      /** Who is billed for, of everybody in the body. */
+      /** The billed people of the body. */
       readonly people: readonly LatePerson[];
       readonly everybody: readonly LatePerson[];
       readonly creditsEach: number;
@@ -217,7 +217,7 @@ export class LateResults {
       await answer.arrayBuffer();
       status = answer.status;
     } catch {
-      // No connection: 0 in the log, and another try.
+      // No connection: the log has status 0, and a retry follows.
     }
     log.addDelivery({ at, requestId: result.requestId, kind: result.kind, number: result.number, status });
     return status;
@@ -235,7 +235,7 @@ function refusal(status: number, code: string, retryAfterSeconds?: number): Refu
   };
 }
 
-/** Ids of phone enrichment are of another kind than request ids, and cannot be polled. */
+/** Ids of phone enrichment differ from request ids and cannot be polled. */
 export function phoneEnrichmentId(): string {
   return String(randomInt(2 ** 47)) + String(randomInt(1_000, 9_999));
 }

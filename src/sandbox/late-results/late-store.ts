@@ -23,19 +23,19 @@ type NewResult = Omit<StoredResult, 'number' | 'counted' | 'delivered' | 'tries'
 type Change = { readonly change: number; readonly counted?: true; readonly delivered?: boolean };
 
 /**
- * Results that are still to be delivered or polled, over restarts where a directory is given. Of those that are
- * delivered only the last are kept in memory; a poll for an older one finds nothing.
+ * Late results for deliveries and polls; kept across restarts if there is a directory. Only the last
+ * delivered results are kept in memory, so polls for older ones find nothing.
  */
 export class LateStore {
   readonly #file: string | undefined;
   readonly #kept: number;
   readonly #results = new Map<number, StoredResult>();
   readonly #ofRequest = new Map<string, StoredResult[]>();
-  /** Numbers of delivered results, in the order in which they are forgotten. */
+  /** Numbers of delivered results, oldest first. */
   readonly #delivered = new Set<number>();
   #made = 0;
 
-  /** @param kept delivered results that can still be polled */
+  /** @param kept number of delivered results that polls can find */
   constructor(directory: string | undefined, kept = 50_000) {
     this.#kept = kept;
     if (directory === undefined) return;
@@ -50,7 +50,7 @@ export class LateStore {
     }
   }
 
-  /** All that are kept, in the order in which they were made. */
+  /** All kept results, oldest first. */
   results(): readonly StoredResult[] {
     return [...this.#results.values()];
   }
@@ -70,7 +70,7 @@ export class LateStore {
     return stored;
   }
 
-  /** Billed now. */
+  /** Marks a result as billed. */
   count(result: StoredResult): void {
     this.#note({ change: result.number, counted: true });
   }

@@ -9,10 +9,7 @@ import { invalid, missingParameter } from '../faults/refusals.ts';
 import type { Renderer } from './render.ts';
 import type { Rule } from '../faults/scenario.ts';
 
-/**
- * Looking up whom and what the service knows: people search and company enrichment. The price table names neither:
- * free.
- */
+/** People search and company enrichment, which are free because the price table does not name them. */
 export class Directory {
   readonly #population: Population;
   readonly #renderer: Renderer;
@@ -22,7 +19,7 @@ export class Directory {
     this.#renderer = renderer;
   }
 
-  /** POST /mixed_people/search: its own population, page by page. */
+  /** POST /mixed_people/search: the numbered people, page by page. */
   searchPeople({ body }: Incoming, fault: Rule): Carried | Refusal {
     const search = searchBodySchema.safeParse(body === '' ? {} : parseJson(body));
     if (!search.success) return invalid(search.error);
@@ -34,7 +31,7 @@ export class Directory {
     return { body: `{"people":[${people.join(',')}],"pagination":${page}}` };
   }
 
-  /** GET /organizations/enrich: by domain. Its 422 has `error_details` alone, before the cut-over as well. */
+  /** GET /organizations/enrich: by domain. Its 422 has only `error_details`, before the cut-over too. */
   enrichOrganization({ query }: Incoming, fault: Rule): Carried | Refusal {
     const asked = organizationQuerySchema.safeParse(query);
     if (!asked.success) return missingParameter('domain', 'to find a company');

@@ -27,13 +27,13 @@ export interface Search {
   readonly organization_domains?: readonly string[] | undefined;
 }
 
-/** A person whom the service knows. */
+/** A person of the service. */
 export interface Known {
   readonly id: string;
   readonly firstName: string;
   readonly lastName: string;
   readonly title: string;
-  /** Null: known without an address. */
+  /** Null: a person without an address. */
   readonly email: string | null;
   readonly personalEmail: string | null;
   readonly profileUrl: string;
@@ -44,23 +44,23 @@ export interface Known {
 
 export interface PopulationOptions {
   readonly seed: number;
-  /** Numbered people, found by every identifier. They are computed, not stored. */
+  /** Number of numbered people, which are computed from their number and found by every identifier. */
   readonly people: number;
-  /** So many of all other people whom an export can name are known as well. */
+  /** Share of all other people of an export that the service knows. */
   readonly matchRate: number;
-  /** So many of those are mixed up with a namesake at another organization. */
+  /** Share of those that the service confuses with a namesake at another organization. */
   readonly ambiguousRate: number;
 }
 
-/** Beyond this many people an index of hashed addresses would need more memory than a laptop should lend. */
+/** Above this number an index of hashed addresses needs too much memory. */
 const mostHashedPeople = 300_000;
 const freeMail =
   /@(?:gmail|googlemail|yahoo|hotmail|outlook|icloud|aol|proton|gmx|live|msn)\.|@(?:protonmail|example)\.com$/;
 
 /**
- * The people of the sandbox: two worlds that answer alike. Numbered people are generated from their number, and their
- * identifiers lead back to it. Strangers are whoever else an export names: whether they are known, and all that is said
- * of them, follows from who they are, so that they answer the same however they are asked for.
+ * The people of the sandbox. Numbered people are computed from their number, and their identifiers contain
+ * it. Strangers are all other people of an export: a hash of their identity decides whether they are known
+ * and what their data are, so that every call for them gets the same answer.
  */
 export class Population {
   readonly #options: PopulationOptions;
@@ -70,10 +70,11 @@ export class Population {
     this.#options = options;
   }
 
-  /** The person of a number from 0 on. */
+  /** The numbered person of a number from 0. */
   numbered(number: number): Known {
     const chance = new Chance(this.#options.seed, `person ${number}`);
-    // Company and title follow from the number alone, so that a search finds its page without reading all people.
+    // Company and title depend only on the number, so that a search finds its page without computing all
+    // people.
     const company = this.#company(number % this.#companies());
     const firstName = chance.pick(firstNames, 2);
     const lastName = chance.pick(lastNames, 3);
@@ -92,7 +93,7 @@ export class Population {
     };
   }
 
-  /** Whom the service finds for what is asked; undefined is a miss. */
+  /** The person that the service finds for an identity; undefined for a miss. */
   find(asked: Asked): Known | undefined {
     const number = this.#numberOf(asked);
     if (number !== undefined) return this.numbered(number);
@@ -121,7 +122,7 @@ export class Population {
     };
   }
 
-  /** The company of a domain: an employer of numbered people, or one of the others that are known. */
+  /** The company of a domain: an employer of numbered people, or another known company. */
   organization(domain: string): Company | undefined {
     const number = this.#companyNumber(domain);
     if (number !== undefined) return this.#company(number);
@@ -161,7 +162,7 @@ export class Population {
     return { id: chance.identifier(), name, domain: `${name.toLowerCase().replaceAll(' ', '-')}.example` };
   }
 
-  /** Every identifier of a numbered person carries the number; it counts only where it leads back to what was asked. */
+  /** Reads the number from an identifier. It counts only if the numbered person has that identifier. */
   #numberOf(asked: Asked): number | undefined {
     const candidates = [
       asked.id && /^5b([0-9a-f]{10})/.exec(asked.id)?.[1]?.replace(/^/, '0x'),
@@ -204,7 +205,7 @@ export class Population {
     const employer = employerOf(asked);
     const email = asked.email?.toLowerCase();
     const profile = asked.proflink_url && bareUrl(asked.proflink_url);
-    // A person's name and employer say who it is, however else the question is put; an address or a profile only then.
+    // Name and employer identify a person; address or profile identify only a person without them.
     const key =
       name && employer ? `${name.first} ${name.last} at ${employer.key}`.toLowerCase() : (email ?? profile);
     if (!key) return undefined;

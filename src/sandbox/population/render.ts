@@ -3,22 +3,25 @@ import { whereaboutsOf } from './whereabouts.ts';
 import { account, accountId, companyProfile, contact, employment } from './saved-records.ts';
 
 export interface PersonOptions {
-  /** `match` has the saved contact, `bulk_match` the account, `search` neither, and no address. */
+  /**
+   * `match` includes the saved contact, `bulk_match` the account, and `search` neither of them and no
+   * address.
+   */
   readonly endpoint: 'match' | 'bulk_match' | 'search';
   readonly personalEmails?: boolean;
   /** Approximate bytes of JSON; undefined: the default size. */
   readonly bytes?: number | undefined;
 }
 
-/** What search shows instead of an address that the team has not paid for. */
+/** Search returns it instead of an address that the team has not paid for. */
 const lockedEmail = 'email_not_unlocked@domain.com';
 
-/** Builds the JSON of people and companies. The bulk of a person is its organization: nine tenths, as in the field. */
+/** Renders people and companies as JSON. Nine tenths of a person are its organization, as observed. */
 export class Renderer {
   readonly #bytes: number;
   readonly #paddings = new Map<number, string>();
 
-  /** @param personBytes about so many bytes of JSON a person */
+  /** @param personBytes approximate bytes of JSON per person */
   constructor(personBytes: number) {
     this.#bytes = personBytes;
   }
@@ -30,13 +33,17 @@ export class Renderer {
     return `${text.slice(0, -1)},"organization":${this.organization(organization, options.bytes)}}`;
   }
 
-  /** A company as JSON text. @param bytes as heavy as the one of a person of so many bytes */
+  /**
+   * A company as JSON text.
+   *
+   * @param bytes approximate size of a person with this company
+   */
   organization(company: Company, bytes = this.#bytes): string {
     const text = JSON.stringify(companyRecord(company));
     return `${text.slice(0, -1)},"keywords":${this.#padding(bytes)}}`;
   }
 
-  /** Made once for each size: rendering 60 KB anew for each person would be what a benchmark measures. */
+  /** Cached for each size, so that benchmarks do not measure rendering. */
   #padding(bytes: number): string {
     const made = this.#paddings.get(bytes);
     if (made !== undefined) return made;

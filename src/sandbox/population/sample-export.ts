@@ -19,10 +19,10 @@ const header = [
 ];
 
 /**
- * An export as HubSpot writes it, of people whom the sandbox knows and some whom it does not, with the blemishes of
- * real ones: the same person twice, rows that say too little, addresses in capitals, commas and quotes in cells.
+ * A sample export in HubSpot's format, of known and unknown people, with the flaws of real exports: repeated
+ * people, rows with little data, addresses in capitals, commas and quotes in cells.
  *
- * @param options.people rows; the same seed and number give the same file
+ * @param options.people number of rows; the same seed and number give the same file
  * @yields the file in pieces
  */
 export function* sampleExport(options: {

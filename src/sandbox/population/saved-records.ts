@@ -5,7 +5,7 @@ import type { Company, Known } from './population.ts';
 const teamId = '5b0000000000000000000001';
 const savedAt = '2024-02-01T09:00:00.000Z';
 
-/** An entry of the employment history: the current job, or the one before it. */
+/** An entry of the employment history: the current or the previous job. */
 export function employment(known: Known, current: boolean): Record<string, unknown> {
   return {
     _id: known.id,
@@ -29,7 +29,7 @@ export function employment(known: Known, current: boolean): Record<string, unkno
   };
 }
 
-/** The person as the team has saved it. */
+/** The saved contact of a person. */
 export function contact(known: Known): Record<string, unknown> {
   const { city, country } = whereaboutsOf(known.id);
   const status = known.email === null ? null : 'verified';

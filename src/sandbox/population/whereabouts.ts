@@ -1,4 +1,7 @@
-/** Where a person lives, and whether the GDPR (or its like in the EEA, in the United Kingdom and in Switzerland) holds there. */
+/**
+ * A person's place of residence, and whether the GDPR or a similar law (EEA, United Kingdom, Switzerland)
+ * applies there.
+ */
 export interface Whereabouts {
   readonly city: string;
   readonly state: string;
@@ -15,7 +18,11 @@ const places: readonly Whereabouts[] = [
   { city: 'Ballinmore', state: 'County Clare', country: 'Ireland', isRegulated: true },
 ];
 
-/** Follows from the person: the same however they are asked for. @param personId hexadecimal */
+/**
+ * The residence of a person, always the same.
+ *
+ * @param personId hexadecimal
+ */
 export function whereaboutsOf(personId: string): Whereabouts {
   return places[Number.parseInt(personId.slice(-6), 16) % places.length]!;
 }

@@ -25,25 +25,25 @@ export interface HandlerParts {
   readonly log: CallLog;
   readonly faults: Faults;
   readonly late: LateResults;
-  /** Milliseconds since 1970, by the sandbox's own clock. */
+  /** Milliseconds since 1970, by the sandbox's clock. */
   readonly now: () => number;
 }
 
-/** A call as it came. */
+/** A received call. */
 export interface Incoming {
   readonly headers: IncomingHttpHeaders;
   readonly query: unknown;
-  /** Of the path. */
+  /** Parameters of the path. */
   readonly parameters: unknown;
   readonly body: string;
-  /** Milliseconds since 1970, by the clock of this machine. */
+  /** Milliseconds since 1970, by this machine's clock. */
   readonly arrivedAt: number;
 }
 
-/** Carries a call out, which is allowed and inside its limits, under whatever fault is turned on for it. */
+/** Processes an allowed call within its limits, with the fault that applies to it. */
 export type Handler = (incoming: Incoming, caller: Caller, fault: Rule) => Carried | Refusal;
 
-/** How an answer is sent: `cut`: half of the body, then the connection closes; `reset`: no answer at all. */
+/** An answer with its ending. `cut`: half of the body, then the connection closes; `reset`: no answer. */
 export interface SentAnswer extends Answer {
   readonly ending: 'whole' | 'cut' | 'reset';
   readonly delayMilliseconds: number;
@@ -51,9 +51,7 @@ export interface SentAnswer extends Answer {
 
 const unbilled = { people: 0, credits: '0', billed: [], requestId: null };
 
-/**
- * What every call goes through: credential, faults, rate, credits, and the log, which is written before the answer is.
- */
+/** Processes every call in this order: credential, faults, rate, credits, log, answer. */
 export class CallHandler {
   readonly #parts: HandlerParts;
 
@@ -61,6 +59,11 @@ export class CallHandler {
     this.#parts = parts;
   }
 
+  /**
+   * Handles a call.
+   *
+   * @param carryOut processes the call if it is allowed
+   */
   async handle(operation: Operation, incoming: Incoming, carryOut: Handler): Promise<SentAnswer> {
     const { credentials, log, faults } = this.#parts;
     const path = plainPath(operation);
@@ -115,10 +118,10 @@ export class CallHandler {
     if (carried.late) await this.#parts.late.accept(carried.late);
     if (faulty) return this.#refuse(operation, faulty);
     if (fault.answer === 'reset') return nothing;
-    return { status: 200, headers, ...spoiled(carried.body, fault) };
+    return { status: 200, headers, ...withFault(carried.body, fault) };
   }
 
-  /** A faulted 429 takes no place in a window either: the log and the windows say the same. */
+  /** A 429 by a fault takes no slot either, so that the log and the windows agree. */
   #count(
     operation: Operation,
     arrivedAt: number,
@@ -147,21 +150,21 @@ export class CallHandler {
     else this.#parts.log.add({ ...call, at: arrivedAt, path, refused: call.status === 429 });
   }
 
-  /** Headers tell of rates, but not on 401 and 403. */
+  /** Answers have rate headers, except 401 and 403. */
   #refuse(operation: Operation, refusal: Refusal): Answer {
     const now = this.#parts.now();
     const { headers = {}, ...rest } = refusal;
-    const tells = refusal.status !== 401 && refusal.status !== 403;
+    const hasRateHeaders = refusal.status !== 401 && refusal.status !== 403;
     if (refusal.status === 401 && operation.path === '/people/match' && isBeforeCutOver(now))
       return plainUnauthorized();
-    return errorAnswer(now, operation.errors, { ...rest, ...(tells && { headers }) });
+    return errorAnswer(now, operation.errors, { ...rest, ...(hasRateHeaders && { headers }) });
   }
 }
 
 /** No answer: the connection is reset. */
 const nothing: Answer = { status: 0, contentType: jsonType, body: '', headers: {} };
 
-function spoiled(body: string, fault: Rule): Pick<Answer, 'contentType' | 'body'> {
+function withFault(body: string, fault: Rule): Pick<Answer, 'contentType' | 'body'> {
   if (fault.answer === 'html')
     return { contentType: 'text/html', body: '<html><body>Please stand by</body></html>' };
   return { contentType: jsonType, body: fault.answer === 'empty' ? '' : body };

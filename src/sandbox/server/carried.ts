@@ -1,14 +1,14 @@
 import type { LoggedCall } from '../account/call-log.ts';
 import type { LatePerson } from '../late-results/late-bodies.ts';
 
-/** What an operation makes of a call that it carries out: JSON text, its price, and what comes later. */
+/** The result of a processed call: the body as JSON text, its bill, and its late results. */
 export interface Carried {
   readonly body: string;
   readonly billing?: Pick<LoggedCall, 'people' | 'credits' | 'billed' | 'requestId'>;
   readonly late?: LateRequest | undefined;
 }
 
-/** What a request wants later. */
+/** The late results of a request. */
 export interface LateRequest {
   readonly requestId: string;
   readonly webhookUrl: string;
@@ -16,6 +16,6 @@ export interface LateRequest {
   readonly people: readonly LatePerson[];
   readonly phones: boolean;
   readonly waterfall: readonly ('emails' | 'phone_numbers')[];
-  /** Billed with the answer: a waterfall's delivery says the price of the whole request. */
+  /** Credits billed with the answer; a waterfall's delivery reports the price of the whole request. */
   readonly creditsOfAnswer: number;
 }

@@ -13,9 +13,7 @@ const window = z.object({
   path: z.string().default('/people/bulk_match'),
 });
 
-/**
- * For those who run the sandbox: what it has seen, what it has billed, what is to go wrong. No credential is needed.
- */
+/** Adds routes to control the sandbox: log, bill and faults. They need no credential. */
 export function addControlRoutes(
   server: FastifyInstance,
   parts: { readonly log: CallLog; readonly faults: Faults; readonly credentials: Credentials },

@@ -4,7 +4,7 @@ export interface Page {
   readonly per_page: number;
 }
 
-/** What a list says of itself. */
+/** The pagination member of a list. */
 export function pagination(page: Page, entries: number): object {
   return {
     page: page.page,
@@ -14,7 +14,11 @@ export function pagination(page: Page, entries: number): object {
   };
 }
 
-/** The entries of a page, by their numbers from 0. */
+/**
+ * The entries of a page.
+ *
+ * @param entry returns the entry of a number from 0
+ */
 export function pageOf<Entry>({ page, per_page }: Page, entry: (number: number) => Entry): Entry[] {
   return Array.from({ length: per_page }, (_, index) => entry((page - 1) * per_page + index));
 }

@@ -19,19 +19,19 @@ export interface PeopleParts {
   readonly late: LateResults;
 }
 
-/** What is found for a call, as far as both endpoints have it in common. */
+/** The parts of an answer that both endpoints share. */
 interface Enriched {
   /** JSON texts, `null` for a miss. */
   readonly people: readonly string[];
   readonly requestId: string;
   readonly found: number;
-  /** Members of the answer about what comes later. */
+  /** Members of the answer about late results. */
   readonly announced: readonly string[];
   readonly billing: NonNullable<Carried['billing']>;
   readonly late: LateRequest | undefined;
 }
 
-/** People enrichment as the interface document describes it: what is found, what it costs, and what is refused. */
+/** People enrichment by the interface document: results, prices and refusals. */
 export class PeopleEnrichment {
   readonly #parts: PeopleParts;
   #requests = 0;
@@ -40,7 +40,7 @@ export class PeopleEnrichment {
     this.#parts = parts;
   }
 
-  /** POST /people/match: inputs are query parameters, and there is no body. */
+  /** POST /people/match: inputs are query parameters; there is no body. */
   match({ query }: Incoming, fault: Rule): Carried | Refusal {
     const parsed = matchQuerySchema.safeParse(query);
     if (!parsed.success) return invalid(parsed.error);
@@ -98,7 +98,7 @@ export class PeopleEnrichment {
     };
     const found = asked.map((each) => population.find(each));
     const rendered = found.map((known) => (known ? renderer.person(known, options) : 'null'));
-    // A person who was found is demographics at least: one credit each, asked again as well.
+    // A found person costs one credit, repeated calls included.
     const { price = 1 } = fault;
     const billed = found.flatMap((known, detail) =>
       known ? [{ detail, personId: known.id, credits: String(price) }] : [],
@@ -127,7 +127,7 @@ export class PeopleEnrichment {
     };
   }
 
-  /** What the answer says of results that come later, and which of them there are to be. */
+  /** The answer's members about late results, and which late results follow. */
   #announce(
     extras: Extras,
     found: readonly (Known | undefined)[],
@@ -154,7 +154,7 @@ export class PeopleEnrichment {
   }
 }
 
-/** What comes later needs an address to come to. */
+/** Refuses late results without a webhook address. */
 function refuseExtras(extras: Extras): Refusal | undefined {
   const names = ['reveal_phone_number', 'run_waterfall_email', 'run_waterfall_phone'] as const;
   const wanted = names.filter((name) => extras[name] === 'true');

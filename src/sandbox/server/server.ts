@@ -18,54 +18,54 @@ import { addServiceRoutes, refuseUnreadablePath } from './service-routes.ts';
 import { sandboxTeam, type TeamUser } from '../account/team.ts';
 
 export interface SandboxOptions {
-  /** 0, the default: a free one. */
+  /** 0, the default: a free port. */
   readonly port?: number;
   readonly seed?: number;
-  /** Numbered people; strangers come on top of them. */
+  /** Number of numbered people; strangers are additional. */
   readonly people?: number;
   readonly matchRate?: number;
   readonly ambiguousRate?: number;
-  /** About so many bytes of JSON a person. */
+  /** Approximate bytes of JSON per person. */
   readonly personBytes?: number;
   /** Fixed windows per endpoint: `600/hour`, `20/10s,100/minute`, `unlimited`. */
   readonly rateLimits?: string;
-  /** A text is a master key. */
+  /** A string is a master key. */
   readonly apiKeys?: readonly (string | ApiKey)[];
   readonly accessTokens?: readonly (string | AccessToken)[];
-  /** How long tokens live that `POST /sandbox/token` makes; forever where nothing is said. */
+  /** Lifetime of tokens from `POST /sandbox/token`; absent: unlimited. */
   readonly issuedTokens?: Pick<AccessToken, 'calls' | 'seconds'>;
   readonly team?: readonly TeamUser[];
-  /** Milliseconds that every answer takes. */
+  /** Milliseconds before every answer. */
   readonly latency?: number;
-  /** Milliseconds until phones and waterfall results are there, at most. */
+  /** Maximum milliseconds before phones and waterfall results are available. */
   readonly lateDelay?: number;
   readonly scenario?: FaultsToProduce;
-  /** Keeps the log of calls over restarts. */
+  /** Keeps the log across restarts. */
   readonly stateDirectory?: string;
-  /** Details of so many calls are kept in memory; sums are of all. */
+  /** Number of calls whose details stay in memory; sums cover all calls. */
   readonly loggedCalls?: number;
-  /** Stands still or runs ahead for tests of dates. */
+  /** Clock for tests of dates. */
   readonly now?: () => number;
 }
 
 export interface RunningSandbox {
   /** Ends in `/api/v1`. */
   readonly baseUrl: string;
-  /** Log, bill and faults over HTTP. */
+  /** Address of log, bill and faults. */
   readonly controlUrl: string;
   readonly log: CallLog;
   readonly faults: Faults;
-  /** Results that come later as they are made, whether delivered yet or not. */
+  /** Late results, delivered or not. */
   lateResults(): readonly StoredResult[];
-  /** Every route that is served. */
+  /** All routes. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
   close(): Promise<void>;
 }
 
-/** The key that works where no other is given. It opens nothing but invented people. */
+/** The default key. It gives access only to invented people. */
 export const defaultApiKey = 'sandbox-key';
 
-/** Starts the enrichment service on this machine; docs/sandbox.md describes what it offers. */
+/** Starts the sandbox on this machine; docs/sandbox.md describes it. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const { seed = 1, now = Date.now } = options;
   const log = new CallLog(options.stateDirectory, options.loggedCalls);
@@ -99,7 +99,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     frameworkErrors: refuseUnreadablePath(now),
     routerOptions: { maxParamLength: 500 },
   });
-  // Bodies stay text: what is malformed is the service's to refuse, in its own words.
+  // Bodies stay text, so that the sandbox itself refuses malformed ones.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   const routes: { method: string; path: string }[] = [];

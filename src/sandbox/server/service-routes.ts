@@ -5,13 +5,13 @@ import { errorAnswer, type Refusal } from '../faults/failures.ts';
 import { operations, type Operation, type OperationName } from '../interface/operations.ts';
 
 export interface SendingOptions {
-  /** Milliseconds that every answer takes. */
+  /** Milliseconds before every answer. */
   readonly latency: number;
-  /** The sandbox's own clock, which answers are dated by. */
+  /** The sandbox's clock, for the `date` header. */
   readonly now: () => number;
 }
 
-/** The paths of the service, below `/api/v1`. */
+/** Adds the routes of the service, below `/api/v1`. */
 export function addServiceRoutes(
   server: FastifyInstance,
   callHandler: CallHandler,
@@ -19,13 +19,13 @@ export function addServiceRoutes(
   options: SendingOptions,
 ): void {
   const arrivals = new WeakMap<FastifyRequest, number>();
-  // Before the body is read: a call arrives with its first line.
+  // The time of arrival is that of the first line, before the body.
   server.addHook('onRequest', (request, _reply, done) => {
     arrivals.set(request, Date.now());
     done();
   });
   server.setNotFoundHandler((_request, reply) => fail(reply, options.now(), unknownRoute));
-  // What the framework refuses has the statuses of the interface: a request that is not as described, or our own mistake.
+  // Maps errors of the framework to statuses of the interface: an invalid request, or a fault of the sandbox.
   server.setErrorHandler((error: FastifyError, _request, reply) =>
     fail(
       reply,
@@ -56,7 +56,7 @@ export function addServiceRoutes(
 
 const unknownRoute: Refusal = { status: 404, code: 'REQUEST.ROUTE.NOT_FOUND', message: 'Not found.' };
 
-/** A path that cannot be decoded is one that nobody serves; the framework would answer it in a shape of its own. */
+/** Refuses a path that cannot be decoded like an unknown path, instead of the framework's own answer. */
 export function refuseUnreadablePath(
   now: () => number,
 ): (error: Error, request: unknown, reply: FastifyReply) => void {
