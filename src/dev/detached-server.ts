@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, statfsSync } from 'node:fs';
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeFolder } from '../config/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
 import { isRunning, spawnDetached, stopProcess, type ProcessIdentity } from './processes.ts';
 import {
@@ -84,7 +85,7 @@ export async function findServer(
  * @throws Problem as the definition explains it
  */
 export async function startServer(definition: ServerDefinition): Promise<ServerRecord> {
-  mkdirSync(definition.directory, { recursive: true, mode: 0o700 });
+  makeFolder(definition.directory);
   // Parts of a server that was killed may take a moment longer than the process that was.
   const endedBy = Date.now() + 15_000;
   // Between choosing a free port and listening on it, another program may take it: then another one is chosen.

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { makeFolder } from '../config/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
 import { findServer, startServer, stopServer, type ServerDefinition } from './detached-server.ts';
 import { choosePort } from './ports.ts';
@@ -83,7 +84,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   try {
     const running = await findServer(definition, onStep);
     if (running) return describe(files, running, true);
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     if (!existsSync(files.data)) onStep(`Creating the embedded PostgreSQL in ${directory}`);
     await createDataDirectory(files, accountFor(files), options.durable ?? true);
     return describe(files, await startServer(definition), false);

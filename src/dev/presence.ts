@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeFolder } from '../config/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
 import { isRunning, ownIdentity, type ProcessIdentity } from './processes.ts';
 
@@ -15,7 +16,7 @@ export interface Presence {
 export function announce(directory: string): Presence {
   const process = ownIdentity();
   const name = `${process.pid}_${process.start}_${randomBytes(6).toString('hex')}`;
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeFolder(directory);
   writeFileSync(join(directory, name), '');
   return { name, process };
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeFolder } from '../config/make-folder.ts';
 import type { Credential, ServiceSettings } from '../config/settings.ts';
 import { Problem } from '../domain/problem.ts';
 import { findServer, startServer, stopServer, type ServerDefinition } from './detached-server.ts';
@@ -110,7 +111,7 @@ function keyFile(directory: string): string {
 /** Random: the sandbox never sees a key that is set for the real service. */
 function keyOf(directory: string): string {
   if (!existsSync(keyFile(directory))) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     writeFileSync(keyFile(directory), `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600 });
     chmodSync(keyFile(directory), 0o600);
   }

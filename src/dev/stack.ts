@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Config, ServiceSettings } from '../config/settings.ts';
 import { searchAttributes } from '../contract.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { asUnusable } from '../config/make-folder.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { onInterruption } from './interruption.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from './postgres.ts';
@@ -110,16 +110,7 @@ function leaseOf(dataDirectory: string, users: string): Presence {
   try {
     return announce(users);
   } catch (error) {
-    throw new Problem(
-      'data-directory.unusable',
-      `the folder for embedded state cannot be used (${(error as { code?: string }).code ?? 'failed'})`,
-      {
-        where: dataDirectory,
-        next: 'name a folder that you can write to: --data-dir, or ENRICH_DATA_DIR',
-        exitCode: exitCodes.usage,
-        cause: error,
-      },
-    );
+    throw asUnusable(error, dataDirectory);
   }
 }
 

@@ -4,15 +4,15 @@ import {
   chmodSync,
   constants,
   copyFileSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { makeFolder } from '../config/make-folder.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 
 const run = promisify(execFile);
@@ -111,12 +111,12 @@ async function intoCache(
   settings: TemporalCliSettings,
   fetch: (directory: string) => Promise<string>,
 ): Promise<void> {
-  mkdirSync(settings.cacheDirectory, { recursive: true });
+  makeFolder(settings.cacheDirectory);
   const directory = mkdtempSync(join(settings.cacheDirectory, 'fetching-'));
   try {
     const file = await fetch(directory);
     chmodSync(file, 0o755);
-    mkdirSync(join(cachedFile(settings), '..'), { recursive: true });
+    makeFolder(dirname(cachedFile(settings)));
     renameSync(file, cachedFile(settings));
   } finally {
     // Go leaves its downloads read-only for their owner; here there are none, but a half-made file may be left.

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../config/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
 import { findServer, startServer, stopServer, type ServerDefinition } from './detached-server.ts';
 import { choosePort, isListening } from './ports.ts';
@@ -63,7 +63,7 @@ async function startWithCli(
   onStep: (text: string) => void,
 ): Promise<ServerRecord> {
   const cli = await ensureTemporalCli(options.cli, onStep);
-  mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+  makeFolder(options.directory);
   return startServer(defineServer(options, cli.path));
 }
 

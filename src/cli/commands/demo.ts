@@ -1,9 +1,10 @@
-import { createWriteStream, existsSync, mkdirSync } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
+import { asUnusable, makeFolder } from '../../config/make-folder.ts';
 import type { Config } from '../../config/settings.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { sampleExport } from '../../sandbox/population/sample-export.ts';
@@ -77,10 +78,14 @@ async function writeSample(config: Config, people: number, seed: number): Promis
   const folder = join(config.embedded.dataDirectory, 'demo');
   const file = join(folder, `hubspot-crm-exports-${people}-${seed}.csv`);
   if (existsSync(file)) return file;
-  mkdirSync(folder, { recursive: true });
-  // Under another name until it is whole: a killed demo leaves no half a file behind.
-  await pipeline(Readable.from(sampleExport({ people, seed })), createWriteStream(`${file}.part`));
-  await rename(`${file}.part`, file);
+  try {
+    makeFolder(folder);
+    // Under another name until it is whole: a killed demo leaves no half a file behind.
+    await pipeline(Readable.from(sampleExport({ people, seed })), createWriteStream(`${file}.part`));
+    await rename(`${file}.part`, file);
+  } catch (error) {
+    throw asUnusable(error, folder);
+  }
   return file;
 }
 

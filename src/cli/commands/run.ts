@@ -56,25 +56,34 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that 
 export function enrichingCommand(name: string, priority: RunPriority): Command {
   return withRunOptions(withSettings(new Command(name)))
     .option('--yes', 'do not ask: spend what the plan says')
-    .action(async (file: string | undefined, options: RunFlags & { readonly yes?: boolean }) => {
-      const config = settingsOfRun(options);
-      const spec = await specifyRun(addressOf(file, options), options, config, priority);
-      tell(describeService(config));
-      const asks = options.yes !== true;
-      if (asks && !process.stdin.isTTY) {
-        await withWarehouse(config, async (session) => {
-          const planned = await planExport(session, spec);
-          printPlan(planned, options.json === true);
-        });
-        tell('nothing was spent: there is no terminal to ask; give the command with --yes to spend');
-        process.exitCode = exitCodes.needsPerson;
-        return;
-      }
-      const facts = await withSession(config, { temporal: true, service: true }, (session) =>
-        enrichExport(session, spec, { asks, showsPlan: !asks }),
-      );
-      reportRun(facts, options.json === true, config);
-    });
+    .action(
+      async (
+        file: string | undefined,
+        options: RunFlags & { readonly yes?: boolean; readonly rateLimits?: string },
+      ) => {
+        const config = settingsOfRun(options);
+        const spec = await specifyRun(addressOf(file, options), options, config, priority);
+        tell(describeService(config));
+        if (options.rateLimits !== undefined && config.temporalAddress !== undefined)
+          tell(
+            'note: workers of a Temporal server keep their own RATE_LIMITS; the plan shows the limit that holds',
+          );
+        const asks = options.yes !== true;
+        if (asks && !process.stdin.isTTY) {
+          await withWarehouse(config, async (session) => {
+            const planned = await planExport(session, spec);
+            printPlan(planned, options.json === true);
+          });
+          tell('nothing was spent: there is no terminal to ask; give the command with --yes to spend');
+          process.exitCode = exitCodes.needsPerson;
+          return;
+        }
+        const facts = await withSession(config, { temporal: true, service: true }, (session) =>
+          enrichExport(session, spec, { asks, showsPlan: !asks }),
+        );
+        reportRun(facts, options.json === true, config);
+      },
+    );
 }
 
 /**

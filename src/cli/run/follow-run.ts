@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { serviceName } from '../../config/settings.ts';
 import { deliveryReceivedSignalName, type PlanSummary, type RunStatus } from '../../contract.ts';
+import { parseRateLimits } from '../../domain/rates/rate-limit.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { bulkMatchScope, freeSlots } from '../../ledger/rate-windows.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
@@ -62,7 +63,7 @@ export async function followRun(
       total: ended || run.status === 'running' ? (run.plan?.people ?? 0) : 0,
       calls: money.calls,
       credits: money.settled,
-      waiting: await waitingFor(session, runId, run.status, money.people >= (run.plan?.people ?? 0)),
+      waiting: await waitingFor(session, run, money.people >= (run.plan?.people ?? 0)),
     });
     if (run.status === 'paused') await untilCallsAreRecorded(session, runId, signal);
     if (ended || run.status === 'awaiting_approval' || signal.aborted) return run.status;
@@ -156,8 +157,7 @@ async function settleEnded(session: Session, runId: string, how: string): Promis
 /** @param isAsked every call is made: only late results are left to wait for */
 async function waitingFor(
   session: Session,
-  runId: string,
-  status: RunStatus,
+  { runId, status, plan }: RunRecord,
   isAsked: boolean,
 ): Promise<string | undefined> {
   if (status !== 'running') return undefined;
@@ -167,6 +167,9 @@ async function waitingFor(
   }
   const { config, warehouse } = session;
   const calls = { service: serviceName(config), scope: bulkMatchScope };
-  const { wait } = await freeSlots(warehouse.database, calls, config.rateLimits);
-  return wait && `waiting ${formatElapsed(wait.milliseconds / 1_000)}: ${wait.reason}`;
+  // The plan has the limits of the workers that make the calls; those of this command can be others.
+  const limits = plan ? parseRateLimits(plan.rateLimits) : config.rateLimits;
+  const { wait } = await freeSlots(warehouse.database, calls, limits);
+  if (wait === undefined || wait.milliseconds < 1_000) return undefined;
+  return `waiting ${formatElapsed(wait.milliseconds / 1_000)}: ${wait.reason}`;
 }

@@ -26,6 +26,7 @@ export interface RunFlags extends OptionFlags {
   readonly query?: string;
   readonly pilot?: number;
   readonly maxCostPerEmail?: string;
+  readonly writeMapping?: string;
   readonly json?: boolean;
 }
 
@@ -38,6 +39,7 @@ export function withRunOptions(command: Command): Command {
     )
     .option('--from-table <name>', 'take the rows of a table of the warehouse, such as crm.contacts')
     .option('--query <sql>', 'take the rows of a SELECT on the warehouse; it cannot write')
+    .option('--write-mapping <file>', 'write the recognised or proposed mapping of columns to a new file')
     .option(
       '--pilot <n>',
       'ask for so many people first, a sample of all kinds of rows, and show what they came to',

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { runDefaults, type Config } from '../../config/settings.ts';
 import type { RunPriority } from '../../contract.ts';
 import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
@@ -12,12 +11,12 @@ import {
   type ExportAddress,
 } from '../../ingest/sources/export-address.ts';
 import { isElsewhere, obtainExport, type ObtainedExport } from '../../ingest/sources/obtain-export.ts';
-import { namingExport, openExport } from '../../ingest/reading/open-export.ts';
+import { namingExport, type ReadingOptions } from '../../ingest/reading/open-export.ts';
 import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
 import type { RunOptions } from '../../db/schema.ts';
 import { tell } from '../terminal/output.ts';
-import { parseYaml } from '../terminal/parse-yaml.ts';
+import { openWithMapping, readMapping } from './mapping-proposal.ts';
 import type { RunFlags, OptionFlags } from './run-flags.ts';
 import { withWarehouse } from '../session/session.ts';
 
@@ -87,11 +86,12 @@ export async function specifyRun(
   const expectedPlanHash = planHashOf(flags.plan);
   const chosen = await runSpecOptions(flags);
   const reading = { mapping: chosen.mapping ?? undefined, source: flags.source };
+  const { mapping, ...content } = await checkedContent(address, reading, flags, config);
   return {
     filePath: addressText(address),
     fileName: addressName(address),
-    ...(await checkedContent(address, reading, config)),
-    options: { ...runDefaults(config), ...chosen, ...pilotOf(flags), priority },
+    ...content,
+    options: { ...runDefaults(config), ...chosen, mapping, ...pilotOf(flags), priority },
     expectedPlanHash,
   };
 }
@@ -99,23 +99,24 @@ export async function specifyRun(
 /** Fetches what lies elsewhere, and looks whether it is an export; what is none is not kept. */
 async function checkedContent(
   address: ExportAddress,
-  reading: Parameters<typeof openExport>[1],
+  reading: ReadingOptions,
+  flags: RunFlags,
   config: Config,
-): Promise<Pick<SpecifiedRun, 'fileSha256' | 'fetched'>> {
+): Promise<Pick<SpecifiedRun, 'fileSha256' | 'fetched'> & Pick<RunSpecOptions, 'mapping'>> {
   if (!isElsewhere(address)) {
-    const { survey } = await openExport(addressText(address), reading);
-    return { fileSha256: survey.sha256, fetched: undefined };
+    const { fileSha256, mapping } = await openWithMapping(addressText(address), reading, flags);
+    return { fileSha256, mapping, fetched: undefined };
   }
   const shown = shownAddress(address);
   tell(`${address.kind === 'http' || address.kind === 's3' ? 'fetching' : 'reading'} ${shown}`);
   const { path, sha256 } = await obtain(address, config);
   try {
-    await namingExport(path, shown, () => openExport(path, reading));
+    const { mapping } = await namingExport(path, shown, () => openWithMapping(path, reading, flags));
+    return { fileSha256: sha256, mapping, fetched: path };
   } catch (error) {
     await new StagingDirectory(config.exportAccess.stagingDirectory).remove(path);
     throw error;
   }
-  return { fileSha256: sha256, fetched: path };
 }
 
 function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport> {
@@ -224,28 +225,4 @@ function ceilingOf(text: string | undefined, waterfall: boolean): string | null 
   if (credits === undefined || credits === 0n)
     throw usage(`"${text}" is not a number of credits`, 'write a number above 0, such as 20 or 12.5');
   return formatCredits(credits);
-}
-
-async function readMapping(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const refuse = (what: string, cause?: unknown): never => {
-    throw new Problem('mapping.unreadable', what, {
-      where: path,
-      next: 'write a JSON or YAML file such as {"columns": {"email": "E-mail"}}; docs/exports.md shows all fields',
-      exitCode: exitCodes.usage,
-      cause,
-    });
-  };
-  const text = await readFile(path, 'utf8').catch((error: unknown) =>
-    refuse('the mapping file cannot be read', error),
-  );
-  try {
-    // YAML reads JSON as well.
-    const mapping = parseYaml(text);
-    if (typeof mapping === 'object' && mapping !== null && !Array.isArray(mapping)) {
-      return mapping as Record<string, unknown>;
-    }
-  } catch (error) {
-    return refuse(`the mapping file is neither JSON nor YAML: ${(error as Error).message}`, error);
-  }
-  return refuse('the mapping file holds no object');
 }

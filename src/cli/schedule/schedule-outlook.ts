@@ -1,4 +1,5 @@
 import { runDefaults } from '../../config/settings.ts';
+import { parseCredits } from '../../domain/money/decimal.ts';
 import { countedPeople } from '../../domain/text/counted.ts';
 import { Problem } from '../../domain/problem.ts';
 import { optionsOf, withoutEnriched } from '../../runs/scheduled-run.ts';
@@ -14,6 +15,7 @@ import { isElsewhere, obtainExport, type ExportAccess } from '../../ingest/sourc
 import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import { wasRunBefore } from '../../runs/begin-run.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
+import { readPeriodBudgets } from '../../ledger/credit-ledger.ts';
 import { planExport } from '../run/plan-export.ts';
 import type { SpecifiedRun } from '../run/run-spec.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
@@ -49,10 +51,15 @@ export async function outlookOf(
     const { address, spec, others } = latest;
     const more = others > 0 ? ` and ${others} more` : '';
     const { plan } = await planExport(session, spec);
-    const warning = overrunWarning(plan.etaSeconds, times);
+    const warnings = [
+      overrunWarning(plan.etaSeconds, times),
+      budgetWarning(plan.credits.expected, await budgetsOf(session, spec.options)),
+    ];
     return [
       `${name} would find now: ${shownAddress(address)}${more}, with ${countedPeople(plan.people)} to ask for`,
-      ...(warning === undefined ? [] : [`note: ${name}: the plan of ${addressName(address)} ${warning}`]),
+      ...warnings.flatMap((warning) =>
+        warning === undefined ? [] : [`note: ${name}: the plan of ${addressName(address)} ${warning}`],
+      ),
     ];
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
@@ -100,6 +107,36 @@ async function latestOf(
     if (fetched !== undefined) await new StagingDirectory(access.stagingDirectory).remove(fetched);
   }
   return undefined;
+}
+
+/** The limits that hold for each run of a schedule: of the run itself, and of the periods. */
+async function budgetsOf(
+  { config, warehouse }: Pick<Session, 'config' | 'warehouse'>,
+  { maxCredits }: SpecifiedRun['options'],
+): Promise<BudgetOfRun[]> {
+  const periods = await readPeriodBudgets(warehouse.database, config.budgets.perPeriod);
+  return [
+    { name: 'run', limit: maxCredits },
+    ...periods.map(({ period, limit }) => ({ name: period, limit })),
+  ];
+}
+
+interface BudgetOfRun {
+  readonly name: string;
+  /** Decimal as text; null: no limit. */
+  readonly limit: string | null;
+}
+
+/** Says of a plan that its expected cost does not fit the least of the budgets, whenever the run begins. */
+export function budgetWarning(expected: string, budgets: readonly BudgetOfRun[]): string | undefined {
+  const cost = parseCredits(expected) ?? 0n;
+  const [least] = budgets
+    .flatMap(({ name, limit }) =>
+      limit === null ? [] : [{ name, limit, credits: parseCredits(limit) ?? 0n }],
+    )
+    .sort((one, other) => (one.credits < other.credits ? -1 : 1));
+  if (!least || least.credits >= cost) return undefined;
+  return `is expected to cost ${expected} credits, and the budget of the ${least.name} has ${least.limit}: people beyond it will be over budget`;
 }
 
 /**

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { makeFolder } from '../../config/make-folder.ts';
 import type { Config, ListenAddress } from '../../config/settings.ts';
 import { deliveryReceivedSignalName } from '../../contract.ts';
 import { choosePort } from '../../dev/ports.ts';
@@ -114,7 +115,7 @@ export const defaultListen: ListenAddress = { host: '127.0.0.1', port: 8080 };
 
 /** Deliveries that come after this command are sent to the same port again: the next command should listen there. */
 function recordPort(config: Config, port: number): void {
-  mkdirSync(config.embedded.dataDirectory, { recursive: true });
+  makeFolder(config.embedded.dataDirectory);
   writeFileSync(portFile(config), String(port));
 }
 

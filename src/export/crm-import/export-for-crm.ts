@@ -1,6 +1,7 @@
-import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { makeFolder } from '../../config/make-folder.ts';
 import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
 import { importers, type Importer, type ImporterName, type ImportField } from '../../domain/crm/importer.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
@@ -47,7 +48,7 @@ export async function exportForCrm(
   try {
     await requireReplaceable(folder);
     await rm(partial, { recursive: true, force: true });
-    await mkdir(partial, { recursive: true, mode: 0o700 });
+    makeFolder(partial);
     // Read before the contacts, so that a concurrent change is exported now or after the cursor.
     const cursor = (await newestCursor(warehouse.database)) ?? null;
     const contacts = readContactsToImport(warehouse, { source, runId: options.runId, since: options.since });

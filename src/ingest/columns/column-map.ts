@@ -210,7 +210,7 @@ function refuseWithoutPeople(
     'no column tells who the people are: none is known as email, profile URL, or name with company',
     {
       where: columns.where(),
-      next: 'name the columns in a mapping file: enrich plan FILE --write-mapping MAPPING proposes one',
+      next: 'say which columns they are in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE COLUMN"}}; enrich plan proposes one',
       exitCode: exitCodes.usage,
     },
   );

@@ -7,6 +7,10 @@ import type { ColumnMap } from './column-map.ts';
 /** What people write where they have no value. */
 const noValue = /^(?:n\/?a|none|null|nil|unknown|undefined|no e-?mail|no|-+|\?+|\.)$/i;
 
+export function isNoValue(cell: string): boolean {
+  return noValue.test(cell);
+}
+
 /**
  * Compares the cells of a record with what their columns are for: addresses, profile URLs, hashes.
  *
@@ -28,7 +32,7 @@ export function createRowFit(columns: ColumnMap): (cells: readonly ByteText[]) =
     let certain = 0;
     for (const [column, isReadable] of parsers) {
       const cell = decodeText(cells[column] ?? ('' as ByteText)).trim();
-      if (cell === '' || noValue.test(cell)) continue;
+      if (cell === '' || isNoValue(cell)) continue;
       if (isReadable(cell)) certain = Math.max(certain, column + 1);
       // A website that is none says little: the company's name is often put there.
       else if (!domains.has(column)) return undefined;

@@ -1,7 +1,8 @@
 import { Problem } from '../../domain/problem.ts';
 import { mapColumns, type ColumnMap } from '../columns/column-map.ts';
 import { findLayout, type Layout } from './layout.ts';
-import { checkedMapping } from '../columns/mapping-file.ts';
+import { refuseImplausibleColumns } from '../columns/given-columns.ts';
+import { checkedMapping, type ExportMapping } from '../columns/mapping-file.ts';
 import { readText } from './read-text.ts';
 import { findRowShape, type RowShape } from './row-shape.ts';
 import { surveyExport, type SurveyedExport } from './survey.ts';
@@ -32,14 +33,23 @@ const sampleCharacters = 256 * 1024;
  * @throws Problem `export.*`, `mapping.*`: where, and what to do
  */
 export async function openExport(path: string, options: ReadingOptions): Promise<OpenedExport> {
-  const mapping = options.mapping === undefined ? undefined : checkedMapping(options.mapping);
-  const survey = await surveyExport(path, mapping?.encoding, options.signal);
-  const { sample, whole } = await readSample(survey, options.signal);
-  const layout = findLayout(path, sample, whole, mapping);
+  const { survey, layout, mapping } = await readLayout(path, options);
   const columns = mapColumns(path, layout, { mapping, source: options.source });
+  refuseImplausibleColumns(path, layout, columns, mapping);
   const shape = findRowShape(path, layout, columns);
   const warnings = [...survey.warnings, ...layout.warnings, ...columns.warnings];
   return { survey, layout, columns, shape, warnings };
+}
+
+/** Encoding, dialect, header and first rows of a file: what is known of it before its columns are. */
+export async function readLayout(
+  path: string,
+  options: ReadingOptions,
+): Promise<{ survey: SurveyedExport; layout: Layout; mapping: ExportMapping | undefined }> {
+  const mapping = options.mapping === undefined ? undefined : checkedMapping(options.mapping);
+  const survey = await surveyExport(path, mapping?.encoding, options.signal);
+  const { sample, whole } = await readSample(survey, options.signal);
+  return { survey, layout: findLayout(path, sample, whole, mapping), mapping };
 }
 
 async function readSample(

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { link, mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { link, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { asUnusable, makeFolder } from '../../config/make-folder.ts';
 
 /** Content that is on this machine now. */
 export interface StagedContent {
@@ -61,10 +62,10 @@ export class StagingDirectory {
 
   /** Writes what `fill` appends; nothing is left of it where that fails. */
   async write(fill: (file: StagingFile) => Promise<void>): Promise<StagedContent> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const partial = join(this.#folder, `${randomBytes(8).toString('hex')}.part`);
-    const file = new StagingFile(await open(partial, 'wx', 0o600));
     try {
+      makeFolder(this.#folder);
+      const file = new StagingFile(await open(partial, 'wx', 0o600));
       let written;
       try {
         await fill(file);
@@ -77,8 +78,8 @@ export class StagingDirectory {
       await rename(partial, path);
       return { path, sha256, bytes };
     } catch (error) {
-      await rm(partial, { force: true });
-      throw error;
+      await rm(partial, { force: true }).catch(() => {});
+      throw asUnusable(error, this.#folder);
     }
   }
 

@@ -75,6 +75,13 @@ describe('the outlook of a schedule', () => {
     );
   });
 
+  it('warns of an export whose expected cost does not fit the budget of a run', async () => {
+    const told = await outlook({ file: 'b.csv', 'max-credits': '100' }, [0, 24]);
+    expect(told).toMatch(
+      /note: nightly: the plan of b\.csv is expected to cost [\d.]+ credits, and the budget of the run has 100:/,
+    );
+  });
+
   it('goes by the shortest time between two', async () => {
     expect(await outlook({ file: 'b.csv' }, [0, 12, 13])).toContain('it overruns');
     expect(await outlook({ file: 'b.csv' }, [0, 12, 24])).not.toContain('note');

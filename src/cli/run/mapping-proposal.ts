@@ -1,0 +1,165 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { stringify } from 'yaml';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { describeColumns } from '../../ingest/columns/column-map.ts';
+import { shownHeader } from '../../ingest/columns/header-name.ts';
+import type { Field } from '../../ingest/columns/known-exports.ts';
+import { proposeColumns } from '../../ingest/columns/propose-columns.ts';
+import { openExport, readLayout, type ReadingOptions } from '../../ingest/reading/open-export.ts';
+import { agrees } from '../terminal/confirm.ts';
+import { table, tell } from '../terminal/output.ts';
+import { parseYaml } from '../terminal/parse-yaml.ts';
+import type { RunFlags } from './run-flags.ts';
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads an export. Where no column is recognised, shows all columns with a proposed mapping, and on a terminal asks
+ * whether to read them so. With `--write-mapping`, writes the mapping that is recognised or proposed.
+ *
+ * @returns the mapping that the export is read with; null: without one
+ * @throws Problem `export.*`, `mapping.*`
+ */
+export async function openWithMapping(
+  path: string,
+  reading: ReadingOptions,
+  flags: Pick<RunFlags, 'writeMapping' | 'json'>,
+): Promise<{ readonly fileSha256: string; readonly mapping: Mapping | null }> {
+  try {
+    const opened = await openExport(path, reading);
+    const { header } = opened.layout;
+    if (flags.writeMapping !== undefined) {
+      const fields = fieldsOf(header, describeColumns(header, opened.columns).mapping);
+      const { source } = opened.columns;
+      const mapping = { ...(source !== 'generic' && { source }), ...reading.mapping };
+      await writeMapping(flags.writeMapping, path, withColumns(mapping, header, fields));
+    }
+    return { fileSha256: opened.survey.sha256, mapping: reading.mapping ?? null };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.type !== 'export.no-identifying-column') throw error;
+    const { layout } = await readLayout(path, reading);
+    const fields = proposeColumns(layout.header, layout.rows);
+    const proposal = withColumns(reading.mapping, layout.header, fields);
+    tell('the columns of the file, with what they seem to be:');
+    tell(
+      shortTable(
+        layout.header.map((name, at) => [at + 1, shownHeader(name) || '(empty)', fields[at] ?? '-']),
+      ),
+    );
+    if (flags.writeMapping !== undefined) await writeMapping(flags.writeMapping, path, proposal);
+    else if (flags.json !== true && (await isReadable(path, reading, proposal))) {
+      if ((await agrees('read the columns like this?')) === true) {
+        const { survey } = await openExport(path, { ...reading, mapping: proposal });
+        tell('to save the mapping: --write-mapping FILE');
+        return { fileSha256: survey.sha256, mapping: proposal };
+      }
+    }
+    const isProposed = fields.some((field) => field !== undefined) || flags.writeMapping !== undefined;
+    throw isProposed ? withNext(error, flags.writeMapping) : error;
+  }
+}
+
+function withNext(problem: Problem, written: string | undefined): Problem {
+  const { type, message, where, exitCode } = problem;
+  const next =
+    written === undefined
+      ? 'add --write-mapping FILE to save the proposal; check the file; then give the command with --mapping FILE'
+      : `check ${written}, then give the command with --mapping ${written}`;
+  return new Problem(type, message, {
+    next,
+    exitCode,
+    cause: problem,
+    ...(where !== undefined && { where }),
+  });
+}
+
+const mostColumns = 40;
+
+function shortTable(rows: readonly (readonly (string | number)[])[]): string {
+  const shown = table(rows.slice(0, mostColumns));
+  return rows.length <= mostColumns ? shown : `${shown}\n  … and ${rows.length - mostColumns} more columns`;
+}
+
+/** Whether the proposal makes the file readable: a proposal that does not is not asked about. */
+async function isReadable(path: string, reading: ReadingOptions, mapping: Mapping): Promise<boolean> {
+  return openExport(path, { ...reading, mapping }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The fields of a header's columns, from the record of what was chosen. */
+function fieldsOf(
+  header: readonly string[],
+  mapping: Readonly<Record<string, Field>>,
+): (Field | undefined)[] {
+  return header.map((name, at) => mapping[header.indexOf(name) === at ? name : `${name} (column ${at + 1})`]);
+}
+
+/** A mapping with these columns, beside those that it names already. Columns whose names repeat have their numbers. */
+function withColumns(
+  mapping: Mapping | undefined,
+  header: readonly string[],
+  fields: readonly (Field | undefined)[],
+): Mapping {
+  const columns: Record<string, (string | number)[]> = {};
+  for (const [at, field] of fields.entries()) {
+    const name = header[at]!;
+    const isUnique = name !== '' && header.filter((each) => each === name).length === 1;
+    // Columns of opt-outs are found by their names, with the values that mean so.
+    if (field === undefined || field === 'opted_out' || field === 'opted_out_of_calls') continue;
+    (columns[field] ??= []).push(isUnique ? name : at + 1);
+  }
+  const proposed = Object.fromEntries(
+    Object.entries(columns).map(([field, list]) => [field, list.length === 1 ? list[0] : list]),
+  );
+  return { ...mapping, columns: { ...proposed, ...(mapping?.['columns'] as object | undefined) } };
+}
+
+async function writeMapping(file: string, path: string, mapping: Mapping): Promise<void> {
+  const comment = `# Columns of ${JSON.stringify(basename(path))}. Check each line; docs/exports.md explains the fields.`;
+  await writeFile(file, `${comment}\n${stringify(mapping)}`, { flag: 'wx' }).catch((error: unknown) => {
+    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST';
+    throw new Problem(
+      'output.unwritable',
+      exists ? 'the file exists' : 'the mapping file cannot be written',
+      {
+        where: file,
+        next: 'name a new file in a folder that may be written',
+        exitCode: exitCodes.usage,
+        cause: error,
+      },
+    );
+  });
+  tell(`mapping written to ${file}`);
+}
+
+/**
+ * Reads a mapping file.
+ *
+ * @throws Problem `mapping.missing`, `mapping.unreadable`
+ */
+export async function readMapping(path: string): Promise<Mapping> {
+  const refuse = (what: string, cause?: unknown, type = 'mapping.unreadable'): never => {
+    throw new Problem(type, what, {
+      where: path,
+      next: 'write a JSON or YAML file such as {"columns": {"email": "E-mail"}}; docs/exports.md shows all fields',
+      exitCode: exitCodes.usage,
+      cause,
+    });
+  };
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) =>
+    error.code === 'ENOENT'
+      ? refuse('no such file: the mapping file does not exist', error, 'mapping.missing')
+      : refuse(`the mapping file cannot be read (${error.code})`, error),
+  );
+  try {
+    // YAML reads JSON as well.
+    const mapping = parseYaml(text);
+    if (typeof mapping === 'object' && mapping !== null && !Array.isArray(mapping)) return mapping as Mapping;
+  } catch (error) {
+    return refuse(`the mapping file is neither JSON nor YAML: ${(error as Error).message}`, error);
+  }
+  return refuse('the mapping file holds no object');
+}

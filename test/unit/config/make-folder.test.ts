@@ -1,0 +1,40 @@
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { asUnusable, makeFolder } from '../../../src/config/make-folder.ts';
+
+const parent = mkdtempSync(join(tmpdir(), 'enrich-folder-'));
+afterAll(() => rmSync(parent, { recursive: true }));
+
+describe('makeFolder()', () => {
+  it('makes a folder and those above it, and leaves one that exists', () => {
+    const path = join(parent, 'a', 'b', 'c');
+    makeFolder(path);
+    makeFolder(path);
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+  });
+
+  it('fails at once where the system refuses new names', () => {
+    const file = join(parent, 'file');
+    writeFileSync(file, '');
+    for (const path of ['/proc/enrich/data', '/dev/null/data', join(file, 'data'), file])
+      expect(() => makeFolder(path)).toThrow(/ENOENT|ENOTDIR|EEXIST|EACCES|EROFS|EPERM/);
+    expect(existsSync('/proc/enrich')).toBe(false);
+  });
+
+  it('has an error that asUnusable() turns into one with the path and exit code 2', () => {
+    let problem: unknown;
+    try {
+      makeFolder('/dev/null/data');
+    } catch (error) {
+      problem = asUnusable(error, '/dev/null/data');
+    }
+    expect(problem).toMatchObject({
+      type: 'data-directory.unusable',
+      message: expect.stringContaining('ENOTDIR'),
+      where: '/dev/null/data',
+      exitCode: 2,
+    });
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { proposeColumns } from '../../../src/ingest/columns/propose-columns.ts';
+import { openExport } from '../../../src/ingest/reading/open-export.ts';
+import { exportFiles } from '../../helpers/export-file.ts';
+
+const file = exportFiles();
+
+describe('proposeColumns()', () => {
+  it('goes by the cells first, then by a known name within the name of the column', () => {
+    const header = ['Kundennr', 'Epost', 'Kontakt Vorname', 'Stufe', 'Web', 'Profil', 'E-Mail-Sperre'];
+    const rows = [
+      ['1', 'mira@nordlys.example', 'Mira', 'lead', 'nordlys.example', '', 'ja'],
+      [
+        '2',
+        'jon@nordlys.example',
+        'Jon',
+        'won',
+        'www.nordlys.example',
+        'https://www.linkedin.com/in/jon-berg',
+        '',
+      ],
+    ];
+    expect(proposeColumns(header, rows)).toEqual([
+      undefined,
+      'email',
+      'first_name',
+      undefined,
+      'domain',
+      'profile_url',
+      undefined,
+    ]);
+  });
+
+  it('proposes each field for one column, and emails for all that hold addresses', () => {
+    const header = ['Main', 'Other', 'Their firm', 'Old firm'];
+    const rows = [['a@orbit.example', 'b@orbit.example', 'Orbit', 'Acme']];
+    expect(proposeColumns(header, rows)).toEqual(['email', 'email', 'organization_name', undefined]);
+  });
+});
+
+describe('a mapping file that cannot be meant', () => {
+  const rows = Array.from({ length: 120 }, (_, row) => `${row},Acme,lead,p${row}@acme.example`);
+  const path = (): string => file(`Nr,Firma,Phase,Mail\n${rows.join('\n')}\n`);
+
+  it.each([
+    ['contact_id', 'Phase', '119 of 120 rows repeat the value of another row'],
+    ['email', 'Firma', '120 of 120 cells cannot be read as one'],
+    ['profile_url', 'Mail', '120 of 120 cells cannot be read as one'],
+  ])('is refused with counts and no cell: %s in column %s', async (field, column, what) => {
+    const refused = openExport(path(), { mapping: { columns: { email: 'Mail', [field]: column } } });
+    await expect(refused).rejects.toMatchObject({
+      type: 'mapping.implausible',
+      message: `column "${column}" is no ${field}: ${what}`,
+      exitCode: 2,
+    });
+  });
+
+  it('is told from one of which some cells are empty, unreadable or repeated', async () => {
+    const some = [
+      '1,,a@acme.example',
+      '1,n/a,no',
+      '2,-,b@acme.example',
+      '2,unknown,',
+      '3,,',
+      '3,,c@acme.example',
+    ];
+    const mapping = { columns: { contact_id: 'Nr', profile_url: 'Profil', email: 'Post' } };
+    await expect(
+      openExport(file(`Nr,Profil,Post\n${some.join('\n')}\n`), { mapping }),
+    ).resolves.toBeDefined();
+  });
+});
