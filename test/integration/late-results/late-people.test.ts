@@ -115,7 +115,7 @@ describe('a body', () => {
       [call.attemptId],
     );
     // Only the first thousand are compared with the call.
-    expect(rows).toEqual([{ reason: expect.stringContaining('39003 people cannot be read') }]);
+    expect(rows).toEqual([{ reason: expect.stringContaining('39,003 people cannot be read') }]);
     expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
       '+14155550400',
       '+14155550401',

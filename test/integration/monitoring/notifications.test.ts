@@ -244,6 +244,6 @@ describe('a command', () => {
     const abort = new AbortController();
     const told = commandChannel('sleep 1000').send('{}', abort.signal);
     abort.abort();
-    await expect(told).rejects.toThrow('it was ended');
+    await expect(told).rejects.toThrow('the command was killed');
   });
 });

@@ -179,14 +179,15 @@ describe('afterwards', () => {
     expect(rows).toEqual([{ settled: 29, phones: 3 }]);
   });
 
-  it('a report says that what the file held is not known any more', async () => {
+  it('renderReport() says that the rows of the file were deleted, after their retention period', async () => {
     const call = await endedRun();
     await prune(warehouse, { staging: 0 }, noSignal);
     const report = await gatherReport(warehouse, call.runId, { rateLimits: [], now: new Date() });
     expect(report.outcomes).toEqual({ enriched: 3 });
     expect(report.coverage.fields).toEqual([]);
     for (const format of reportFormats)
-      if (format !== 'json') expect(renderReport(report, format)).toContain('is not known any more');
+      if (format !== 'json')
+        expect(renderReport(report, format)).toContain('were deleted after their retention period');
   });
 });
 
