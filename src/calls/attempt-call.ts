@@ -10,7 +10,7 @@ import type { RateScope } from '../ledger/rate-reports.ts';
 import {
   bulkMatchScope,
   endCall,
-  giveCallUp,
+  abandonCall,
   pauseScope,
   releaseSlot,
   type Wait,
@@ -242,7 +242,7 @@ async function closeFailure(
       case 'unknown': {
         // Without an answer the service may count the call later than now: it took the bytes, and not its time.
         if (failure.httpStatus === undefined)
-          await giveCallUp(warehouse.database, attemptId, dependencies.callTimeoutSeconds);
+          await abandonCall(warehouse.database, attemptId, dependencies.callTimeoutSeconds);
         else await endCall(warehouse.database, bulkCalls(dependencies), attemptId, false, failure);
         await markUnknown(warehouse, attemptId, reason);
         return {

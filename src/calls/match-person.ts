@@ -12,7 +12,7 @@ import { applyBudgetLimits, budgetsOf, reserve, type BudgetLimits } from '../led
 import type { RateScope } from '../ledger/rate-reports.ts';
 import {
   endCall,
-  giveCallUp,
+  abandonCall,
   matchScope,
   pauseScope,
   releaseSlot,
@@ -133,7 +133,7 @@ async function closeFailure(
     await pauseScope(database, matchScope, callId, failure.retryAfterSeconds);
   if (failure.type.startsWith('not-sent.')) await releaseSlot(database, callId);
   else if (failure.httpStatus === undefined)
-    await giveCallUp(database, callId, dependencies.callTimeoutSeconds);
+    await abandonCall(database, callId, dependencies.callTimeoutSeconds);
   else await endCall(database, matchesOf(dependencies), callId, isThroughRate(failure), failure);
   if (!failure.mayHaveBeenBilled) await close(dependencies, admitted, 0n);
 }

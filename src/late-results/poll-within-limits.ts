@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import {
   endCall,
-  giveCallUp,
+  abandonCall,
   pauseScope,
   releaseSlot,
   acquireSlot,
@@ -51,7 +51,7 @@ export async function pollWithinLimits(
     if (error.disposition === 'wait')
       await pauseScope(database, webhookResultScope, callId, error.retryAfterSeconds);
     if (error.type.startsWith('not-sent.')) await releaseSlot(database, callId);
-    else if (error.httpStatus === undefined) await giveCallUp(database, callId, callTimeoutSeconds);
+    else if (error.httpStatus === undefined) await abandonCall(database, callId, callTimeoutSeconds);
     else await endCall(database, polls, callId, false, error);
     if (error.type !== 'token-renewed') throw error;
     return pollWithinLimits(dependencies, { callId: randomUUID(), requestId }, signal);

@@ -16,18 +16,18 @@ export interface AdmissionRequest {
   readonly runId: string;
   readonly batch: number;
   readonly priority: RunPriority;
-  /** Rows of the export, in the order in which they will stand in `details`. */
+  /** Rows of the export, in the order of `details` in the request. */
   readonly rowNumbers: readonly number[];
-  /** The most that one of them can cost. */
+  /** Worst case for one person. */
   readonly creditsPerPerson: Credits;
-  /** The longest that the call can take from admission on, in seconds. */
+  /** Longest time from admission to the end of the call, in seconds. */
   readonly deadlineSeconds: number;
-  /** Whether results can come later and need an address with a token. */
+  /** Whether the request asks for late results, which need a webhook address with a token. */
   readonly lateResults: boolean;
 }
 
 export interface AdmissionLimits {
-  /** Which service is called, as the runs name it. */
+  /** Name of the service in the options of runs. */
   readonly service: string;
   readonly rateLimits: readonly RateLimit[];
   readonly budgets: BudgetLimits;
@@ -37,9 +37,9 @@ export type Admission =
   | {
       readonly kind: 'admitted';
       readonly attemptId: string;
-      /** The first of the rows asked for: as many as the budgets hold. */
+      /** The first of the requested rows: as many as every budget can pay. */
       readonly rowNumbers: readonly number[];
-      /** Unguessable part of the webhook address; only its hash is stored. */
+      /** Part of the webhook address. The database stores only its hash. */
       readonly token: string | undefined;
       readonly alarms: readonly BudgetAlarm[];
     }
@@ -50,18 +50,16 @@ export type Admission =
       readonly mayFreeCredits: boolean;
       readonly alarms: readonly BudgetAlarm[];
     }
-  /**
-   * Some of the people have their outcome by now (also because they are on the suppression list), or are being asked
-   * for by a worker that was thought to be dead.
-   */
+  /** Another worker answered, suppressed or is calling for some of the people. */
   | { readonly kind: 'taken' }
-  /** The run is not running: it was paused, cancelled or has ended. */
+  /** The run was paused or cancelled, or has ended. */
   | { readonly kind: 'not_running'; readonly status: string };
 
 /**
- * Admits one call, in one short transaction: a slot in every rate window, the worst-case credits in every budget, and
- * the attempt's row. Either all of them exist afterwards or none. From its commit on the call may have been sent,
- * whatever becomes of this process.
+ * Admits one call in one transaction: acquires a slot in every rate window, reserves the worst-case credits in every
+ * budget and writes the attempt. After the commit the call may have been sent, even if this process ends.
+ *
+ * @returns the attempt, or the reason why the call must not be sent
  */
 export async function admit(
   database: Kysely<Tables>,
@@ -70,7 +68,7 @@ export async function admit(
 ): Promise<Admission> {
   const budgetIds = await budgetsOf(database, request.runId, limits.budgets);
   return database.transaction().execute(async (transaction): Promise<Admission> => {
-    // First of all: from here on the list cannot grow before the call is admitted.
+    // Before any other lock: no person can be added to the suppression list until the call is admitted.
     await lockSuppressionsShared(transaction);
     if (!(await lockOpenRows(transaction, request))) return { kind: 'taken' };
     const asked = sql`select unnest(${request.rowNumbers}::int[])`;
@@ -90,7 +88,7 @@ export async function admit(
     );
     if (place.kind === 'full') return { ...place, kind: 'wait' };
 
-    // After every lock that can be waited for: a run that was paused or cancelled meanwhile sends nothing more.
+    // After every lock that can block: a run that was paused or cancelled in the meantime sends no call.
     const run = await sql<{ status: string }>`
       select status from runs where run_id = ${request.runId}
     `.execute(transaction);
@@ -138,25 +136,35 @@ export async function admit(
 }
 
 /**
- * Locks the rows that are to be asked for.
+ * Locks the rows of a call.
  *
- * An activity that Temporal has abandoned may still run: its worker lost Temporal and not the database. Whoever admits
- * second must not send the same people again.
+ * An activity that Temporal has abandoned may still run, because its worker lost Temporal and not the database. Only
+ * the first of two activities may send the same people.
  *
- * @returns false where one of them has an outcome, or is part of a call that is in flight
+ * @returns false if a row has an outcome or is part of a call in flight
  */
 async function lockOpenRows(
   transaction: Transaction<Tables>,
   { runId, rowNumbers }: AdmissionRequest,
 ): Promise<boolean> {
   const open = await sql`
-    select 1 from run_rows r where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::int[]) and r.outcome is null
-    order by r.row_number for update
+    select 1
+    from run_rows r
+    where r.run_id = ${runId}
+      and r.row_number = any(${rowNumbers}::int[])
+      and r.outcome is null
+    order by r.row_number
+    for update
   `.execute(transaction);
   if (open.rows.length < rowNumbers.length) return false;
   const inFlight = await sql`
-    select 1 from attempt_people p join attempts a using (attempt_id)
-    where p.run_id = ${runId} and p.row_number = any(${rowNumbers}::int[]) and a.status = 'admitted' limit 1
+    select 1
+    from attempt_people p
+    join attempts a using (attempt_id)
+    where p.run_id = ${runId}
+      and p.row_number = any(${rowNumbers}::int[])
+      and a.status = 'admitted'
+    limit 1
   `.execute(transaction);
   return inFlight.rows.length === 0;
 }

@@ -1,14 +1,14 @@
-/** A budget has used so much of its limit. Credits are decimals as text. */
+/** A budget has crossed a threshold of its limit. Credits are decimals as text. */
 export interface BudgetAlarm {
   readonly budgetId: string;
-  /** The threshold, in percent of the limit; 100 also where the limit held people back. */
+  /** Percent of the limit; 100 also if the limit refused a reservation. */
   readonly percent: number;
   readonly limit: string;
-  /** Settled and reserved when it was crossed. */
+  /** Credits that were settled or reserved at that moment. */
   readonly used: string;
 }
 
-/** The alarm as a line of a log. */
+/** Describes an alarm in one log line. */
 export function describeAlarm({ budgetId, percent, used, limit }: BudgetAlarm): string {
   return `budget ${budgetId} has used ${percent} % of its limit: ${used} of ${limit} credits are settled or reserved`;
 }

@@ -7,20 +7,20 @@ import type { Tables } from '../db/schema.ts';
 import { presentBudgetId } from './credit-ledger.ts';
 
 /**
- * A limit as a person sets it.
+ * A limit as an operator sets it.
  *
- * - `default`: what it would be without any word: of the settings, of every day or month, or of the run's order.
- * - `used`: what is settled and reserved now. Nothing more is reserved until some of that comes back.
+ * - `default`: the default of every day or month, or else the limit of the settings or of the run's options.
+ * - `used`: the credits that are settled and reserved now. The budget reserves nothing more until credits are released.
  */
 export type WantedLimit = Credits | 'none' | 'default' | 'used';
 
-/** Who changes a limit, and why: kept in the history. */
+/** Who changes a limit, and why. `budget_changes` keeps it. */
 export interface ChangeNote {
   readonly by: string;
   readonly reason: string | undefined;
 }
 
-/** A limit before and after; null: none. */
+/** A limit before and after the change; null: no limit. */
 export interface LimitChange {
   readonly budgetId: string;
   readonly before: string | null;
@@ -28,14 +28,13 @@ export interface LimitChange {
 }
 
 /**
- * Sets the limit of one budget by command. From its commit on it alone counts for this budget, whatever the settings of
- * the workers say; they need not be restarted.
+ * Sets the limit of one budget by command. After the commit this limit replaces the settings of all workers; no worker
+ * needs a restart.
  *
- * A limit below what is settled and reserved is refused: what is reserved may be in flight, and no budget is exceeded
- * at any moment.
+ * A limit below the settled and reserved credits is refused, because reserved credits may be spent by calls in flight.
  *
- * @param budgetId as in the table `budgets`; a day or month may be one that is still to come
- * @param ownDefault the limit without a command: of this process's settings, or of the run's order
+ * @param budgetId as in the table `budgets`; a day or month may be in the future
+ * @param ownDefault the limit without a command: of this process's settings, or of the run's options
  * @throws Problem `budget.below-used`
  */
 export async function setBudget(
@@ -51,7 +50,9 @@ export async function setBudget(
     if (next.limit !== null && parseCredits(next.limit)! < parseCredits(budget.used)!)
       throw belowUsed(budgetId, budget.used);
     await sql`
-      update budgets set credits_limit = ${next.limit}::numeric, set_by_command = ${next.byCommand} where budget_id = ${budgetId}
+      update budgets
+      set credits_limit = ${next.limit}::numeric, set_by_command = ${next.byCommand}
+      where budget_id = ${budgetId}
     `.execute(transaction);
     await noteChange(transaction, budgetId, budget.limit, next.limit, note);
     return { budgetId, before: budget.limit, after: next.limit };
@@ -59,10 +60,10 @@ export async function setBudget(
 }
 
 /**
- * Sets by command what every day or month may spend from now on, the present one included. Where the present one has
- * used more already, it keeps what it has used and gets no more.
+ * Sets the default limit of every day or month, from the present one on. If the present one has used more, its limit
+ * becomes what it has used.
  *
- * @param wanted `default`: the settings of the workers say it again
+ * @param wanted `default`: the settings of the workers count again
  * @returns the change of the present day or month
  */
 export async function setDefaultBudget(
@@ -95,21 +96,23 @@ export async function setDefaultBudget(
         ? { limit: budget.used, byCommand: true }
         : next;
     await sql`
-      update budgets set credits_limit = ${raised.limit}::numeric, set_by_command = ${raised.byCommand} where budget_id = ${present}
+      update budgets
+      set credits_limit = ${raised.limit}::numeric, set_by_command = ${raised.byCommand}
+      where budget_id = ${present}
     `.execute(transaction);
     await noteChange(transaction, present, budget.limit, raised.limit, note);
     return { budgetId: present, before: budget.limit, after: raised.limit };
   });
 }
 
-/** The name of the day's or month's budget now, by the database's clock. */
+/** Returns the id of the present day's or month's budget, by the database's clock. */
 export async function presentBudget(database: Kysely<Tables>, period: BudgetPeriod): Promise<string> {
   const result = await sql<{ name: string }>`select ${presentBudgetId(period)} as name`.execute(database);
   return result.rows[0]!.name;
 }
 
 /**
- * Locks the row of a budget; one that does not exist yet begins with its default. Limits and sums are decimals as text.
+ * Locks the row of a budget. A budget that does not exist is created with its default limit. Figures are decimal text.
  */
 async function lockBudget(
   transaction: Transaction<Tables>,
@@ -118,7 +121,8 @@ async function lockBudget(
 ): Promise<{ limit: string | null; used: string }> {
   const start = await resolve(transaction, budgetId, 'default', ownDefault, '0');
   await sql`
-    insert into budgets (budget_id, credits_limit, set_by_command) values (${budgetId}, ${start.limit}::numeric, ${start.byCommand})
+    insert into budgets (budget_id, credits_limit, set_by_command)
+    values (${budgetId}, ${start.limit}::numeric, ${start.byCommand})
     on conflict do nothing
   `.execute(transaction);
   const locked = await sql<{ limit: string | null; used: string }>`
@@ -139,7 +143,9 @@ async function resolve(
   if (wanted === 'used') return { limit: used, byCommand: true };
   if (wanted !== 'default') return { limit: formatCredits(wanted), byCommand: true };
   const own = await sql<{ limit: string | null }>`
-    select trim_scale(credits_limit)::text as "limit" from default_budgets where period = split_part(${budgetId}, ':', 1)
+    select trim_scale(credits_limit)::text as "limit"
+    from default_budgets
+    where period = split_part(${budgetId}, ':', 1)
   `.execute(transaction);
   if (own.rows[0]) return { limit: own.rows[0].limit, byCommand: true };
   return { limit: ownDefault === undefined ? null : formatCredits(ownDefault), byCommand: false };
@@ -164,7 +170,7 @@ function belowUsed(budgetId: string, used: string): Problem {
     `${counted(used, 'credit')} of budget ${budgetId} ${nounFor(used, 'is', 'are')} settled or reserved already`,
     {
       where: budgetId,
-      next: `give it at least that; to let nothing more be spent: enrich budget set ${budgetId} used`,
+      next: `set at least that limit; to stop spending from this budget: enrich budget set ${budgetId} used`,
       exitCode: exitCodes.usage,
     },
   );

@@ -3,14 +3,14 @@ import { parseCredits, type Credits } from '../domain/money/decimal.ts';
 import type { AskedExtras } from '../domain/late-results/awaited-results.ts';
 import type { Warehouse } from '../db/database.ts';
 
-/** So many of the latest calls speak for the next ones. */
+/** How many of the latest calls the estimate uses. */
 const callsThatCount = 200;
 
 /**
- * What recent calls cost and took, for the estimates of a plan: of runs that asked the same service for the same,
- * because phones and waterfalls have prices of their own, and whom the sandbox finds says nothing of a real service.
+ * Reads what recent calls cost and how long they took, for the estimates of a plan. Only calls to the same service with
+ * the same options count, because phones and waterfalls have prices of their own.
  *
- * @returns undefined figures while there are no calls to learn from
+ * @returns undefined figures if there was no such call
  */
 export async function readCallHistory(
   warehouse: Warehouse,
@@ -20,10 +20,15 @@ export async function readCallHistory(
     select round(sum(credits_settled) / sum(people), 6)::text as credits,
       (avg(extract(epoch from answered_at - admitted_at)) filter (where answered_at is not null))::float8 as seconds
     from (
-      select a.* from attempts a join runs r using (run_id)
-      where a.status = 'settled' and r.options -> 'reveal' = ${JSON.stringify(asked.reveal)}::jsonb
-        and r.options ->> 'service' = ${asked.service} and r.options -> 'waterfall' = ${JSON.stringify(asked.waterfall)}::jsonb
-      order by a.admitted_at desc limit ${callsThatCount}
+      select a.*
+      from attempts a
+      join runs r using (run_id)
+      where a.status = 'settled'
+        and r.options ->> 'service' = ${asked.service}
+        and r.options -> 'reveal' = ${JSON.stringify(asked.reveal)}::jsonb
+        and r.options -> 'waterfall' = ${JSON.stringify(asked.waterfall)}::jsonb
+      order by a.admitted_at desc
+      limit ${callsThatCount}
     ) latest
   `.execute(warehouse.database);
   const { credits, seconds } = result.rows[0]!;

@@ -5,10 +5,10 @@ import type { Wait } from './rate-windows.ts';
 /** Bottleneck's own order: a lower number goes first. */
 const priorities = { 'ad-hoc': 3, nightly: 5, backfill: 7 } as const;
 
-/** Until then another worker may have come to take the job. */
-const workerStops: Wait = { milliseconds: 1_000, reason: 'the worker that had it is being stopped' };
+/** Within this time another worker can take the job. */
+const workerStops: Wait = { milliseconds: 1_000, reason: 'its worker is stopping' };
 
-/** Without a limit the slots are endless; the reservoir is a number all the same. */
+/** Without a rate limit the number of free slots is infinite, but Bottleneck's reservoir must be finite. */
 const largestRefill = 10_000;
 
 export type Priority = keyof typeof priorities;
@@ -16,9 +16,9 @@ export type Priority = keyof typeof priorities;
 export interface CallQueueOptions {
   /** Calls that this process keeps in flight at once. */
   readonly concurrency: number;
-  /** What the database says is free: the truth across processes and restarts. */
-  readonly freeSlots: () => Promise<{ places: number; wait: Wait | undefined }>;
-  /** A wait up to this many milliseconds is sat out in the queue; a longer one is handed back to the caller. */
+  /** Reads the free slots from the database, which all processes share. */
+  readonly freeSlots: () => Promise<{ slots: number; wait: Wait | undefined }>;
+  /** The queue waits up to this many milliseconds; a longer wait is returned to the caller. */
   readonly patienceMilliseconds: number;
 }
 
@@ -26,13 +26,12 @@ export type Queued<Result> =
   { readonly kind: 'ran'; readonly result: Result } | ({ readonly kind: 'wait' } & Wait);
 
 /**
- * Orders and spaces the calls of this process, by Bottleneck: so many at once, ad hoc before nightly before backfill,
- * and no more than the rate windows still hold.
+ * Orders the calls of this process with Bottleneck: limits the calls in flight, starts ad hoc before nightly before
+ * backfill calls, and starts no more calls than the rate windows have slots.
  *
- * Bottleneck's reservoir is this process's copy of the free slots. It is seeded from the database, and filled up from
- * it whenever it runs dry, always by `incrementReservoir`: `updateSettings({reservoir})` beside a refresh interval
- * never fires again, and Bottleneck's own windows forget everything at a restart and pass twice the limit at an edge. A
- * job that gets through still has to be admitted by the database, which other processes use as well.
+ * Bottleneck's reservoir is this process's copy of the free slots. The queue fills it from the database when it is
+ * empty, with `incrementReservoir`. Bottleneck's own windows lose their counts at a restart and allow twice the limit
+ * at an edge. Each job must still be admitted by the database, because other processes use the same slots.
  */
 export class CallQueue {
   readonly #limiter: Bottleneck;
@@ -51,11 +50,11 @@ export class CallQueue {
   }
 
   /**
-   * Runs a job when its turn has come.
+   * Runs a job in its turn.
    *
-   * @param signal gives up waiting; a job that has begun is not interrupted by the queue
-   * @returns the job's result; or, of a job that has not begun, the wait that is longer than the queue's patience or
-   *   that begins with `handBack`
+   * @param signal ends the wait for the turn; the queue does not interrupt a job that has begun
+   * @returns the job's result; or, for a job that has not begun, a wait that is longer than the queue's patience or
+   *   that `handBack` caused
    * @throws what the job throws, or the signal's reason
    */
   async run<Result>(
@@ -65,7 +64,7 @@ export class CallQueue {
   ): Promise<Queued<Result>> {
     signal.throwIfAborted();
     if (this.#handsBack) return { kind: 'wait', ...workerStops };
-    // Bottleneck starts a job wherever another one ends: what it is part of (its trace) would be that other's.
+    // Bottleneck starts a job where another job ends. Without the binding, the job would belong to that job's trace.
     const bound = AsyncResource.bind(job);
     let begun = false;
     let given = false;
@@ -91,7 +90,7 @@ export class CallQueue {
     const ran = this.#limiter.schedule(
       { priority: priorities[priority] },
       async (): Promise<Queued<Result>> => {
-        // Handed back already: Bottleneck cannot take a job out of its queue, so it runs empty.
+        // Bottleneck cannot remove a job from its queue, so a job that was handed back does nothing.
         if (given) return { kind: 'wait', milliseconds: 1, reason: 'handed back' };
         begun = true;
         return { kind: 'ran', result: await bound() };
@@ -107,28 +106,27 @@ export class CallQueue {
     }
   }
 
-  /** Jobs that wait for their turn. */
+  /** Number of jobs that wait for their turn. */
   get waiting(): number {
     return this.#limiter.counts().QUEUED;
   }
 
   /**
-   * Begins no further job: those that wait are handed back, and so is whatever comes. A worker that is stopped waits
-   * for the calls in flight; the batches behind them would be as many calls again, and some of those cut off at the end
-   * of its grace.
+   * Hands back waiting and new jobs. A stopping worker waits for its calls in flight. Calls that it began now could be
+   * cut off at the end of its grace period.
    */
   handBack(): void {
     this.#handsBack = true;
     for (const abandon of this.#abandon) abandon(workerStops);
   }
 
-  /** Starts no further job, and fails those that wait; resolves when the jobs that have begun are done. */
+  /** Fails waiting jobs. Resolves when the running jobs are done. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#limiter.stop({ dropWaitingJobs: true });
   }
 
-  /** Fills the reservoir up, one filling at a time; running dry meanwhile makes it start over. */
+  /** Fills the reservoir, one filling at a time. A reservoir that becomes empty in the meantime is filled again. */
   #refill(): void {
     if (this.#closed) return;
     this.#dry = true;
@@ -144,9 +142,9 @@ export class CallQueue {
     this.#dry = false;
     if (((await this.#limiter.currentReservoir()) ?? 0) > 0) return;
     try {
-      const { places, wait } = await this.#options.freeSlots();
-      if (places > 0) {
-        await this.#limiter.incrementReservoir(Math.min(places, largestRefill));
+      const { slots, wait } = await this.#options.freeSlots();
+      if (slots > 0) {
+        await this.#limiter.incrementReservoir(Math.min(slots, largestRefill));
       } else if (wait && wait.milliseconds > this.#options.patienceMilliseconds) {
         for (const abandon of this.#abandon) abandon(wait);
       } else {
@@ -154,7 +152,7 @@ export class CallQueue {
         this.#dry = true;
       }
     } catch {
-      // The database is away: the activity that waits reports it; here it is only asked again.
+      // The database is away. The waiting activity reports it; the queue only tries again.
       await pause(1_000);
       this.#dry = true;
     }
@@ -162,9 +160,9 @@ export class CallQueue {
 }
 
 /**
- * Bottleneck starts no job before the moment at which the last one started, by the wall clock, even where no spacing is
- * set: a clock that is put back by an hour would hold every call for an hour. There is no option for it; here that
- * moment is always past. Its version is pinned, and a test puts the clock back.
+ * Makes Bottleneck ignore the time of its last job. Bottleneck starts no job before that time by the wall clock, so a
+ * clock that is set back by an hour would hold every call for an hour. Bottleneck has no option for it. Its version is
+ * pinned, and a test sets the clock back.
  */
 function startAtOnce(limiter: Bottleneck): void {
   const { _store: store } = limiter as unknown as { readonly _store: object };

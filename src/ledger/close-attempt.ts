@@ -10,29 +10,29 @@ export interface ClosedAttempt {
   /** Decimal text. */
   readonly reserved: string;
   /**
-   * By the database's clock, in full precision. What was learned counts from here: of two answers the one that was
-   * asked for later is newer, however long the other lay in a worker that could not reach the database.
+   * By the database's clock, in full precision. It dates the answer: the answer to the later call is the newer one,
+   * even if a worker that lost the database records it first.
    */
   readonly admittedAt: string;
-  /** Its credits were settled before, by the operator's word. */
+  /** The operator settled its credits before. */
   readonly decided?: boolean;
 }
 
-/** What is still to come after an answer, and for how long it is waited for. */
+/** Late results that an answer announces, and how long to wait for them. */
 export interface Awaited {
   /** Not empty. */
   readonly kinds: readonly LateKind[];
   readonly pollAfterSeconds: number;
   readonly deadlineSeconds: number;
-  /** The most that the call can still cost in all; undefined where a vendor's price decides: everything stays held. */
+  /** Worst case of the whole call; undefined if a vendor's price decides, and the whole reservation stays. */
   readonly worstCase: Credits | undefined;
 }
 
 /**
- * Closes an attempt with its answer: settled; awaiting what comes later; or unknown where the answer does not say what
- * it cost. What is awaited keeps its reservation, less what it can no longer cost.
+ * Closes an attempt with its answer. The attempt becomes `awaiting` if late results are due, `settled` if the answer
+ * states the cost, and `unknown` otherwise. An awaiting attempt keeps its reservation.
  *
- * @returns undefined where an answer was recorded before
+ * @returns undefined if an answer was recorded before
  */
 export async function closeAttempt(
   transaction: Transaction<Tables>,
@@ -53,10 +53,17 @@ export async function closeAttempt(
   const settled = awaited ? null : answered;
   const closed = await sql<ClosedAttempt>`
     update attempts set
-      status = case when ${awaited !== undefined} then 'awaiting' when ${settled}::numeric is null then 'unknown' else 'settled' end,
+      status = case
+        when ${awaited !== undefined} then 'awaiting'
+        when ${settled}::numeric is null then 'unknown'
+        else 'settled'
+      end,
       credits_settled = ${settled}::numeric,
       credits_answered = ${answered}::numeric,
-      reason = case when ${answered}::numeric > credits_reserved then 'billed more than reserved' else ${answer.reason}::text end,
+      reason = case
+        when ${answered}::numeric > credits_reserved then 'billed more than reserved'
+        else ${answer.reason}::text
+      end,
       request_id = ${answer.requestId ?? null},
       http_status = ${answer.httpStatus},
       found_ids = ${answer.foundIds}::text[],
@@ -69,15 +76,15 @@ export async function closeAttempt(
       answered_at = clock_timestamp(),
       closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
     where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and answered_at is null
-    returning run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved, admitted_at::text as "admittedAt"
+    returning run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved,
+      admitted_at::text as "admittedAt"
   `.execute(transaction);
-  const attempt = closed.rows[0] ?? (await reopenDecided(transaction, attemptId, answer));
-  return attempt;
+  return closed.rows[0] ?? (await reopenDecided(transaction, attemptId, answer));
 }
 
 /**
- * An answer that comes after the operator has decided its attempt: the answer is recorded, and if more was billed than
- * was decided, the difference is settled. The attempt's reservation is gone, so there is none to settle any more.
+ * Records an answer that comes after the operator has decided the attempt. If the service billed more than the operator
+ * decided, the difference is settled. The decision has released the reservation.
  */
 async function reopenDecided(
   transaction: Transaction<Tables>,
@@ -89,10 +96,11 @@ async function reopenDecided(
     readonly foundIds: readonly string[];
   },
 ): Promise<ClosedAttempt | undefined> {
+  const consumed = answer.creditsConsumed === undefined ? null : formatCredits(answer.creditsConsumed);
   const decided = await sql<ClosedAttempt & { settled: string }>`
     update attempts set request_id = ${answer.requestId ?? null}, http_status = ${answer.httpStatus},
       found_ids = ${answer.foundIds}::text[], answered_at = clock_timestamp(),
-      credits_answered = ${answer.creditsConsumed === undefined ? null : formatCredits(answer.creditsConsumed)}::numeric,
+      credits_answered = ${consumed}::numeric,
       reason = coalesce(reason || '; ', '') || 'answered after it was decided'
     where attempt_id = ${attemptId} and status = 'settled' and answered_at is null
     returning run_id as "runId", budget_ids as "budgetIds", credits_settled::text as settled, '0' as reserved,
@@ -112,8 +120,8 @@ async function reopenDecided(
 }
 
 /**
- * Lowers a reservation to what the call can still cost; never raises it. Like `settle` after the contacts are written:
- * budgets are the last to be locked everywhere.
+ * Lowers a reservation to what the call can still cost, and never raises it. Call it after the contacts are written:
+ * every transaction locks budgets last.
  */
 export async function giveBack(
   transaction: Transaction<Tables>,
@@ -136,9 +144,9 @@ export async function giveBack(
 }
 
 /**
- * What an attempt was closed with by an earlier try whose reply was lost.
+ * Reads how an earlier try closed an attempt. The reply to its commit was lost.
  *
- * @returns undefined where no answer was recorded: another person (the operator) closed it
+ * @returns undefined if the operator closed the attempt and no answer was recorded
  */
 export async function readRecorded(
   transaction: Transaction<Tables>,
@@ -147,14 +155,19 @@ export async function readRecorded(
   { readonly settled: string | null; readonly awaiting: boolean; readonly overbilled: boolean } | undefined
 > {
   const recorded = await sql<{ settled: string | null; awaiting: boolean; overbilled: boolean }>`
-    select credits_settled::text as settled, status = 'awaiting' as awaiting, coalesce(credits_settled > credits_reserved, false) as overbilled
-    from attempts where attempt_id = ${attemptId} and answered_at is not null
+    select credits_settled::text as settled, status = 'awaiting' as awaiting,
+      coalesce(credits_settled > credits_reserved, false) as overbilled
+    from attempts
+    where attempt_id = ${attemptId} and answered_at is not null
   `.execute(transaction);
   return recorded.rows[0];
 }
 
 /**
- * Turns a reservation into a spend, in every budget that holds it; budgets are locked in ascending order everywhere.
+ * Turns a reservation into spent credits, in every budget of the attempt. Every transaction locks budgets in ascending
+ * order, so that two transactions cannot wait for each other.
+ *
+ * @param reserved decimal text
  */
 export async function settle(
   transaction: Transaction<Tables>,
@@ -166,12 +179,14 @@ export async function settle(
     with locked as (
       select budget_id from budgets where budget_id = any(${budgetIds}::text[]) order by budget_id for update
     )
-    update budgets b set reserved = b.reserved - ${reserved}::numeric, settled = b.settled + ${formatCredits(consumed)}::numeric
+    update budgets b
+    set reserved = b.reserved - ${reserved}::numeric,
+      settled = b.settled + ${formatCredits(consumed)}::numeric
     from locked where locked.budget_id = b.budget_id
   `.execute(transaction);
 }
 
-/** The service refused the call (401, 403, 422, 429): it costs nothing, and its people can be asked for again. */
+/** Closes a call that the service refused (401, 403, 422, 429). It costs nothing, and its people can be sent again. */
 export function closeRefused(
   warehouse: Warehouse,
   attemptId: string,
@@ -180,7 +195,7 @@ export function closeRefused(
   return closeWithoutCost(warehouse.database, attemptId, 'refused', refusal.reason, refusal.httpStatus);
 }
 
-/** The call is certain never to have been sent. */
+/** Closes a call that was certainly never sent. */
 export function closeReleased(warehouse: Warehouse, attemptId: string, reason: string): Promise<void> {
   return closeWithoutCost(warehouse.database, attemptId, 'released', reason, undefined);
 }
@@ -194,7 +209,8 @@ async function closeWithoutCost(
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     const closed = await sql<{ budget_ids: string[]; reserved: string }>`
-      update attempts set status = ${status}, credits_settled = 0, reason = ${reason}, http_status = ${httpStatus ?? null},
+      update attempts
+      set status = ${status}, credits_settled = 0, reason = ${reason}, http_status = ${httpStatus ?? null},
         closed_at = clock_timestamp()
       where attempt_id = ${attemptId} and status = 'admitted'
       returning budget_ids, credits_reserved::text as reserved
@@ -205,8 +221,8 @@ async function closeWithoutCost(
 }
 
 /**
- * The call may have been billed and its answer is not there: the reservation is held, and so are the claims of its
- * people, until an answer, a late result or the operator says what it cost. Nothing pays for them again by itself.
+ * Marks a call that may have been billed and has no answer. Its reservation and the claims of its people stay until an
+ * answer, a late result or the operator states the cost. No run pays for these people again by itself.
  */
 export async function markUnknown(warehouse: Warehouse, attemptId: string, reason: string): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {

@@ -9,30 +9,31 @@ import { formatCredits, parseCredits, type Credits } from '../domain/money/decim
 import type { Tables } from '../db/schema.ts';
 import type { BudgetAlarm } from './budget-alarms.ts';
 
-/** The limits of a process's settings; undefined is "no limit", and its use is counted all the same. */
+/** The limits of a process's settings. Undefined: no limit; the budget still counts what is spent. */
 export interface BudgetLimits extends PeriodLimits {
-  /** At how many percent of a limit an alarm is raised; none where nothing is said. */
+  /** Thresholds of alarms in percent of a limit; undefined: no alarms. */
   readonly alarmsAt?: readonly number[];
 }
 
 export interface Affordable {
-  /** How many of the people asked for the budgets hold. */
+  /** How many people every budget can pay. */
   readonly people: number;
-  /** The budget that holds the fewest, where not all of them fit. */
+  /** The budget that can pay for the fewest people; undefined if every budget can pay for all. */
   readonly shortBudget: string | undefined;
-  /** Thresholds that were crossed for the first time by this reservation. */
+  /** Thresholds that this reservation crossed for the first time. */
   readonly alarms: readonly BudgetAlarm[];
 }
 
 /**
- * Locks every budget that applies, in ascending order of name (so that two admissions cannot wait for one another), and
- * reserves the worst case for as many people as fit. Summing first and inserting later would overspend under parallel
- * admissions: 1,000 became 1,107 with 400 of them.
+ * Locks every budget of a call and reserves the worst case for as many people as every budget can pay.
  *
- * @param limits of this process: they hold beside those that are stored, whichever is lower, so that no other process
- *   can lift them; but for a limit that a person has set by command, which alone counts
- * @param perPerson the most that one person can cost
- * @returns how many were reserved for; nothing is reserved where that is 0
+ * Budgets are locked in ascending order of name, so that two admissions cannot wait for each other. Adding up first and
+ * inserting later would overspend: with 400 parallel admissions a budget of 1,000 credits came to 1,107.
+ *
+ * @param limits of this process; the lower of this limit and the stored one counts, unless an operator has set the
+ *   stored one by command
+ * @param perPerson worst case for one person
+ * @returns for how many people credits are reserved; 0: nothing is reserved
  */
 export async function reserve(
   transaction: Transaction<Tables>,
@@ -59,19 +60,22 @@ export async function reserve(
     )
     insert into budget_alarms (budget_id, percent, credits_limit, used)
     select budget_id, percent, credits_limit, used from spending, unnest(${limits.alarmsAt ?? []}::int[]) as percent
-    where credits_limit > 0 and (used * 100 >= percent * credits_limit or (percent = 100 and budget_id = ${fit.shortBudget ?? null}))
+    where credits_limit > 0
+      and (used * 100 >= percent * credits_limit or (percent = 100 and budget_id = ${fit.shortBudget ?? null}))
     on conflict do nothing
-    returning budget_id as "budgetId", percent, trim_scale(credits_limit)::text as "limit", trim_scale(used)::text as used
+    returning budget_id as "budgetId", percent,
+      trim_scale(credits_limit)::text as "limit",
+      trim_scale(used)::text as used
   `.execute(transaction);
   return { ...fit, alarms: alarms.rows };
 }
 
 /**
- * Makes sure that the budgets of a run (where there is one), of today and of this month exist; days and months are UTC
- * by the database's clock. A budget that exists keeps its limit; one that begins has the limit that was set by command
- * for every day or month, or else that of the settings.
+ * Creates the budgets of a run and of the present periods if they are missing. Periods are UTC by the database's clock.
+ * A new budget gets the default that an operator has set for its period, or else the limit of the settings.
  *
- * @returns their names, ascending
+ * @param runId undefined: a call without a run
+ * @returns the ids of the budgets, ascending
  */
 export async function budgetsOf(
   database: Kysely<Tables>,
@@ -94,7 +98,7 @@ export async function budgetsOf(
   return result.rows.map((row) => row.budget_id);
 }
 
-/** Gives a run its own budget, unless it has one: a person may have set it by command already. */
+/** Creates the budget of a run, unless an operator has set one by command before. */
 export async function openRunBudget(
   database: Kysely<Tables>,
   runId: string,
@@ -107,13 +111,12 @@ export async function openRunBudget(
 }
 
 /**
- * Applies the configured limits to the day and month that have begun already: a changed setting holds at once, and is
- * told in the history. A limit that this process does not have leaves the stored one alone (another process may have
- * set it, and no person asked to lift it), and so does one that a person has set by command.
+ * Applies the settings of this process to the present periods, and records each change in `budget_changes`. A limit
+ * that an operator has set by command stays. A limit that this process does not have stays as well, because another
+ * process may have it.
  *
- * A setting below what is settled and reserved becomes a limit of just that, until credits come back: no budget is
- * exceeded at any moment, and nothing more is reserved by a process that has the setting (`reserve` takes the lower
- * one) or by another.
+ * If a setting is below the settled and reserved credits, the limit becomes their sum, so that nothing more is reserved
+ * and the budget is not exceeded.
  */
 export async function applyBudgetLimits(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
   await budgetsOf(database, undefined, limits);
@@ -128,14 +131,17 @@ export async function applyBudgetLimits(database: Kysely<Tables>, limits: Budget
       update budgets b set credits_limit = new_limit from before where b.budget_id = before.budget_id
     )
     insert into budget_changes (budget_id, old_limit, new_limit, changed_by, reason)
-    select budget_id, old_limit, new_limit, 'settings', 'MAX_CREDITS_PER_' || upper(period) || case
-      when credits_limit < new_limit
-      then ' is ' || trim_scale(credits_limit) || ': what is settled and reserved stays, and nothing more is spent' else '' end
-    from before join own using (budget_id)
+    select budget_id, old_limit, new_limit, 'settings',
+      'MAX_CREDITS_PER_' || upper(period) || case
+        when credits_limit < new_limit then ' is ' || trim_scale(credits_limit) || ', and more is used: spending stops'
+        else ''
+      end
+    from before
+    join own using (budget_id)
   `.execute(database);
 }
 
-/** The present period of each kind, with what this process's settings allow it, as rows of SQL. */
+/** The budget of each present period with this process's limit, as rows of SQL. */
 function presentPeriods(limits: BudgetLimits): RawBuilder<unknown> {
   const rows = periodNames.map(
     (period) => sql`(${presentBudgetId(period)}, ${sql.lit(period)}, ${numeric(limits[period])}::numeric)`,
@@ -144,8 +150,8 @@ function presentPeriods(limits: BudgetLimits): RawBuilder<unknown> {
 }
 
 /**
- * The limit that holds for a row of `budgets`, in SQL: what a person has set by command; otherwise the lower one of
- * what is stored and what this process was given.
+ * The limit of a row of `budgets`, in SQL: the limit that an operator has set by command, or else the lower of the
+ * stored limit and this process's limit.
  */
 function limitOf(limits: BudgetLimits): RawBuilder<unknown> {
   const own = periodNames.map(
@@ -155,13 +161,13 @@ function limitOf(limits: BudgetLimits): RawBuilder<unknown> {
     least(credits_limit, case split_part(budget_id, ':', 1) ${sql.join(own, sql` `)} end) end`;
 }
 
-/** The id of the present budget of a period, by the database's clock, in SQL. */
+/** The id of a period's present budget, by the database's clock, in SQL. */
 export function presentBudgetId(period: BudgetPeriod): RawBuilder<string> {
   const format = `"${period}:"${budgetPeriods[period].format}`;
   return sql<string>`to_char(clock_timestamp() at time zone 'UTC', ${sql.lit(format)})`;
 }
 
-/** True while calls in flight hold credits of a budget that may yet come back to it. */
+/** Returns whether a call in flight may still release credits of a budget. */
 export async function mayFreeCredits(database: Kysely<Tables>, budgetId: string): Promise<boolean> {
   const result = await sql<{ pending: boolean }>`
     select exists (
@@ -174,7 +180,7 @@ export async function mayFreeCredits(database: Kysely<Tables>, budgetId: string)
 
 function peopleThatFit(available: string, perPerson: Credits, people: number): number {
   if (perPerson === 0n) return people;
-  // A limit that was lowered below what is spent leaves a negative rest, which parseCredits refuses.
+  // A process with a lower limit than the spent credits reads a negative number, which parseCredits refuses.
   const rest = parseCredits(available) ?? 0n;
   const fits = rest / perPerson;
   return fits > BigInt(people) ? people : Number(fits);
@@ -184,20 +190,21 @@ function numeric(value: Credits | undefined): string | null {
   return value === undefined ? null : formatCredits(value);
 }
 
-/** A budget that has a limit, with what is left of it. */
+/** A budget with a limit, and the credits that it can still reserve. */
 export interface BudgetRest {
   readonly budgetId: string;
   readonly available: Credits;
 }
 
-/** What is left of the budgets that have a limit, the least first. */
+/** Reads what is left of the budgets with a limit, the least first. */
 export async function readBudgetRests(
   database: Kysely<Tables>,
   budgetIds: readonly string[],
   limits: BudgetLimits,
 ): Promise<BudgetRest[]> {
   const result = await sql<{ budget_id: string; available: string }>`
-    select budget_id, greatest(${limitOf(limits)} - reserved - settled, 0)::text as available from budgets
+    select budget_id, greatest(${limitOf(limits)} - reserved - settled, 0)::text as available
+    from budgets
     where budget_id = any(${budgetIds}::text[]) and ${limitOf(limits)} is not null
     order by ${limitOf(limits)} - reserved - settled, budget_id
   `.execute(database);
@@ -208,8 +215,7 @@ export async function readBudgetRests(
 }
 
 /**
- * How the budgets of the current day and month stand, by the database's clock; one that nothing was asked of yet is
- * empty.
+ * The budget of a present period, by the database's clock. Figures are 0 if no call has reserved from it.
  */
 export interface PeriodBudget {
   readonly period: BudgetPeriod;
@@ -219,7 +225,7 @@ export interface PeriodBudget {
   readonly settled: string;
 }
 
-/** @param limits of this process: they hold as for `reserve` */
+/** Reads the budgets of the present periods. @param limits of this process, as for `reserve` */
 export async function readPeriodBudgets(
   database: Kysely<Tables>,
   limits: BudgetLimits,

@@ -2,15 +2,16 @@ import { sql, type Kysely } from 'kysely';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** What the service says that the team has consumed, of all kinds of credits together. */
+/** The service's figure for the consumption of the whole team, of all kinds of credits together. */
 export interface CreditStatement {
-  /** Undefined where the service states no figure that can be trusted. */
+  /** Undefined if the service states no readable figure for one of the kinds. */
   readonly consumed: Credits | undefined;
   readonly cycle: { readonly startDate: string | undefined; readonly endDate: string | undefined };
 }
 
 /**
- * The service's statement beside the ledger, from the first to the last statement of a credit cycle. Decimals as text.
+ * Compares the service's statement with the ledger, from the first to the last statement of a credit cycle. Credits are
+ * decimals as text.
  */
 export interface Reconciliation {
   readonly cycle_start: string | null;
@@ -26,16 +27,16 @@ export interface Reconciliation {
   /** The part of `held` whose cost is unknown. */
   readonly unknown: string;
   /**
-   * Billed and neither settled nor held: another program of the team, or a call that the ledger lost. Negative: not
-   * billed yet.
+   * Billed, and neither settled nor held: by another program of the team, or by a call that the ledger does not know.
+   * Negative: the service has not billed everything yet.
    */
   readonly unexplained: string;
 }
 
 /**
- * Adds up what the service says of each kind of credits.
+ * Adds up the service's figures for each kind of credits.
  *
- * @returns `consumed` undefined where a kind has no readable figure: a sum without it would explain too little
+ * @returns `consumed` undefined if a kind has no readable figure, because the sum would be too low
  */
 export function statementOf(usage: {
   readonly kinds: readonly { readonly consumed: Credits | undefined }[];
@@ -49,7 +50,7 @@ export function statementOf(usage: {
   };
 }
 
-/** Keeps a statement of the service. Nothing is kept where the statement has no figure. */
+/** Stores a statement of the service, unless it has no figure. */
 export async function recordCreditStatement(
   database: Kysely<Tables>,
   { service, runId }: { readonly service: string; readonly runId: string | null },
@@ -113,7 +114,7 @@ export async function reconcileCredits(
   return rows.map((row) => ({ ...row, unexplained: difference(row.billed, row.settled, row.held) }));
 }
 
-/** What of the bill is neither settled nor held; below zero only where even what is settled was not billed. */
+/** The part of the bill that is neither settled nor held; negative if settled credits are not billed yet. */
 function difference(billed: string, settled: string, held: string): string {
   const unsettled = parseSigned(billed) - (parseCredits(settled) ?? 0n);
   const reserved = parseCredits(held) ?? 0n;

@@ -4,7 +4,7 @@ import { Problem, exitCodes } from '../domain/problem.ts';
 import { settle } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
 
-/** One bulk call as an operator looks at it. */
+/** One bulk call as `enrich attempts` shows it. Credits are decimals as text. */
 export interface AttemptFacts {
   readonly attempt_id: string;
   readonly run_id: string;
@@ -21,8 +21,10 @@ export interface AttemptFacts {
 }
 
 /**
- * @param filter.runId one run's attempts, or everybody's
- * @param filter.status such as `unknown`; undefined for all
+ * Lists attempts, the oldest first.
+ *
+ * @param filter.runId undefined: of all runs
+ * @param filter.status such as `unknown`; undefined: every status
  */
 export async function listAttempts(
   warehouse: Warehouse,
@@ -30,8 +32,12 @@ export async function listAttempts(
 ): Promise<AttemptFacts[]> {
   const result = await sql<AttemptFacts>`
     select a.attempt_id, a.run_id, a.batch, a.status, a.reason, a.people, a.request_id, a.http_status,
-      trim_scale(a.credits_reserved)::text as credits_reserved, trim_scale(a.credits_settled)::text as credits_settled, a.admitted_at,
-      (select array_agg(p.row_number order by p.row_number) from attempt_people p where p.attempt_id = a.attempt_id) as rows
+      trim_scale(a.credits_reserved)::text as credits_reserved,
+      trim_scale(a.credits_settled)::text as credits_settled,
+      a.admitted_at,
+      (
+        select array_agg(p.row_number order by p.row_number) from attempt_people p where p.attempt_id = a.attempt_id
+      ) as rows
     from attempts a
     where (${filter.runId ?? null}::text is null or a.run_id = ${filter.runId ?? null})
       and (${filter.status ?? null}::text is null or a.status = ${filter.status ?? null})
@@ -42,14 +48,14 @@ export async function listAttempts(
 }
 
 /**
- * The operator's word on an attempt whose cost is not known: so much is settled, and the rest of its reservation is
- * free. What an answer said that it cost is settled in any case.
+ * Settles an attempt of unknown cost by the operator's decision, and releases the rest of its reservation. If an answer
+ * stated a higher cost, that cost is settled.
  *
- * Its people are free to be asked again by a later run, because nothing was learned of them: their claims are
- * abandoned, but for those whom the run asks for once more, or whose second call is unknown as well.
+ * A later run may ask for the people of the attempt, because no answer has said anything about them: their claims are
+ * deleted. Two kinds of claims stay: of people for whom this run calls again, and of people with another open call.
  *
- * @param credits what the service billed, as a decimal; `0` where it did not bill
- * @throws Problem `attempt.not-unknown`, also where it was decided before
+ * @param credits what the service billed, as a decimal; `0` if it did not bill
+ * @throws Problem `attempt.not-unknown`, also if the attempt was decided before
  */
 export async function decideAttempt(warehouse: Warehouse, attemptId: string, credits: string): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
@@ -59,7 +65,11 @@ export async function decideAttempt(warehouse: Warehouse, attemptId: string, cre
       credits_reserved: string;
       credits_settled: string;
     }>`
-      update attempts set status = 'settled', credits_settled = greatest(${credits}::numeric, coalesce(credits_answered, 0)), closed_at = clock_timestamp(), next_poll_at = null,
+      update attempts
+      set status = 'settled',
+        credits_settled = greatest(${credits}::numeric, coalesce(credits_answered, 0)),
+        closed_at = clock_timestamp(),
+        next_poll_at = null,
         reason = coalesce(reason || '; ', '') || 'decided by the operator'
       where attempt_id = ${attemptId} and status in ('unknown', 'awaiting')
       returning run_id, budget_ids, credits_reserved::text as credits_reserved, credits_settled::text as credits_settled
@@ -81,7 +91,8 @@ export async function decideAttempt(warehouse: Warehouse, attemptId: string, cre
           where o.run_id = p.run_id and o.row_number = p.row_number and o.attempt_id <> p.attempt_id
             and a.status in ('admitted', 'unknown') and a.answered_at is null)
     `.execute(transaction);
-    // Last: an answer that is recorded for the same person holds the claims, and waits for the budgets.
+    // Budgets last: a transaction that records an answer for the same person holds the claims and waits for the
+    // budgets.
     await settle(
       transaction,
       attempt.budget_ids,

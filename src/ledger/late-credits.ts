@@ -16,18 +16,21 @@ interface AttemptMoney {
   readonly complete: boolean;
 }
 
-/** What the deliveries of a call come to. */
+/** What all deliveries of a call say together. */
 export interface LateProgress {
-  /** Kinds of results that have arrived for everybody. */
+  /** Kinds of results that have arrived for every awaited person. */
   readonly arrived: readonly LateKind[];
   readonly bill: LateBill;
-  /** A waterfall's answer may leave its price out: the bodies then have the price of the whole request. */
+  /** The deliveries state the price of the whole request, because the answer of a waterfall left it out. */
   readonly hasWholePrice: boolean;
 }
 
 /**
- * Brings the books of an attempt up to its deliveries: settles it once nothing is awaited any more; raises what was
- * settled where more was billed afterwards; leaves it unknown where the price, or a part of it, is in doubt.
+ * Updates the credits of an attempt from its deliveries.
+ *
+ * - Nothing is awaited any more: the attempt is settled, or `unknown` if a part of the price is uncertain.
+ * - The attempt was settled before, and more is billed: the difference is settled as well.
+ * - More is billed than was reserved: the run pauses.
  *
  * @param transaction holds the attempt's row
  */
@@ -67,14 +70,17 @@ async function settleWhole(
   total: Credits,
 ): Promise<void> {
   await sql`
-    update attempts set status = 'settled', credits_settled = ${formatCredits(total)}::numeric, closed_at = clock_timestamp(),
+    update attempts
+    set status = 'settled',
+      credits_settled = ${formatCredits(total)}::numeric,
+      closed_at = clock_timestamp(),
       next_poll_at = null
     where attempt_id = ${attemptId}
   `.execute(transaction);
   await settle(transaction, money.budgetIds, money.reserved, total);
 }
 
-/** Billed after the books were closed: a delivery that was no longer awaited, or that the operator did not expect. */
+/** Settles what a delivery bills for an attempt that was settled before. */
 async function raise(
   transaction: Transaction<Tables>,
   attemptId: string,
@@ -91,15 +97,16 @@ async function raise(
 async function leaveUnknown(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
     update attempts set status = 'unknown', next_poll_at = null,
-      reason = coalesce(reason || '; ', '') || 'what it cost in all is not certain'
+      reason = coalesce(reason || '; ', '') || 'the total cost is uncertain'
     where attempt_id = ${attemptId} and status = 'awaiting'
   `.execute(transaction);
 }
 
 /**
- * The service bills more than its prices allow: shown on the attempt, and no further call until a person has seen it.
+ * Pauses a run because the service billed more than its prices allow. No call follows until an operator resumes the
+ * run.
  *
- * @param mark what is shown on the attempt
+ * @param mark reason that `enrich attempts` shows
  */
 export async function pauseOverbilled(
   transaction: Transaction<Tables>,
@@ -109,15 +116,18 @@ export async function pauseOverbilled(
   const pauseReason: PauseReason = {
     type: 'service.overbilled',
     reason: `the service billed more for attempt ${attemptId} than was reserved for it`,
-    next: `compare the attempt (enrich attempts show ${attemptId}) with the invoice of the service; then: enrich resume ${runId}`,
+    next:
+      `compare the attempt (enrich attempts show ${attemptId}) with the invoice of the service; ` +
+      `then: enrich resume ${runId}`,
   };
   const marked = await sql`
     update attempts set reason = ${mark} where attempt_id = ${attemptId} and reason is distinct from ${mark}
   `.execute(transaction);
-  // Told once: who resumes the run has seen this attempt.
+  // Once for each attempt: the operator who resumed the run has seen it.
   if (!marked.numAffectedRows) return;
   await sql`
     update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb
-    where run_id = ${runId} and (status = 'running' or (status = 'paused' and pause_reason ->> 'type' = 'budget.empty'))
+    where run_id = ${runId}
+      and (status = 'running' or (status = 'paused' and pause_reason ->> 'type' = 'budget.empty'))
   `.execute(transaction);
 }

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** One rate window as the service tells of it. Null: unlimited; undefined: not said. */
+/** One rate window as the service reports it. Null: unlimited; undefined: not reported. */
 export interface ReportedWindow {
   readonly seconds: number;
   readonly limit: number | null | undefined;
@@ -10,38 +10,37 @@ export interface ReportedWindow {
   readonly left: number | null | undefined;
 }
 
-/** An endpoint of one service, whose calls that service counts together. */
+/** An endpoint of one service. The service counts its calls together. */
 export interface RateScope {
-  /** As the runs name it: an address, or `sandbox`. */
+  /** As in the options of runs: an address, or `sandbox`. */
   readonly service: string;
   /** Such as `people/bulk_match`. */
   readonly scope: string;
 }
 
-/** What an answer, or a refusal, says of the rate. */
+/** What an answer or a refusal reports about the rate. */
 export interface RateReport {
   readonly rateLimits: readonly ReportedWindow[];
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** PostgreSQL's largest integer: a window without a limit needs no rule of its own. */
+/** PostgreSQL's largest integer, for a window without a limit. */
 const unlimited = 2_147_483_647;
-/** A day's window is asked about again every hour: its end is not known, and may be near. */
+/** A report about a day's window expires after an hour, because the end of that window is unknown. */
 const longestBeliefSeconds = 3_600;
-/** Calls in flight come back within about this time, and say what is left then. */
+/** Time until an answer in flight reports the calls that are left. */
 const whileInFlightMilliseconds = 250;
 
 /**
- * Keeps what the service said of its windows: the fewest calls left since the window was first heard of, for as long as
- * that window can last. It is believed where it is less than our own count leaves free: other programs use the same
- * quota, and a plan can be smaller than RATE_LIMITS.
+ * Stores the service's reports about its windows: the fewest calls left, until the window must have ended. The product
+ * obeys a report that is lower than its own count, because other programs use the same quota and the plan can be
+ * smaller than RATE_LIMITS.
  *
- * Answers overtake one another, and no header says when a window ends. Two facts put them in order. Within a window the
- * number left only falls, so the lowest is the newest. And a call that began after the lowest was said, and is told of
- * more, was counted in a window that has opened since.
+ * Answers overtake each other, and no header names the end of a window. Two rules order the reports. Within a window
+ * the number of calls left only falls, so the lowest report is the newest. A call that began after the lowest report,
+ * and reports more, was counted in a new window.
  *
- * @param callId whose answer it is; undefined for usage statistics, which cannot be put in order and only lower what is
- *   known
+ * @param callId the call of this answer; undefined for usage statistics, which have no order and only lower the number
  */
 export async function recordReports(
   database: Kysely<Tables>,
@@ -52,15 +51,15 @@ export async function recordReports(
   const reports = rateLimits.flatMap((window) => {
     const left = leftOf(window);
     if (left === undefined) return [];
-    // The first request opens a window: one of which nothing is used is not open yet, and no time of it has passed.
+    // The first request opens a window. A window without use is not open, so its time has not begun.
     const isOpen = left < Math.min(window.limit ?? unlimited, unlimited);
     const belief = isOpen ? Math.min(window.seconds, longestBeliefSeconds) : 0;
-    // A refusal names the end of the window that is used up.
+    // A refusal states the end of the exhausted window.
     const isEndNamed = left === 0 && retryAfterSeconds !== undefined && retryAfterSeconds >= 1;
     return [
       {
         seconds: window.seconds,
-        // A limit of 0 would never be asked about again.
+        // With a limit of 0 no call would ever bring a new report.
         limit: Math.max(1, Math.min(window.limit ?? unlimited, unlimited)),
         left: Math.min(left, unlimited),
         belief: isEndNamed ? Math.min(retryAfterSeconds, belief) : belief,
@@ -74,7 +73,8 @@ export async function recordReports(
   )`;
   await sql`
     insert into rate_reports as r (service, scope, seconds, calls_limit, calls_left, said_at, believed_until)
-    select ${service}, ${scope}, seconds, calls_limit, calls_left, clock_timestamp(), clock_timestamp() + make_interval(secs => belief)
+    select ${service}, ${scope}, seconds, calls_limit, calls_left, clock_timestamp(),
+      clock_timestamp() + make_interval(secs => belief)
     from unnest(${reports.map((each) => each.seconds)}::int[], ${reports.map((each) => each.limit)}::int[],
       ${reports.map((each) => each.left)}::int[], ${reports.map((each) => each.belief)}::float8[])
       as said (seconds, calls_limit, calls_left, belief)
@@ -88,12 +88,12 @@ export async function recordReports(
   `.execute(database);
 }
 
-/** A window of the service with the calls that are free in it now; where none are, for how long at least. */
+/** A window of the service with its free calls; if none is free, the shortest wait in milliseconds. */
 export type ServiceWindow = RateLimit & { readonly free: number; readonly milliseconds: number };
 
 /**
- * The windows that the service has told of. What is left is less those of our calls that are in flight: the service may
- * not have counted them yet when it said so. A window whose time is over holds its limit again.
+ * Reads the windows that the service has reported. Calls in flight reduce the free calls, because the service may not
+ * have counted them when it reported. An expired report counts as an empty window.
  */
 export async function readReports(
   database: Kysely<Tables>,

@@ -5,40 +5,40 @@ import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import type { Tables } from '../db/schema.ts';
 import { readReports, recordReports, type RateScope, type RateReport } from './rate-reports.ts';
 
-/** Endpoints: the service counts the calls of each by themselves. */
+/** The service counts the calls of each endpoint separately. */
 export const bulkMatchScope = 'people/bulk_match';
 export const matchScope = 'people/match';
-/** Polls: an endpoint of its own, counted apart and held to the same limits. */
+/** Polls of late results, under the same limits. */
 export const webhookResultScope = 'webhook_result';
 
 export interface Wait {
-  /** By the database's clock alone, so that no clock of a worker can release a slot early. */
+  /** By the database's clock, so that no worker's clock can release a slot early. */
   readonly milliseconds: number;
   readonly reason: string;
-  /** Others go first: there is a slot by then only if no more of them come. */
+  /** Batches of higher priority wait too, so the slot may be taken by then. */
   readonly isPreempted?: true;
 }
 
-export type Place = { readonly kind: 'taken' } | ({ readonly kind: 'full' } & Wait);
+/** Whether a call has its slot. */
+export type SlotResult = { readonly kind: 'acquired' } | ({ readonly kind: 'full' } & Wait);
 
 /**
- * Takes a slot in every rate window for one call, in the caller's transaction.
+ * Acquires a slot in every rate window for one call, in the caller's transaction.
  *
- * A call occupies its slot until one window after `counted_until`: the latest moment at which the service may have
- * counted it. That is the call's deadline while it is in flight and its real end afterwards (`endCall`). Counting from
- * admission instead would let a slow call and its successor arrive within one window of the service. A process that
- * dies leaves nothing to clean up: its calls end at their deadlines.
+ * A call occupies its slot until one window after `counted_until`, the latest time at which the service may have
+ * counted it. That is the call's deadline while it is in flight, and its end afterwards (`endCall`). Counting from
+ * admission would let a slow call and its successor arrive within one window of the service. The calls of a process
+ * that dies end at their deadlines.
  *
- * @param limits at most so many calls in any trailing window; none means unlimited
- * @param kept slots that are left free in each window, for calls that go first
- * @param deadlineSeconds the longest that the call can take from now on
+ * @param limits maximum calls in any trailing window; none: unlimited
+ * @param kept slots to leave free in each window for calls of higher priority
  */
 export async function acquireSlot(
   transaction: Transaction<Tables>,
   call: RateScope & { readonly callId: string; readonly deadlineSeconds: number },
   limits: readonly RateLimit[],
   kept = 0,
-): Promise<Place> {
+): Promise<SlotResult> {
   const paused = await lockScope(transaction, call.scope);
   if (paused) return { kind: 'full', ...paused };
   const full = await longestWait(transaction, call, limits, kept);
@@ -47,19 +47,19 @@ export async function acquireSlot(
     insert into rate_calls (call_id, scope, counted_until)
     values (${call.callId}, ${call.scope}, clock_timestamp() + make_interval(secs => ${call.deadlineSeconds}))
   `.execute(transaction);
-  return { kind: 'taken' };
+  return { kind: 'acquired' };
 }
 
 /**
- * Tells how many calls could be admitted right now, without taking a slot.
+ * Counts the calls that could be admitted now, without acquiring a slot.
  *
- * @returns `slots` is Infinity without limits; where it is 0, `wait` says for how long at least
+ * @returns `slots` is Infinity without limits; `wait` is the shortest wait if `slots` is 0
  */
 export async function freeSlots(
   database: Kysely<Tables>,
   of: RateScope,
   limits: readonly RateLimit[],
-): Promise<{ places: number; wait: Wait | undefined }> {
+): Promise<{ slots: number; wait: Wait | undefined }> {
   const pause = await sql<{ milliseconds: number; reason: string | null }>`
     select extract(epoch from paused_until - clock_timestamp())::float8 * 1000 as milliseconds, pause_reason as reason
     from rate_scopes where scope = ${of.scope} and paused_until > clock_timestamp()
@@ -67,15 +67,15 @@ export async function freeSlots(
   const paused = pause.rows[0];
   if (paused)
     return {
-      places: 0,
+      slots: 0,
       wait: waitFor(paused.milliseconds, paused.reason ?? 'the service asked for a pause'),
     };
   const windows = await freeSlotsPerWindow(database, of, limits);
-  const places = Math.min(Number.POSITIVE_INFINITY, ...windows.map((window) => window.free));
-  return { places, wait: places > 0 ? undefined : await longestWait(database, of, limits, 0) };
+  const slots = Math.min(Number.POSITIVE_INFINITY, ...windows.map((window) => window.free));
+  return { slots, wait: slots > 0 ? undefined : await longestWait(database, of, limits, 0) };
 }
 
-/** Each window, ours and those that the service tells of, with the slots that are free in it now. */
+/** Returns every window with its free slots: of `limits`, and those that the service reports. */
 export async function freeSlotsPerWindow(
   database: Kysely<Tables>,
   of: RateScope,
@@ -84,7 +84,7 @@ export async function freeSlotsPerWindow(
   return [...(await ownFreeSlots(database, of.scope, limits)), ...(await readReports(database, of))];
 }
 
-/** Each window of `limits`, with the slots that are free in it by our own count. */
+/** Returns the windows of `limits` with their free slots by the product's own count. */
 export async function ownFreeSlots(
   database: Kysely<Tables>,
   scope: string,
@@ -93,7 +93,10 @@ export async function ownFreeSlots(
   if (limits.length === 0) return [];
   const used = await sql<RateLimit & { free: number }>`
     select w.calls, w.seconds, greatest(0, w.calls - count(c.call_id))::int as free
-    from unnest(${limits.map((limit) => limit.calls)}::int[], ${limits.map((limit) => limit.seconds)}::int[]) as w (calls, seconds)
+    from unnest(
+      ${limits.map((limit) => limit.calls)}::int[],
+      ${limits.map((limit) => limit.seconds)}::int[]
+    ) as w (calls, seconds)
     left join rate_calls c on c.scope = ${scope}
       and c.counted_until > clock_timestamp() - make_interval(secs => w.seconds)
     group by w.calls, w.seconds
@@ -102,21 +105,20 @@ export async function ownFreeSlots(
 }
 
 /**
- * The answer has come, or the call was abandoned: its slot is free one window from now.
+ * Ends a call that was answered or abandoned. Its slot is free one window later.
  *
- * @param accepted the service let the call through: probing after a refusal (429) ends, if the call began after it. One
- *   that was in flight already says nothing of the pause that was asked for
- * @param word what the service said of its windows
+ * @param accepted whether the service accepted the call. If the call began after the last refusal (429), the pause ends
+ * @param report what the service reports about its windows
  */
 export async function endCall(
   database: Kysely<Tables>,
   of: RateScope,
   callId: string,
   accepted: boolean,
-  word: RateReport = { rateLimits: [] },
+  report: RateReport = { rateLimits: [] },
 ): Promise<void> {
-  // First: between the two the call would otherwise be neither in flight nor among those that the service has counted.
-  await recordReports(database, of, callId, word);
+  // First the report: otherwise the call would for a moment be neither in flight nor in the service's count.
+  await recordReports(database, of, callId, report);
   await sql`
     with ended as (
       update rate_calls set counted_until = least(counted_until, clock_timestamp()) where call_id = ${callId}
@@ -128,40 +130,40 @@ export async function endCall(
 }
 
 /**
- * No answer has come and none is waited for any more. The service may still take the call out of a queue or a buffer:
- * its slot is kept as if it arrived within another call's time.
+ * Abandons a call without an answer. The service may still receive it from a buffer, so the slot stays occupied as if
+ * the call arrived within the duration of another call.
  */
-export async function giveCallUp(
+export async function abandonCall(
   database: Kysely<Tables>,
   callId: string,
   callSeconds: number,
 ): Promise<void> {
   await sql`
-    update rate_calls set counted_until = greatest(counted_until, clock_timestamp() + make_interval(secs => ${callSeconds}))
+    update rate_calls
+    set counted_until = greatest(counted_until, clock_timestamp() + make_interval(secs => ${callSeconds}))
     where call_id = ${callId}
   `.execute(database);
 }
 
-/** The call is certain never to have left this machine: the service cannot have counted it. */
+/** Releases the slot of a call that was certainly never sent. */
 export async function releaseSlot(database: Kysely<Tables>, callId: string): Promise<void> {
   await sql`delete from rate_calls where call_id = ${callId}`.execute(database);
 }
 
-/** Refusals in a row after which the pause no longer doubles: 2^6 times the shortest, about two minutes. */
+/** The pause doubles at most six times, to about two minutes. */
 const longestBackoffExponent = 6;
 const shortestPauseSeconds = 2;
 /**
- * A `retry-after` of days is seen in the field; an hour covers the longest window that a plan is likely to have left.
+ * Services have sent a `retry-after` of days. An hour covers the rest of any window that a plan is likely to have.
  */
 const longestPauseSeconds = 3_600;
 
 /**
- * The service refused a call for its rate (429): every worker pauses once, for what the service asked, within bounds,
- * and at least for a time that doubles with each refusal in a row. Refusals of calls that were in flight at once are
- * one.
+ * Pauses all workers after a refusal for rate (429): for the time that the service asks, within bounds, and at least
+ * for a time that doubles with each refusal in a row. Refusals of calls that were in flight together count as one.
  *
- * `refused_at` is the moment at which the pause begins to hold, after every admission that this waited for: a call that
- * was admitted meanwhile counts as in flight, and its success does not end the pause.
+ * `refused_at` is the time at which the pause takes effect. A call that was admitted before counts as in flight, and
+ * its success does not end the pause.
  *
  * @returns the pause in seconds
  */
@@ -191,18 +193,19 @@ export async function pauseScope(
   return Math.ceil(result.rows[0]?.seconds ?? shortestPauseSeconds);
 }
 
-/** Forgets calls that no window of up to `keepSeconds` can still hold. */
+/** Deletes calls that are older than every window. @param keepSeconds the longest window */
 export async function forgetOldCalls(database: Kysely<Tables>, keepSeconds: number): Promise<void> {
   await sql`
     delete from rate_calls where counted_until < clock_timestamp() - make_interval(secs => ${keepSeconds})
   `.execute(database);
 }
 
-/** One admission at a time per endpoint; while a refusal is fresh, one call at a time probes. */
+/** Locks an endpoint for one admission at a time. After a refusal, one call at a time probes. */
 async function lockScope(transaction: Transaction<Tables>, scope: string): Promise<Wait | undefined> {
   const lock = () =>
     sql<{ milliseconds: number | null; reason: string | null; probing: boolean }>`
-      select extract(epoch from paused_until - clock_timestamp())::float8 * 1000 as milliseconds, pause_reason as reason,
+      select extract(epoch from paused_until - clock_timestamp())::float8 * 1000 as milliseconds,
+        pause_reason as reason,
         refusals > 0 as probing
       from rate_scopes where scope = ${scope} for update
     `.execute(transaction);
@@ -224,10 +227,10 @@ async function lockScope(transaction: Transaction<Tables>, scope: string): Promi
   return undefined;
 }
 
-/** Nothing says when the calls that the service has left are free for those that come after: it is asked again. */
+/** Interval of trying again: the end of a wait for higher priorities in the service's window is unknown. */
 const keptInServiceWindowMilliseconds = 5_000;
 
-/** The window in which there is no slot for longest, ours or one of the service, beside those that are kept. */
+/** Returns the longest wait of all windows, our own and the service's. */
 async function longestWait(
   database: Kysely<Tables>,
   of: RateScope,
@@ -241,11 +244,12 @@ async function longestWait(
       free > 0
         ? waitFor(
             keptInServiceWindowMilliseconds,
-            `the calls that the service has left in its window of ${formatDuration(seconds)} are kept for runs that go first`,
+            `the last calls in the service’s window of ${formatDuration(seconds)} ` +
+              'are reserved for runs of higher priority',
           )
         : waitFor(
             milliseconds,
-            `the service has no calls left in its window of ${formatDuration(seconds)}, which other programs use as well`,
+            `the service has no calls left in its window of ${formatDuration(seconds)}; other programs may use it too`,
           ),
     );
   const longest = [own, ...reported].reduce((one, other) =>
@@ -255,11 +259,10 @@ async function longestWait(
 }
 
 /**
- * The window that stays full for longest. The slot that counts is the one of the limit-th newest call: when it is given
- * back, one fewer than the limit are left. Where that call is still in flight it cannot end before now.
+ * Returns the wait of the window that stays full longest. The wait ends when the slot of the limit-th newest call
+ * becomes free. A call in flight cannot end before now.
  *
- * Places that are kept make the limit as much lower. Where more are kept than the window has, all of it is used by
- * others first.
+ * Kept slots lower the limit. If a window has fewer slots than are kept, the wait is one window.
  */
 async function fullestWindow(
   database: Kysely<Tables>,
@@ -268,7 +271,7 @@ async function fullestWindow(
   kept: number,
 ): Promise<Wait | undefined> {
   if (limits.length === 0) return undefined;
-  const others = kept > 0 ? `has no place beside the ${kept} kept for runs that go first` : 'is full';
+  const others = kept > 0 ? `has no slot beside the ${kept} reserved for runs of higher priority` : 'is full';
   const wait = (limit: RateLimit, milliseconds: number): Wait =>
     waitFor(milliseconds, `the rate window of ${formatRateLimits([limit])} ${others}`);
   const used = limits
@@ -278,7 +281,10 @@ async function fullestWindow(
   const result = await sql<RateLimit & { milliseconds: number }>`
     select w.calls, w.seconds, extract(epoch from least(c.counted_until, clock_timestamp())
       + make_interval(secs => w.seconds) - clock_timestamp())::float8 * 1000 as milliseconds
-    from unnest(${limits.map((limit) => limit.calls)}::int[], ${limits.map((limit) => limit.seconds)}::int[]) as w (calls, seconds)
+    from unnest(
+      ${limits.map((limit) => limit.calls)}::int[],
+      ${limits.map((limit) => limit.seconds)}::int[]
+    ) as w (calls, seconds)
     cross join lateral (
       select counted_until from rate_calls
       where scope = ${scope} and counted_until > clock_timestamp() - make_interval(secs => w.seconds)

@@ -3,19 +3,19 @@ import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import { maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** A budget as an operator looks at it. Credits are decimals as text, null: no limit. */
+/** A budget as `enrich budget show` shows it. Credits are decimals as text; null: no limit. */
 export interface BudgetFacts {
   readonly budget: string;
   readonly limit: string | null;
-  /** Whose word the limit is: a command's, or that of the settings (of a run: its order's). */
+  /** `settings` also for a limit from the options of a run. */
   readonly set_by: 'command' | 'settings';
   readonly settled: string;
   readonly reserved: string;
-  /** Thresholds of the present limit that were crossed, in percent, ascending. */
+  /** Crossed thresholds of the present limit in percent, ascending. */
   readonly alarms: readonly number[];
 }
 
-/** A change of a limit. `budget` is `every-day` or `every-month` where it is about all that begin. */
+/** A change of a limit. `budget` is `every-day` or `every-month` for a changed default. */
 export interface BudgetChange {
   readonly changed_at: Date;
   readonly budget: string;
@@ -25,7 +25,9 @@ export interface BudgetChange {
   readonly reason: string | null;
 }
 
-/** The newest days, months and runs, so many of each. Plans that were only looked at have no budget. */
+/**
+ * Reads the newest budgets of each period and of runs. Plans without approval have no budget. @param ofEach how many
+ */
 export async function readBudgets(database: Kysely<Tables>, ofEach: number): Promise<BudgetFacts[]> {
   const result = await sql<BudgetFacts>`
     select budget_id as budget, trim_scale(credits_limit)::text as "limit",
@@ -33,14 +35,18 @@ export async function readBudgets(database: Kysely<Tables>, ofEach: number): Pro
       trim_scale(settled)::text as settled, trim_scale(reserved)::text as reserved,
       array(select percent from budget_alarms a where a.budget_id = b.budget_id and a.credits_limit = b.credits_limit
         order by percent) as alarms
-    from (select *, row_number() over (partition by split_part(budget_id, ':', 1) order by budget_id desc) as age from budgets
-      where not exists (select 1 from runs where budget_id = 'run:' || run_id and not ${maySpend})) b
-    where age <= ${ofEach} order by split_part(budget_id, ':', 1), budget_id desc
+    from (
+      select *, row_number() over (partition by split_part(budget_id, ':', 1) order by budget_id desc) as age
+      from budgets
+      where not exists (select 1 from runs where budget_id = 'run:' || run_id and not ${maySpend})
+    ) b
+    where age <= ${ofEach}
+    order by split_part(budget_id, ':', 1), budget_id desc
   `.execute(database);
   return result.rows;
 }
 
-/** What every day and month begins with by command; empty where the settings say it. */
+/** Reads the defaults that an operator has set; without a default the settings count. */
 export async function readDefaultBudgets(
   database: Kysely<Tables>,
 ): Promise<{ period: BudgetPeriod; limit: string | null }[]> {
@@ -50,17 +56,21 @@ export async function readDefaultBudgets(
   return result.rows;
 }
 
-/** @param budgetId undefined: of all budgets. @returns the newest first */
+/** Reads changes of limits, the newest first. @param budgetId undefined: of all budgets */
 export async function readBudgetHistory(
   database: Kysely<Tables>,
   budgetId: string | undefined,
   limit: number,
 ): Promise<BudgetChange[]> {
   const result = await sql<BudgetChange>`
-    select changed_at, budget_id as budget, trim_scale(old_limit)::text as old_limit, trim_scale(new_limit)::text as new_limit,
+    select changed_at, budget_id as budget,
+      trim_scale(old_limit)::text as old_limit,
+      trim_scale(new_limit)::text as new_limit,
       changed_by, reason
-    from budget_changes where ${budgetId ?? null}::text is null or budget_id = ${budgetId ?? null}
-    order by change_id desc limit ${limit}
+    from budget_changes
+    where ${budgetId ?? null}::text is null or budget_id = ${budgetId ?? null}
+    order by change_id desc
+    limit ${limit}
   `.execute(database);
   return result.rows;
 }

@@ -5,11 +5,13 @@ import { peoplePerCall } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
 
 /**
- * Lets people whose call is unknown be asked for again, if they were asked for once: for runs whose owner pays for
- * both. The unknown call keeps its reservation and its claims, and waits for its answer or for the operator as ever.
+ * Reopens rows whose only call is unknown, for runs with `--on-unknown retry`. The unknown attempt keeps its
+ * reservation and its claims.
  *
- * @returns their rows; whoever was asked for twice stays unknown, and so does whose call the operator has decided:
- *   those are for the next run. And so does who was erased: there is nothing to ask with
+ * Three kinds of rows stay unknown: rows with two calls, rows whose attempt the operator has decided, and rows of
+ * erased people, which have no identifiers left.
+ *
+ * @returns the reopened rows
  */
 export async function reopenUnknown(
   warehouse: Warehouse,
@@ -20,14 +22,20 @@ export async function reopenUnknown(
     update run_rows r set outcome = null, reason = null
     where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::int[]) and r.outcome = 'unknown'
       and r.keys <> '{}'
-      and (select count(*) = 1 and bool_and(a.status = 'unknown') from attempt_people p join attempts a using (attempt_id)
-        where p.run_id = r.run_id and p.row_number = r.row_number and a.status not in (${anyOf(freeStatuses)}))
+      and (
+        select count(*) = 1 and bool_and(a.status = 'unknown')
+        from attempt_people p
+        join attempts a using (attempt_id)
+        where p.run_id = r.run_id
+          and p.row_number = r.row_number
+          and a.status not in (${anyOf(freeStatuses)})
+      )
     returning r.row_number
   `.execute(warehouse.database);
   return reopened.rows.map((row) => row.row_number);
 }
 
-/** The same for a whole batch, from 1 within the run. */
+/** Reopens the rows of one batch, as `reopenUnknown` does. @param batch from 1 within the run */
 export async function reopenBatch(warehouse: Warehouse, runId: string, batch: number): Promise<void> {
   const people = await warehouse.database
     .selectFrom('run_people')

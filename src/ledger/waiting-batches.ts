@@ -2,12 +2,12 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { taskPriorities, type RunPriority } from '../contract.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** Every priority, whose calls go first first. */
+/** Every priority, the highest first. */
 const inOrder = (Object.keys(taskPriorities) as RunPriority[]).sort(
   (one, other) => taskPriorities[one] - taskPriorities[other],
 );
 
-/** As the runs name it, with its number; and the run's priority. */
+/** A batch that waits for its call. */
 export interface ReadyBatch {
   readonly runId: string;
   readonly batch: number;
@@ -15,19 +15,18 @@ export interface ReadyBatch {
 }
 
 /**
- * For how long a batch that has said that it is ready is believed, beyond the wait it knows of: the longest that
- * Temporal lets an activity wait in the queue of a worker. What a worker that died has said holds until the batch runs
- * again, at another one.
+ * How long a registration lasts beyond the batch's known wait: the longest time that Temporal lets an activity wait in
+ * a worker's queue. If a worker dies, its registrations last until the batches run at another worker.
  */
 const believedSeconds = 30 * 60;
 
 /**
- * Tells all workers that a batch is ready for its call, until it is admitted: for each that waits, calls of lower
- * priorities leave a slot in every window free. Each worker orders the calls of its own queue; without this, a batch of
- * the night would have to win each slot that becomes free from the backfills of all other workers.
+ * Registers a batch as waiting until it is admitted. For each registered batch, calls of lower priorities leave one
+ * slot free in every window. Each worker orders only its own queue, so without this a nightly batch would compete for
+ * each slot with the backfills of all other workers.
  *
- * @param ready a batch of the lowest priority is not registered: no other batch leaves a slot for it
- * @param milliseconds how long it is known to wait at least
+ * @param ready a batch of the lowest priority is not registered, because no other batch leaves a slot for it
+ * @param milliseconds the shortest time that the batch will wait
  */
 export async function registerWaitingBatch(
   database: Kysely<Tables>,
@@ -43,7 +42,7 @@ export async function registerWaitingBatch(
   `.execute(database);
 }
 
-/** A batch that needs no call after all waits no longer. Admission does the same for those that get one. */
+/** Removes the registration of a batch that needs no call. Admission removes the others. */
 export async function deregisterWaitingBatch(
   database: Kysely<Tables>,
   { runId, batch, priority }: ReadyBatch,
@@ -53,29 +52,32 @@ export async function deregisterWaitingBatch(
 }
 
 /**
- * Batches that go before a run's, as a query: what a run that does not run any more had waiting does not count, and a
- * run's priority is the one that it has now.
+ * Query for the waiting batches of running runs with a higher present priority.
  *
- * @param priority an expression of SQL
+ * @param priority SQL expression
  */
 export function batchesBefore(priority: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    select 1 from waiting_batches w join runs first using (run_id)
-    where w.waits_until > clock_timestamp() and first.status = 'running'
-      and array_position(${inOrder}::text[], first.options ->> 'priority') < array_position(${inOrder}::text[], ${priority})
+    select 1
+    from waiting_batches w
+    join runs r using (run_id)
+    where w.waits_until > clock_timestamp()
+      and r.status = 'running'
+      and array_position(${inOrder}::text[], r.options ->> 'priority')
+        < array_position(${inOrder}::text[], ${priority})
   `;
 }
 
-/** How many slots are kept from a call of this priority. */
+/** Returns how many slots a call of this priority leaves free. */
 export async function reservedSlots(database: Kysely<Tables>, priority: RunPriority): Promise<number> {
   if (priority === inOrder[0]) return 0;
-  const { rows } = await sql<{ places: number }>`
-    select count(*)::int as places from (${batchesBefore(sql`${priority}`)}) as batches
+  const { rows } = await sql<{ slots: number }>`
+    select count(*)::int as slots from (${batchesBefore(sql`${priority}`)}) as batches
   `.execute(database);
-  return rows[0]!.places;
+  return rows[0]!.slots;
 }
 
-/** Forgets batches that are not believed to wait any more: their run was ended, or their worker. */
+/** Deletes expired registrations, such as those of ended runs. */
 export async function forgetOldBatches(database: Kysely<Tables>): Promise<void> {
   await sql`delete from waiting_batches where waits_until < clock_timestamp()`.execute(database);
 }

@@ -1,14 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /**
- * The unguessable part of the address to which the later results of one attempt are delivered: 256 bits, in 43
- * characters.
+ * Creates the secret part of an attempt's webhook address: 256 random bits in 43 characters.
  */
 export function newWebhookToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** The only form in which a webhook token is stored. */
+/** Hashes a webhook token. The database stores only the hash. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -52,7 +52,7 @@ describe('the windows of polls', () => {
     sandbox.faults.set({ rules: [{ path: '/webhook_result', status: 429, retry_after: '30' }] });
     await expect(poll()).rejects.toMatchObject({ type: 'rate-limited' });
     expect(await poll()).toContain('429');
-    expect((await freeSlots(warehouse.database, { service: 'test', scope: bulkMatchScope }, [])).places).toBe(
+    expect((await freeSlots(warehouse.database, { service: 'test', scope: bulkMatchScope }, [])).slots).toBe(
       Number.POSITIVE_INFINITY,
     );
   });

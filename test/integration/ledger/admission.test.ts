@@ -9,7 +9,7 @@ import {
   bulkMatchScope,
   endCall,
   freeSlots,
-  giveCallUp,
+  abandonCall,
   pauseScope,
   releaseSlot,
   acquireSlot,
@@ -243,13 +243,13 @@ describe('rate windows', () => {
     const rateLimits = [{ calls: 1, seconds: 1 }];
     const call = await ask(runId, { rateLimits, deadlineSeconds: 2 });
     if (call.kind !== 'admitted') throw new Error(call.kind);
-    await giveCallUp(warehouse.database, call.attemptId, 30);
+    await abandonCall(warehouse.database, call.attemptId, 30);
     const { wait } = await freeSlots(warehouse.database, bulkCalls, rateLimits);
-    const places = await warehouse.pool.query<{ seconds: number }>(
+    const slots = await warehouse.pool.query<{ seconds: number }>(
       'select extract(epoch from counted_until - clock_timestamp())::float8 as seconds from rate_calls',
     );
     expect(wait).toBeDefined();
-    expect(places.rows[0]!.seconds).toBeGreaterThan(25);
+    expect(slots.rows[0]!.seconds).toBeGreaterThan(25);
   });
 
   it('gives a slot back at once for a call that never left', async () => {
@@ -282,7 +282,7 @@ describe('what the service says of its windows', () => {
   }
 
   async function free(rateLimits: RateLimit[] = []): Promise<number> {
-    return (await freeSlots(warehouse.database, bulkCalls, rateLimits)).places;
+    return (await freeSlots(warehouse.database, bulkCalls, rateLimits)).slots;
   }
 
   it('is believed where it leaves fewer calls than our own count', async () => {
@@ -299,13 +299,13 @@ describe('what the service says of its windows', () => {
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(0));
     const elsewhere = { ...bulkCalls, service: 'https://elsewhere.example/api/v1' };
-    expect((await freeSlots(warehouse.database, elsewhere, [])).places).toBe(Number.POSITIVE_INFINITY);
+    expect((await freeSlots(warehouse.database, elsewhere, [])).slots).toBe(Number.POSITIVE_INFINITY);
     expect(await ask(runId)).toMatchObject({ kind: 'wait' });
     const admitted = await ask(runId, { service: elsewhere.service });
     await endCall(warehouse.database, elsewhere, (admitted as { attemptId: string }).attemptId, true, {
       rateLimits: [hour(70)],
     });
-    expect([await free(), (await freeSlots(warehouse.database, elsewhere, [])).places]).toEqual([0, 70]);
+    expect([await free(), (await freeSlots(warehouse.database, elsewhere, [])).slots]).toEqual([0, 70]);
   });
 
   it('is not believed where it leaves more', async () => {
@@ -445,7 +445,7 @@ describe('a refusal for rate (429)', () => {
       const call = { ...bulkCalls, callId: 'slipped in', deadlineSeconds: 30 };
       return acquireSlot(transaction, call, []);
     });
-    expect(admitted).toEqual({ kind: 'taken' });
+    expect(admitted).toEqual({ kind: 'acquired' });
     await pausing;
     await endCall(warehouse.database, bulkCalls, 'slipped in', true);
     const next = await ask(runId);

@@ -123,7 +123,7 @@ describe('a setting below what is settled and reserved', () => {
     await spend(8);
     await applyBudgetLimits(warehouse.database, fiveADay);
     await applyBudgetLimits(warehouse.database, fiveADay);
-    const reason = 'MAX_CREDITS_PER_DAY is 5: what is settled and reserved stays, and nothing more is spent';
+    const reason = 'MAX_CREDITS_PER_DAY is 5, and more is used: spending stops';
     expect(await readBudgetHistory(warehouse.database, undefined, 10)).toMatchObject([
       { old_limit: null, new_limit: '8', changed_by: 'settings', reason },
     ]);

@@ -107,7 +107,7 @@ describe('for batches of a night that wait at another worker', () => {
     const asked = await ask(backfill, 'backfill', 5);
     expect(asked).toMatchObject({
       kind: 'wait',
-      reason: 'the rate window of 4/minute has no place beside the 2 kept for runs that go first',
+      reason: 'the rate window of 4/minute has no slot beside the 2 reserved for runs of higher priority',
     });
     expect(asked.kind === 'wait' && Math.round(asked.milliseconds / 1_000)).toBe(30);
   });
@@ -135,7 +135,7 @@ describe('for batches of a night that wait at another worker', () => {
     await waiting(1, 2);
     expect(await ask(backfill, 'backfill', 1, [])).toMatchObject({
       kind: 'wait',
-      reason: 'the calls that the service has left in its window of 1h are kept for runs that go first',
+      reason: 'the last calls in the service’s window of 1h are reserved for runs of higher priority',
     });
     expect(await ask(night, 'nightly', 1, [])).toMatchObject({ kind: 'admitted' });
   });
@@ -148,7 +148,7 @@ describe('a batch', () => {
   async function enrich(
     runId: string,
     batch: number,
-    free: { places: number; wait: Wait | undefined } = { places: 0, wait: fullForAnHour },
+    free: { slots: number; wait: Wait | undefined } = { slots: 0, wait: fullForAnHour },
     answer?: () => Promise<Partial<BulkAnswer>>,
   ): Promise<BatchResult> {
     const queue = new CallQueue({
@@ -206,7 +206,7 @@ describe('a batch', () => {
     const missed = { httpStatus: 200, matches: Array(10).fill(null), unreadableMatches: [], rateLimits: [] };
     const answer = () =>
       Promise.resolve({ ...missed, creditsConsumed: wholeCredits(0), raw: Buffer.from('{}') });
-    const free = { places: 4, wait: undefined };
+    const free = { slots: 4, wait: undefined };
     expect(await enrich(night, 1, free, answer)).toMatchObject({ kind: 'done', tally: { notFound: 10 } });
     expect(await isWaitedFor()).toEqual([]);
   });
@@ -214,7 +214,7 @@ describe('a batch', () => {
   it('of a backfill that has to let others go first looks again after minutes and not each time that a slot could be free', async () => {
     await openPeople(backfill);
     await waiting(1, 2, 3, 4);
-    const free = { places: 4, wait: undefined };
+    const free = { slots: 4, wait: undefined };
     expect(await enrich(backfill, 1, free)).toMatchObject({ kind: 'wait', milliseconds: 300_000 });
   });
 });

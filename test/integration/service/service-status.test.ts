@@ -169,7 +169,7 @@ describe('usage statistics', () => {
     await client.close();
     await server.close();
     const left = ['people/bulk_match', 'people/match', 'webhook_result'].map(
-      async (scope) => (await freeSlots(warehouse.database, { service: 'test', scope }, [])).places,
+      async (scope) => (await freeSlots(warehouse.database, { service: 'test', scope }, [])).slots,
     );
     expect(await Promise.all(left)).toEqual([400, 10, 7]);
   });

@@ -9,7 +9,7 @@ afterEach(() => queue?.close());
 function open(options: Partial<CallQueueOptions>): CallQueue {
   queue = new CallQueue({
     concurrency: 2,
-    freeSlots: () => Promise.resolve({ places: Number.POSITIVE_INFINITY, wait: undefined }),
+    freeSlots: () => Promise.resolve({ slots: Number.POSITIVE_INFINITY, wait: undefined }),
     patienceMilliseconds: 1_000,
     ...options,
   });
@@ -63,14 +63,14 @@ describe('the call queue', () => {
   });
 
   it('asks the database for slots again whenever its own copy has run dry', async () => {
-    let places = 0;
+    let slots = 0;
     const calls = open({
       freeSlots: () => {
-        places += 1;
+        slots += 1;
         return Promise.resolve(
-          places % 2 === 0
-            ? { places: 3, wait: undefined }
-            : { places: 0, wait: { milliseconds: 5, reason: 'full' } },
+          slots % 2 === 0
+            ? { slots: 3, wait: undefined }
+            : { slots: 0, wait: { milliseconds: 5, reason: 'full' } },
         );
       },
     });
@@ -78,13 +78,13 @@ describe('the call queue', () => {
       Array.from({ length: 10 }, (_, index) => calls.run('nightly', async () => index, never())),
     );
     expect(results.map((result) => result.kind)).toEqual(Array(10).fill('ran'));
-    expect(places).toBeGreaterThanOrEqual(8);
+    expect(slots).toBeGreaterThanOrEqual(8);
   });
 
   it('hands a wait that is longer than its patience back instead of sitting it out', async () => {
     let ran = false;
     const wait = { milliseconds: 60_000, reason: 'the rate window of 600/hour is full' };
-    const calls = open({ freeSlots: () => Promise.resolve({ places: 0, wait }) });
+    const calls = open({ freeSlots: () => Promise.resolve({ slots: 0, wait }) });
     const result = await calls.run('nightly', async () => (ran = true), never());
     expect(result).toEqual({ kind: 'wait', ...wait });
     expect(ran).toBe(false);
@@ -94,7 +94,7 @@ describe('the call queue', () => {
     let away = true;
     const calls = open({
       freeSlots: () => {
-        if (!away) return Promise.resolve({ places: 1, wait: undefined });
+        if (!away) return Promise.resolve({ slots: 1, wait: undefined });
         away = false;
         return Promise.reject(new Error('the database is away'));
       },

@@ -28,7 +28,7 @@ it('a call belongs to the activity that made it, also by way of the queue', asyn
   const { tracing, call, spans } = traced();
   const queue = new CallQueue({
     concurrency: 1,
-    freeSlots: () => Promise.resolve({ places: 100, wait: undefined }),
+    freeSlots: () => Promise.resolve({ slots: 100, wait: undefined }),
     patienceMilliseconds: 1_000,
   });
   const { signal } = new AbortController();
