@@ -157,7 +157,13 @@ export interface ScheduledRunInput {
   readonly minMatchRate: number | null;
   /** Its owner said that it may run without any budget. */
   readonly noBudget: boolean;
-  readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number } | null;
+  /** `Freshness` of the domain. */
+  readonly freshness: {
+    readonly enrichedSeconds: number;
+    readonly notFoundSeconds: number;
+    readonly emailSeconds?: number;
+    readonly phoneSeconds?: number;
+  } | null;
   readonly lateDeadlineSeconds: number | null;
   /** The namespace knows our search attributes. */
   readonly searchable: boolean;

@@ -10,7 +10,8 @@ export interface OpenPerson {
   /** Of the CRM. */
   readonly contactId: string;
   readonly identity: Identity;
-  readonly isOptedOutOfCalls?: boolean;
+  /** Groups of fields that the call leaves out; the same for all people of a batch. */
+  readonly leftOut?: readonly string[];
 }
 
 /** The people of a batch who have no outcome yet, in the order of the file. */
@@ -25,6 +26,7 @@ export async function readOpenPeople(
       join.onRef('r.run_id', '=', 'p.run_id').onRef('r.row_number', '=', 'p.row_number'),
     )
     .selectAll('r')
+    .select('p.left_out')
     .where('p.run_id', '=', runId)
     .where('p.position', '>=', (batch - 1) * peoplePerCall)
     .where('p.position', '<', batch * peoplePerCall)
@@ -35,7 +37,7 @@ export async function readOpenPeople(
     rowNumber: row.row_number,
     contactId: row.contact_id,
     identity: identityOfColumns(row),
-    isOptedOutOfCalls: row.opted_out_of_calls,
+    leftOut: row.left_out,
   }));
 }
 

@@ -1,5 +1,5 @@
 import type { BatchRequest } from '../contract.ts';
-import { withoutPhones } from '../domain/late-results/awaited-results.ts';
+import { withoutFieldGroups } from '../domain/late-results/awaited-results.ts';
 import { registerWaitingBatch, type ReadyBatch } from '../ledger/waiting-batches.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
 import { readLeftAttempts, readOpenPeople, type OpenPerson } from './open-people.ts';
@@ -10,7 +10,7 @@ import type { AttemptDependencies } from './attempt-call.ts';
 
 /** A batch that an activity begins with, or continues with. */
 export interface OpenBatch {
-  /** Its options ask for no phone where a person of the batch opted out of calls: plans put such people into batches of their own. */
+  /** Its options leave out what is not asked for about the people of this batch, such as phones that are fresh. */
   readonly run: RunRecord;
   /** Whether the run is for the service that this worker asks. */
   readonly isOurs: boolean;
@@ -45,7 +45,6 @@ export async function takeUpBatch(
   if (run.options.onUnknown === 'retry') await reopenBatch(warehouse, runId, batch);
   await dropOvertakenRows(warehouse, runId, batch, askedBy(run.options));
   const people = await readOpenPeople(database, runId, batch);
-  const isWithoutPhones = people.some((person) => person.isOptedOutOfCalls);
-  const options = isWithoutPhones ? withoutPhones(run.options) : run.options;
+  const options = withoutFieldGroups(run.options, people[0]?.leftOut ?? []);
   return { run: { ...run, options }, isOurs, ready, people };
 }

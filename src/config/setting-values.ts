@@ -11,13 +11,6 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** Seconds for which a person counts as fresh, by the result of the lookup. */
-export interface Freshness {
-  readonly enrichedSeconds: number;
-  /** Shorter as a rule, because the service learns of new people. */
-  readonly notFoundSeconds: number;
-}
-
 /** A text setting. Empty means not set, because compose files and CI pass empty strings. */
 export const text = z
   .string()
@@ -83,35 +76,6 @@ export const listenAddress = (example: string) =>
     context.addIssue({ code: 'custom', message: `must be host:port, such as ${example}` });
     return z.NEVER;
   });
-
-/**
- * Reads `FRESHNESS`: one duration for all results (`90d`), or one for each (`enriched=90d,not_found=30d`).
- * `0s` means never fresh.
- *
- * @throws Problem `setting.invalid`
- */
-export function parseFreshness(setting: string): Freshness {
-  if (!setting.includes('=')) {
-    const seconds = parseDuration(setting, 'FRESHNESS');
-    return { enrichedSeconds: seconds, notFoundSeconds: seconds };
-  }
-  const clocks = new Map([
-    ['enriched', 90 * 86_400],
-    ['not_found', 30 * 86_400],
-  ]);
-  for (const part of setting.split(',')) {
-    const [name = '', value = ''] = part.split('=').map((word) => word.trim());
-    if (!clocks.has(name)) {
-      throw new Problem('setting.invalid', `FRESHNESS has no part named "${name}"`, {
-        where: 'FRESHNESS',
-        next: 'write one duration (90d), or enriched=90d,not_found=30d',
-        exitCode: exitCodes.usage,
-      });
-    }
-    clocks.set(name, parseDuration(value, 'FRESHNESS'));
-  }
-  return { enrichedSeconds: clocks.get('enriched')!, notFoundSeconds: clocks.get('not_found')! };
-}
 
 /**
  * Reads `BUDGET_ALARMS`: `50%,80%`, or `none`.

@@ -12,6 +12,7 @@ import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { isLoopback } from '../domain/text/loopback.ts';
 import { parseRateLimits, type RateLimit } from '../domain/rates/rate-limit.ts';
+import { parseFreshness, type Freshness } from '../domain/runs/freshness.ts';
 import { parseRetention, type Retention } from '../domain/runs/retention.ts';
 import {
   count,
@@ -20,16 +21,14 @@ import {
   listenAddress,
   oneOf,
   parsed,
-  parseFreshness,
   parseNotifiedEvents,
   parsePercents,
   text,
   url,
-  type Freshness,
   type ListenAddress,
 } from './setting-values.ts';
 
-export type { Freshness, ListenAddress } from './setting-values.ts';
+export type { ListenAddress } from './setting-values.ts';
 
 /** The settings of the periods: MAX_CREDITS_PER_DAY, … */
 const periodSettings = Object.fromEntries(

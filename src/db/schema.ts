@@ -1,3 +1,4 @@
+import type { Freshness } from '../domain/runs/freshness.ts';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import type { DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
@@ -68,7 +69,7 @@ export interface RunOptions {
   readonly maxCreditsPerPerson: string | null;
   /** How long the run waits for results after their answer. How it waits decides nothing that is asked: no part of the key. */
   readonly lateDeadlineSeconds: number;
-  readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number };
+  readonly freshness: Freshness;
   readonly priority: RunPriority;
   /** What the run does where a budget is empty; null: what suits the budget (`policyOf`). */
   readonly onBudget: BudgetPolicy | null;
@@ -125,6 +126,8 @@ export interface RunPeopleTable {
   run_id: string;
   position: number;
   row_number: number;
+  /** Groups of fields that the call leaves out: they are fresh, or the person opted out of calls. */
+  left_out: Generated<string[]>;
 }
 
 export interface AttemptsTable {

@@ -1,18 +1,18 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../contract.ts';
-import { askedFieldGroups, withoutPhones } from '../domain/late-results/awaited-results.ts';
+import { askedFieldGroups } from '../domain/late-results/awaited-results.ts';
+import type { Freshness } from '../domain/runs/freshness.ts';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from '../db/database.ts';
+import { joinFreshLookups } from './fresh-lookups.ts';
 import { dropSuppressed } from '../privacy/drop-suppressed.ts';
 import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { RunOptions, Tables } from '../db/schema.ts';
 
 /** What a run asks for, and of whom it does not: those who were asked for recently, at the same service. */
 export interface Asked {
-  readonly freshness: { readonly enrichedSeconds: number; readonly notFoundSeconds: number };
+  readonly freshness: Freshness;
   readonly fieldGroups: readonly string[];
-  /** Those of `fieldGroups` that are no phones: all that is asked about people who opted out of calls. */
-  readonly groupsWithoutPhones: readonly string[];
   readonly service: string;
 }
 
@@ -21,7 +21,6 @@ export function askedBy(options: RunOptions): Asked {
   return {
     freshness: options.freshness,
     fieldGroups: askedFieldGroups(options),
-    groupsWithoutPhones: askedFieldGroups(withoutPhones(options)),
     service: options.service,
   };
 }
@@ -48,7 +47,7 @@ export async function openPage(
     await lockSuppressionsShared(transaction);
     await sql`
       create temporary table page_keys on commit drop as
-      select identity_key, r.row_number from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
+      select identity_key, r.row_number, p.left_out from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
       where p.run_id = ${runId} and r.outcome is null
         and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
     `.execute(transaction);
@@ -95,14 +94,14 @@ export async function dropOvertakenRows(
   // No table of their own, as a page has: making one, and the transaction around it, took longer than all that is asked
   // here.
   const keys = sql`(
-    select identity_key, r.row_number from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
+    select identity_key, r.row_number, p.left_out from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
     where p.run_id = ${runId} and r.outcome is null
       and p.position >= ${(batch - 1) * peoplePerCall} and p.position < ${batch * peoplePerCall}
   )`;
   return dropOvertaken(warehouse.database, runId, keys, asked);
 }
 
-/** @param keys a relation of `identity_key` and `row_number` */
+/** @param keys a relation of `identity_key`, `row_number` and `left_out` */
 async function dropOvertaken(
   database: Kysely<Tables>,
   runId: string,
@@ -115,20 +114,6 @@ async function dropOvertaken(
   );
 }
 
-/**
- * Whether the entries of the lookup history `m` of one person cover all groups of fields that are asked for.
- *
- * @param isOptedOut whether the person opted out of calls, in SQL
- */
-export function coversAll(
-  { fieldGroups, groupsWithoutPhones }: Asked,
-  isOptedOut: RawBuilder<unknown>,
-): RawBuilder<boolean> {
-  return sql`(count(distinct m.field_group) = ${fieldGroups.length}
-    or ${isOptedOut} and count(distinct m.field_group) filter (
-      where m.field_group = any(${groupsWithoutPhones}::text[])) = ${groupsWithoutPhones.length})`;
-}
-
 /** Gives rows that were asked for recently their outcome, and their claims up. */
 async function dropFresh(
   database: Kysely<Tables>,
@@ -136,18 +121,12 @@ async function dropFresh(
   keys: RawBuilder<unknown>,
   asked: Asked,
 ): Promise<number> {
-  const { freshness, fieldGroups, service } = asked;
-  const isOptedOut = sql`bool_or(r.opted_out_of_calls)`;
   const dropped = await sql`
     with fresh as (
       select k.row_number, min(m.run_id) as run_id from ${keys} k
-      join run_rows r on r.run_id = ${runId} and r.row_number = k.row_number
-      join lookup_history m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
-        and m.service = ${service}
-        and m.asked_at > now() - make_interval(secs =>
-          case when m.outcome = 'enriched' then ${freshness.enrichedSeconds}::float8 else ${freshness.notFoundSeconds}::float8 end)
-      group by k.row_number
-      having ${coversAll(asked, isOptedOut)}
+      ${joinFreshLookups(asked)} and m.field_group <> all (k.left_out)
+      group by k.row_number, k.left_out
+      having count(distinct m.field_group) + cardinality(k.left_out) = ${asked.fieldGroups.length}
     ), unclaimed as (
       delete from claims c using fresh f where c.run_id = ${runId} and c.row_number = f.row_number
     )

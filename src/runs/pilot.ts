@@ -1,6 +1,6 @@
 import { anyOf } from '../db/one-of.ts';
 import { answeredOutcomes } from '../domain/runs/outcome.ts';
-import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage, type PauseReason } from '../contract.ts';
 import { isFreeMail } from '../domain/identity/free-mail.ts';
 import type { Matches } from '../domain/runs/match-rate.ts';
@@ -9,18 +9,16 @@ import type { Warehouse } from '../db/database.ts';
 import type { PilotFigures, Tables } from '../db/schema.ts';
 
 /**
- * Gives a pilot's people the first pages, and everybody else the pages after them: so the pilot is asked for first, in
- * calls of its own. People are alike where their rows have the same identifiers, and addresses of the same kind.
+ * Gives a pilot's people the first pages: so the pilot is asked for first, in calls of its own. It is chosen among those of
+ * `plan_asked` about whom everything is asked for. People are alike where their rows have the same identifiers, and addresses of the same kind.
  *
  * @param people how many the pilot should have
- * @param apart rows that get their positions elsewhere, in SQL
  * @returns the position at which the pages after the pilot's begin
  */
 export async function positionPilot(
   transaction: Transaction<Tables>,
   runId: string,
   people: number,
-  apart: RawBuilder<unknown>,
 ): Promise<number> {
   const domains = await sql<{ domain: string }>`
     select distinct split_part(email, '@', 2) as domain from run_rows
@@ -36,7 +34,8 @@ export async function positionPilot(
         case when hashed_email is not null then 'hashed address' end, case when profile_url is not null then 'profile' end,
         case when coalesce(name, first_name, last_name) is not null then 'name' end,
         case when coalesce(domain, organization_name) is not null then 'company' end) as stratum
-      from run_rows where run_id = ${runId} and outcome is null and row_number not in ${apart}
+      from run_rows where run_id = ${runId} and outcome is null and row_number in (
+        select row_number from plan_asked where left_out = '{}')
     ) alike
   `.execute(transaction);
   const strata = await sql<{ name: string; size: number }>`
@@ -45,18 +44,16 @@ export async function positionPilot(
   const chosen = [...chooseSample(strata.rows, people)].flatMap(([stratum, places]) =>
     places.map((place) => ({ stratum, place })),
   );
-  const behind = pagesOf(chosen.length) * peoplePerPage;
   await sql`
     insert into run_people (run_id, position, row_number)
-    select ${runId}, case when chosen then 0 else ${behind}::int end
-      + row_number() over (partition by chosen order by row_number) - 1, row_number
+    select ${runId}, row_number() over (order by row_number) - 1, row_number
     from (
-      select s.row_number, c.place is not null as chosen from plan_strata s
-      left join unnest(${chosen.map((each) => each.stratum)}::text[], ${chosen.map((each) => each.place)}::int[])
+      select s.row_number from plan_strata s
+      join unnest(${chosen.map((each) => each.stratum)}::text[], ${chosen.map((each) => each.place)}::int[])
         as c (stratum, place) using (stratum, place)
-    ) placed
+    ) chosen
   `.execute(transaction);
-  return behind;
+  return pagesOf(chosen.length) * peoplePerPage;
 }
 
 /** Pages that so many people fill. */

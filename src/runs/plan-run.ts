@@ -1,5 +1,5 @@
-import { peoplePerCall, type PlanOutcome, type PlanSummary, type PauseReason } from '../contract.ts';
-import { withoutPhones } from '../domain/late-results/awaited-results.ts';
+import type { PlanOutcome, PlanSummary, PauseReason } from '../contract.ts';
+import { withoutFieldGroups } from '../domain/late-results/awaited-results.ts';
 import { policyOf } from '../domain/money/budget-policy.ts';
 import { askOf, expectedCredits, minimumCredits, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
@@ -11,10 +11,11 @@ import { forgetOldBatches } from '../ledger/waiting-batches.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import { readCallHistory } from '../ledger/call-history.ts';
 import type { Warehouse } from '../db/database.ts';
+import type { RunOptions } from '../db/schema.ts';
 import { askedBy, firstOpenPage } from './pages.ts';
 import { countFillable } from './contacts-to-reconcile.ts';
 import { pagesOf } from './pilot.ts';
-import { planRows } from './plan.ts';
+import { planRows, type PlannedRows } from './plan.ts';
 import { getRun, savePlan, setRunStatus } from './runs.ts';
 import { refuseUnnamedSource } from './unnamed-source.ts';
 
@@ -43,21 +44,15 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   await openRunBudget(database, runId, limitOf(run.options.maxCredits));
   await forgetOldCalls(database, Math.max(86_400, ...rateLimits.map((limit) => limit.seconds)));
   await forgetOldBatches(database);
-  const ask = askOf(run.options);
   const rows = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
 
   const history = await readCallHistory(warehouse, run.options);
-  const apart = BigInt(rows.peopleWithoutPhones);
-  const people = BigInt(rows.people);
   const asksUnknownAgain = run.options.onUnknown === 'retry';
-  const worstOnce =
-    worstCaseCredits(ask) * (people - apart) + worstCaseCredits(askOf(withoutPhones(run.options))) * apart;
-  const worstCase = worstOnce * (asksUnknownAgain ? 2n : 1n);
-  const expectedPerPerson = history.creditsPerPerson ?? expectedCredits(ask);
-  const expected = inTenths(expectedPerPerson * people);
-  const pilot = Math.min(run.options.pilot ?? 0, rows.people - rows.peopleWithoutPhones);
-  const rest = rows.people - rows.peopleWithoutPhones - pilot;
-  const calls = callsOf(pilot) + callsOf(rest) + callsOf(rows.peopleWithoutPhones);
+  const credits = await creditsOf(warehouse, run.options, rows.byLeftOut);
+  const worstCase = credits.worstCase * (asksUnknownAgain ? 2n : 1n);
+  const expected = inTenths(credits.expected);
+  const everything = rows.byLeftOut.find(({ groups }) => groups.length === 0);
+  const pilot = Math.min(run.options.pilot ?? 0, everything?.people ?? 0);
   const windows = await freeSlotsPerWindow(database, { service, scope: bulkMatchScope }, rateLimits);
   const [short] = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
   const plan: PlanSummary = {
@@ -66,11 +61,11 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
     dropped: rows.dropped,
     filled: await countFillable(database, { runId, source: run.source ?? 'generic', service }),
     people: rows.people,
-    calls,
-    pages: pagesOf(pilot) + pagesOf(callsOf(rest) * peoplePerCall + rows.peopleWithoutPhones),
+    calls: rows.calls,
+    pages: rows.pages,
     peopleWithoutPhones: rows.peopleWithoutPhones,
     credits: {
-      minimum: formatCredits(minimumCredits(ask) * people),
+      minimum: formatCredits(minimumCredits(askOf(run.options)) * BigInt(rows.people)),
       expected: formatCredits(expected < worstCase ? expected : worstCase),
       worstCase: formatCredits(worstCase),
     },
@@ -85,7 +80,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
           }
         : null,
     rateLimits: formatRateLimits(lowestLimits(windows)),
-    etaSeconds: estimateSeconds(calls, windows, {
+    etaSeconds: estimateSeconds(rows.calls, windows, {
       secondsPerCall: history.secondsPerCall ?? 1,
       concurrency: dependencies.callConcurrency,
     }),
@@ -106,8 +101,20 @@ async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): 
   return { kind: 'planned', plan, firstOpenPage: (await firstOpenPage(warehouse, runId)) ?? plan.pages + 1 };
 }
 
-function callsOf(people: number): number {
-  return Math.ceil(people / peoplePerCall);
+/** What people can cost at most, and are expected to cost, by what their calls ask for. */
+async function creditsOf(
+  warehouse: Warehouse,
+  options: RunOptions,
+  byLeftOut: PlannedRows['byLeftOut'],
+): Promise<{ worstCase: Credits; expected: Credits }> {
+  let [worstCase, expected] = [0n, 0n];
+  for (const { groups, people } of byLeftOut) {
+    const asked = withoutFieldGroups(options, groups);
+    const { creditsPerPerson } = await readCallHistory(warehouse, asked);
+    worstCase += worstCaseCredits(askOf(asked)) * BigInt(people);
+    expected += (creditsPerPerson ?? expectedCredits(askOf(asked))) * BigInt(people);
+  }
+  return { worstCase, expected };
 }
 
 function limitOf(maxCredits: string | null): Credits | undefined {

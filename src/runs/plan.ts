@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
-import { peoplePerCall } from '../contract.ts';
+import { peoplePerCall, peoplePerPage } from '../contract.ts';
+import { lateFieldGroups, phoneGroups } from '../domain/late-results/awaited-results.ts';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from '../db/database.ts';
-import { coversAll, type Asked } from './pages.ts';
+import { joinFreshLookups } from './fresh-lookups.ts';
+import type { Asked } from './pages.ts';
 import { positionPilot } from './pilot.ts';
 import { optionsOutsidePlan } from './begin-run.ts';
 import { clearPersonalData, hasSuppressions, listedRows, recordKey } from '../privacy/suppressions.ts';
@@ -23,6 +25,10 @@ export interface PlannedRows {
   readonly people: number;
   /** Those of them who opted out of calls, where phones are asked for. */
   readonly peopleWithoutPhones: number;
+  readonly calls: number;
+  readonly pages: number;
+  /** All people by the groups of fields that their calls leave out. */
+  readonly byLeftOut: readonly { readonly groups: readonly string[]; readonly people: number }[];
 }
 
 /** Below this the planner's defaults do; above it, missing statistics turned a hash join into nested loops. */
@@ -63,7 +69,7 @@ export async function planRows(
     await sql`set local work_mem = '192MB'`.execute(transaction);
     if (run.plan_hash === null) {
       await decide(transaction, runId, run.rows_staged, asked);
-      await assignPositions(transaction, runId, asksForPhones(asked), pilot);
+      await assignPositions(transaction, runId, pilot);
       // A run that PostgreSQL has no statistics of is taken for a handful of rows: then finding the first open page of
       // 70,000 people took minutes, and takes 0.1 s. A sample of fixed size is read, whatever the number of runs.
       if (run.rows_staged > rowsWorthAnalyzing)
@@ -74,8 +80,8 @@ export async function planRows(
     await sql`update runs set plan_hash = ${planHash} where run_id = ${runId} and plan_hash is null`.execute(
       transaction,
     );
-    const { dropped, people, peopleWithoutPhones } = counted;
-    return { planHash, rows: run.rows_staged, dropped, people, peopleWithoutPhones };
+    const { digest, ...counts } = counted;
+    return { planHash, rows: run.rows_staged, ...counts };
   });
 }
 
@@ -85,7 +91,6 @@ async function decide(
   rows: number,
   asked: Asked,
 ): Promise<void> {
-  const { freshness, fieldGroups, service } = asked;
   await sql`set local synchronous_commit = on`.execute(transaction);
   // What is asked of the rows below is asked of this copy. It has the rows of this run alone and statistics of its own,
   // where `run_rows` has those of all runs: with 800,000 rows there, planning the same 100,000 took 8 s, and takes 3.
@@ -139,19 +144,13 @@ async function decide(
     on conflict do nothing
   `.execute(transaction);
   // What is known of any row of a person is known of the person.
+  await findFresh(transaction, asked);
   await sql`
     insert into plan_outcomes
-    select coalesce(p.first_row, k.row_number), 'fresh',
-      'asked on ' || to_char(max(m.asked_at) at time zone 'UTC', 'YYYY-MM-DD') || ' by run ' || (array_agg(m.run_id order by m.asked_at desc))[1]
-    from plan_keys k
-    join lookup_history m on m.identity_key = k.identity_key and m.field_group = any(${fieldGroups}::text[])
-      and m.service = ${service}
-      and m.asked_at > now() - make_interval(secs =>
-        case when m.outcome = 'enriched' then ${freshness.enrichedSeconds}::float8 else ${freshness.notFoundSeconds}::float8 end)
-    left join plan_people p on p.row_number = k.row_number
-    left join plan_opted_out_of_calls o on o.row_number = coalesce(p.first_row, k.row_number)
-    group by 1
-    having ${coversAll(asked, sql`count(o.row_number) > 0`)}
+    select row_number, 'fresh',
+      'asked on ' || to_char(asked_at at time zone 'UTC', 'YYYY-MM-DD') || ' by run ' || run_id
+    from plan_fresh
+    where cardinality(field_groups) = ${asked.fieldGroups.length}
     on conflict do nothing
   `.execute(transaction);
   await sql`
@@ -163,6 +162,14 @@ async function decide(
     left join plan_people p on p.row_number = k.row_number
     group by 1
     on conflict do nothing
+  `.execute(transaction);
+  await sql`
+    create temporary table plan_asked on commit drop as
+    select row_number, array(
+      select unnest(f.field_groups) intersect select unnest(${lateFieldGroups}::text[]) order by 1) as left_out
+    from plan_rows
+    left join plan_fresh f using (row_number)
+    where row_number not in (select row_number from plan_outcomes)
   `.execute(transaction);
   await sql`
     update run_rows r set outcome = o.outcome, reason = o.reason
@@ -206,43 +213,58 @@ async function dropSuppressed(transaction: Transaction<Tables>, runId: string): 
   `.execute(transaction);
 }
 
+/**
+ * Fills `plan_fresh`: each person of whom some groups of fields need not be asked for → those groups. They were asked for
+ * recently, or they are phones and the person opted out of calls.
+ */
+async function findFresh(transaction: Transaction<Tables>, asked: Asked): Promise<void> {
+  const phones = asked.fieldGroups.filter((group) => phoneGroups.includes(group));
+  await sql`
+    create temporary table plan_fresh on commit drop as
+    select row_number, array_agg(distinct field_group) as field_groups, max(asked_at) as asked_at,
+      (array_agg(run_id order by asked_at desc nulls last))[1] as run_id
+    from (
+      select coalesce(p.first_row, k.row_number) as row_number, m.field_group, m.asked_at, m.run_id
+      from plan_keys k
+      ${joinFreshLookups(asked)}
+      left join plan_people p on p.row_number = k.row_number
+      union all
+      select row_number, unnest(${phones}::text[]), null, null from plan_opted_out_of_calls
+    ) known
+    group by row_number
+  `.execute(transaction);
+}
+
 /** Whether a run asks for something that people who opted out of calls are not asked for. */
-function asksForPhones({ fieldGroups, groupsWithoutPhones }: Asked): boolean {
-  return groupsWithoutPhones.length < fieldGroups.length;
+function asksForPhones({ fieldGroups }: Asked): boolean {
+  return fieldGroups.some((group) => phoneGroups.includes(group));
 }
 
 /**
- * In the order of the file, behind those of a pilot. Where phones are asked for, people who opted out of calls come
- * last, in batches of their own: the service reveals phones of all people of a call or of none.
+ * In the order of the file, behind those of a pilot. People whose calls leave out the same groups of fields are in batches
+ * of their own: the service reveals phones of all people of a call or of none.
  */
 async function assignPositions(
   transaction: Transaction<Tables>,
   runId: string,
-  phones: boolean,
   pilot: number | null,
 ): Promise<void> {
-  const apart = sql`(select row_number from plan_opted_out_of_calls where ${phones})`;
-  const open = sql`select row_number from plan_rows where row_number not in (select row_number from plan_outcomes)`;
-  let behindPilot = 0;
-  if (pilot !== null) behindPilot = await positionPilot(transaction, runId, pilot, apart);
-  else
-    await sql`
-      insert into run_people (run_id, position, row_number)
-      select ${runId}, row_number() over (order by row_number) - 1, row_number
-      from (${open}) open
-      where row_number not in ${apart}
-    `.execute(transaction);
-  if (!phones) return;
+  const behindPilot = pilot === null ? 0 : await positionPilot(transaction, runId, pilot);
   await sql`
-    insert into run_people (run_id, position, row_number)
-    select ${runId}, behind.position + row_number() over (order by row_number) - 1, row_number
-    from (${open}) open
-    cross join (
-      select greatest(${behindPilot}::int, (coalesce(max(position), -1) + ${peoplePerCall}::int)
-        / ${peoplePerCall}::int * ${peoplePerCall}::int) as position
-      from run_people where run_id = ${runId}
-    ) behind
-    where row_number in ${apart}
+    with open as (
+      select * from plan_asked
+      where row_number not in (select row_number from run_people where run_id = ${runId})
+    ), starts as (
+      select left_out, ${behindPilot} + coalesce(
+        sum((count(*) + ${peoplePerCall - 1}) / ${peoplePerCall} * ${peoplePerCall}) over (
+          order by left_out rows between unbounded preceding and 1 preceding), 0) as start
+      from open
+      group by left_out
+    )
+    insert into run_people (run_id, position, row_number, left_out)
+    select ${runId}, start + row_number() over (partition by left_out order by row_number) - 1, row_number, left_out
+    from open
+    join starts using (left_out)
   `.execute(transaction);
 }
 
@@ -312,7 +334,7 @@ async function countRows(
   transaction: Transaction<Tables>,
   runId: string,
   phones: boolean,
-): Promise<{ dropped: Record<string, number>; people: number; peopleWithoutPhones: number; digest: string }> {
+): Promise<Omit<PlannedRows, 'planHash' | 'rows'> & { readonly digest: string }> {
   // A sum of row hashes does not depend on the order of the rows, so nothing has to be sorted for it.
   const counts = await sql<{ outcome: string; rows: number; digest: string }>`
     select outcome, count(*)::int as rows, sum(hashtextextended(row_number || outcome, 0)::numeric)::text as digest
@@ -320,15 +342,29 @@ async function countRows(
       and row_number not in (select row_number from run_people where run_id = ${runId})
     group by outcome order by outcome
   `.execute(transaction);
-  const people = await sql<{ people: number }>`
-    select count(*)::int as people from run_people where run_id = ${runId}
+  const asked = await sql<{ groups: string[]; people: number; calls: number; pages: number; digest: string }>`
+    select left_out as groups, count(*)::int as people, count(distinct position / ${peoplePerCall})::int as calls,
+      max(position) / ${peoplePerPage} + 1 as pages,
+      sum(hashtextextended(row_number::text, 0)::numeric) filter (where left_out <> '{}')::text as digest
+    from run_people
+    where run_id = ${runId}
+    group by left_out
+    order by left_out
   `.execute(transaction);
   const apart = phones ? await countWithoutPhones(transaction, runId) : 0;
   return {
     dropped: Object.fromEntries(counts.rows.map((row) => [row.outcome, row.rows])),
-    people: people.rows[0]?.people ?? 0,
+    people: sum(asked.rows.map(({ people }) => people)),
     peopleWithoutPhones: apart,
-    digest: counts.rows.map((row) => `${row.outcome}=${row.digest}`).join(';'),
+    calls: sum(asked.rows.map(({ calls }) => calls)),
+    pages: Math.max(0, ...asked.rows.map(({ pages }) => pages)),
+    byLeftOut: asked.rows.map(({ groups, people }) => ({ groups, people })),
+    digest: [
+      ...counts.rows.map((row) => `${row.outcome}=${row.digest}`),
+      ...asked.rows.flatMap((row) =>
+        row.groups.length > 0 ? [`${row.groups.join('+')}=${row.digest}`] : [],
+      ),
+    ].join(';'),
   };
 }
 
@@ -340,6 +376,10 @@ async function countWithoutPhones(transaction: Transaction<Tables>, runId: strin
     where p.run_id = ${runId} and r.opted_out_of_calls
   `.execute(transaction);
   return rows[0]!.people;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }
 
 function hashOf(...parts: readonly string[]): string {

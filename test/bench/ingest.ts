@@ -121,7 +121,6 @@ async function measurePlan({ databaseUrl }: Job): Promise<number> {
   const planned = await planRows(warehouse, runId, {
     freshness: { enrichedSeconds: 3 * month, notFoundSeconds: month },
     fieldGroups: ['profile'],
-    groupsWithoutPhones: ['profile'],
     service: 'sandbox',
   });
   await warehouse.close();

@@ -115,6 +115,35 @@ describe('phones', () => {
     expect((await reveal(file)).calls).toBe(0);
   });
 
+  it('are not asked for again while they are fresh, when their people are', async () => {
+    const file = system.sample(20);
+    const first = await reveal(file);
+    const options = ['--reveal', 'phone', '--freshness', 'enriched=0s,phone=180d,not_found=0s'];
+    const plan = JSON.parse((await system.enrich(['plan', file, '--json', ...options])).stdout) as {
+      people: number;
+      credits: { worst_case: string };
+    };
+    const phones = await phonesOf(first.run_id);
+    const [fresh] = await rows<{ people: number }>(
+      "select count(*)::int as people from enrichment.lookup_history where run_id = $1 and field_group = 'phone' and outcome = 'enriched' and identity_key like 'person:%'",
+      first.run_id,
+    );
+    expect(fresh!.people).toBeGreaterThan(2);
+    expect(Number(plan.credits.worst_case)).toBe(9 * plan.people - 8 * fresh!.people);
+
+    const lateBill = system.sandbox.log.bill().lateCredits;
+    const again = await reveal(file, options);
+    const calls = await rows<{ people: number; reserved: string }>(
+      'select people, trim_scale(credits_reserved)::text as reserved from enrichment.attempts where run_id = $1 and token_hash is null',
+      again.run_id,
+    );
+    expect(calls.every(({ people, reserved }) => Number(reserved) === people)).toBe(true);
+    expect(calls.reduce((sum, { people }) => sum + people, 0)).toBe(fresh!.people);
+    expect(system.sandbox.log.bill().lateCredits).toBe(lateBill);
+    expect(await phonesOf(again.run_id)).toBe(phones);
+    await expectPromisesKept(system);
+  });
+
   it('delivered in any way that a service knows have one effect, and are settled for what was billed', async () => {
     const deliveries = eachOnce([
       { copies: 3 },

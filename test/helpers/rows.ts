@@ -10,7 +10,6 @@ import { budgetsOf } from '../../src/ledger/credit-ledger.ts';
 export const asked: Asked = {
   freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
   fieldGroups: ['profile'],
-  groupsWithoutPhones: ['profile'],
   service: 'test',
 };
 

@@ -253,7 +253,11 @@ function checkBudgets(config: Config): Finding[] {
 }
 
 function checkFreshness(config: Config): Finding[] {
-  const { enrichedSeconds, notFoundSeconds } = config.freshness;
-  const what = `found people are not asked for again for ${formatDuration(enrichedSeconds)}, others for ${formatDuration(notFoundSeconds)}`;
-  return [ok('freshness', what)];
+  const { enrichedSeconds, notFoundSeconds, emailSeconds, phoneSeconds } = config.freshness;
+  const what = [
+    `found people are not asked for again for ${formatDuration(enrichedSeconds)}, others for ${formatDuration(notFoundSeconds)}`,
+    ...(emailSeconds === undefined ? [] : [`addresses for ${formatDuration(emailSeconds)}`]),
+    ...(phoneSeconds === undefined ? [] : [`phones for ${formatDuration(phoneSeconds)}`]),
+  ];
+  return [ok('freshness', what.join(', '))];
 }

@@ -80,7 +80,7 @@ export function withOptionFlags(command: Command): Command {
     )
     .option(
       '--freshness <clocks>',
-      'whom not to ask again, such as 90d or enriched=90d,not_found=30d (FRESHNESS)',
+      'whom not to ask again, such as 90d or enriched=90d,phone=180d,not_found=30d (FRESHNESS)',
     )
     .option('--reveal <what>', 'ask for more: phone, email (personal addresses), or phone,email')
     .option('--waterfall <what>', 'ask further vendors as well: phone, email, or phone,email')

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { parseFreshness } from '../../config/setting-values.ts';
+import { formatFreshness, parseFreshness } from '../../domain/runs/freshness.ts';
 import type { ExportChoice, ScheduledRunInput } from '../../contract.ts';
 import { cronMistake } from '../../domain/text/cron.ts';
 import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
@@ -147,11 +147,7 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyM
     ['no-budget', work.noBudget && 'yes'],
     ['source', work.source],
     ['mapping', work.mapping && JSON.stringify(work.mapping)],
-    [
-      'freshness',
-      work.freshness &&
-        `enriched=${formatDuration(work.freshness.enrichedSeconds)},not_found=${formatDuration(work.freshness.notFoundSeconds)}`,
-    ],
+    ['freshness', work.freshness && formatFreshness(work.freshness)],
     ['reveal', work.reveal.join(',') || null],
     ['waterfall', work.waterfall.join(',') || null],
     ['max-credits-per-person', work.maxCreditsPerPerson],

@@ -11,6 +11,9 @@ export type LateKind = keyof typeof lateKinds;
 
 const allLateKinds = Object.keys(lateKinds) as readonly LateKind[];
 
+/** Groups of fields that come later and have a price of their own. */
+export const lateFieldGroups: readonly string[] = allLateKinds;
+
 /** What a run asks for beyond the record itself. */
 export interface AskedExtras {
   readonly reveal: readonly string[];
@@ -22,18 +25,27 @@ export function lateKindsOf(extras: AskedExtras): LateKind[] {
   return allLateKinds.filter((kind) => lateKinds[kind].asked(extras));
 }
 
-/** The same without phones: what is asked for about people who opted out of calls. */
-export function withoutPhones<Extras extends AskedExtras>(extras: Extras): Extras {
-  const others = (kind: string): boolean => kind !== 'phone';
-  return { ...extras, reveal: extras.reveal.filter(others), waterfall: extras.waterfall.filter(others) };
-}
-
 /**
  * The groups of fields that a run asks for: what freshness is remembered by. A person whose profile is fresh is asked
  * for again by a run that also wants the phone.
  */
 export function askedFieldGroups(extras: AskedExtras): string[] {
   return ['profile', ...(extras.reveal.includes('email') ? ['personal_email'] : []), ...lateKindsOf(extras)];
+}
+
+/** The groups that hold phones: people who opted out of calls are not asked for them. */
+export const phoneGroups: readonly string[] = ['phone', 'waterfall_phone'] satisfies readonly LateKind[];
+
+/** What is asked for without groups of fields that come later. */
+export function withoutFieldGroups<Extras extends AskedExtras>(
+  extras: Extras,
+  groups: readonly string[],
+): Extras {
+  return {
+    ...extras,
+    reveal: extras.reveal.filter((each) => each !== 'phone' || !groups.includes('phone')),
+    waterfall: extras.waterfall.filter((each) => !groups.includes(`waterfall_${each}`)),
+  };
 }
 
 /** What an answer says of the results that come later; undefined where it says nothing. */

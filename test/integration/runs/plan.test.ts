@@ -20,10 +20,15 @@ async function planned(rows: readonly StagedRow[]): Promise<(string | null)[]> {
   return outcomesOf(warehouse, run.runId);
 }
 
-async function remember(key: string, outcome: string, secondsAgo: number): Promise<void> {
+async function remember(
+  key: string,
+  outcome: string,
+  secondsAgo: number,
+  fieldGroup = 'profile',
+): Promise<void> {
   await warehouse.pool.query(
-    `insert into lookup_history values ($1, 'profile', $2, now() - make_interval(secs => $3), 'run-before', 'test')`,
-    [key, outcome, secondsAgo],
+    `insert into lookup_history values ($1, $4, $2, now() - make_interval(secs => $3), 'run-before', 'test')`,
+    [key, outcome, secondsAgo, fieldGroup],
   );
 }
 
@@ -113,6 +118,41 @@ describe('people who are not asked for', () => {
     const run = await stagedRun(warehouse, [{ keys: ['email:no-phone'] }]);
     await planRows(warehouse, run.runId, { ...asked, fieldGroups: ['profile', 'phone'] });
     expect(await outcomesOf(warehouse, run.runId)).toEqual([null]);
+  });
+
+  it('a person whose phone alone is fresh is asked for without it, beside others who are', async () => {
+    const clocks = { ...asked.freshness, phoneSeconds: 180 * 86_400 };
+    for (const name of ['p1', 'p3']) {
+      await remember(`email:${name}`, 'enriched', 100_000);
+      await remember(`email:${name}`, 'enriched', 100_000, 'phone');
+    }
+    const run = await stagedRun(
+      warehouse,
+      ['p1', 'p2', 'p3', 'p4'].map((name) => ({ keys: [`email:${name}`] })),
+    );
+    const plan = await planRows(warehouse, run.runId, {
+      ...asked,
+      freshness: clocks,
+      fieldGroups: ['profile', 'phone'],
+    });
+    expect(plan).toMatchObject({
+      people: 4,
+      calls: 2,
+      byLeftOut: [
+        { groups: [], people: 2 },
+        { groups: ['phone'], people: 2 },
+      ],
+    });
+    const { rows } = await warehouse.pool.query(
+      'select row_number, left_out from run_people where run_id = $1 order by position',
+      [run.runId],
+    );
+    expect(rows).toEqual([
+      { row_number: 2, left_out: [] },
+      { row_number: 4, left_out: [] },
+      { row_number: 1, left_out: ['phone'] },
+      { row_number: 3, left_out: ['phone'] },
+    ]);
   });
 
   it('a person whom another run is asking for is in flight', async () => {

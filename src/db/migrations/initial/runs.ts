@@ -69,6 +69,7 @@ export const runTables = [
     run_id text not null,
     position integer not null,
     row_number integer not null,
+    left_out text[] not null default '{}',
     primary key (run_id, position)
   )`,
 
