@@ -47,16 +47,31 @@ export interface AnsweredRow {
   readonly said: Said | undefined;
 }
 
-/** What an answer says of each row that was asked for, by its alignment. */
+/** A person with an id who was given to no row: paid for, and perhaps another contact. */
+export interface UnmatchedPerson {
+  readonly matchIndex: number;
+  readonly said: Said;
+}
+
+/** What an answer says of each row that was asked for, by its alignment, and of the people who were given to none. */
 export function answeredRows(
   people: readonly OpenPerson[],
   alignment: Alignment,
   answer: AnswerToRecord,
-): AnsweredRow[] {
+): { readonly rows: AnsweredRow[]; readonly unmatched: UnmatchedPerson[] } {
   const inPlace = answer.matches.length === people.length;
   const unreadable = new Set(inPlace ? answer.unreadableMatches.map(({ index }) => index) : []);
   const exact = readExactMatches(answer.raw);
-  return people.map(({ rowNumber, contactId }, index): AnsweredRow => {
+  const said = (person: Person, matchIndex: number): Said => {
+    const element = exact?.[matchIndex];
+    const documented = documentedPerson(typeof element === 'object' && element !== null ? element : person);
+    return saidByAnswer(person, documented, answer.waterfall);
+  };
+  const unmatched = alignment.quarantined.flatMap(({ matchIndex }) => {
+    const person = answer.matches[matchIndex];
+    return person?.id ? [{ matchIndex, said: said(person, matchIndex) }] : [];
+  });
+  const rows = people.map(({ rowNumber, contactId }, index): AnsweredRow => {
     const row = alignment.rows[index]!;
     const answered = {
       rowNumber,
@@ -72,13 +87,9 @@ export function answeredRows(
     switch (row.outcome) {
       case 'enriched': {
         const { person, matchIndex, evidence } = row;
-        const element = exact?.[matchIndex];
-        const documented = documentedPerson(
-          typeof element === 'object' && element !== null ? element : person,
-        );
-        const said = saidByAnswer(person, documented, answer.waterfall);
         const matchKeys = isWeak(evidence) ? matchKeysOfPerson(person) : null;
-        return { ...answered, evidence, matchKeys, matchIndex, fields: contactFields(person), said };
+        const fields = contactFields(person);
+        return { ...answered, evidence, matchKeys, matchIndex, fields, said: said(person, matchIndex) };
       }
       case 'identity_mismatch':
         return { ...answered, reason: row.reason };
@@ -89,14 +100,15 @@ export function answeredRows(
           : answered;
     }
   });
+  return { rows, unmatched };
 }
 
 /**
  * Takes people away who are on the suppression list, by what the row or the answer says of them: a person can be put on
  * it while their call is in flight, or be found under an address that the export did not have.
  *
- * @returns the rows; whether the answer speaks of anybody on the list, those who were given to no row included; and
- *   their ids
+ * @returns the rows; whether the answer speaks of anybody on the list, those who were given to no row included; their
+ *   ids, and where they stand
  */
 export async function withoutSuppressed(
   transaction: Transaction<Tables>,
@@ -107,6 +119,8 @@ export async function withoutSuppressed(
   readonly rows: readonly AnsweredRow[];
   readonly namesSuppressed: boolean;
   readonly personIds: readonly string[];
+  /** Indexes of `matches`. */
+  readonly suppressedMatches: ReadonlySet<number>;
 }> {
   // A number below zero is that of no row, but of a person who came back.
   const people = matches.flatMap((match, index) => (match ? [{ rowNumber: -1 - index, match }] : []));
@@ -133,6 +147,7 @@ export async function withoutSuppressed(
   const suppressed = rows.filter((row) => row.fields && isListed(row));
   return {
     namesSuppressed: suppressed.length + listedPeople.length > 0,
+    suppressedMatches: new Set(listedPeople.map(({ rowNumber }) => -1 - rowNumber)),
     personIds: [...listedIds, ...suppressed.flatMap(({ fields }) => fields?.person_id ?? [])],
     rows: rows.map((row) =>
       suppressed.includes(row)

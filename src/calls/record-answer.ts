@@ -18,7 +18,7 @@ import {
 } from '../ledger/close-attempt.ts';
 import { emailHashes } from '../people/email-hashes.ts';
 import { appendToLog } from '../people/append-to-log.ts';
-import { personKey } from '../people/observation.ts';
+import { keyOfId, personKey, type Said } from '../people/observation.ts';
 import { exactJson } from '../service/answers/documented-person.ts';
 import type { Warehouse } from '../db/database.ts';
 import { notLookedAt } from '../late-results/deliveries.ts';
@@ -74,7 +74,7 @@ export async function recordAnswer(
   );
   const contested = await findContestedRows(warehouse.database, record, withinCall, emailHashes);
   const alignment = withoutContested(withinCall, contested);
-  const answered = answeredRows(people, alignment, answer);
+  const { rows: answered, unmatched } = answeredRows(people, alignment, answer);
   const isCredible = answer.creditsProblem !== 'too-large' && isCrediblePrice(answer, people.length);
   const consumed = isCredible ? answer.creditsConsumed : undefined;
   // Before the transaction: 600 KB take some milliseconds, during which nobody should wait for our locks.
@@ -108,7 +108,7 @@ export async function recordAnswer(
         recordedNow: false,
       };
     }
-    const { rows, namesSuppressed, personIds } = await withoutSuppressed(
+    const { rows, namesSuppressed, personIds, suppressedMatches } = await withoutSuppressed(
       transaction,
       attempt.runId,
       answered,
@@ -129,7 +129,10 @@ export async function recordAnswer(
     await lookAgain(transaction, attemptId);
     await writeQuarantine(transaction, attemptId, alignment, answer.unreadableMatches);
     await writeOutcomes(transaction, attempt, attemptId, rows);
-    await appendAnswer(transaction, { ...record, attempt, rows });
+    const others = unmatched.flatMap(({ matchIndex, said }) =>
+      suppressedMatches.has(matchIndex) ? [] : [said],
+    );
+    await appendAnswer(transaction, { ...record, attempt, rows, others });
     await remember(
       transaction,
       attempt,
@@ -164,7 +167,10 @@ function idsOf(rows: readonly AnsweredRow[]): string[] {
   return rows.flatMap(({ fields }) => fields?.person_id ?? []);
 }
 
-/** What the answer says about each person who was given to a row, and that the row's contact is that person. */
+/**
+ * What the answer says about each person, and which rows' contacts they are. A person who was given to no row was paid for
+ * as well: a contact that is shown to be that person gets the data.
+ */
 async function appendAnswer(
   transaction: Transaction<Tables>,
   answered: {
@@ -173,6 +179,7 @@ async function appendAnswer(
     readonly asked: { readonly service: string };
     readonly attempt: ClosedAttempt;
     readonly rows: readonly AnsweredRow[];
+    readonly others: readonly Said[];
   },
 ): Promise<void> {
   const { attemptId, source, attempt } = answered;
@@ -182,19 +189,24 @@ async function appendAnswer(
       ? [{ ...row, said, key: personKey(said.person_id, { ...row, runId: attempt.runId, attemptId }) }]
       : [],
   );
+  const others = answered.others.flatMap((said) =>
+    said.person_id === null ? [] : [{ said, key: keyOfId(said.person_id) }],
+  );
   await appendToLog(
     transaction,
     answered.asked.service,
     {
       // Two rows can be one person.
-      observations: [...new Map(found.map((each) => [each.key, each])).values()].map(({ said, key }) => ({
-        ...said,
-        ...call,
-        person_key: key,
-        kind: 'answer',
-        asked_at: attempt.admittedAt,
-        delivery_id: null,
-      })),
+      observations: [...new Map([...others, ...found].map((each) => [each.key, each])).values()].map(
+        ({ said, key }) => ({
+          ...said,
+          ...call,
+          person_key: key,
+          kind: 'answer',
+          asked_at: attempt.admittedAt,
+          delivery_id: null,
+        }),
+      ),
       matches: found.map(({ key, contactId, rowNumber, evidence, matchKeys }) => ({
         ...call,
         source,

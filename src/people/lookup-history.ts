@@ -49,7 +49,7 @@ export async function remember(
   `.execute(transaction);
 }
 
-/** No number came for these people: that is a miss, and misses have a clock of their own. */
+/** No number came for these people, under any of their keys: that is a miss, and misses have a clock of their own. */
 export async function recordMissing(
   transaction: Transaction<Tables>,
   rows: readonly { readonly runId: string; readonly rowNumber: number }[],
@@ -59,9 +59,15 @@ export async function recordMissing(
   await sql`
     update lookup_history m set outcome = 'not_found'
     from (
-      select distinct identity_key, r.run_id from run_rows r, unnest(r.keys) as identity_key
-      where (r.run_id, r.row_number) in (
-        select * from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[]))
+      with given (run_id, row_number) as (
+        select * from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])
+      )
+      select unnest(r.keys) as identity_key, run_id from run_rows r join given using (run_id, row_number)
+      union
+      select unnest(o.identity_keys), run_id
+      from contact_matches c
+      join given using (run_id, row_number)
+      join observations o using (service, person_key, run_id)
     ) missing
     where m.identity_key = missing.identity_key and m.run_id = missing.run_id and m.field_group = ${fieldGroup}
   `.execute(transaction);

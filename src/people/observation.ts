@@ -33,9 +33,12 @@ export interface AcceptedRow {
  * for: two missing ids are never equal.
  */
 export function personKey(personId: string | null, row: AcceptedRow): string {
-  return personId === null
-    ? `row:${row.runId}:${row.rowNumber}:${row.attemptId}`
-    : identityKeys({ personId })[0]!;
+  return personId === null ? `row:${row.runId}:${row.rowNumber}:${row.attemptId}` : keyOfId(personId);
+}
+
+/** Under which key the log has a person with an id. */
+export function keyOfId(personId: string): string {
+  return identityKeys({ personId })[0]!;
 }
 
 /** What an answer says about a person; only what it says, so that an empty field never replaces a value. */

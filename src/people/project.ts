@@ -18,6 +18,15 @@ export async function project(transaction: Transaction<Tables>, of: Projected): 
   await sql`select project(${sql.join(keysOf(of))})`.execute(transaction);
 }
 
+/** Computes companies from the log; one that no observation describes any more goes. */
+export async function projectCompanies(
+  transaction: Transaction<Tables>,
+  service: string,
+  companies: readonly string[],
+): Promise<void> {
+  await sql`select project_organizations(${service}, ${companies}::text[])`.execute(transaction);
+}
+
 function keysOf({ service, people, contacts }: Projected) {
   return [
     sql`${service}`,

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { lockLog, project } from './project.ts';
+import { lockLog, project, projectCompanies } from './project.ts';
 
 /** What a rebuild has looked at, and what was not as the log says. */
 export interface RebuildFigures {
@@ -37,7 +37,7 @@ export async function rebuild(
   const found: string[] = [];
   let differences = 0;
   const counts = { people: 0, contacts: 0 };
-  for (const kind of ['people', 'contacts'] as const) {
+  for (const kind of ['people', 'contacts', 'companies'] as const) {
     let after: Key | undefined = { first: '', second: '' };
     while (after) {
       if (options.signal.aborted) return { ...counts, differing: found, differences, complete: false };
@@ -45,7 +45,7 @@ export async function rebuild(
       const batch = await inBatch(database, options.check, (transaction) =>
         projectBatch(transaction, kind, from),
       );
-      counts[kind] += batch.keys;
+      if (kind !== 'companies') counts[kind] += batch.keys;
       differences += batch.differing.length;
       found.push(...batch.differing.slice(0, mostNamed - found.length));
       options.progress?.(counts.people + counts.contacts);
@@ -95,26 +95,23 @@ async function inBatch(
 
 async function projectBatch(
   transaction: Transaction<Tables>,
-  kind: 'people' | 'contacts',
+  kind: keyof typeof nextOf,
   after: Key,
 ): Promise<Batch> {
-  const { rows: keys } = await (
-    kind === 'people'
-      ? nextKeys('service', 'person_key', ['observations', 'people'], after)
-      : nextKeys('source', 'contact_id', ['contact_matches', 'contacts'], after)
-  ).execute(transaction);
+  const { rows: keys } = await nextOf[kind](after).execute(transaction);
   const last = keys.length < keysPerBatch ? undefined : keys.at(-1);
   const differing: string[] = [];
   for (const first of new Set(keys.map((key) => key.first))) {
     const seconds = keys.filter((key) => key.first === first).map((key) => key.second);
-    const of =
-      kind === 'people'
-        ? { service: first, people: seconds, contacts: [] }
-        : { service: '', people: [], contacts: seconds.map((contactId) => ({ source: first, contactId })) };
+    const of = {
+      service: kind === 'contacts' ? '' : first,
+      people: kind === 'people' ? seconds : [],
+      contacts: kind === 'contacts' ? seconds.map((contactId) => ({ source: first, contactId })) : [],
+    };
     await lockLog(transaction, of);
-    const state = kind === 'people' ? stateOfPeople(first, seconds) : stateOfContacts(first, seconds);
+    const state = stateOf[kind](first, seconds);
     const before = await readState(transaction, state);
-    await project(transaction, of);
+    await (kind === 'companies' ? projectCompanies(transaction, first, seconds) : project(transaction, of));
     const afterwards = await readState(transaction, state);
     for (const key of new Set([...before.keys(), ...afterwards.keys()]))
       if (before.get(key) !== afterwards.get(key)) differing.push(key);
@@ -133,6 +130,26 @@ function nextKeys(first: string, second: string, tables: readonly string[], afte
   return sql<Key>`select first, second from (${sql.join(each, sql` union `)}) keys order by 1, 2 limit ${keysPerBatch}`;
 }
 
+/** Companies that no observation describes: those of people are computed with their people. */
+function orphanedCompanies({ first, second }: Key): RawBuilder<Key> {
+  return sql<Key>`
+    select g.service as first, g.organization_key as second
+    from organizations g
+    where (g.service, g.organization_key) > (${first}, ${second})
+      and not exists (
+        select from observations o where o.service = g.service and o.organization_key = g.organization_key)
+    order by 1, 2
+    limit ${keysPerBatch}`;
+}
+
+const nextOf = {
+  people: (after: Key) => nextKeys('service', 'person_key', ['observations', 'people'], after),
+  contacts: (after: Key) => nextKeys('source', 'contact_id', ['contact_matches', 'contacts'], after),
+  companies: orphanedCompanies,
+} as const;
+
+const stateOf = { people: stateOfPeople, contacts: stateOfContacts, companies: stateOfCompanies } as const;
+
 function stateOfPeople(service: string, keys: readonly string[]): RawBuilder<unknown> {
   return sql`
     select person_key as key, md5(p::text) as state from people p
@@ -147,6 +164,12 @@ function stateOfContacts(source: string, ids: readonly string[]): RawBuilder<unk
   return sql`
     select source || ' ' || contact_id as key, md5(c::text) as state from contacts c
     where source = ${source} and contact_id = any(${ids}::text[])`;
+}
+
+function stateOfCompanies(service: string, keys: readonly string[]): RawBuilder<unknown> {
+  return sql`
+    select organization_key as key, md5(g::text) as state from organizations g
+    where service = ${service} and organization_key = any(${keys}::text[])`;
 }
 
 async function readState(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
-import { project } from '../people/project.ts';
+import { project, projectCompanies } from '../people/project.ts';
 import { findPerson, peopleOf, type PersonTraces } from './person-traces.ts';
 import {
   lockSuppressionsExclusive,
@@ -140,12 +140,14 @@ async function eraseFromLog(
   const { people, contacts, rows } = traces;
   const { rows: held } = await sql<{
     service: string;
-    companies: string[];
+    companies: string[] | null;
+    facts: Buffer[] | null;
     phones: number;
     observations: number;
   }>`
     select service, count(*)::int as observations,
-      array_agg(distinct organization_key) filter (where organization_key !~ '^name:') as companies,
+      array_agg(distinct organization_key) filter (where organization_key is not null) as companies,
+      array_agg(distinct organization_facts) filter (where organization_facts is not null) as facts,
       (select count(*)::int from person_phones p where p.service = o.service and ${ofTheirs(traces)}) as phones
     from observations o where ${ofTheirs(traces)} group by service
   `.execute(transaction);
@@ -161,13 +163,22 @@ async function eraseFromLog(
       where (run_id, row_number) in (${theirRows}) or (source, contact_id) in (${theirContacts})
     `.execute(transaction);
   await sql`delete from contact_matches where ${ofTheirs(traces)}`.execute(transaction);
-  for (const { service, companies } of held) {
+  for (const { service, companies, facts } of held) {
     await project(transaction, {
       service,
       people: people.filter((person) => person.service === service).map(({ personKey }) => personKey),
       contacts,
     });
-    await sql`select project_organizations(${service}, ${companies ?? []}::text[])`.execute(transaction);
+    const described = (companies ?? []).filter((key) => !key.startsWith('name:'));
+    await projectCompanies(transaction, service, described);
+    await sql`
+      delete from organization_facts f
+      where facts_hash = any(${facts ?? []}::bytea[])
+        and not exists (
+          select from observations o
+          where o.service = ${service} and o.organization_key = any(${companies ?? []}::text[])
+            and o.organization_facts = f.facts_hash)
+    `.execute(transaction);
   }
   return {
     phones: held.reduce((sum, each) => sum + each.phones, 0),

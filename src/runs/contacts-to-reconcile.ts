@@ -5,17 +5,13 @@ import type { Person } from '../domain/identity/person.ts';
 import { hasSuppressions, listedRows } from '../privacy/suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** The rows of a run that are looked at together, by their numbers. */
-export interface RowRange {
+/** The rows of a run that are looked at together. */
+export interface RowsOfRun {
   readonly runId: string;
   readonly source: string;
   readonly service: string;
-  /** Exclusive. */
-  readonly after: number;
-  /** Inclusive. */
-  readonly to: number;
-  /** Rows that repeat the record id of an earlier row: the first one speaks for the contact. */
-  readonly repeated: readonly number[];
+  /** Over `r`, a row of the run: which rows. */
+  readonly rows: RawBuilder<boolean>;
 }
 
 /** A row of a run with one person who is, or may be, its contact. */
@@ -38,16 +34,14 @@ const cells = sql.raw(identityColumns.map((column) => `r.${column}`).join(', '))
 const recordCells = sql.raw(identityColumns.map((column) => `k.${column}`).join(', '));
 
 /** Rows of people who are not to be written of, or that name nobody, are left alone. */
-function rowsOf({ runId, after, to, repeated }: RowRange): RawBuilder<unknown> {
+function rowsOf({ runId, rows }: RowsOfRun): RawBuilder<unknown> {
   return sql`
     select r.row_number, r.contact_id, r.keys, ${cells}
     from run_rows r
     where r.run_id = ${runId}
-      and r.row_number > ${after}
-      and r.row_number <= ${to}
+      and ${rows}
       and r.keys <> '{}'
       and r.outcome is distinct from 'suppressed'
-      and r.row_number <> all (${repeated}::int[])
   `;
 }
 
@@ -80,7 +74,7 @@ const personOfFacts = sql.raw(`jsonb_build_object(
 /** Rows whose contact is a person already, and whose cells are not those that the decision was taken by. */
 export async function readChangedContacts(
   database: Kysely<Tables>,
-  range: RowRange,
+  range: RowsOfRun,
 ): Promise<RowAndPerson[]> {
   const { rows } = await sql<PersonRow>`
     with r as (${rowsOf(range)})
@@ -111,7 +105,7 @@ export async function readChangedContacts(
  */
 export async function readKnownCandidates(
   database: Kysely<Tables>,
-  range: RowRange,
+  range: RowsOfRun,
 ): Promise<RowAndPerson[]> {
   const { rows } = await sql<PersonRow & { readonly identity_keys: string[] }>`
     with r as materialized (
@@ -192,7 +186,7 @@ function asRowAndPerson({ person_key, is_undone, ...row }: PersonRow): RowAndPer
  */
 export async function countFillable(
   database: Kysely<Tables>,
-  { runId, source, service }: Pick<RowRange, 'runId' | 'source' | 'service'>,
+  { runId, source, service }: Pick<RowsOfRun, 'runId' | 'source' | 'service'>,
 ): Promise<number> {
   const { rows } = await sql<{ fillable: number }>`
     select count(distinct r.contact_id)::int as fillable

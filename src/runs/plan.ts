@@ -75,12 +75,11 @@ export async function planRows(
       if (run.rows_staged > rowsWorthAnalyzing)
         await sql`analyze run_rows (run_id, row_number, outcome), run_people`.execute(transaction);
     }
-    const counted = await countRows(transaction, runId, asksForPhones(asked));
-    const planHash = run.plan_hash ?? hashOf(run.file_sha256, run.terms, counted.digest);
+    const { digest, ...counts } = await countRows(transaction, runId, asksForPhones(asked));
+    const planHash = run.plan_hash ?? hashOf(run.file_sha256, run.terms, digest);
     await sql`update runs set plan_hash = ${planHash} where run_id = ${runId} and plan_hash is null`.execute(
       transaction,
     );
-    const { digest, ...counts } = counted;
     return { planHash, rows: run.rows_staged, ...counts };
   });
 }

@@ -9,11 +9,12 @@ import { reuseObservations } from '../people/reuse-observations.ts';
 import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
+import { contactsElsewhere } from './contacts-elsewhere.ts';
 import {
   readChangedContacts,
   readKnownCandidates,
   type RowAndPerson,
-  type RowRange,
+  type RowsOfRun,
 } from './contacts-to-reconcile.ts';
 import { getRun } from './runs.ts';
 import { withdrawContested } from './withdraw-contested.ts';
@@ -33,6 +34,7 @@ const rowsPerBatch = 1_000;
  * contradict its person loses that person's data, and so does a contact of any source that weak evidence gave a person whom a
  * row of the run could be as well. A contact without a person whose own cells show a known person gets
  * that person's data, whichever row, file, source or run paid for it.
+ * So do contacts of other runs and sources whose person this run has found.
  *
  * Doing so again changes nothing. Stored answers of an undone run are used as well: they were paid for.
  *
@@ -51,10 +53,16 @@ export async function reconcileContacts(
   let withdrawn = 0;
   for (let after = 0; after < run.rowsStaged; after += rowsPerBatch) {
     signal.throwIfAborted();
-    const range = { runId, source, service, after, to: after + rowsPerBatch, repeated };
+    const rows = sql<boolean>`(r.row_number > ${after} and r.row_number <= ${after + rowsPerBatch}
+      and r.row_number <> all (${repeated}::int[]))`;
+    const range = { runId, source, service, rows };
     // A transaction each: contacts are locked before people, and one that did both would lock contacts after people.
     withdrawn += await inBatch(warehouse, (transaction) => withdrawContradicted(transaction, range));
     withdrawn += await inBatch(warehouse, (transaction) => withdrawContested(transaction, range));
+    filled += await inBatch(warehouse, (transaction) => fillKnown(transaction, range));
+  }
+  for await (const range of contactsElsewhere(warehouse.database, { runId, service })) {
+    signal.throwIfAborted();
     filled += await inBatch(warehouse, (transaction) => fillKnown(transaction, range));
   }
   return { filled, withdrawn };
@@ -84,7 +92,7 @@ async function repeatedRecords({ database }: Warehouse, runId: string): Promise<
   return rows.map(({ row_number }) => row_number);
 }
 
-async function withdrawContradicted(transaction: Transaction<Tables>, range: RowRange): Promise<number> {
+async function withdrawContradicted(transaction: Transaction<Tables>, range: RowsOfRun): Promise<number> {
   const changed = await readChangedContacts(transaction, range);
   if (changed.length === 0) return 0;
   const decided = changed.map((row) => ({
@@ -104,7 +112,7 @@ async function withdrawContradicted(transaction: Transaction<Tables>, range: Row
   return withdrawn.length;
 }
 
-async function fillKnown(transaction: Transaction<Tables>, range: RowRange): Promise<number> {
+async function fillKnown(transaction: Transaction<Tables>, range: RowsOfRun): Promise<number> {
   const candidates = new Map<number, RowAndPerson[]>();
   for (const each of await readKnownCandidates(transaction, range))
     candidates.set(each.row_number, [...(candidates.get(each.row_number) ?? []), each]);
@@ -135,7 +143,7 @@ async function fillKnown(transaction: Transaction<Tables>, range: RowRange): Pro
 }
 
 function decisionOf(
-  { runId, source }: RowRange,
+  { runId, source }: RowsOfRun,
   row: RowAndPerson,
   personKey: string | null,
   evidence: string,

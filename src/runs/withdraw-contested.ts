@@ -11,7 +11,7 @@ import type { Person } from '../domain/identity/person.ts';
 import { appendToLog } from '../people/append-to-log.ts';
 import { emailHashes } from '../people/email-hashes.ts';
 import type { Tables } from '../db/schema.ts';
-import { personOfProjection, type RowRange } from './contacts-to-reconcile.ts';
+import { personOfProjection, type RowsOfRun } from './contacts-to-reconcile.ts';
 
 /** A contact that weak evidence gave a person, and a row of another contact that may be that person as well. */
 interface Contested {
@@ -29,7 +29,7 @@ interface Contested {
  *
  * @returns how many contacts lost their person
  */
-export async function withdrawContested(transaction: Transaction<Tables>, range: RowRange): Promise<number> {
+export async function withdrawContested(transaction: Transaction<Tables>, range: RowsOfRun): Promise<number> {
   const contested = (await readContested(transaction, range)).filter(({ person, own, other }) => {
     const [row, rival] = [readyIdentity(identityOfColumns(own)), readyIdentity(identityOfColumns(other))];
     return isRival(weigh(rival, readyPerson(person), emailHashes), row, rival);
@@ -55,7 +55,7 @@ export async function withdrawContested(transaction: Transaction<Tables>, range:
 
 async function readContested(
   transaction: Transaction<Tables>,
-  { runId, source, service, after, to }: RowRange,
+  { runId, source, service, rows: which }: RowsOfRun,
 ): Promise<Contested[]> {
   const { rows } = await sql<Contested>`
     select c.source, c.contact_id, to_jsonb(k) as own, to_jsonb(r) as other, ${personOfProjection} as person
@@ -71,8 +71,7 @@ async function readContested(
       limit 1
     ) k
     where r.run_id = ${runId}
-      and r.row_number > ${after}
-      and r.row_number <= ${to}
+      and ${which}
       and r.outcome is distinct from 'suppressed'
       and (c.source, c.contact_id) <> (${source}, r.contact_id)
     order by c.source, c.contact_id

@@ -40,6 +40,11 @@ export function matchKeysOfPerson(person: Person): number[] {
   ]);
 }
 
+/** The keys of rows that share an identity key (`identityKeys`). */
+export function matchKeysOfIdentityKeys(keys: readonly string[]): number[] {
+  return hashed(keys);
+}
+
 /** The first letter of the first name with each word of the last, in both orders; in scripts without initials the whole. */
 function nameKeys({ first, last, all }: ComparedName): string[] {
   if (last.length === 0) return all.map((word) => `name ${word}`);

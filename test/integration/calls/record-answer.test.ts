@@ -196,6 +196,12 @@ describe('an answer', () => {
       [call.attemptId],
     );
     expect(quarantined.rows).toEqual([{ match_index: 2, reason: 'another name' }]);
+    const observed = await warehouse.pool.query(
+      `select o.person_key, p.email from observations o join people p using (service, person_key)
+       where o.attempt_id = $1 and o.person_id = 'x'`,
+      [call.attemptId],
+    );
+    expect(observed.rows).toEqual([{ person_key: 'person:x', email: 'x@elsewhere.example' }]);
   });
 
   it('turns the reservation into what was billed, and gives the rest back', async () => {

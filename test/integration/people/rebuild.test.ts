@@ -42,6 +42,17 @@ describe('rebuild()', () => {
     expect((await warehouse.pool.query('select * from changes')).rows).toEqual(feed.rows);
   });
 
+  it('removes companies that no observation describes any more', async () => {
+    const before = await contents();
+    await warehouse.pool.query(
+      `insert into organizations
+       select (jsonb_populate_record(g, '{"organization_key": "id:gone"}')).* from organizations g limit 1`,
+    );
+    expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: ['id:gone'] });
+    await rebuild(warehouse, { check: false, signal });
+    expect(await contents()).toEqual(before);
+  });
+
   it('names what differs from the log when it checks, and corrects it when it does not', async () => {
     const before = await contents();
     await warehouse.pool.query(`update people set title = 'CEO' where person_id = 'p-1'`);

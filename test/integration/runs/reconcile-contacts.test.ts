@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reconcileContacts, type ReconciledContacts } from '../../../src/runs/reconcile-contacts.ts';
+import { suppress } from '../../../src/privacy/suppressions.ts';
+import { endRun } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
@@ -13,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => warehouse.drop());
 
 /** The service has said something about a person with this address. */
-async function knownPerson(email: string, personId: string | null): Promise<string> {
+async function knownPerson(email: string, personId: string | null, runId = 'earlier'): Promise<string> {
   const key = personId === null ? `row:earlier:1:${email}` : `person:${personId}`;
   const facts = {
     first_name: { first_name: 'Ada', last_name: 'Novak' },
@@ -23,16 +25,40 @@ async function knownPerson(email: string, personId: string | null): Promise<stri
   await warehouse.pool.query(
     `insert into enrichment.observations
        (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys, facts)
-     values ('test', $1, $2, 'answer', now(), 'earlier', 'a1', array['email:' || $3::text], $4)`,
-    [key, personId, email, JSON.stringify(facts)],
+     values ('test', $1, $2, 'answer', now(), $5, 'a1', array['email:' || $3::text], $4)`,
+    [key, personId, email, JSON.stringify(facts), runId],
   );
   await warehouse.pool.query(`select enrichment.project('test', array[$1], '{}', '{}')`, [key]);
   return key;
 }
 
-async function runOf(email: string, contactId: string): Promise<string> {
+async function runOf(email: string, contactId: string, source = 'generic'): Promise<string> {
   const row = { keys: [`email:${email}`], email, firstName: 'Ada', lastName: 'Novak', contactId };
-  return (await stagedRun(warehouse, [row])).runId;
+  const { runId } = await stagedRun(warehouse, [row]);
+  await warehouse.pool.query('update runs set source = $2 where run_id = $1', [runId, source]);
+  return runId;
+}
+
+/** A run of another source that has ended without an answer about the contact. */
+async function endedRunOf(email: string, contactId: string): Promise<string> {
+  const runId = await runOf(email, contactId, 'crm-b');
+  await warehouse.pool.query(`update run_rows set outcome = 'not_found' where run_id = $1`, [runId]);
+  await endRun(warehouse, runId, 'finished', undefined);
+  return runId;
+}
+
+async function contactsOfSource(source: string): Promise<unknown[]> {
+  const { rows } = await warehouse.pool.query<{ contact_id: string }>(
+    'select contact_id from enriched_contacts where source = $1 order by contact_id',
+    [source],
+  );
+  return rows.map(({ contact_id: id }) => id);
+}
+
+async function suppressed(key: string): Promise<void> {
+  await warehouse.database
+    .transaction()
+    .execute((transaction) => suppress(transaction, [key], { by: 'test', reason: undefined }));
 }
 
 const reconcile = (runId: string): Promise<ReconciledContacts> =>
@@ -50,6 +76,17 @@ describe('reconcileContacts()', () => {
   it('shares no person without an id, whose data belongs to the contact that was asked for', async () => {
     await knownPerson('ada@two.example', null);
     expect(await reconcile(await runOf('ada@two.example', 'c2'))).toEqual({ filled: 0, withdrawn: 0 });
+  });
+
+  it('fills contacts of other sources whose person the run has found, by their newest cells', async () => {
+    for (const name of ['four', 'five', 'six']) await endedRunOf(`ada@${name}.example`, `b-${name}`);
+    // The record has become somebody else.
+    await endedRunOf('other@five.example', 'b-five');
+    await suppressed('email:ada@six.example');
+    const runId = await runOf('ada@seven.example', 'c7');
+    for (const name of ['four', 'five', 'six']) await knownPerson(`ada@${name}.example`, `p-${name}`, runId);
+    expect(await reconcile(runId)).toEqual({ filled: 1, withdrawn: 0 });
+    expect(await contactsOfSource('crm-b')).toEqual(['b-four']);
   });
 
   it('does not count a contact as filled without a call when the run asked for it afterwards', async () => {

@@ -28,7 +28,7 @@ const writers: Readonly<Record<string, readonly string[]>> = {
   lookup_history: ['people', 'privacy'],
   notifications: ['monitoring'],
   observations: ['people', 'privacy'],
-  organization_facts: ['people'],
+  organization_facts: ['people', 'privacy'],
   organizations: ['people'],
   people: ['people'],
   quarantined_people: ['calls'],
