@@ -87,7 +87,7 @@ async function readBuckets(database: Kysely<Tables>, span: Span): Promise<Calls[
  * because between calls a window only loses calls.
  */
 async function readWindow(database: Kysely<Tables>, span: Span, limit: RateLimit): Promise<RateWindow> {
-  const counted = await sql<{ calls: number }>`
+  const counted = await sql<{ bucket: Date; calls: number }>`
     select ${bucket(span)} as bucket, max(held)::int as calls
     from (
       select at, count(own) over (order by at range between

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
 import { openWarehouse, type Warehouse, type WarehouseOptions } from '../../src/db/database.ts';
+import { checkStatements } from './check-statements.ts';
 import { templateName } from './global-setup.ts';
 
 export interface TestDatabase {
@@ -32,6 +33,7 @@ export interface TestWarehouse extends Warehouse {
 export async function openTestWarehouse(options: WarehouseOptions = {}): Promise<TestWarehouse> {
   const database = await createTestDatabase();
   const warehouse = openWarehouse(database.databaseUrl, options);
+  checkStatements(warehouse.pool);
   return {
     ...warehouse,
     drop: async () => {

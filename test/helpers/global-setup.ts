@@ -5,11 +5,14 @@ import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { readSourceStatements, type SourceStatement } from './source-statements.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** The shared PostgreSQL of this run; its role may create databases. */
     postgresServerUrl: string;
+    /** The raw statements of `src`, with their row types. */
+    sourceStatements: readonly SourceStatement[];
   }
 }
 
@@ -22,6 +25,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const server = await startEmbeddedPostgres({ directory, durable: false });
   await makeTemplate(server.databaseUrl);
   project.provide('postgresServerUrl', server.databaseUrl);
+  project.provide('sourceStatements', readSourceStatements());
   return async () => {
     await stopEmbeddedPostgres(directory);
     rmSync(directory, { recursive: true, force: true });

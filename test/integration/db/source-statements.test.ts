@@ -1,0 +1,74 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { mistakeIn, type DescribedColumn } from '../../helpers/check-statements.ts';
+import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
+
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({
+    connectionString: database.databaseUrl,
+    options: '-c search_path=enrichment,pg_catalog',
+  });
+  await client.connect();
+});
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+/** Has PostgreSQL parse a statement and describe its result, without executing it. */
+function describeResult(text: string): Promise<readonly DescribedColumn[]> {
+  return new Promise((resolve, reject) => {
+    let columns: readonly DescribedColumn[] = [];
+    const query = {
+      submit: (connection: pg.Connection) => {
+        connection.parse({ name: '', text, types: [] }, true);
+        connection.describe({ type: 'S', name: '' }, true);
+        connection.sync();
+      },
+      handleRowDescription: (message: { fields: readonly DescribedColumn[] }) => {
+        columns = message.fields;
+      },
+      handleError: reject,
+      handleReadyForQuery: () => resolve(columns),
+    };
+    client.query(query as unknown as pg.Submittable);
+  });
+}
+
+/** A fragment of SQL, for which a parameter stands here, is no value: such statements only run in other tests. */
+function hasFragments(where: string, { code, message }: pg.DatabaseError): boolean {
+  const usesTemporaryTable = code === '42P01' && /relation "(?:plan|page)_/.test(message);
+  const comparesFragment =
+    code === '42883' && filesWithComparedFragments.some((file) => where.startsWith(file));
+  return code === '42601' || code === '42P18' || usesTemporaryTable || comparesFragment;
+}
+
+const filesWithComparedFragments = [
+  'src/ledger/credit-ledger.ts',
+  'src/people/project.ts',
+  'src/privacy/prune.ts',
+];
+
+it('every raw statement without fragments prepares, and its result has the columns of its row type', async () => {
+  const statements = inject('sourceStatements');
+  const mistakes: string[] = [];
+  let checked = 0;
+  for (const statement of statements) {
+    const text = statement.texts.reduce((sum, part, index) => `${sum}$${index}${part}`);
+    try {
+      const mistake = mistakeIn(statement, await describeResult(text));
+      if (mistake !== undefined) mistakes.push(mistake);
+      checked += 1;
+    } catch (error) {
+      if (!hasFragments(statement.where, error as pg.DatabaseError))
+        mistakes.push(`${statement.where}: ${(error as Error).message}`);
+    }
+  }
+  expect(mistakes).toEqual([]);
+  expect(checked).toBeGreaterThan(statements.length * 0.7);
+});
