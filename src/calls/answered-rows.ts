@@ -12,48 +12,48 @@ import { hasSuppressions, keysOfRows, listedRows } from '../privacy/suppressions
 import { documentedPerson, readExactMatches } from '../service/answers/documented-person.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** What the service made of a bulk call, as far as it is recorded. */
+/** The parts of a bulk call's answer that the product records. */
 export interface AnswerToRecord {
   readonly httpStatus: number;
   readonly requestId: string | undefined;
   readonly matches: readonly (Person | null)[];
   readonly unreadableMatches: readonly { readonly index: number; readonly reason: string }[];
-  /** Undefined where the answer does not say it in a form that can be trusted: the reservation is held. */
+  /** Undefined if the answer states no readable price: the reservation stays. */
   readonly creditsConsumed: Credits | undefined;
   readonly creditsProblem: string | undefined;
-  /** People that were billed, by the answer's own count. */
+  /** Number of billed people, by the answer's own count. */
   readonly uniqueEnrichedRecords?: number | undefined;
-  /** What the answer says of results that come later; absent where it says nothing. */
+  /** What the answer announces about late results; absent if it announces none. */
   readonly phoneEnrichment?: { readonly status: string } | undefined;
   readonly waterfall?: { readonly status: string } | undefined;
   readonly raw: Buffer;
   readonly contentType: string | undefined;
 }
 
-/** A row with what the answer says of it, in the form of the tables. */
+/** A row of the export with its outcome, in the form of the tables. */
 export interface AnsweredRow {
   readonly rowNumber: number;
   readonly contactId: string;
   readonly outcome: AlignedRow['outcome'] | 'suppressed';
   readonly reason: string | null;
   readonly evidence: string | null;
-  /** Of weak evidence, the keys of rows that the person could fit as well. */
+  /** With weak evidence: the keys of other rows that the person could belong to. */
   readonly matchKeys: readonly number[] | null;
-  /** Where the person given to the row stands in `matches`. */
+  /** Index in `matches` of the row's person. */
   readonly matchIndex: number | undefined;
-  /** Of the person given to the row. */
+  /** The fields of the row's person. */
   readonly fields: ContactFields | undefined;
-  /** What the log keeps of that person. */
+  /** What the log keeps about that person. */
   readonly said: Said | undefined;
 }
 
-/** A person with an id who was given to no row: paid for, and perhaps another contact. */
+/** A person in the answer with an id and without a row: paid for, and possibly another contact. */
 export interface UnmatchedPerson {
   readonly matchIndex: number;
   readonly said: Said;
 }
 
-/** What an answer says of each row that was asked for, by its alignment, and of the people who were given to none. */
+/** Turns an aligned answer into one result for each requested row, and lists the people without a row. */
 export function answeredRows(
   people: readonly OpenPerson[],
   alignment: Alignment,
@@ -94,9 +94,9 @@ export function answeredRows(
       case 'identity_mismatch':
         return { ...answered, reason: row.reason };
       case 'not_found':
-        // A person came back, and may have been billed: that is no miss.
+        // The service returned something for this row and may have billed it, so the row is no `not_found`.
         return unreadable.has(index)
-          ? { ...answered, outcome: 'identity_mismatch', reason: 'what came back is no readable person' }
+          ? { ...answered, outcome: 'identity_mismatch', reason: 'the service returned no readable person' }
           : answered;
     }
   });
@@ -104,11 +104,11 @@ export function answeredRows(
 }
 
 /**
- * Takes people away who are on the suppression list, by what the row or the answer says of them: a person can be put on
- * it while their call is in flight, or be found under an address that the export did not have.
+ * Removes people who are on the suppression list, by the keys of the row and of the answer. A person can be suppressed
+ * while the call is in flight, and the answer can have a suppressed address that the export did not have.
  *
- * @returns the rows; whether the answer speaks of anybody on the list, those who were given to no row included; their
- *   ids, and where they stand
+ * @returns the rows; whether the answer contains a suppressed person, also one without a row; and the ids and the
+ *   indexes of these people
  */
 export async function withoutSuppressed(
   transaction: Transaction<Tables>,
@@ -122,7 +122,7 @@ export async function withoutSuppressed(
   /** Indexes of `matches`. */
   readonly suppressedMatches: ReadonlySet<number>;
 }> {
-  // A number below zero is that of no row, but of a person who came back.
+  // A negative number identifies a person in the answer, a positive number a row.
   const people = matches.flatMap((match, index) => (match ? [{ rowNumber: -1 - index, match }] : []));
   const rowNumbers = rows.map(({ rowNumber }) => rowNumber);
   const learned = people.flatMap(({ rowNumber, match }) =>
@@ -132,10 +132,14 @@ export async function withoutSuppressed(
     ${keysOfRows(runId, sql`select unnest(${rowNumbers}::int[])`)} union all
     select * from unnest(${learned.map(({ rowNumber }) => rowNumber)}::int[], ${learned.map(({ key }) => key)}::text[])
   `;
-  // A row that was erased meanwhile has no keys any more.
+  // A row that was erased in the meantime has no keys left.
   const listed = await sql<{ row_number: number }>`
     ${(await hasSuppressions(transaction)) ? sql`${listedRows(keys)} union` : sql``}
-    select row_number from run_rows where run_id = ${runId} and outcome = 'suppressed' and row_number = any(${rowNumbers}::int[])
+    select row_number
+    from run_rows
+    where run_id = ${runId}
+      and outcome = 'suppressed'
+      and row_number = any(${rowNumbers}::int[])
   `.execute(transaction);
   const numbers = new Set(listed.rows.map((row) => row.row_number));
   const listedPeople = people.filter(({ rowNumber }) => numbers.has(rowNumber));
@@ -154,7 +158,7 @@ export async function withoutSuppressed(
         ? {
             ...row,
             outcome: 'suppressed',
-            reason: 'who came back is on the suppression list: nothing was written',
+            reason: 'the returned person is on the suppression list: nothing was written',
             evidence: null,
             matchKeys: null,
             fields: undefined,

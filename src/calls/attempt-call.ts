@@ -34,27 +34,27 @@ export interface AttemptDependencies {
   readonly queue: CallQueue;
   readonly limits: AdmissionLimits;
   readonly callTimeoutSeconds: number;
-  /** A wait up to this long is sat out in the activity; a longer one becomes a timer of the workflow. */
+  /** The activity waits up to this long; a longer wait becomes a timer of the workflow. */
   readonly patienceMilliseconds: number;
   readonly streak: FailureStreak;
-  /** Knows already of which run and batch it tells. */
+  /** Already bound to the run and the batch. */
   readonly log: Logger;
-  /** Where results that come later are to be sent, for the token of an attempt. */
+  /** Returns the webhook address for the token of an attempt. */
   readonly webhookUrl: (token: string) => string;
   readonly pollAfterSeconds: number;
-  /** Told once for each threshold of a budget that is crossed. */
+  /** Called once for each crossed threshold of a budget. */
   readonly onBudgetAlarm: (alarm: BudgetAlarm) => void;
 }
 
 export interface AttemptRequest {
   readonly run: RunRecord;
   readonly batch: number;
-  /** At most ten; the budgets may hold fewer. */
+  /** At most ten; the budgets may pay for fewer. */
   readonly people: readonly OpenPerson[];
 }
 
 export type AttemptResult =
-  /** Answered and recorded: `people` of those asked for (the first ones) are done with. */
+  /** Answered and recorded: the first `people` have their outcome. */
   | {
       readonly kind: 'recorded';
       readonly called: true;
@@ -65,33 +65,34 @@ export type AttemptResult =
       readonly creditsSettled: Credits;
       readonly pauseReason: PauseReason | undefined;
     }
-  /** May have been billed, and no answer was understood: the first `people` are unknown and their credits held. */
+  /**
+   * May have been billed without a readable answer: the first `people` are `unknown`, and their credits stay reserved.
+   */
   | {
       readonly kind: 'unknown';
       readonly called: true;
       readonly people: number;
       readonly pauseReason: PauseReason | undefined;
     }
-  /** The service refused the first `people` as they stand in the request; no person was billed. */
+  /** The service refused the first `people` and billed nothing. */
   | { readonly kind: 'refused'; readonly called: true; readonly people: number; readonly reason: string }
-  /** No person was asked or billed; the same people can be asked again. */
+  /** Nothing was billed; the same people can be sent again. */
   | { readonly kind: 'again' }
   | ({ readonly kind: 'wait' } & Wait)
   | { readonly kind: 'over_budget'; readonly budget: string }
   | { readonly kind: 'not_running' }
-  /** The people are being asked for elsewhere, or were: nothing was sent. */
+  /** Another worker calls for these people or has answered them: nothing was sent. */
   | { readonly kind: 'taken' }
   | { readonly kind: 'stopped'; readonly pauseReason: PauseReason };
 
-/** Between admission and the deadline that admission counted with, beside the call itself. */
+/** Time from admission to the start of the call that the deadline of the admission includes. */
 const slackSeconds = 5;
 
 /**
- * One call: admit → call → record.
+ * Makes one call: admit → call → record.
  *
- * What is admitted may have been sent, from the commit of the admission on. Here it ends as recorded, refused (by the
- * service: costs nothing), released (certain never to have left) or unknown. Only a crash leaves it open, for the next
- * execution of the batch to mark as unknown.
+ * After the admission's commit the call may have been sent. The attempt ends as recorded, refused (no cost), released
+ * (certainly never sent) or unknown. After a crash it stays open, and the next execution of the batch marks it unknown.
  */
 export async function attemptCall(
   dependencies: AttemptDependencies,
@@ -107,9 +108,9 @@ export async function attemptCall(
 
   const people = request.people.slice(0, admission.rowNumbers.length);
   const tooLate = () => performance.now() - admittedAt > slackSeconds * 1_000;
-  // A process that slept between admission and call would send after the moment that the rate window counts with.
+  // A process that was suspended after the admission would send later than the rate window expects.
   if (signal.aborted || tooLate()) {
-    await release(dependencies, admission.attemptId, 'the call was not begun');
+    await release(dependencies, admission.attemptId, 'the call was not sent');
     signal.throwIfAborted();
     return { kind: 'again' };
   }
@@ -123,7 +124,7 @@ export async function attemptCall(
         waterfall: request.run.options.waterfall,
         webhookUrl: admission.token === undefined ? undefined : dependencies.webhookUrl(admission.token),
       },
-      // Never the activity's signal: a paid call that is under way is waited for, whatever else ends.
+      // Not the activity's signal: the product waits for every call that may be billed.
       AbortSignal.timeout(dependencies.callTimeoutSeconds * 1_000),
     );
     setImmediate(() => setTimeout(() => killPoint('calling'), 5));
@@ -148,7 +149,7 @@ export async function attemptCall(
     { attemptId, people: people.length, credits: formatCredits(tally.creditsSettled) },
     'a call is recorded',
   );
-  // A delivery can be quicker than the answer; what came before it waits for this moment.
+  // A delivery can arrive before the answer, and is applied after it.
   if (admission.token !== undefined) await drainInbox(warehouse, { attemptId }, signal);
   return {
     kind: 'recorded',
@@ -162,7 +163,7 @@ export async function attemptCall(
   };
 }
 
-/** Sits out what calls in flight may give back of a budget; a full window is for the batch to wait for. */
+/** Admits a call. Waits while calls in flight may release credits; the batch waits for a full rate window. */
 async function admitWhenAffordable(
   dependencies: AttemptDependencies,
   { run, batch, people }: AttemptRequest,
@@ -213,7 +214,7 @@ async function closeFailure(
     switch (failure.disposition) {
       case 'retry': {
         if (failure.httpStatus !== undefined) {
-          // The service has seen the request: it may have counted it.
+          // The service received the request and may have counted it.
           await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, failure);
           await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
           return { kind: 'again' };
@@ -222,7 +223,7 @@ async function closeFailure(
         return streak.tooLong() ? { kind: 'stopped', pauseReason } : await again(streak);
       }
       case 'wait': {
-        // First: until the pause stands, every other worker would send the next call into the same refusal.
+        // The pause first, so that no other worker sends a call that is refused too.
         await pauseScope(warehouse.database, bulkMatchScope, attemptId, failure.retryAfterSeconds);
         await endCall(warehouse.database, bulkCalls(dependencies), attemptId, false, failure);
         await closeRefused(warehouse, attemptId, { reason, httpStatus: failure.httpStatus });
@@ -240,7 +241,7 @@ async function closeFailure(
         return { kind: 'refused', called: true, people, reason: withAdvice(reason, failure) };
       }
       case 'unknown': {
-        // Without an answer the service may count the call later than now: it took the bytes, and not its time.
+        // Without an answer the service may count the call later than now.
         if (failure.httpStatus === undefined)
           await abandonCall(warehouse.database, attemptId, dependencies.callTimeoutSeconds);
         else await endCall(warehouse.database, bulkCalls(dependencies), attemptId, false, failure);
@@ -256,17 +257,17 @@ async function closeFailure(
   });
 }
 
-/** What bulk calls are counted as. */
+/** The rate scope of bulk calls. */
 function bulkCalls({ limits }: AttemptDependencies): RateScope {
   return { service: limits.service, scope: bulkMatchScope };
 }
 
-/** What the service itself advises is told with ours. */
+/** Adds the service's own advice. */
 function withAdvice(text: string, { advice }: ServiceFailure): string {
   return advice.length === 0 ? text : `${text} (the service says: ${advice.join('; ')})`;
 }
 
-/** Waits longer from failure to failure before the same people are asked again. */
+/** Waits before the same people are sent again, longer with each failure in a row. */
 async function again(streak: FailureStreak): Promise<AttemptResult> {
   await sleep(streak.backoffMilliseconds());
   return { kind: 'again' };
@@ -277,12 +278,12 @@ async function release({ warehouse }: AttemptDependencies, attemptId: string, re
   await releaseSlot(warehouse.database, attemptId);
 }
 
-/** How long an answer that is paid for is held in memory while the database is away. */
+/** How long a process keeps a paid answer in memory while the database is away. */
 const recordingPatienceMilliseconds = 10 * 60_000;
 
 /**
- * Carries out work that must not be lost with an answer in hand, again and again while the database is away. The work
- * recognises by its own ids what an earlier try has already done (the reply to a COMMIT can be lost).
+ * Repeats work that must not be lost while the database is away. The work must recognise an earlier try by its ids,
+ * because the reply to a COMMIT can be lost.
  */
 async function untilDatabaseIsBack<Result>(work: () => Promise<Result>): Promise<Result> {
   const giveUpAt = performance.now() + recordingPatienceMilliseconds;

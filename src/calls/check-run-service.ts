@@ -7,15 +7,15 @@ import type { PollDependencies } from '../late-results/poll-within-limits.ts';
 import { describeServiceStatus, readServiceStatus } from './service-status.ts';
 
 export interface ServiceCheckDependencies extends PollDependencies {
-  /** The service reaches a receiver of ours; otherwise results that come later are polled alone. */
+  /** Whether the service can reach our receiver; otherwise late results come by polls only. */
   readonly isDeliveredTo: boolean;
   readonly log: Logger;
 }
 
 /**
- * Asks what the service says of the worker's credential, for a run that is about to spend. Spends nothing.
+ * Checks the worker's credential at the service before a run spends credits. Costs nothing.
  *
- * @returns `refused`: no call of this run would do until a person has changed something
+ * @returns `refused` if every call of this run would fail until an operator changes something
  */
 export async function checkRunService(
   dependencies: ServiceCheckDependencies,

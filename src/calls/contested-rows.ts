@@ -18,9 +18,9 @@ interface KnownRow extends Selectable<RunRowsTable> {
 }
 
 /**
- * Finds the rows of a call to whom weak evidence gives a person whom another contact could be as well: another row of the
- * run, whether its batch comes first or last, or a contact of an earlier export, as its newest row has it. Of a contact whose
- * rows are no longer kept nothing is known.
+ * Finds the rows of a call to whom weak evidence gives a person whom another contact could be as well: another row of
+ * the run, whether its batch comes first or last, or a contact of an earlier export, as its newest row has it. Of a
+ * contact whose rows are no longer kept nothing is known.
  *
  * @param call.people who was asked for, in the order of `details`
  * @returns indexes into `call.people`

@@ -13,14 +13,13 @@ import { attemptCall, type AttemptDependencies, type AttemptResult } from './att
 import { takeUpBatch } from './take-up-batch.ts';
 
 export interface BatchContext {
-  /** Aborted when the activity is cancelled or the worker shuts down: no further call begins. */
+  /** Aborted when the activity is cancelled or the worker shuts down. No call begins afterwards. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Asks for everybody of one batch who has no outcome yet, call by call, until everybody has one or something stands in
- * the way. Safe to run again after a crash at any point: what was admitted before and not recorded may have been sent,
- * so it becomes unknown and is not sent again.
+ * Calls for the people of one batch without an outcome until all have one, or until the batch must wait or stop. Safe
+ * to run again after a crash: an admitted attempt that was not recorded becomes unknown and is not repeated.
  */
 export async function enrichBatch(
   dependencies: AttemptDependencies,
@@ -30,7 +29,7 @@ export async function enrichBatch(
   const { warehouse } = dependencies;
   const { run, isOurs, ready, people } = await takeUpBatch(dependencies, request);
   const tally = new Tally();
-  // Here as well as at admission: while a window is full, the queue hands every batch back before it gets that far.
+  // Checked here too, because the queue hands batches back before admission while a window is full.
   if (run.status !== 'running')
     return {
       kind: 'stopped',
@@ -41,9 +40,7 @@ export async function enrichBatch(
     return stopped(dependencies, request.runId, tally, otherService(run, dependencies.limits.service));
   const groups: OpenPerson[][] = [people];
   let taken = false;
-  /**
-   * Refused alone. Only when the service has taken another person of the batch is that known to be about the person.
-   */
+  /** People whose own request was refused. They are rejected once the service accepts another person of the batch. */
   const rejected: { rowNumber: number; reason: string }[] = [];
   const writeOff = async (): Promise<void> => {
     for (const person of rejected.splice(0)) {
@@ -95,8 +92,7 @@ export async function enrichBatch(
         groups.unshift(group);
         break;
       case 'refused': {
-        // One person can make the service refuse all ten (422). No person was billed, so halving costs calls and no
-        // credits.
+        // One person can make the service refuse all ten (422). Halving costs calls and no credits.
         const sent = group.slice(0, result.people);
         const rest = group.slice(result.people);
         if (sent.length > 1) {
@@ -114,16 +110,16 @@ export async function enrichBatch(
       case 'taken': {
         const open = await readOpenPeople(warehouse.database, request.runId, request.batch);
         const left = group.filter(({ rowNumber }) => open.some((person) => person.rowNumber === rowNumber));
-        // Their page was skipped, or a call that was abandoned has brought their outcome.
+        // An operator skipped the page, or an abandoned call brought the outcome.
         if (left.length < group.length) {
           groups.unshift(left);
           break;
         }
-        // Whoever asks for them has at most a call's time left; then this batch is looked at again.
+        // The other call ends within its timeout; then this batch tries again.
         return {
           kind: 'wait',
           milliseconds: dependencies.callTimeoutSeconds * 1_000,
-          reason: 'people of this batch are being asked for by a worker that was given up',
+          reason: 'an abandoned worker may still be calling for people of this batch',
           tally: tally.read(),
         };
       }
@@ -133,7 +129,7 @@ export async function enrichBatch(
         const isSatOut = isPreempted
           ? waited < preemptedPatience * patience
           : waited + result.milliseconds <= patience;
-        // Outside the queue, whose slots are for those whose turn it is: batches that go first may come meanwhile.
+        // Outside the queue, so that batches of higher priority can use the queue in the meantime.
         if (isSatOut) {
           await sleep(Math.min(result.milliseconds, patience), undefined, { signal: context.signal });
           groups.unshift(group);
@@ -159,16 +155,16 @@ export async function enrichBatch(
     }
     if (groups.some((left) => left.length > 0)) await registerWaitingBatch(warehouse.database, ready);
   }
-  // Admission has done it for most; not where no person was left to be asked for.
+  // Admission deregisters a batch that calls; a batch without open people was not admitted.
   await deregisterWaitingBatch(warehouse.database, ready);
   await writeOff();
   return { kind: 'done', tally: tally.read() };
 }
 
 /**
- * How long those need who go first is not known: a moment, or all night. A batch sits out so many times its patience
- * while their calls come and go, so that it goes on at once after a short run; then it looks again each five minutes.
- * Looking each time that a slot could be free would fill the history of its page, 150 events a look, within hours.
+ * Higher-priority work can take any amount of time. A batch waits in the activity for six times its patience, so that
+ * it continues at once after a short run. Then it tries every five minutes: trying whenever a slot could be free would
+ * fill the history of its page within hours, at 150 events a try.
  */
 const preemptedPatience = 6;
 const preemptedMilliseconds = 5 * 60_000;
@@ -178,30 +174,33 @@ function numbersOf(people: readonly OpenPerson[]): number[] {
 }
 
 /**
- * From this many people on, a batch in which each single one is refused speaks of the request and not of the people.
+ * If the service refuses every person of a batch of at least this size, the request is wrong and not the people.
  */
 const fewestForSystematicRefusal = 3;
 
 /**
- * What one service has answered does not count for another: half a run of each would be paid for again by the next one.
+ * Answers of one service do not count for another service. A run that continued at another service would make the next
+ * run pay for half of its people again.
  */
 function otherService({ runId, options }: RunRecord, service: string): PauseReason {
   return {
     type: 'service.other',
-    reason: `the service ${options.service} has answered for this run, and this worker asks ${service}: nothing was sent`,
-    next: `set the ENRICHMENT_BASE_URL of all workers to that service; then: enrich resume ${runId}; or enrich cancel ${runId}, and give the command again for the other one`,
+    reason: `this run used the service ${options.service}, and this worker uses ${service}: nothing was sent`,
+    next:
+      `set ENRICHMENT_BASE_URL of all workers to the first service; then: enrich resume ${runId}; ` +
+      `or enrich cancel ${runId} and start a new run`,
   };
 }
 
 function everybodyRefused(reason: string): PauseReason {
   return {
     type: 'service.refuses-everybody',
-    reason: `the service refuses every person of a batch, one by one (${reason})`,
+    reason: `the service refuses every person of a batch (${reason})`,
     next: 'check the mapping and the options of the run against the service',
   };
 }
 
-/** The run's status is what admission looks at: setting it here keeps every other worker from calling at once. */
+/** Pauses the run. Admission reads its status, so no worker sends another call. */
 async function stopped(
   { warehouse, log }: AttemptDependencies,
   runId: string,
@@ -209,7 +208,7 @@ async function stopped(
   pauseReason: PauseReason,
 ): Promise<BatchResult> {
   const resume = `enrich resume ${runId}`;
-  // Most failures end their advice with the command; it is given with the run's own id.
+  // Most failures end their advice with this command, which gets the id of the run.
   const next = pauseReason.next.includes('enrich resume RUN')
     ? pauseReason.next.replace('enrich resume RUN', resume)
     : `${pauseReason.next}; then: ${resume}`;

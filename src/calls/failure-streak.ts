@@ -1,28 +1,28 @@
 /**
- * Failures in a row of one worker's calls. While the service is down each call would become unknown and hold credits; a
- * streak ends the run's calls before hundreds do.
+ * Counts failures in a row of one worker's calls. While the service is down, each call would become unknown and hold
+ * credits. A long streak pauses the run before hundreds do.
  */
 export class FailureStreak {
   #length = 0;
   readonly #longest: number;
 
-  /** @param longest so many failures in a row are borne */
+  /** @param longest number of failures in a row that ends the streak */
   constructor(longest = 5) {
     this.#longest = longest;
   }
 
-  /** Counts one more failure. */
+  /** Counts one more failure. @returns whether the streak is too long */
   tooLong(): boolean {
     this.#length += 1;
     return this.#length >= this.#longest;
   }
 
-  /** Half a second, doubled by each failure in a row. */
+  /** Half a second after the first failure, doubled by each further failure. */
   backoffMilliseconds(): number {
     return 250 * 2 ** this.#length;
   }
 
-  /** A call went through. */
+  /** Ends the streak after a call that succeeded. */
   end(): void {
     this.#length = 0;
   }

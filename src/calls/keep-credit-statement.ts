@@ -6,19 +6,19 @@ import type { Logger } from '../telemetry/log.ts';
 
 export interface CreditStatementDependencies {
   readonly warehouse: Warehouse;
-  /** As the runs name it. */
+  /** Name of the service in the options of runs. */
   readonly service: string;
   readonly client: Pick<ServiceClient, 'creditUsage'>;
   readonly log: Logger;
 }
 
-/** A run neither waits for the statement nor fails without it. */
+/** A run waits no longer for the statement, and does not fail without it. */
 const patienceMilliseconds = 10_000;
 
 /**
- * Asks the service how many credits the team has consumed, and keeps its answer: before and after a run, so that an
- * operator can decide on calls whose cost is unknown. Costs nothing. Many keys may not read usage; then nothing is
- * kept.
+ * Reads from the service how many credits the team has consumed, and stores the statement. Workers do it before and
+ * after a run, so that an operator can decide on calls of unknown cost. Costs nothing. If the key may not read usage,
+ * nothing is stored.
  *
  * @param runId undefined outside of a run
  */

@@ -26,7 +26,7 @@ import { areSuppressed } from '../privacy/suppressions.ts';
 
 export interface MatchDependencies {
   readonly warehouse: Warehouse;
-  /** As the runs name it. */
+  /** Name of the service in the options of runs. */
   readonly service: string;
   readonly client: ServiceClient;
   readonly rateLimits: readonly RateLimit[];
@@ -40,16 +40,16 @@ interface AdmittedMatch {
   readonly price: Credits;
 }
 
-/** Between admission and the end of the call. */
+/** Time beside the call itself that the deadline of the admission includes. */
 const slackSeconds = 5;
 
 /**
- * Asks for one person outside any run: admitted, held to the limits and settled like every call. There is no attempt to
- * decide on later, so what may have been billed stays reserved in the budgets of the day and the month.
+ * Looks up one person outside of any run, under the same rate limits and budgets. There is no attempt that an operator
+ * could decide on, so a call of unknown cost stays reserved in the budgets of the day and the month.
  *
- * @throws Problem `match.suppressed`, `match.no-place`, `match.over-budget`: nothing was sent
- * @throws Problem `match.found-suppressed`: the person who came back is on the suppression list
- * @throws ServiceFailure
+ * @throws Problem `match.suppressed`, `match.no-slot`, `match.over-budget`: nothing was sent
+ * @throws Problem `match.found-suppressed`: the returned person is on the suppression list
+ * @throws ServiceFailure the call failed
  */
 export async function matchPerson(
   dependencies: MatchDependencies,
@@ -67,7 +67,7 @@ export async function matchPerson(
     throw error;
   }
   await endCall(dependencies.warehouse.database, matchesOf(dependencies), admitted.callId, true, answer);
-  // The document shows no price in this answer; by its price table a miss is free.
+  // The interface document names no price in this answer. By its price table a miss is free.
   await close(
     dependencies,
     admitted,
@@ -81,15 +81,15 @@ async function refuseSuppressed({ database }: Warehouse, person: Identity): Prom
   const keys = [...identityKeys(person), ...(person.domain === undefined ? [] : [`domain:${person.domain}`])];
   if (!(await areSuppressed(database, keys)).includes(true)) return;
   throw new Problem('match.suppressed', 'this person is on the suppression list', {
-    next: 'nothing was sent; enrich suppress remove takes somebody off the list',
+    next: 'nothing was sent; to take a person off the list: enrich suppress remove WHO',
   });
 }
 
-/** Another address than the one asked with can be on the list. */
+/** The answer can have a suppressed address that the request did not have. */
 async function refuseSuppressedAnswer({ database }: Warehouse, { person }: MatchAnswer): Promise<void> {
   if (person === undefined || !(await areSuppressed(database, keysOfPerson(person))).includes(true)) return;
-  throw new Problem('match.found-suppressed', 'the person who came back is on the suppression list', {
-    next: 'the answer is not shown, and its price is settled; enrich suppress remove takes somebody off the list',
+  throw new Problem('match.found-suppressed', 'the returned person is on the suppression list', {
+    next: 'the price is settled, the answer is withheld; to remove a person from the list: enrich suppress remove WHO',
   });
 }
 
@@ -98,24 +98,28 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
   await applyBudgetLimits(warehouse.database, budgets);
   const budgetIds = await budgetsOf(warehouse.database, undefined, budgets);
   const callId = `match:${randomUUID()}`;
-  // What is thrown in here takes back the place and the reservation.
+  // A thrown problem rolls back the slot and the reservation.
   await warehouse.database.transaction().execute(async (transaction) => {
-    const place = await acquireSlot(
+    const slot = await acquireSlot(
       transaction,
       { ...matchesOf(dependencies), callId, deadlineSeconds: callTimeoutSeconds + slackSeconds },
       rateLimits,
     );
-    if (place.kind === 'full') {
-      throw new Problem('match.no-place', `no call can be made now: ${place.reason}`, {
+    if (slot.kind === 'full') {
+      throw new Problem('match.no-slot', `no call is possible now: ${slot.reason}`, {
         where: matchScope,
-        next: `try again in ${counted(Math.ceil(place.milliseconds / 1_000), 'second')}; enrich usage shows what is left`,
+        next:
+          `try again in ${counted(Math.ceil(slot.milliseconds / 1_000), 'second')}; ` +
+          'enrich usage shows the calls that are left',
       });
     }
     const { shortBudget } = await reserve(transaction, budgetIds, budgets, price, 1);
     if (shortBudget !== undefined) {
-      throw new Problem('match.over-budget', `the budget ${shortBudget} holds less than the price`, {
+      throw new Problem('match.over-budget', `the budget ${shortBudget} has less left than the price`, {
         where: periodNames.map(settingOfPeriod).join(', '),
-        next: `raise it (enrich budget set ${shortBudget} N), or wait for the next one; enrich budget show says what is left`,
+        next:
+          `raise the budget (enrich budget set ${shortBudget} N) or wait for its next period; ` +
+          'enrich budget show shows what is left',
       });
     }
   });
@@ -142,7 +146,7 @@ function matchesOf({ service }: MatchDependencies): RateScope {
   return { service, scope: matchScope };
 }
 
-/** Refused for another reason than its rate. */
+/** Returns whether the service refused the call for another reason than its rate. */
 function isThroughRate({ disposition }: ServiceFailure): boolean {
   return disposition === 'pause' || disposition === 'reject';
 }

@@ -4,17 +4,17 @@ import { identityOfColumns } from '../domain/identity/identity-columns.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** A row of the export that is still to be asked for. */
+/** A row of the export without an outcome. */
 export interface OpenPerson {
   readonly rowNumber: number;
-  /** Of the CRM. */
+  /** Record id in the CRM. */
   readonly contactId: string;
   readonly identity: Identity;
   /** Groups of fields that the call leaves out; the same for all people of a batch. */
   readonly leftOut?: readonly string[];
 }
 
-/** The people of a batch who have no outcome yet, in the order of the file. */
+/** Reads the people of a batch without an outcome, in the order of the file. @param batch from 1 within the run */
 export async function readOpenPeople(
   database: Kysely<Tables>,
   runId: string,
@@ -41,7 +41,7 @@ export async function readOpenPeople(
   }));
 }
 
-/** Attempts of a batch that an earlier execution left open: they may have been sent. */
+/** Reads attempts of a batch that an earlier execution left open. Their calls may have been sent. */
 export async function readLeftAttempts(
   database: Kysely<Tables>,
   runId: string,

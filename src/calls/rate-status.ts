@@ -4,17 +4,17 @@ import type { OperationUsage, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import type { Warehouse } from '../db/database.ts';
 
-/** Statistics are a convenience: nothing waits for them for longer. */
+/** The product works without these statistics, so it waits no longer for them. */
 const patienceMilliseconds = 5_000;
 
 const scopes: readonly string[] = [bulkMatchScope, matchScope, webhookResultScope];
 
 /**
- * Asks what the team has used of its rate windows, of every endpoint that we call, and lets it count from now on. Not
- * every key may ask, and not every service answers: then the headers of the first answer tell.
+ * Reads the team's use of its rate windows from the service and stores it as rate reports. If the key may not read
+ * usage, the headers of the first answer report the windows.
  *
- * @param service as the runs name it
- * @returns why the service does not tell; undefined where it did
+ * @param service name of the service in the options of runs
+ * @returns the failure, or undefined
  */
 export async function learnRateWindows(
   warehouse: Warehouse,
@@ -34,12 +34,12 @@ export async function learnRateWindows(
   }
 }
 
-/** What is used of the windows of bulk calls; undefined where the statistics say nothing of them. */
+/** Returns the use of the windows of bulk calls; undefined if the statistics lack it. */
 export function bulkUsage(usages: readonly OperationUsage[]): OperationUsage | undefined {
   return usages.find((usage) => scopeOf(usage) === bulkMatchScope);
 }
 
-/** `["api/v1/people", "bulk_match"]` is `people/bulk_match`; what follows the name of polls is not shown anywhere. */
+/** Names the scope: `["api/v1/people", "bulk_match"]` is `people/bulk_match`. Polls have an id behind their name. */
 function scopeOf({ path, action }: OperationUsage): string | undefined {
   const name = `${path}/${action}`.replace(/^\/?api\/v1\//, '');
   return scopes.find(

@@ -21,38 +21,37 @@ import { appendToLog } from '../people/append-to-log.ts';
 import { keyOfId, personKey, type Said } from '../people/observation.ts';
 import { exactJson } from '../service/answers/documented-person.ts';
 import type { Warehouse } from '../db/database.ts';
-import { notLookedAt } from '../late-results/deliveries.ts';
+import { resetToReceived } from '../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../late-results/earlier-phones.ts';
 import type { OpenPerson } from './open-people.ts';
-import { remember } from '../people/lookup-history.ts';
+import { recordLookup } from '../people/lookup-history.ts';
 import { lockSuppressionsShared, withoutIds } from '../privacy/suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** What recording an answer came to: rows by outcome, and its credits. */
+/** Result of recording an answer: number of rows by outcome, and the credits. */
 export interface RecordedAnswer {
   readonly enriched: number;
   readonly notFound: number;
   readonly mismatched: number;
   readonly creditsSettled: Credits;
-  /** Results are still to come. */
+  /** Late results are due. */
   readonly awaiting: boolean;
   /** The service billed more than was reserved for this call. */
   readonly overbilled: boolean;
-  /** False: nothing was changed now, because the attempt was closed before. */
+  /** False: the attempt was closed before, and nothing changed. */
   readonly recordedNow: boolean;
 }
 
 const compress = promisify(gzip);
 
 /**
- * Records an answer in one transaction: the raw body, the people given to their rows by evidence, their contacts, what is
- * remembered of them, and the credits. Six to eight statements for ten people, whoever they are.
+ * Records an answer in one transaction: the raw body, the outcomes of the rows, the log with its projections, the
+ * lookup history and the credits.
  *
- * Recording the same attempt again changes nothing and tells the same: an earlier try may have been committed without our
- * hearing of it. An attempt that was given up as unknown meanwhile is recorded all the same: the answer is the truth,
- * whoever waited. One that the operator has decided stays as decided.
+ * Recording an attempt again changes nothing and returns the same result, because the reply to an earlier commit can be
+ * lost. The answer of an attempt that was marked unknown is recorded too. An operator's decision stays.
  *
- * @param record.people who was asked for, in the order of `details`
+ * @param record.people the requested people, in the order of `details`
  */
 export async function recordAnswer(
   warehouse: Warehouse,
@@ -77,7 +76,7 @@ export async function recordAnswer(
   const { rows: answered, unmatched } = answeredRows(people, alignment, answer);
   const isCredible = answer.creditsProblem !== 'too-large' && isCrediblePrice(answer, people.length);
   const consumed = isCredible ? answer.creditsConsumed : undefined;
-  // Before the transaction: 600 KB take some milliseconds, during which nobody should wait for our locks.
+  // Before the transaction: compressing 600 KB takes some milliseconds, and the transaction holds locks.
   const bodyGzip = await compress(answer.raw, { level: 1 });
   return warehouse.database.transaction().execute(async (transaction) => {
     await lockSuppressionsShared(transaction);
@@ -118,7 +117,7 @@ export async function recordAnswer(
       await sql`
         update attempts set found_ids = ${withoutIds('found_ids', personIds)} where attempt_id = ${attemptId}
       `.execute(transaction);
-    // A body is kept whole or not at all.
+    // A body is kept only if no suppressed person is in it.
     else
       await sql`
         insert into raw_answers (attempt_id, content_type, body_gzip)
@@ -126,14 +125,14 @@ export async function recordAnswer(
       `.execute(transaction);
     const isSkipped = answer.phoneEnrichment?.status === 'skipped';
     const earlier = isSkipped ? await lockEarlierCalls(transaction, attemptId, idsOf(rows)) : [];
-    await lookAgain(transaction, attemptId);
+    await reopenDeliveries(transaction, attemptId);
     await writeQuarantine(transaction, attemptId, alignment, answer.unreadableMatches);
     await writeOutcomes(transaction, attempt, attemptId, rows);
     const others = unmatched.flatMap(({ matchIndex, said }) =>
       suppressedMatches.has(matchIndex) ? [] : [said],
     );
     await appendAnswer(transaction, { ...record, attempt, rows, others });
-    await remember(
+    await recordLookup(
       transaction,
       attempt,
       rows.flatMap((row) => (row.outcome === 'suppressed' ? [] : [{ ...row, outcome: row.outcome }])),
@@ -156,7 +155,7 @@ export async function recordAnswer(
   });
 }
 
-/** A thousand credits a person are beyond every plan: a mistake of the service, which no budget has to hold. */
+/** No plan costs a thousand credits a person: a higher price is an error of the service. */
 const mostCrediblePerPerson = wholeCredits(1_000);
 
 function isCrediblePrice({ creditsConsumed }: AnswerToRecord, asked: number): boolean {
@@ -168,8 +167,8 @@ function idsOf(rows: readonly AnsweredRow[]): string[] {
 }
 
 /**
- * What the answer says about each person, and which rows' contacts they are. A person who was given to no row was paid for
- * as well: a contact that is shown to be that person gets the data.
+ * Appends the observation of each person to the log, and the matches of contacts with these people. A person without a
+ * row was paid for as well: a contact that is shown to be that person gets the data.
  */
 async function appendAnswer(
   transaction: Transaction<Tables>,
@@ -196,7 +195,7 @@ async function appendAnswer(
     transaction,
     answered.asked.service,
     {
-      // Two rows can be one person.
+      // Two rows can have the same person.
       observations: [...new Map([...others, ...found].map((each) => [each.key, each])).values()].map(
         ({ said, key }) => ({
           ...said,
@@ -224,8 +223,8 @@ async function appendAnswer(
 }
 
 /**
- * How many people the service found. An answer may list fewer than it was billed for (short and empty lists are seen), and
- * later results come, and cost, for all of them: whichever says most counts.
+ * Returns how many people the service found: the highest of three figures. An answer may list fewer people than it was
+ * billed for, and late results come, and cost, for all of them.
  */
 function peopleFound(answer: AnswerToRecord, consumed: Credits | undefined, asked: number): number {
   const listed = answer.matches.filter((match) => match !== null).length + answer.unreadableMatches.length;
@@ -233,15 +232,15 @@ function peopleFound(answer: AnswerToRecord, consumed: Credits | undefined, aske
   return Math.min(asked, Math.max(listed, answer.uniqueEnrichedRecords ?? 0, billed));
 }
 
-/** Deliveries that were looked at while the answer seemed lost: now it is known whom they are about. */
-async function lookAgain(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
+/** Reopens deliveries that were read before the answer: now the people of the call are known. */
+async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
-    update webhook_deliveries set ${notLookedAt}
+    update webhook_deliveries set ${resetToReceived}
     where attempt_id = ${attemptId} and status in ('orphaned', 'duplicate') and body is not null
   `.execute(transaction);
 }
 
-/** What is still to come, and what that can cost; undefined where everything is there. */
+/** Returns the late results that are due and their worst case; undefined if none is due. */
 function awaitedOf(
   asked: AskedExtras,
   answer: AnswerToRecord,
@@ -264,8 +263,8 @@ function awaitedOf(
 }
 
 /**
- * Row outcomes and their evidence, and the claims of these rows given up: everybody here has the final word. Where two calls
- * asked for the same person (the answer to the first seemed lost), whichever found them has it.
+ * Writes the outcomes of rows and releases their claims. If two calls asked for the same person, because the answer to
+ * the first seemed lost, `enriched` replaces any other outcome.
  */
 async function writeOutcomes(
   transaction: Transaction<Tables>,
@@ -275,19 +274,36 @@ async function writeOutcomes(
 ): Promise<void> {
   await sql`
     with answered (row_number, outcome, reason, person_id, evidence) as (
-      select * from unnest(${rows.map((row) => row.rowNumber)}::int[], ${rows.map((row) => row.outcome)}::text[],
-        ${rows.map((row) => row.reason)}::text[], ${rows.map((row) => row.fields?.person_id ?? null)}::text[],
-        ${rows.map((row) => row.evidence)}::text[])
+      select *
+      from unnest(
+        ${rows.map((row) => row.rowNumber)}::int[],
+        ${rows.map((row) => row.outcome)}::text[],
+        ${rows.map((row) => row.reason)}::text[],
+        ${rows.map((row) => row.fields?.person_id ?? null)}::text[],
+        ${rows.map((row) => row.evidence)}::text[]
+      )
     ), asked as (
-      update attempt_people p set outcome = a.outcome, person_id = a.person_id, evidence = a.evidence
-      from answered a where p.attempt_id = ${attemptId} and p.row_number = a.row_number
+      update attempt_people p
+      set outcome = a.outcome, person_id = a.person_id, evidence = a.evidence
+      from answered a
+      where p.attempt_id = ${attemptId}
+        and p.row_number = a.row_number
     ), unclaimed as (
-      delete from claims c using answered a where c.run_id = ${attempt.runId} and c.row_number = a.row_number
+      delete from claims c
+      using answered a
+      where c.run_id = ${attempt.runId}
+        and c.row_number = a.row_number
     )
-    update run_rows r set outcome = a.outcome, reason = a.reason
+    update run_rows r
+    set outcome = a.outcome, reason = a.reason
     from answered a
-    where r.run_id = ${attempt.runId} and r.row_number = a.row_number and (r.outcome is null or r.outcome = 'unknown'
-      or (a.outcome = 'enriched' and r.outcome in ('not_found', 'identity_mismatch', 'rejected')))
+    where r.run_id = ${attempt.runId}
+      and r.row_number = a.row_number
+      and (
+        r.outcome is null
+        or r.outcome = 'unknown'
+        or (a.outcome = 'enriched' and r.outcome in ('not_found', 'identity_mismatch', 'rejected'))
+      )
   `.execute(transaction);
 }
 
@@ -304,7 +320,11 @@ async function writeQuarantine(
   if (quarantined.length === 0) return;
   await sql`
     insert into quarantined_people (attempt_id, match_index, reason)
-    select ${attemptId}, * from unnest(${quarantined.map((each) => each.matchIndex)}::int[], ${quarantined.map((each) => each.reason)}::text[])
+    select ${attemptId}, *
+    from unnest(
+      ${quarantined.map((each) => each.matchIndex)}::int[],
+      ${quarantined.map((each) => each.reason)}::text[]
+    )
     on conflict do nothing
   `.execute(transaction);
 }

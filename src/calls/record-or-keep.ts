@@ -11,7 +11,7 @@ import type { OpenPerson } from './open-people.ts';
 import { recordAnswer, type RecordedAnswer } from './record-answer.ts';
 
 /**
- * Records a paid answer of a run's call; where the database refuses it, keeps its body.
+ * Records a paid answer. If the database refuses the answer, its body is kept and the run pauses.
  *
  * @returns what was recorded, or why the run pauses
  */
@@ -42,17 +42,17 @@ export async function recordOrKeep(
 
 const compress = promisify(gzip);
 
-/** Whether the database refuses a paid answer for what is in it, so that recording it again fails again. */
+/** Returns whether the database refuses the content of an answer, so that recording it again fails again. */
 function isRefusedByDatabase(error: unknown): boolean {
   const code = databaseErrorCode(error);
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !isDatabaseAway(error) && !isDatabaseBusy(error);
 }
 
 /**
- * Keeps the body of a paid answer that the database refuses to record. Its call becomes unknown, with the reason: its
- * credits stay held, and its people are not paid for again by themselves.
+ * Keeps the body of a paid answer that the database refuses. The attempt becomes unknown: its credits stay reserved,
+ * and no run pays for its people again by itself.
  *
- * @returns why the run pauses: further answers can be like this one
+ * @returns why the run pauses: the next answers can fail in the same way
  */
 async function keepRefusedAnswer(
   warehouse: Warehouse,
@@ -71,6 +71,8 @@ async function keepRefusedAnswer(
   return {
     type: 'answer.refused-by-database',
     reason: `${reason}: attempt ${attemptId} is unknown, and its body is kept`,
-    next: `read enrichment.raw_answers of the attempt, decide on it (enrich attempts show ${attemptId}), then resume the run`,
+    next:
+      `read the answer in enrichment.raw_answers, settle the attempt (enrich attempts show ${attemptId}), ` +
+      'then resume the run',
   };
 }

@@ -8,31 +8,30 @@ import { ServiceFailure, type FailureType } from '../service/failures/failure.ts
 import { pollWithinLimits, type PollDependencies } from '../late-results/poll-within-limits.ts';
 import { learnRateWindows } from './rate-status.ts';
 
-/** Who the service takes us for, or why that is not known. */
+/** The user of the credential, or why that user is unknown. */
 export type ActingUser =
   { readonly userId: string } | { readonly unknown: ServiceFailure; readonly credentialWorks: boolean };
 
-/** What the service says before a run spends anything. */
+/** State of the service before a run spends credits. */
 export interface ServiceStatus {
   readonly user: ActingUser;
-  /** The limited windows of bulk calls that it has told of, shortest first. */
+  /** The reported windows of bulk calls with a limit, the shortest first. */
   readonly windows: readonly ServiceWindow[];
-  /** Why it does not tell what is used of them; undefined where it did. */
+  /** Why the service does not report the use of its windows; undefined if it does. */
   readonly usageUnknown: ServiceFailure | undefined;
 }
 
-/** A service that is slow to say who a person is may still enrich people. */
+/** A run does not wait longer for the service's status. */
 const patienceMilliseconds = 10_000;
-/** No request has it. */
+/** No request has this id. */
 const unknownRequestId = '0';
 
 /**
- * Asks, before anything is spent and by calls that are free, whether the service takes the credential, whom it acts as,
- * and what is left of its limits; from then on these count. What the service does not offer, or fails at, stops nobody:
- * the first call of the run will tell. That one also tells whether the key may enrich at all, and costs nothing where
- * it may not.
+ * Checks the credential with free calls before a run spends credits, and reads the service's rate windows. The product
+ * obeys these windows from then on. An endpoint that the service does not offer stops no run: the first call shows
+ * whether the key may enrich, and a refused call costs nothing.
  *
- * @param needs.polls results are to come by polls alone: a key that may not poll would pay for what it never gets
+ * @param needs.polls late results come by polls only, so the key must be allowed to poll
  * @throws Problem `service.credential-refused`, `service.scope-missing`
  */
 export async function readServiceStatus(
@@ -48,7 +47,7 @@ export async function readServiceStatus(
 }
 
 /**
- * Asks for the profile, whose 200 confirms the credential; where it says nothing of the credential, for the health.
+ * Reads the profile, which confirms the credential with 200. If it neither confirms nor refuses it, reads the health.
  *
  * @throws Problem `service.credential-refused`
  */
@@ -57,14 +56,14 @@ export async function askActingUser(client: ServiceClient): Promise<ActingUser> 
   try {
     return { userId: (await client.profile(signal)).id };
   } catch (error) {
-    // A 403 of the profile says only that its scope is missing.
+    // A 403 of the profile says only that the key lacks its scope.
     const unknown = failureOf(client, error, 'unauthorized', 'not-sent.no-token');
     const credentialWorks = unknown.httpStatus !== undefined && (await askHealth(client, signal));
     return { unknown, credentialWorks };
   }
 }
 
-/** @returns whether the service says that the credential works; it may say nothing */
+/** Reads the health. @returns whether the service confirms the credential; false if it says neither */
 async function askHealth(client: ServiceClient, signal: AbortSignal): Promise<boolean> {
   try {
     if ((await client.health(signal)).credentialWorks) return true;
@@ -72,10 +71,10 @@ async function askHealth(client: ServiceClient, signal: AbortSignal): Promise<bo
     failureOf(client, error, 'unauthorized', 'forbidden', 'not-sent.no-token');
     return false;
   }
-  throw refused(client, 'the service says that the credential does not work', 'GET /auth/health');
+  throw refused(client, 'the service refuses the credential', 'GET /auth/health');
 }
 
-/** @throws Problem where the failure is the service's word on the credential */
+/** @throws Problem if the failure is a refusal of the credential */
 function failureOf(
   client: ServiceClient,
   error: unknown,
@@ -107,7 +106,7 @@ async function tryPolling(dependencies: PollDependencies): Promise<void> {
   }
 }
 
-/** The general advice for such a failure is about runs that it has paused, and does not fit here. */
+/** Has advice of its own, because the failure's advice is for a run that has begun. */
 function refused(
   { credentialSetting }: ServiceClient,
   what: string,
@@ -116,13 +115,15 @@ function refused(
 ): Problem {
   return new Problem('service.credential-refused', `${what}; nothing was spent`, {
     ...(where !== undefined && { where }),
-    next: `correct ${credentialSetting ?? 'the credential'}, or give the credential its scopes; a key belongs in ENRICHMENT_API_KEY, an OAuth token in ENRICHMENT_ACCESS_TOKEN (or …_FILE, …_COMMAND)`,
+    next:
+      `correct ${credentialSetting ?? 'the credential'}, or give the credential its scopes; set an API key in ` +
+      'ENRICHMENT_API_KEY, and an OAuth token in ENRICHMENT_ACCESS_TOKEN (or …_FILE, …_COMMAND)',
     exitCode: exitCodes.usage,
     cause,
   });
 }
 
-/** In one line each: whom the credential acts as, and what is left of the limits. */
+/** Describes the user of the credential and the calls that are left, in one line each. */
 export function describeServiceStatus({
   user,
   windows,
@@ -131,16 +132,16 @@ export function describeServiceStatus({
   return [describeUser(user), describeLimits(windows, usageUnknown)];
 }
 
-/** Whom the credential acts as, or why that is not known. */
+/** Names the user of the credential, or says why the user is unknown. */
 export function describeUser(user: ActingUser): string {
   return 'userId' in user
     ? `acting as user ${user.userId}`
-    : `whom the credential acts as is not known: ${user.unknown.message}`;
+    : `the user of the credential is unknown: ${user.unknown.message}`;
 }
 
 const windowNames: Readonly<Record<number, string>> = { 60: 'minute', 3_600: 'hour', 86_400: 'day' };
 
-/** What is left of the windows of bulk calls, or why that is not known. */
+/** Describes the calls that are left in the windows of bulk calls, or says why they are unknown. */
 export function describeLimits(
   windows: readonly Pick<ServiceWindow, 'calls' | 'seconds' | 'free'>[],
   unknown: ServiceFailure | undefined,
@@ -149,8 +150,8 @@ export function describeLimits(
     ({ calls, free, seconds }) =>
       `${free} of ${calls} this ${windowNames[seconds] ?? formatDuration(seconds)}`,
   );
-  if (left.length > 0) return `calls that the service has left for bulk enrichment: ${left.join(', ')}`;
+  if (left.length > 0) return `bulk calls left at the service: ${left.join(', ')}`;
   return unknown === undefined
-    ? 'the service tells of no limit for bulk enrichment: RATE_LIMITS is held'
-    : `what is left of the service’s limits is not known yet: ${unknown.message}; RATE_LIMITS is held, and its answers will tell`;
+    ? 'the service reports no limit for bulk calls: RATE_LIMITS applies'
+    : `the service’s limits are unknown until its first answer: ${unknown.message}; RATE_LIMITS applies`;
 }

@@ -10,20 +10,20 @@ import type { AttemptDependencies } from './attempt-call.ts';
 
 /** A batch that an activity begins with, or continues with. */
 export interface OpenBatch {
-  /** Its options leave out what is not asked for about the people of this batch, such as phones that are fresh. */
+  /** Its options leave out what this batch does not need, such as fresh phones. Plans group people by these options. */
   readonly run: RunRecord;
-  /** Whether the run is for the service that this worker asks. */
+  /** Whether the run uses the service of this worker. */
   readonly isOurs: boolean;
-  /** What other workers know it by while it waits. */
+  /** The registration by which other workers see the waiting batch. */
   readonly ready: ReadyBatch;
   /** People without an outcome. Excludes people whom another call or run has answered in the meantime. */
   readonly people: OpenPerson[];
 }
 
 /**
- * Reads what of a batch is still to be asked for, and settles what an execution before this one left: its calls that have no end
- * may have been sent, so they become unknown, and their people are not asked for again. They keep their slots in the rate windows
- * until their deadline: a worker that only lost Temporal may still be sending them.
+ * Reads the open people of a batch and closes what an earlier execution left. Attempts without an end may have been
+ * sent, so they become unknown, and their people are not sent again. These attempts keep their slots until their
+ * deadlines, because a worker that only lost Temporal may still be sending them.
  */
 export async function takeUpBatch(
   dependencies: AttemptDependencies,
@@ -36,11 +36,11 @@ export async function takeUpBatch(
   const isOurs = run.options.service === service || (await adoptService(warehouse, runId, service));
   if (run.options.service !== service) run = await getRun(warehouse, runId);
   const ready = { runId, batch, priority: run.options.priority };
-  // First: the rest takes its time, in which calls that go after this batch would use up what is free.
+  // Registered first, so that calls of lower priority leave a slot free during the following steps.
   await registerWaitingBatch(database, ready);
   for (const attemptId of await readLeftAttempts(database, runId, batch)) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
-    log.warn({ attemptId }, 'a call was left without an end: it is unknown');
+    log.warn({ attemptId }, 'an earlier execution left a call without an end: the attempt is unknown');
   }
   if (run.options.onUnknown === 'retry') await reopenBatch(warehouse, runId, batch);
   await dropOvertakenRows(warehouse, runId, batch, askedBy(run.options));

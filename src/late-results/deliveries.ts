@@ -170,13 +170,13 @@ export async function quarantineDelivery(
 }
 
 /** In SQL, as what `webhook_deliveries` are set to: nothing was made of them yet. */
-export const notLookedAt = sql`status = 'received', reason = null, applied_at = null, subject = null,
+export const resetToReceived = sql`status = 'received', reason = null, applied_at = null, subject = null,
   covers = '{}', brings = '{}', credits = null`;
 
 /** Lets a delivery that had no effect be looked at again, such as by a release that understands more. */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<boolean> {
   const reopened = await sql`
-    update webhook_deliveries set ${notLookedAt} where delivery_id = ${deliveryId} and status in (${anyOf(ineffectiveStatuses)}) and body is not null
+    update webhook_deliveries set ${resetToReceived} where delivery_id = ${deliveryId} and status in (${anyOf(ineffectiveStatuses)}) and body is not null
   `.execute(warehouse.database);
   return Number(reopened.numAffectedRows) > 0;
 }

@@ -21,7 +21,7 @@ export interface LookedUpRow {
  * Remembers, under every key of the row and of the person who came back, that they were asked for. Keys in order, so that
  * two writers wait for one another only one way round; what was asked for earlier never replaces what was asked for later.
  */
-export async function remember(
+export async function recordLookup(
   transaction: Transaction<Tables>,
   attempt: ClosedAttempt,
   rows: readonly LookedUpRow[],

@@ -162,7 +162,7 @@ describe('workers that ask another service than a run was ordered for', () => {
     const resumed = (await system.enrich(['resume', paused.run_id, '--json'], elsewhere())).facts();
     expect(resumed).toMatchObject({
       status: 'paused',
-      reason: expect.stringContaining('has answered for this run'),
+      reason: expect.stringContaining('this run used the service'),
     });
     expect(system.sandbox.log.bill().calls).toBe(before);
     expect((await system.enrich(['resume', paused.run_id, '--json'])).facts()).toMatchObject({

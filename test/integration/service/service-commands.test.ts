@@ -115,7 +115,7 @@ describe('enrich match', () => {
     vi.stubEnv('MAX_CREDITS_PER_DAY', '1000');
     await expect(
       run(matchCommand(), '--id', known.id, '--yes', '--rate-limits', '1/hour'),
-    ).rejects.toMatchObject({ type: 'match.no-place' });
+    ).rejects.toMatchObject({ type: 'match.no-slot' });
     expect(sandbox.log.calls(0)).toHaveLength(calls);
   });
 

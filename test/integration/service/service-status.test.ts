@@ -73,11 +73,11 @@ async function learn(answers: Answers, needs = { polls: false }) {
 }
 
 describe('the service status at the start of a run', () => {
-  it('is whom the credential acts as, and what is left of the limits, by two calls', async () => {
+  it('names the user of the credential and the calls left, by two calls', async () => {
     const { outcome, asked } = await learn({});
     expect(outcome).toEqual([
       'acting as user user-7',
-      'calls that the service has left for bulk enrichment: 400 of 600 this hour',
+      'bulk calls left at the service: 400 of 600 this hour',
     ]);
     expect(asked).toEqual(['/api/v1/users/api_profile', '/api/v1/usage_stats/api_usage_stats']);
   });
@@ -89,9 +89,7 @@ describe('the service status at the start of a run', () => {
       day: { limit: 5_000, consumed: 4_999, left_over: 1 },
     };
     const { outcome } = await learn({ usage: usage(windows) });
-    expect(outcome).toContain(
-      'calls that the service has left for bulk enrichment: 100 of 100 this minute, 1 of 5000 this day',
-    );
+    expect(outcome).toContain('bulk calls left at the service: 100 of 100 this minute, 1 of 5000 this day');
   });
 
   it.each<[string, Answers]>([
@@ -121,8 +119,8 @@ describe('the service status at the start of a run', () => {
       { polls: true },
     );
     expect(outcome).toEqual([
-      expect.stringMatching(/^whom the credential acts as is not known/),
-      expect.stringMatching(/^what is left of the service’s limits is not known yet/),
+      expect.stringMatching(/^the user of the credential is unknown/),
+      expect.stringMatching(/^the service’s limits are unknown until its first answer/),
     ]);
   });
 
