@@ -138,3 +138,26 @@ describe('enrich suppress', () => {
     expect(list.stdout).not.toContain('orbit');
   });
 });
+
+describe('enrich plan', () => {
+  it('leaves no row of the file where it is interrupted; what a killed one left goes with the next command', async () => {
+    const staged = async (): Promise<number> => {
+      const { rows } = await system.warehouse.pool.query<{ rows: number }>(
+        `select count(*)::int as rows from run_rows join runs using (run_id) where run_key like 'plan %'`,
+      );
+      return rows[0]!.rows;
+    };
+    const stopInTheMiddle = async (signal: 'SIGINT' | 'SIGKILL'): Promise<void> => {
+      const planning = system.begin(['plan', system.sample(30_000)]);
+      await expect.poll(staged, { timeout: 60_000, interval: 10 }).toBeGreaterThan(0);
+      planning.kill(signal);
+      await planning.ended;
+    };
+    await stopInTheMiddle('SIGINT');
+    expect(await staged()).toBe(0);
+    await stopInTheMiddle('SIGKILL');
+    expect(await staged()).toBeGreaterThan(0);
+    expect((await system.enrich(['plan', system.sample(5)])).code).toBe(0);
+    expect(await staged()).toBe(0);
+  });
+});

@@ -6,7 +6,8 @@ import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/plan-run.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
-import { discardStagedRows, getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
+import { endPlan, withPlanLock } from '../../runs/left-plans.ts';
+import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { describePlan } from './describe-run.ts';
 import { onInterruption } from '../../dev/interruption.ts';
 import { endChangingLine, print, printJson, showChangingLine, table, tell } from '../terminal/output.ts';
@@ -45,8 +46,16 @@ export async function planExport(session: Planning, spec: SpecifiedRun): Promise
   });
 }
 
-/** Stages an export only to look at who is in it. What was staged is not kept. */
+/** Stages an export only to look at who is in it. What was staged is not kept, nor what a killed command has staged. */
 export async function withStagedExport<Result>(
+  session: Planning,
+  spec: SpecifiedRun,
+  use: (runId: string) => Promise<Result>,
+): Promise<Result> {
+  return withPlanLock(session.warehouse, () => stageAndUse(session, spec, use));
+}
+
+async function stageAndUse<Result>(
   session: Planning,
   spec: SpecifiedRun,
   use: (runId: string) => Promise<Result>,
@@ -74,8 +83,7 @@ export async function withStagedExport<Result>(
     });
   } finally {
     leave();
-    await discardStagedRows(warehouse, run.runId);
-    await setRunStatus(warehouse, run.runId, 'planned', undefined);
+    await endPlan(warehouse, run.runId);
   }
 }
 

@@ -1,0 +1,48 @@
+import { sql } from 'kysely';
+import type { Warehouse } from '../db/database.ts';
+import { isUnfinished, maySpend } from '../db/run-states.ts';
+import { discardStagedRows, setRunStatus } from './runs.ts';
+
+/** Every command that stages an export only to plan it holds this lock, shared, on a connection of its own. */
+const planLock = sql.lit(4_207_311);
+
+/**
+ * Stages and plans under a lock that a killed process loses with its connection. Where no other command holds the lock, every
+ * unfinished plan is one that a killed command has left: its rows are discarded first.
+ */
+export async function withPlanLock<Result>(
+  warehouse: Warehouse,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return warehouse.database.connection().execute(async (connection) => {
+    const alone = await sql<{ alone: boolean }>`select pg_try_advisory_lock(${planLock}) as alone`.execute(
+      connection,
+    );
+    if (alone.rows[0]!.alone) {
+      try {
+        await discardLeftPlans(warehouse);
+      } finally {
+        await sql`select pg_advisory_unlock(${planLock})`.execute(connection);
+      }
+    }
+    await sql`select pg_advisory_lock_shared(${planLock})`.execute(connection);
+    try {
+      return await work();
+    } finally {
+      await sql`select pg_advisory_unlock_shared(${planLock})`.execute(connection);
+    }
+  });
+}
+
+/** Ends a plan that was only to be looked at: its rows are not kept. */
+export async function endPlan(warehouse: Warehouse, runId: string): Promise<void> {
+  await discardStagedRows(warehouse, runId);
+  await setRunStatus(warehouse, runId, 'planned', undefined);
+}
+
+async function discardLeftPlans(warehouse: Warehouse): Promise<void> {
+  const left = await sql<{ run_id: string }>`
+    select run_id from runs where ${isUnfinished} and not (${maySpend})
+  `.execute(warehouse.database);
+  for (const { run_id: runId } of left.rows) await endPlan(warehouse, runId);
+}
