@@ -144,7 +144,7 @@ function sharesOf(
 ): DeliveredShare[] {
   const known = new Set(attempt.foundIds);
   return people.map((person, index) => {
-    const { id, phones, emails, fields } = person;
+    const { id, phones, emails, fields, isPending } = person;
     const own = assigned[index]!.map((contact) => contacts[contact]!.personId);
     const isKnown = id !== undefined && known.has(id);
     return {
@@ -154,6 +154,7 @@ function sharesOf(
       hasPhones: phones.length > 0,
       hasEmails: emails.length > 0,
       fields,
+      isPending,
     };
   });
 }

@@ -37,6 +37,8 @@ export interface LateDependencies extends PollDependencies {
 const deliveriesAtOnce = 50;
 const pollsAtOnce = 20;
 const longestPauseSeconds = 3_600;
+/** A service that asks to be polled at once, again and again, would have the workflow sync every second. */
+const longestHurrySeconds = 30;
 
 /**
  * Syncs late results: applies what lies in the inbox, polls what is due, and applies that. Safe to repeat and to run beside
@@ -140,7 +142,11 @@ async function pollOnce(
     const { answer } = polled;
     switch (answer.state) {
       case 'pending':
-        await postponePoll(warehouse, poll.attemptId, Math.max(1, answer.retryAfterSeconds ?? later));
+        await postponePoll(
+          warehouse,
+          poll.attemptId,
+          Math.max(answer.retryAfterSeconds ?? later, Math.min(later, longestHurrySeconds)),
+        );
         break;
       case 'result':
         await storePolled(warehouse, poll.attemptId, answer.body);

@@ -1,6 +1,7 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { LateResultsStatus } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import { keptByServiceSeconds } from '../domain/late-results/awaited-results.ts';
 import { countUncovered } from '../domain/late-results/delivered-part.ts';
@@ -105,8 +106,8 @@ export async function stopPolling(warehouse: Warehouse, attemptId: string, reaso
 }
 
 /**
- * The service says that nothing comes for a request. Where a part has come all the same the service contradicts itself,
- * and what is missing is waited for.
+ * The service says that nothing comes for a request. Where a part has come all the same, or lies in the inbox, the service
+ * contradicts itself, and what is missing is waited for.
  */
 export async function endAwaitedByPoll(
   warehouse: Warehouse,
@@ -117,6 +118,7 @@ export async function endAwaitedByPoll(
     const attempt = await lockAttempt(transaction, attemptId);
     if (attempt.status !== 'awaiting') return false;
     if ((await readAppliedParts(transaction, attemptId)).length > 0) return true;
+    if (await hasWaiting(transaction, attemptId)) return true;
     await sql`
       update attempts set next_poll_at = null, reason = coalesce(reason, ${reason}) where attempt_id = ${attemptId}
     `.execute(transaction);
@@ -124,6 +126,13 @@ export async function endAwaitedByPoll(
     return false;
   });
   if (hasParts) await stopPolling(warehouse, attemptId, reason);
+}
+
+async function hasWaiting(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
+  const waiting = await sql`
+    select 1 from webhook_deliveries where attempt_id = ${attemptId} and status = 'received' limit 1
+  `.execute(transaction);
+  return waiting.rows.length > 0;
 }
 
 /**

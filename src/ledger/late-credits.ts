@@ -55,7 +55,9 @@ export async function settleLateCredits(
     const settled = parseCredits(money.settled) ?? 0n;
     if (atLeast > settled) await raise(transaction, attemptId, money, settled, atLeast);
   } else if (money.hasAnswer && money.complete) {
-    const known = bill.certain && (answered !== undefined || hasWholePrice);
+    // Bodies that together cost more than a call can cost have most likely stated the price of the whole in each part.
+    const isRepeated = bill.bodies > 1 && atLeast > reserved;
+    const known = bill.certain && !isRepeated && (answered !== undefined || hasWholePrice);
     if (known) await settleWhole(transaction, attemptId, money, atLeast);
     else await leaveUnknown(transaction, attemptId);
   }

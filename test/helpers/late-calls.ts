@@ -175,3 +175,28 @@ export async function backlogOfPolls(warehouse: Warehouse, calls: number): Promi
   ]);
   return call;
 }
+
+/** What is settled and held for a call. */
+export interface Books {
+  readonly status: string;
+  readonly settled: number | null;
+  readonly reserved: number;
+}
+
+export async function booksOf(warehouse: Warehouse, call: PhonesCall): Promise<Books> {
+  const { rows } = await warehouse.pool.query<Books>(
+    `select status, credits_settled::float8 as settled, credits_reserved::float8 as reserved
+     from attempts where attempt_id = $1`,
+    [call.attemptId],
+  );
+  return rows[0]!;
+}
+
+/** The statuses of a call's deliveries, in the order in which they came. */
+export async function deliveryStatuses(warehouse: Warehouse, call: PhonesCall): Promise<string[]> {
+  const { rows } = await warehouse.pool.query<{ status: string }>(
+    'select status from webhook_deliveries where attempt_id = $1 order by received_at',
+    [call.attemptId],
+  );
+  return rows.map(({ status }) => status);
+}

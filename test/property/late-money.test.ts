@@ -63,6 +63,7 @@ function playByRules({ extras, found, listed, answered, sent, bill }: LateCase):
         hasEmails: emails.some(({ isKnown }) => isKnown),
         hasPhones: phones.some(({ isKnown }) => isKnown),
         fields: [...(emails.length > 0 ? ['emails'] : []), ...(phones.length > 0 ? ['phone_numbers'] : [])],
+        isPending: false,
       };
     });
     const kind = results.some((result) => result.kind === 'phone')

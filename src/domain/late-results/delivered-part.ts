@@ -19,6 +19,8 @@ export interface DeliveredShare {
   readonly hasEmails: boolean;
   /** Fields that the body has for the person, empty lists included. */
   readonly fields: readonly string[];
+  /** The body says that the person's results are still being looked for: an empty list is no result. */
+  readonly isPending: boolean;
 }
 
 /** The results that a body is about. An entry is a kind of result and a person: `phone/0`, `waterfall_email/~3f2a`. */
@@ -95,16 +97,19 @@ function openPeople({ ids, unlisted }: CallPeople): number {
 
 /**
  * The kinds of results that a body has for a person: a field with values, and an empty one unless the body names its
- * target fields and not this one.
+ * target fields and not this one, or the person is pending.
  */
 export function spokenKinds(
   person: DeliveredShare,
   body: { readonly kind: 'phones' | 'waterfall'; readonly targetFields: readonly string[] },
 ): LateKind[] {
-  if (body.kind === 'phones') return ['phone'];
+  const hasValues = (kind: LateKind): boolean =>
+    kind === 'waterfall_email' ? person.hasEmails : person.hasPhones;
+  const isSpoken = (kind: LateKind): boolean => !person.isPending || hasValues(kind);
+  if (body.kind === 'phones') return (['phone'] as const).filter(isSpoken);
   const targets = waterfallKinds(body.targetFields);
-  if (person.fields.length === 0) return targets;
+  if (person.fields.length === 0) return targets.filter(isSpoken);
   return waterfallKinds(person.fields).filter(
-    (kind) => targets.includes(kind) || (kind === 'waterfall_email' ? person.hasEmails : person.hasPhones),
+    (kind) => hasValues(kind) || (targets.includes(kind) && !person.isPending),
   );
 }

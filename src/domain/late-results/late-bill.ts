@@ -12,6 +12,8 @@ export interface LateBill {
   readonly credits: Credits;
   /** False where they can have cost more: the call is not settled by itself then. */
   readonly certain: boolean;
+  /** How many bodies have the prices that count. */
+  readonly bodies: number;
 }
 
 /** The results that one or more bodies are about, as bits. */
@@ -51,49 +53,57 @@ export function lateBill(parts: readonly PricedPart[]): LateBill {
     brought |= bits;
     priced.set(bits, max(credits, priced.get(bits) ?? 0n));
   }
-  if (priced.size > mostBodies) return { credits: max(...priced.values()), certain: false };
+  if (priced.size > mostBodies) return { credits: max(...priced.values()), certain: false, bodies: 1 };
   const bySize = [...priced]
     .map(([bits, credits]) => ({ bits, credits }))
     .toSorted((one, other) => sizeOf(one.bits) - sizeOf(other.bits));
-  const bill = billOf(bySize);
-  return { credits: bill.credits, certain: bill.certain && (unpriced & ~brought) === 0n };
+  const wholes: Wholes = new Map();
+  for (const whole of bySize) wholes.set(whole.bits, billOfWhole(whole, setsInside(whole, bySize), wholes));
+  const bill = billOf(bySize, wholes);
+  return { ...bill, certain: bill.certain && (unpriced & ~brought) === 0n };
 }
 
-/** @param sets smaller ones first, each different from the others */
-function billOf(sets: readonly PricedSet[]): LateBill {
-  const largest = sets.filter(
-    ({ bits }) => !sets.some((other) => other.bits !== bits && isIn(bits, other.bits)),
-  );
-  const bills = largest.map((whole) => ({
-    bits: whole.bits,
-    ...billOfWhole(
-      whole,
-      sets.filter(({ bits }) => bits !== whole.bits && isIn(bits, whole.bits)),
-    ),
-  }));
+/** What each set costs with the bodies that bring parts of it. */
+type Wholes = Map<bigint, LateBill>;
+
+/** @param sets each different from the others @param wholes has each of them */
+function billOf(sets: readonly PricedSet[], wholes: Wholes): LateBill {
+  const bills = sets
+    .filter((set) => !sets.some((other) => other.bits !== set.bits && isIn(set.bits, other.bits)))
+    .map(({ bits }) => ({ bits, ...wholes.get(bits)! }));
   return {
-    credits: sumOfDisjoint(bills),
+    ...sumOfDisjoint(bills),
     certain: areDisjoint(bills) && bills.every(({ certain }) => certain),
   };
 }
 
-/** @param inside what bodies bring that are part of it */
-function billOfWhole(whole: PricedSet, inside: readonly PricedSet[]): LateBill {
-  if (inside.length === 0) return { credits: whole.credits, certain: true };
-  const parts = billOf(inside);
-  if (parts.credits <= whole.credits) return { credits: whole.credits, certain: true };
+/** @param inside what bodies bring that are part of it @param wholes has each of them */
+function billOfWhole(whole: PricedSet, inside: readonly PricedSet[], wholes: Wholes): LateBill {
+  const alone = { credits: whole.credits, certain: true, bodies: 1 };
+  if (inside.length === 0) return alone;
+  const parts = billOf(inside, wholes);
+  if (parts.credits <= whole.credits) return alone;
   const together = inside.reduce((bits, part) => bits | part.bits, 0n);
-  return { credits: parts.credits, certain: parts.certain && together === whole.bits };
+  return { ...parts, certain: parts.certain && together === whole.bits };
+}
+
+function setsInside(whole: PricedSet, sets: readonly PricedSet[]): PricedSet[] {
+  return sets.filter(({ bits }) => bits !== whole.bits && isIn(bits, whole.bits));
 }
 
 /** The dearest first, each that has nothing in common with those before it: together they cost at least that. */
-function sumOfDisjoint(sets: readonly PricedSet[]): Credits {
+function sumOfDisjoint(
+  sets: readonly (PricedSet & Pick<LateBill, 'bodies'>)[],
+): Pick<LateBill, 'credits' | 'bodies'> {
   let taken = 0n;
-  let sum = 0n;
-  for (const { bits, credits } of sets.toSorted((one, other) => Number(other.credits - one.credits))) {
-    if ((taken & bits) !== 0n) continue;
+  const sum = { credits: 0n, bodies: 0 };
+  for (const { bits, credits, bodies } of sets.toSorted((one, other) =>
+    Number(other.credits - one.credits),
+  )) {
+    if (credits === 0n || (taken & bits) !== 0n) continue;
     taken |= bits;
-    sum += credits;
+    sum.credits += credits;
+    sum.bodies += bodies;
   }
   return sum;
 }

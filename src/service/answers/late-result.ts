@@ -31,6 +31,8 @@ export interface DeliveredPerson {
   readonly emails: readonly DeliveredEmail[];
   /** Which of `emails` and `phone_numbers` the body has for this person, empty lists included. */
   readonly fields: readonly string[];
+  /** By the status of the person or of the body, what is missing is still to come. */
+  readonly isPending: boolean;
 }
 
 export interface DeliveredEmail {
@@ -57,16 +59,21 @@ const emailSchema = z.looseObject({ email: z.string(), email_status_cd: text, em
 
 const personSchema = z.looseObject({
   id: described(z.union([z.string(), z.int().transform(String)])),
+  status: text,
   phone_numbers: list<unknown>(),
   emails: list<unknown>(),
   waterfall: map<unknown>(),
 });
 
 const bodySchema = z.looseObject({
+  status: text,
   missing_records: whole,
   target_fields: list<unknown>(),
   people: z.array(z.unknown()),
 });
+
+/** The enumeration is open: whatever else a status says, the results are there. */
+const pendingStatus = /^(?:pending|queued|waiting|started|running|processing|in[ _-]?progress)/i;
 
 /** A call asks for ten people; these limits bound the work for a body. */
 const mostPeople = 1_000;
@@ -92,6 +99,7 @@ export function readLateResult(body: Buffer): LateResult | undefined {
     members.has('target_fields') ||
     members.has('records_enriched') ||
     people.some((person) => 'waterfall' in person || 'emails' in person);
+  const isPending = (status: string | null | undefined): boolean => pendingStatus.test(status ?? '');
   return {
     kind: waterfall ? 'waterfall' : 'phones',
     requestId: readRequestId(members.get('request_id')),
@@ -102,6 +110,7 @@ export function readLateResult(body: Buffer): LateResult | undefined {
       fields: ['emails', 'phone_numbers'].filter(
         (field) => Array.isArray(person[field]) || (person.waterfall ?? {})[field] !== undefined,
       ),
+      isPending: isPending(person.status) || isPending(parsed.data.status),
     })),
     unreadablePeople: parsed.data.people.length - people.length,
     creditsConsumed: credits,

@@ -2,15 +2,21 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
 import { storeDelivery, storePolled } from '../../../src/late-results/deliveries.ts';
+import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import {
+  booksOf,
   callWithPhones,
   deliverTo,
+  deliveryStatuses,
   drainCall,
   phonesBody as body,
   recordPhonesAnswer,
+  storeFor,
+  type Books,
   type PhonesCall as Call,
 } from '../../helpers/late-calls.ts';
 
@@ -28,11 +34,7 @@ const answer = (call: Call, matches?: readonly (0 | 1)[], credits?: number): Pro
 const deliver = (call: Call, content: Buffer): Promise<void> => deliverTo(warehouse, call, content);
 const drain = (call: Call): Promise<void> => drainCall(warehouse, call);
 
-async function books(call: Call): Promise<{ status: string; settled: number | null; reserved: number }> {
-  const { rows } = await warehouse.pool.query<{ status: string; settled: number | null; reserved: number }>(
-    `select status, credits_settled::float8 as settled, credits_reserved::float8 as reserved from attempts where attempt_id = $1`,
-    [call.attemptId],
-  );
+async function books(call: Call): Promise<Books> {
   const wrong = await warehouse.pool.query(
     `select b.budget_id from budgets b join attempts a on b.budget_id = any(a.budget_ids)
      group by b.budget_id, b.settled, b.reserved
@@ -40,16 +42,10 @@ async function books(call: Call): Promise<{ status: string; settled: number | nu
        or b.reserved <> coalesce(sum(a.credits_reserved) filter (where a.credits_settled is null), 0)`,
   );
   expect(wrong.rows).toEqual([]);
-  return rows[0]!;
+  return booksOf(warehouse, call);
 }
 
-async function deliveries(call: Call): Promise<string[]> {
-  const { rows } = await warehouse.pool.query<{ status: string }>(
-    'select status from webhook_deliveries where attempt_id = $1 order by received_at',
-    [call.attemptId],
-  );
-  return rows.map((row) => row.status);
-}
+const deliveries = (call: Call): Promise<string[]> => deliveryStatuses(warehouse, call);
 
 describe('the results of a request in several bodies', () => {
   it('are waited for until everybody who was found is named', async () => {
@@ -197,4 +193,47 @@ it('deliveries of one request that are applied at once by several drains take ef
   await Promise.all(Array.from({ length: 5 }, () => drain(call)));
   expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
   expect((await deliveries(call)).filter((status) => status === 'applied')).toHaveLength(4);
+});
+
+describe('a delivery and the answer of its call at the same moment', () => {
+  /** How many statements wait for a lock. */
+  async function waiters(): Promise<number> {
+    const { rows } = await warehouse.pool.query<{ waiters: number }>(
+      `select count(*)::int as waiters from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows[0]!.waiters;
+  }
+
+  it.each(['answer', 'delivery'])('take effect once, whichever is first: the %s', async (first) => {
+    const call = await callInFlight();
+    await storeFor(warehouse, call, body(call.ids, 24));
+    const { rows } = await warehouse.pool.query<{ delivery_id: string }>(
+      'select delivery_id from webhook_deliveries where attempt_id = $1',
+      [call.attemptId],
+    );
+    const apply = (): Promise<unknown> =>
+      applyLateResult(
+        warehouse,
+        { deliveryId: rows[0]!.delivery_id, attemptId: call.attemptId, origin: 'webhook' },
+        readLateResult(body(call.ids, 24)),
+      );
+    // Both wait for the call's row, in the order in which they came: PostgreSQL serves waiting statements in that order.
+    const blocker = await warehouse.pool.connect();
+    await blocker.query('begin');
+    await blocker.query('select 1 from attempts where attempt_id = $1 for update', [call.attemptId]);
+    const works = first === 'answer' ? [() => answer(call), apply] : [apply, () => answer(call)];
+    const running: Promise<unknown>[] = [];
+    for (const work of works) {
+      running.push(work());
+      await expect.poll(waiters, { timeout: 20_000, interval: 10 }).toBe(running.length);
+    }
+    await blocker.query('commit');
+    blocker.release();
+    await Promise.all(running);
+    expect(await deliveries(call)).toEqual([first === 'answer' ? 'applied' : 'received']);
+    await drain(call);
+    expect(await deliveries(call)).toEqual(['applied']);
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
 });

@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { settleByLastPoll } from '../../../src/late-results/late-polls.ts';
+import { endAwaitedByPoll, settleByLastPoll } from '../../../src/late-results/late-polls.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { storePolled } from '../../../src/late-results/deliveries.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import {
+  booksOf,
   callWithPhones,
   deliverTo,
+  deliveryStatuses,
   drainCall,
   phonesBody,
   recordPhonesAnswer,
+  storeFor,
+  type Books,
   type LateExtras,
   type PhonesCall,
 } from '../../helpers/late-calls.ts';
@@ -32,28 +36,8 @@ async function answeredCall(extras?: LateExtras, credits: number | null = 3): Pr
   return call;
 }
 
-interface Books {
-  readonly status: string;
-  readonly settled: number | null;
-  readonly reserved: number;
-}
-
-async function books(call: PhonesCall): Promise<Books> {
-  const { rows } = await warehouse.pool.query<Books>(
-    `select status, credits_settled::float8 as settled, credits_reserved::float8 as reserved
-     from attempts where attempt_id = $1`,
-    [call.attemptId],
-  );
-  return rows[0]!;
-}
-
-async function statuses(call: PhonesCall): Promise<string[]> {
-  const { rows } = await warehouse.pool.query<{ status: string }>(
-    'select status from webhook_deliveries where attempt_id = $1 order by received_at',
-    [call.attemptId],
-  );
-  return rows.map(({ status }) => status);
-}
+const books = (call: PhonesCall): Promise<Books> => booksOf(warehouse, call);
+const statuses = (call: PhonesCall): Promise<string[]> => deliveryStatuses(warehouse, call);
 
 async function phonesOf(call: PhonesCall): Promise<number> {
   const { rows } = await warehouse.pool.query(
@@ -152,6 +136,23 @@ describe('a whole after its parts', () => {
 });
 
 describe('a part', () => {
+  it.each(['person', 'body'])('whose %s is pending says nothing of people without numbers', async (what) => {
+    const call = await answeredCall();
+    const status = 'in_progress';
+    const people = call.ids.map((id) => ({ id, phone_numbers: [], ...(what === 'person' && { status }) }));
+    await deliver(call, { credits_consumed: 0, people, ...(what === 'body' && { status }) });
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+    await deliver(call, phonesBody(call.ids, 24));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  });
+
+  it('that states the price of the whole in each body leaves the credits held, and pauses the run', async () => {
+    const call = await answeredCall();
+    for (const id of call.ids) await deliver(call, phonesBody([id], 24));
+    expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
+    expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'paused' });
+  });
+
   it('that counts the rest as missing says nothing about the rest', async () => {
     const call = await answeredCall();
     for (const [index, id] of call.ids.entries()) {
@@ -229,6 +230,20 @@ describe('a genuine token', () => {
     await warehouse.pool.query(`${age} where run_id = $1`, [call.runId]);
     await deliver(call, phonesBody(call.ids, 24));
     expect(await statuses(call)).toEqual([]);
+  });
+});
+
+describe('a poll that says that nothing came', () => {
+  it.each([
+    ['settles a request of which nothing has arrived', false, { status: 'settled', settled: 3 }],
+    ['settles no request with a delivery in the inbox', true, { status: 'awaiting', settled: null }],
+  ])('%s', async (_, isDelivered, expected) => {
+    const call = await answeredCall();
+    if (isDelivered) await storeFor(warehouse, call, phonesBody(call.ids, 24));
+    await endAwaitedByPoll(warehouse, call.attemptId, 'nothing came: failed');
+    expect(await books(call)).toMatchObject(expected);
+    await drainCall(warehouse, call);
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: isDelivered ? 27 : 3 });
   });
 });
 

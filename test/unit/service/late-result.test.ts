@@ -44,8 +44,9 @@ describe('the body of a native phone reveal', () => {
           ],
           emails: [],
           fields: ['phone_numbers'],
+          isPending: false,
         },
-        { id: 'p2', phones: [], emails: [], fields: ['phone_numbers'] },
+        { id: 'p2', phones: [], emails: [], fields: ['phone_numbers'], isPending: false },
       ],
       unreadablePeople: 0,
       creditsConsumed: 8_000_000n,
@@ -53,6 +54,21 @@ describe('the body of a native phone reveal', () => {
       missing: 1,
       targetFields: [],
     });
+  });
+
+  it.each([
+    ['pending', true],
+    ['in_progress', true],
+    ['Processing', true],
+    ['success', false],
+    ['pending_manual_fulfillment', true],
+    ['unheard of', false],
+    [null, false],
+    [7, false],
+  ])('of the status %s is still looked for: %s', (status, isPending) => {
+    const person = { id: 'p1', phone_numbers: [] };
+    expect(read({ people: [{ ...person, status }] })?.people[0]?.isPending).toBe(isPending);
+    expect(read({ status, people: [person] })?.people[0]?.isPending).toBe(isPending);
   });
 
   it('may name the fields of a phone as the interface document does', () => {
