@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { callTaskQueues, controlTaskQueue, workflowTypes, type RunInput } from '../../src/contract.ts';
 import { workflowIsolate } from '../../src/temporal/workflow-isolate.ts';
 import { recordHistories } from './histories.ts';
@@ -11,9 +11,15 @@ import { sharedWorkflowBundle } from './workflow-bundle.ts';
 /** A real Temporal server with the workflows, in which runs are played against scripted activities. */
 export class Stage {
   readonly temporal: TestTemporal;
+  readonly #bundle: NonNullable<WorkerOptions['workflowBundle']>;
 
-  constructor(temporal: TestTemporal) {
+  /** @param bundle of the workflows; the one that the workflow tests share unless said */
+  constructor(
+    temporal: TestTemporal,
+    bundle = sharedWorkflowBundle() as NonNullable<WorkerOptions['workflowBundle']>,
+  ) {
     this.temporal = temporal;
+    this.#bundle = bundle;
   }
 
   static async open(): Promise<Stage> {
@@ -30,7 +36,7 @@ export class Stage {
     const control = await Worker.create({
       connection,
       namespace,
-      workflowBundle: sharedWorkflowBundle(),
+      workflowBundle: this.#bundle,
       ...workflowIsolate,
       taskQueue: controlTaskQueue,
       activities,
@@ -75,7 +81,7 @@ export class Stage {
     const worker = await Worker.create({
       connection,
       namespace,
-      workflowBundle: sharedWorkflowBundle(),
+      workflowBundle: this.#bundle,
       ...workflowIsolate,
       taskQueue: 'nobody asks',
     });

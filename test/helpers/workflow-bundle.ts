@@ -1,5 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, type WorkflowBundle, type WorkflowBundlePath } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  type BundleOptions,
+  type WorkflowBundle,
+  type WorkflowBundlePath,
+} from '@temporalio/worker';
 import { inject } from 'vitest';
 import { compiledModule } from './compiled.ts';
 
@@ -15,16 +20,16 @@ export const encodedFailures = () => ({
  * Bundles workflows as a worker does.
  *
  * @param path from this folder; the product's own unless said
- * @param converter as workers that encrypt have it
+ * @param more a failure converter as workers that encrypt have it, or interceptors of a test
  */
 export function bundleWorkflows(
   path = '../../workflows/index.ts',
-  converter: { readonly failureConverterPath?: string } = {},
+  more: Pick<BundleOptions, 'failureConverterPath' | 'workflowInterceptorModules'> = {},
 ): Promise<WorkflowBundle> {
   return bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL(path, import.meta.url)),
     logger: silentLogger,
-    ...converter,
+    ...more,
   });
 }
 
