@@ -1,5 +1,3 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
 import { counted } from '../../domain/text/counted.ts';
@@ -8,6 +6,7 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 import { exportContacts, exportedColumns, type ExportedColumn } from '../../export/export-contacts.ts';
 import { getRun } from '../../runs/runs.ts';
 import { writeCrmImport, type CrmImportFlags } from '../export/write-crm-import.ts';
+import { writeWholeFile } from '../export/write-whole-file.ts';
 import { tell } from '../terminal/output.ts';
 import { unlessReadEnough } from '../terminal/write-lines.ts';
 import { withWarehouse } from '../session/session.ts';
@@ -57,30 +56,11 @@ Examples:
         return exportContacts(warehouse, { source, runId, since }, columns, (rows) =>
           options.output === undefined
             ? pipeline(rows, process.stdout, { end: false }).catch(unlessReadEnough)
-            : writeWhole(rows, options.output),
+            : writeWholeFile(rows, options.output),
         );
       });
       if (contacts !== undefined) tell(counted(contacts, 'contact'));
     });
-}
-
-/**
- * Written under another name and renamed, so that the file is complete; readable for this user only (personal data).
- */
-async function writeWhole(rows: NodeJS.ReadableStream, path: string): Promise<void> {
-  const partial = `${path}.partial`;
-  try {
-    await pipeline(rows, createWriteStream(partial, { mode: 0o600 }));
-    await rename(partial, path);
-  } catch (error) {
-    await rm(partial, { force: true });
-    if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
-    throw new Problem('output.unwritable', `the file cannot be written (${String(error.code)})`, {
-      where: path,
-      next: 'name a file in a folder that exists and may be written',
-      cause: error,
-    });
-  }
 }
 
 function columnsOf(text: string | undefined): readonly ExportedColumn[] {

@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process';
+import { lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, describe, expect, it } from 'vitest';
+import { writeWholeFile } from '../../../src/cli/export/write-whole-file.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'enrich-whole-file-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('writeWholeFile()', () => {
+  it('replaces an earlier file and leaves nothing beside it', async () => {
+    const path = join(folder, 'contacts.csv');
+    writeFileSync(path, 'old');
+    await writeWholeFile(Readable.from(['new']), path);
+    expect(readFileSync(path, 'utf8')).toBe('new');
+    expect(readdirSync(folder)).toEqual(['contacts.csv']);
+  });
+
+  it('writes into a pipe or device without replacing it', async () => {
+    const path = join(folder, 'pipe');
+    execFileSync('mkfifo', [path]);
+    const [read] = await Promise.all([readFile(path, 'utf8'), writeWholeFile(Readable.from(['rows']), path)]);
+    expect(read).toBe('rows');
+    expect(lstatSync(path).isFIFO()).toBe(true);
+  });
+
+  it('names the path when its folder does not exist', async () => {
+    const path = join(folder, 'missing', 'contacts.csv');
+    await expect(writeWholeFile(Readable.from(['rows']), path)).rejects.toMatchObject({
+      type: 'output.unwritable',
+      where: path,
+    });
+  });
+});
