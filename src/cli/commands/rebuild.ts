@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { counted } from '../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
+import { readAnswersAgain } from '../../calls/read-answers-again.ts';
 import { rebuild } from '../../people/rebuild.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
@@ -11,24 +12,55 @@ import { print, printJson } from '../terminal/output.ts';
 export function rebuildCommand(): Command {
   return withSettings(new Command('rebuild'))
     .description('Compute people, companies and contacts anew from the stored answers.')
+    .option(
+      '--from-answers',
+      'first read the stored answers and deliveries again, after a release that reads more fields',
+    )
     .option('--check', 'only compare, and exit with 1 where something differs')
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',
       `
+--from-answers changes observations that this release reads otherwise; bodies that retention removed stay as they were read.
 It runs beside workers, makes no call and costs nothing. It can be stopped at any time and given again.
 
 Examples:
   enrich rebuild --check
-  enrich rebuild`,
+  enrich rebuild
+  enrich rebuild --from-answers`,
     )
-    .action(async (options: { check?: boolean; json?: boolean }) => {
+    .action(async (options: { check?: boolean; fromAnswers?: boolean; json?: boolean }) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const check = options.check === true;
-        const figures = await rebuild(warehouse, { check, signal: stopAfterBatch() });
+        const signal = stopAfterBatch();
+        if (check && options.fromAnswers === true)
+          throw new Problem(
+            'option.conflict',
+            '--check only compares, and --from-answers changes observations',
+            {
+              where: 'enrich rebuild',
+              next: 'give one of the two',
+              exitCode: exitCodes.usage,
+            },
+          );
+        const read = options.fromAnswers === true ? await readAnswersAgain(warehouse, signal) : undefined;
+        const figures = await rebuild(warehouse, { check, signal });
         const { people, contacts, differing, differences, complete } = figures;
-        if (options.json === true) printJson({ check, people, contacts, differences, differing, complete });
+        if (options.json === true)
+          printJson({
+            check,
+            ...(read && { bodies: read.bodies, observations_changed: read.changed }),
+            people,
+            contacts,
+            differences,
+            differing,
+            complete,
+          });
         else {
+          if (read)
+            print(
+              `${counted(read.bodies, 'stored body', 'stored bodies')} read: ${counted(read.changed, 'observation')} changed`,
+            );
           const what = `${counted(people, 'person', 'people')} and ${counted(contacts, 'contact')}`;
           print(`${what}: ${counted(differences, 'difference')}${check ? '' : ', corrected'}`);
           for (const key of differing) print(`  ${key}`);

@@ -1,0 +1,151 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { sql, type Kysely } from 'kysely';
+import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
+import { contentOf } from '../late-results/delivery-content.ts';
+import { keyOfId, saidByAnswer, saidByLateResult, type Said } from '../people/observation.ts';
+import { rewriteObservations } from '../people/rewrite-observations.ts';
+import { lockSuppressionsShared } from '../privacy/suppressions.ts';
+import { readBulkAnswer } from '../service/answers/bulk-answer.ts';
+import { documentedPerson, exactJson, readExactMatches } from '../service/answers/documented-person.ts';
+import { operations } from '../service/endpoints.ts';
+import { ServiceFailure } from '../service/failures/failure.ts';
+
+/** What reading stored bodies again came to. */
+export interface ReadAgainFigures {
+  readonly bodies: number;
+  /** Observations that say something else than before. */
+  readonly changed: number;
+  /** False: stopped before every body was read. */
+  readonly complete: boolean;
+}
+
+type Kind = 'answer' | 'phones' | 'waterfall';
+
+interface StoredBody {
+  /** Of the attempt or the delivery. */
+  readonly id: string;
+  readonly service: string;
+  readonly body: Buffer;
+  readonly encoding: string | null;
+}
+
+/** What a body says of each person, by id. */
+type Sayings = ReadonlyMap<string, (kind: Kind) => Said>;
+
+/** An answer is up to 1 MB. */
+const bodiesPerBatch = 20;
+
+const decompress = promisify(gunzip);
+
+/**
+ * Reads the stored bodies of answers and deliveries again into the observations that came from them, for a release that
+ * reads more fields. Makes no call. Reading again changes nothing. People without an id, and bodies that retention or an
+ * erasure has removed, stay as they are.
+ *
+ * @param signal ends it between two batches
+ */
+export async function readAnswersAgain(warehouse: Warehouse, signal: AbortSignal): Promise<ReadAgainFigures> {
+  let [bodies, changed] = [0, 0];
+  for (const source of [
+    { column: 'attempt_id', next: answersAfter, read: readAnswer },
+    { column: 'delivery_id', next: deliveriesAfter, read: readDelivery },
+  ]) {
+    for (let after: string | undefined = ''; after !== undefined;) {
+      if (signal.aborted) return { bodies, changed, complete: false };
+      const stored: readonly StoredBody[] = await source.next(warehouse.database, after);
+      for (const each of stored)
+        changed += await rewrite(warehouse, source.column, each, await source.read(each));
+      bodies += stored.length;
+      after = stored.length < bodiesPerBatch ? undefined : stored.at(-1)!.id;
+    }
+  }
+  return { bodies, changed, complete: true };
+}
+
+async function answersAfter(database: Kysely<Tables>, after: string): Promise<readonly StoredBody[]> {
+  const { rows } = await sql<StoredBody>`
+    select b.attempt_id as id, r.options ->> 'service' as service, b.body_gzip as body, null as encoding
+    from raw_answers b
+    join attempts a using (attempt_id)
+    join runs r using (run_id)
+    where b.attempt_id > ${after}
+    order by b.attempt_id
+    limit ${bodiesPerBatch}
+  `.execute(database);
+  return rows;
+}
+
+async function deliveriesAfter(database: Kysely<Tables>, after: string): Promise<readonly StoredBody[]> {
+  const { rows } = await sql<StoredBody>`
+    select d.delivery_id as id, r.options ->> 'service' as service, d.body, d.content_encoding as encoding
+    from webhook_deliveries d
+    join runs r using (run_id)
+    where d.delivery_id > ${after} and d.status = 'applied' and d.body is not null
+    order by d.delivery_id
+    limit ${bodiesPerBatch}
+  `.execute(database);
+  return rows;
+}
+
+/** Nothing where the body is no answer: it was kept although it could not be read. */
+async function readAnswer({ body }: StoredBody): Promise<Sayings> {
+  const raw = await decompress(body);
+  const exact = readExactMatches(raw);
+  try {
+    const answer = { status: 200, headers: {}, body: raw, receivedAt: 0 };
+    const { matches, waterfall } = readBulkAnswer(answer, operations.bulkMatch);
+    return new Map(
+      matches.flatMap((person, index): [string, () => Said][] => {
+        if (person === null) return [];
+        const element = exact?.[index];
+        const documented = documentedPerson(
+          typeof element === 'object' && element !== null ? element : person,
+        );
+        const said = saidByAnswer(person, documented, waterfall);
+        return said.person_id === null ? [] : [[said.person_id, () => said]];
+      }),
+    );
+  } catch (error) {
+    if (error instanceof ServiceFailure) return new Map();
+    throw error;
+  }
+}
+
+async function readDelivery({ body, encoding }: StoredBody): Promise<Sayings> {
+  const content = await contentOf({ body, contentEncoding: encoding });
+  return new Map(
+    (content?.people ?? []).flatMap((person): [string, (kind: Kind) => Said][] => {
+      const { id } = person;
+      if (id === undefined) return [];
+      return [[id, (kind) => saidByLateResult(id, kind === 'phones' ? 'phones' : 'waterfall', person)]];
+    }),
+  );
+}
+
+async function rewrite(
+  { database }: Warehouse,
+  column: string,
+  { id, service }: StoredBody,
+  sayings: Sayings,
+): Promise<number> {
+  if (sayings.size === 0) return 0;
+  return database.transaction().execute(async (transaction) => {
+    await lockSuppressionsShared(transaction);
+    const { rows } = await sql<{ observationId: string; personKey: string; personId: string; kind: Kind }>`
+      select observation_id as "observationId", person_key as "personKey", person_id as "personId", kind
+      from observations
+      where service = ${service}
+        and person_key = any(${[...sayings.keys()].map((personId) => keyOfId(personId))}::text[])
+        and ${sql.ref(column)} = ${id}
+        and (kind = 'answer') = ${column === 'attempt_id'}
+        and kind <> 'reused'
+    `.execute(transaction);
+    const entries = rows.flatMap(({ personId, kind, ...row }) => {
+      const said = sayings.get(personId)?.(kind);
+      return said ? [{ ...row, said }] : [];
+    });
+    return rewriteObservations(transaction, service, entries, exactJson);
+  });
+}

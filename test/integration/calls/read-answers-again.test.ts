@@ -1,0 +1,49 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readAnswersAgain } from '../../../src/calls/read-answers-again.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer } from '../../helpers/late-calls.ts';
+
+let warehouse: TestWarehouse;
+const { signal } = new AbortController();
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+it('readAnswersAgain() fills observations from stored bodies, once, and leaves those without a body', async () => {
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  const [first] = call.people;
+  // An earlier release read no titles and no phones.
+  const { email, firstName, lastName } = first!.identity;
+  const person = {
+    id: call.ids[0],
+    first_name: firstName,
+    last_name: lastName,
+    email,
+    title: 'Head of Gears',
+  };
+  const body = JSON.stringify({ credits_consumed: 3, matches: [person] });
+  await warehouse.pool.query('update raw_answers set body_gzip = $2 where attempt_id = $1', [
+    call.attemptId,
+    gzipSync(body),
+  ]);
+  await warehouse.pool.query(`update observations set facts = '{}' where kind = 'phones'`);
+  await warehouse.pool.query(`select project('test', array['person:' || $1], '{}', '{}')`, [call.ids[0]]);
+
+  expect(await readAnswersAgain(warehouse, signal)).toEqual({ bodies: 2, changed: 4, complete: true });
+  const { rows } = await warehouse.pool.query(
+    'select title, phone from enriched_contacts where run_id = $1 order by row_number',
+    [call.runId],
+  );
+  expect(rows).toEqual([
+    { title: 'Head of Gears', phone: '+14155550100' },
+    { title: null, phone: '+14155550101' },
+    { title: null, phone: '+14155550102' },
+  ]);
+  expect(await readAnswersAgain(warehouse, signal)).toMatchObject({ changed: 0 });
+});
