@@ -22,6 +22,7 @@ export const loaders: ReadonlyMap<string, () => Promise<Command>> = new Map<stri
   ['schedule', async () => (await import('./commands/schedule.ts')).scheduleCommand()],
   ['changes', async () => (await import('./commands/changes.ts')).changesCommand()],
   ['export', async () => (await import('./commands/export.ts')).exportCommand()],
+  ['sql', async () => (await import('./commands/sql.ts')).sqlCommand()],
   ['suppress', async () => (await import('./commands/suppress.ts')).suppressCommand()],
   ['rebuild', async () => (await import('./commands/rebuild.ts')).rebuildCommand()],
   ['undo', async () => (await import('./commands/undo.ts')).undoCommand()],

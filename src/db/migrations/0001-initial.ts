@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { comments } from './initial/comments.ts';
 import { lateResultTables } from './initial/late-results.ts';
 import { ledgerTables } from './initial/ledger.ts';
 import { notificationTables } from './initial/notifications.ts';
@@ -23,6 +24,7 @@ export async function up(database: Kysely<never>): Promise<void> {
     ...peopleHistory,
     ...privacyTables,
     ...notificationTables,
+    ...comments,
   ];
   for (const statement of statements) await sql.raw(statement).execute(database);
 }

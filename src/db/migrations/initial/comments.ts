@@ -1,0 +1,127 @@
+import { columnComments } from './column-comments.ts';
+
+/** What columns mean that have one meaning in every table. */
+const common: Readonly<Record<string, string>> = {
+  run_id: 'Run of `runs`',
+  attempt_id: 'Call of `attempts`',
+  delivery_id: 'Delivery of `webhook_deliveries`; null: the answer of the call',
+  row_number: 'Record of the file, from 1, header excluded',
+  source: 'CRM or --source that the contact belongs to',
+  contact_id: 'Record id of the CRM, or a stable key of the identity',
+  service: 'Service that was asked',
+  person_key: 'Key of the person in the log; the id of the service, or the row of a person without one',
+  person_id: 'Id of the person at the service',
+  observation_id: 'Entry of `observations` that said it',
+  organization_key: 'Key of the company: its id, otherwise its domain, otherwise its name',
+  organization_id: 'Id of the company at the service',
+  outcome: 'Result of the row; docs/outcomes.md',
+  reason: 'Why, in words',
+  evidence: 'By what the decision was made',
+  status: 'State; docs/warehouse.md',
+  asked: 'Whether a call asked for this contact',
+  asked_at: 'When the service was asked',
+  recorded_at: 'When it was written',
+  enriched_at: 'When the newest answer was asked for',
+  field_group: 'Group of fields, named after its first column',
+  value: 'Columns of the group and their values',
+  position: 'Place in the list of the service, from 0',
+  first_name: 'First name',
+  last_name: 'Last name',
+  name: 'Full name',
+  email: 'Work address; placeholders are left out',
+  email_status: 'What the service says of the address, such as verified',
+  title: 'Job title',
+  headline: 'Headline of the profile',
+  seniority: 'Level of the job',
+  departments: 'Departments of the job',
+  subdepartments: 'Parts of the departments',
+  functions: 'Functions of the job',
+  city: 'City',
+  state: 'State or region',
+  country: 'Country',
+  organization_name: 'Name of the employer',
+  organization_domain: 'Domain of the employer',
+  organization_industry: 'Industry of the employer',
+  organization_employees: 'Number of people that the employer has',
+  phone: 'Number to call first; docs/late-results.md',
+  linkedin_url: 'Profile as the service has it',
+  profile_url: 'Profile in the normalised form that identifies the person',
+  photo_url: 'Picture of the profile',
+  microblog_url: 'Profile at the microblog',
+  codehost_url: 'Profile at the code host',
+  socialnet_url: 'Profile at the social network',
+  identity_keys: 'Keys that identify this person and nobody else',
+  match_id: 'Decision of `contact_matches`',
+  kind: 'Kind of the entry',
+  started_at: 'When it began',
+  budget_id: 'Budget, such as run:…, day:2026-11-21 or month:2026-11 (UTC)',
+  credits_limit: 'Limit in credits; null: none',
+  scope: 'Calls that are counted together',
+};
+
+const tables: Readonly<Record<string, string>> = {
+  runs: 'One enrichment of one file',
+  run_rows: 'One record of the file of a run, with its outcome',
+  run_people: 'Rows of a run that are asked for, in order',
+  attempts: 'One bulk call: what was held and what it cost',
+  attempt_people: 'One person of a call, and what became of the row',
+  quarantined_people: 'People of an answer who were given to no row',
+  webhook_deliveries: 'One delivery or poll, as it came',
+  budgets: 'Limit, reserved and settled credits of a run, day or month',
+  default_budgets: 'Limits of days and months that were set by command',
+  budget_changes: 'One change of a limit',
+  budget_alarms: 'One threshold of a limit that was crossed',
+  credit_statements: 'Credit usage as the service states it, before and after runs',
+  rate_scopes: 'Calls that are counted together, and whether they wait',
+  rate_calls: 'Slots of rate windows that are taken',
+  rate_reports: 'What the service said of its rate windows',
+  enriched_contacts: 'What is known about each CRM contact now',
+  person_emails: 'All addresses of each person',
+  person_phones: 'All phones of each person, with the delivery that brought them',
+  employment_history: 'All jobs of each person',
+  suppression_entries: 'People and domains that are never asked for, as hashes',
+  erasures: 'One erasure: when, by whom and how much; not of whom',
+};
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+const rows = [
+  ...Object.entries(columnComments).flatMap(([table, columns]) =>
+    Object.entries(columns).map(
+      ([column, text]) => `(1, ${literal(table)}, ${literal(column)}, ${literal(text)})`,
+    ),
+  ),
+  ...Object.entries(common).map(([column, text]) => `(2, null, ${literal(column)}, ${literal(text)})`),
+];
+
+/** Comments that psql, dbt and BI tools show. Comments that stand beside a table stay. */
+export const comments = [
+  `do $comments$
+    declare each record;
+    begin
+      for each in
+        select distinct on (c.oid, a.attnum) c.relname as table_name, a.attname as column_name, t.text
+        from pg_class c
+        join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+        join (values ${rows.join(',\n          ')}) as t (precedence, table_name, column_name, text)
+          on t.column_name = a.attname::text and coalesce(t.table_name, c.relname::text) = c.relname::text
+        where c.relnamespace = 'enrichment'::regnamespace
+          and c.relkind in ('r', 'v')
+          and col_description(c.oid, a.attnum) is null
+        order by c.oid, a.attnum, t.precedence
+      loop
+        execute format('comment on column enrichment.%I.%I is %L', each.table_name, each.column_name, each.text);
+      end loop;
+      for each in
+        select c.relname, case c.relkind when 'v' then 'view' else 'table' end as kind, t.text
+        from pg_class c
+        join (values ${Object.entries(tables)
+          .map(([table, text]) => `(${literal(table)}, ${literal(text)})`)
+          .join(',\n          ')}) as t (name, text) on t.name = c.relname
+        where c.relnamespace = 'enrichment'::regnamespace
+      loop
+        execute format('comment on %s enrichment.%I is %L', each.kind, each.relname, each.text);
+      end loop;
+    end
+  $comments$`,
+];
