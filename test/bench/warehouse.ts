@@ -1,0 +1,208 @@
+/**
+ * How long it takes to compute the warehouse from its log, to read it, and to plan a file of known people.
+ *
+ * `npm run bench:warehouse [-- --people 100000]`. Every person has an answer, every fifth a delivery with phones as well.
+ * Uses DATABASE_URL (an empty database), or an embedded PostgreSQL of its own.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
+import { rebuild } from '../../src/people/rebuild.ts';
+import { countFillable } from '../../src/runs/contacts-to-reconcile.ts';
+import { planRows } from '../../src/runs/plan.ts';
+import { reconcileContacts } from '../../src/runs/reconcile-contacts.ts';
+
+const service = 'bench';
+const month = 30 * 86_400;
+const options = JSON.stringify({ service, reveal: [], waterfall: [], freshness: {} });
+const { signal } = new AbortController();
+
+/** As `saidByAnswer` and `saidByLateResult` write them, about invented people, twenty to a company. */
+const log = [
+  `insert into organization_facts (facts_hash, facts)
+   select sha256(convert_to('c' || c, 'UTF8')), jsonb_build_object('id', 'c' || c, 'name', 'Company ' || c,
+     'domain', 'company' || c || '.example', 'industry', 'machinery', 'estimated_num_employees', c % 5000,
+     'keywords', array['bearings', 'gears', 'maintenance'], 'short_description', repeat('Makes parts for machines. ', 8))
+   from generate_series(0, $1::int / 20) c`,
+  `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, organization_key,
+     organization_facts, identity_keys, facts)
+   select '${service}', 'person:p' || n, 'p' || n, 'answer', now() - interval '1 day', 'run-1', 'a' || n / 10,
+     'id:c' || n / 20, sha256(convert_to('c' || n / 20, 'UTF8')),
+     array['person:p' || n, 'email:person' || n || '@company' || n / 20 || '.example',
+       'profile:profiles.example/in/person-' || n],
+     jsonb_build_object(
+       'person_id', jsonb_build_object('person_id', 'p' || n),
+       'first_name', jsonb_build_object('first_name', 'Ada', 'last_name', 'Novak' || n),
+       'name', jsonb_build_object('name', 'Ada Novak' || n),
+       'email', jsonb_build_object('email', 'person' || n || '@company' || n / 20 || '.example',
+         'email_status', 'verified', 'rank', 0),
+       'emails', jsonb_build_array(jsonb_build_object('email', 'person' || n || '@company' || n / 20 || '.example',
+         'kind', 'profile', 'position', 0, 'email_status', 'verified')),
+       'title', jsonb_build_object('title', 'Engineer ' || n % 100),
+       'headline', jsonb_build_object('headline', 'Engineer at Company ' || n / 20),
+       'seniority', jsonb_build_object('seniority', 'senior'),
+       'departments', jsonb_build_object('departments', array['engineering']),
+       'city', jsonb_build_object('city', 'Berlin', 'country', 'Germany'),
+       'linkedin_url', jsonb_build_object('linkedin_url', 'https://profiles.example/in/person-' || n),
+       'organization_name', jsonb_build_object('organization_name', 'Company ' || n / 20,
+         'organization_id', 'c' || n / 20, 'organization_domain', 'company' || n / 20 || '.example',
+         'organization_industry', 'machinery', 'organization_employees', n / 20 % 5000),
+       'employment', (select jsonb_agg(jsonb_build_object('title', 'Engineer', 'organization_name', 'Company ' || n % 977 + j,
+         'start_date', '201' || j || '-01-01', 'started_on', '201' || j || '-01-01', 'current', j = 3))
+         from generate_series(1, 3) j))
+   from generate_series(1, $1::int) n`,
+  `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, delivery_id,
+     identity_keys, facts)
+   select '${service}', 'person:p' || n, 'p' || n, 'phones', now() - interval '1 day', 'run-1', 'a' || n / 10, 'd' || n,
+     array['person:p' || n],
+     jsonb_build_object('phones', jsonb_build_array(jsonb_build_object('number', '+4930' || 1000000 + n,
+       'raw_number', '030 ' || n, 'status', 'valid_number', 'type', 'mobile', 'position', 0, 'origin', 'reveal',
+       'status_rank', 0, 'e164_rank', 0, 'type_rank', 0)))
+   from generate_series(5, $1::int, 5) n`,
+  `insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, attempt_id, row_number,
+     decided_at)
+   select 'crm', 'c' || n, '${service}', 'person:p' || n, 'email', true, 'run-1', 'a' || n / 10, n,
+     now() - interval '1 day'
+   from generate_series(1, $1::int) n`,
+  `insert into runs (run_id, run_key, workflow_id, status, source, file_path, file_name, file_sha256, options, finished_at)
+   select 'run-1', 'run-1', 'run-1', 'finished', 'crm', '', '', '', '${options}', now()
+   where $1::int > 0`,
+  `insert into lookup_history (identity_key, field_group, outcome, asked_at, run_id, service)
+   select unnest(array['person:p' || n, 'email:person' || n || '@company' || n / 20 || '.example']), 'profile',
+     'enriched', now() - interval '1 day', 'run-1', '${service}'
+   from generate_series(1, least($1::int, 90000)) n`,
+  `insert into runs (run_id, run_key, workflow_id, status, source, file_path, file_name, file_sha256, options, rows_staged)
+   select 'run-2', 'run-2', 'run-2', 'ingesting', 'other-crm', '', '', '', '${options}', least($1::int, 90000) + 10000`,
+  `insert into run_rows (run_id, row_number, contact_id, raw, keys, email, first_name, last_name)
+   select 'run-2', row_number() over (), email, '[]', array['email:' || email], email, 'Ada', 'Novak' || n
+   from (
+     select n, 'person' || n || '@company' || n / 20 || '.example' as email
+     from generate_series(1, least($1::int, 90000)) n
+     union all
+     select n, 'unknown' || n || '@nowhere.example' from generate_series(1, 10000) n
+   ) people`,
+];
+
+async function timed<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+  const before = statements;
+  const begun = performance.now();
+  const result = await work();
+  const seconds = (performance.now() - begun) / 1_000;
+  const asked = statements - before;
+  console.log(
+    `${what.padEnd(44)} ${seconds.toFixed(1).padStart(7)} s  ${String(asked).padStart(7)} statements`,
+  );
+  return result;
+}
+
+let statements = 0;
+
+/** Counts what this process asks the database. */
+function countStatements({ pool }: Warehouse): void {
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...parameters: unknown[]) => unknown;
+    client.query = ((...parameters: unknown[]) => {
+      statements += 1;
+      return query(...parameters);
+    }) as typeof client.query;
+  });
+}
+
+/** The median time that the server takes to plan and run a statement, for different contacts. */
+async function medianOf(
+  { pool }: Warehouse,
+  what: string,
+  statement: string,
+  parametersOf: (index: number) => unknown[],
+): Promise<void> {
+  const times: number[] = [];
+  for (let index = 1; index <= 101; index += 1) {
+    const { rows } = await pool.query<{
+      'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[];
+    }>(`explain (analyze, timing off, format json) ${statement}`, parametersOf(index));
+    const [plan] = rows[0]!['QUERY PLAN'];
+    times.push(plan!['Planning Time'] + plan!['Execution Time']);
+  }
+  const sorted = times.toSorted((one, other) => one - other);
+  console.log(
+    `${what.padEnd(44)} ${sorted[50]!.toFixed(2).padStart(7)} ms  ${sorted[100]!.toFixed(1).padStart(7)} ms at most`,
+  );
+}
+
+async function measure(warehouse: Warehouse, people: number): Promise<void> {
+  const { pool, database } = warehouse;
+  for (const statement of log) await pool.query(statement, [people]);
+  await pool.query('vacuum analyze');
+  const rebuilt = await timed(`rebuild of ${people} people`, () =>
+    rebuild(warehouse, { check: false, signal }),
+  );
+  console.log(
+    `  peak memory ${(process.resourceUsage().maxRSS / 1_024).toFixed(0)} MB, ${rebuilt.differences} written`,
+  );
+  await pool.query('vacuum analyze');
+  const checked = await timed('rebuild --check', () => rebuild(warehouse, { check: true, signal }));
+  console.log(`  ${checked.differences} differences`);
+
+  const contact = (index: number): string => `c${1 + ((index * 7_919) % people)}`;
+  const byKey = (index: number): unknown[] => ['crm', contact(index)];
+  await medianOf(
+    warehouse,
+    'a contact by its key',
+    'select * from enriched_contacts where source = $1 and contact_id = $2',
+    byKey,
+  );
+  await medianOf(
+    warehouse,
+    'the history of a contact',
+    'select * from contact_history where source = $1 and contact_id = $2',
+    byKey,
+  );
+  await medianOf(
+    warehouse,
+    'a page of 1,000 changes',
+    `select * from changes
+     where (transaction_id, change_id) > (
+         select transaction_id, change_id from changes where change_id >= $1 order by change_id limit 1)
+       and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+     order by transaction_id, change_id limit 1000`,
+    (index) => [Math.ceil((index * people) / 101)],
+  );
+  const sizes = await pool.query<{ name: string; each: string }>(
+    `select name, round(sum(pg_total_relation_size(name::regclass)) / $1) as each
+     from unnest(array['observations', 'organization_facts', 'contact_matches', 'people', 'organizations', 'contacts',
+       'changes']) as name group by rollup (name) order by 2 desc`,
+    [people],
+  );
+  for (const { name, each } of sizes.rows)
+    console.log(`${(name ?? 'in all').padEnd(44)} ${each.padStart(7)} bytes a person`);
+
+  const asked = {
+    freshness: { enrichedSeconds: 3 * month, notFoundSeconds: month },
+    fieldGroups: ['profile'],
+    service,
+  };
+  const run = { runId: 'run-2', source: 'other-crm', service };
+  const plan = await timed('plan of a file of known people', () => planRows(warehouse, 'run-2', asked));
+  const fillable = await timed('how many it can fill', () => countFillable(database, run));
+  const { filled } = await timed('filling them', () => reconcileContacts(warehouse, 'run-2', signal));
+  console.log(`  ${plan.rows} rows, ${plan.people} to ask for, ${fillable} can be filled, ${filled} filled`);
+}
+
+const [flag, value] = process.argv.slice(2);
+const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
+const given = process.env['DATABASE_URL'];
+try {
+  const server = join(directory, 'postgres');
+  const databaseUrl = given ?? (await startEmbeddedPostgres({ directory: server })).databaseUrl;
+  await migrate(databaseUrl);
+  const warehouse = openWarehouse(databaseUrl);
+  countStatements(warehouse);
+  await measure(warehouse, flag === '--people' ? Number(value) : 100_000);
+  await warehouse.close();
+} finally {
+  if (given === undefined) await stopEmbeddedPostgres(join(directory, 'postgres'));
+  rmSync(directory, { recursive: true, force: true });
+}
