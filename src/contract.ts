@@ -263,6 +263,16 @@ export interface PlanSummary {
   readonly calls: number;
   readonly pages: number;
   readonly credits: { readonly minimum: string; readonly expected: string; readonly worstCase: string };
+  /** The range of the expected credits, and the calls that show it; no calls: it is assumed. */
+  readonly expectation: {
+    readonly low: string;
+    readonly high: string;
+    readonly calls: number;
+    /** Whose calls these are; null: of all sources. */
+    readonly source: string | null;
+    /** The assumption in words, in place of calls. */
+    readonly assumption: string | null;
+  };
   /** People who are asked for first, in the first pages; null: the run has no pilot. */
   readonly pilot: { readonly people: number; readonly pages: number } | null;
   /** A call whose answer is lost is made once more: the worst case counts everybody twice. */
@@ -376,6 +386,12 @@ export interface RunFacts {
   readonly filled: number;
   readonly calls: number;
   readonly credits: { readonly settled: string; readonly reserved: string; readonly unknown: string };
+  /** What the plan expected, with its range; null: not planned. */
+  readonly expected_credits: {
+    readonly expected: string;
+    readonly low: string;
+    readonly high: string;
+  } | null;
   readonly late_results: {
     readonly awaited: number;
     readonly arrived: number;

@@ -17,7 +17,7 @@ import {
   type PostgresFiles,
 } from './postgres-files.ts';
 import { commandLineOf, identityOf } from './processes.ts';
-import type { ServerRecord } from './server-record.ts';
+import { runningRecord, type ServerRecord } from './server-record.ts';
 import { serverAccount, type ServerAccount } from './unprivileged.ts';
 
 export interface EmbeddedPostgresOptions {
@@ -56,6 +56,9 @@ const serverSettings: Readonly<Record<string, string>> = {
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
   // No replica follows this server; without one, a table filled in the transaction that made it needs no log.
+  // Logs of a large load are removed and not kept for the next one: they were half of the data folder.
+  wal_recycle: 'off',
+  wal_init_zero: 'off',
   wal_level: 'minimal',
   max_wal_senders: '0',
   jit: 'off',
@@ -91,6 +94,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   } catch (error) {
     throw isDiskFull(error) ? explainPostgresFailure(error.message, { ended: error.message, files }) : error;
   }
+}
+
+/** The address of the server that runs on a directory; undefined where none does. */
+export function runningPostgres(directory: string): string | undefined {
+  const record = runningRecord(directory);
+  return record && urlOf(postgresFiles(directory), record.port);
 }
 
 /**

@@ -6,37 +6,71 @@ import type { Warehouse } from '../db/database.ts';
 /** How many of the latest calls the estimate uses. */
 const callsThatCount = 200;
 
+/** What the latest settled calls cost and took. */
+export interface CallHistory {
+  readonly calls: number;
+  /** The source whose calls these are; null: calls for all sources. */
+  readonly source: string | null;
+  readonly perPerson: Credits;
+  /** Standard deviation between calls, in credits per person; undefined for a single call. */
+  readonly deviation: number | undefined;
+  readonly secondsPerCall: number | undefined;
+}
+
 /**
- * Reads what recent calls cost and how long they took, for the estimates of a plan. Only calls to the same service with
- * the same options count, because phones and waterfalls have prices of their own.
+ * Reads what calls with the same options to the same service cost and took, for the estimates of a plan: of the same
+ * source where there are any, otherwise of all sources.
  *
- * @returns undefined figures if there was no such call
+ * @returns undefined without such calls
  */
 export async function readCallHistory(
   warehouse: Warehouse,
   asked: AskedExtras & { readonly service: string },
-): Promise<{ creditsPerPerson: Credits | undefined; secondsPerCall: number | undefined }> {
+  source: string,
+): Promise<CallHistory | undefined> {
+  return (await readCalls(warehouse, asked, source)) ?? readCalls(warehouse, asked, null);
+}
+
+async function readCalls(
+  warehouse: Warehouse,
+  asked: AskedExtras & { readonly service: string },
+  source: string | null,
+): Promise<CallHistory | undefined> {
+  const { service, reveal, waterfall } = asked;
   // A call that left out what its run asked for, because that was fresh, has no address for late results.
   const isForAll = lateKindsOf(asked).length > 0 ? sql`a.token_hash is not null` : sql`true`;
-  const result = await sql<{ credits: string | null; seconds: number | null }>`
-    select round(sum(credits_settled) / sum(people), 6)::text as credits,
+  const { rows } = await sql<{
+    calls: number;
+    credits: string | null;
+    deviation: number | null;
+    seconds: number | null;
+  }>`
+    select count(*)::int as calls,
+      round(sum(credits_settled) / sum(people), 6)::text as credits,
+      stddev_samp(credits_settled / people)::float8 as deviation,
       (avg(extract(epoch from answered_at - admitted_at)) filter (where answered_at is not null))::float8 as seconds
     from (
-      select a.*
+      select a.credits_settled, a.people, a.answered_at, a.admitted_at
       from attempts a
       join runs r using (run_id)
       where a.status = 'settled'
         and ${isForAll}
-        and r.options ->> 'service' = ${asked.service}
-        and r.options -> 'reveal' = ${JSON.stringify(asked.reveal)}::jsonb
-        and r.options -> 'waterfall' = ${JSON.stringify(asked.waterfall)}::jsonb
+        and r.options ->> 'service' = ${service}
+        and r.options -> 'reveal' = ${JSON.stringify(reveal)}::jsonb
+        and r.options -> 'waterfall' = ${JSON.stringify(waterfall)}::jsonb
+        and (${source}::text is null or coalesce(r.source, 'generic') = ${source})
       order by a.admitted_at desc
       limit ${callsThatCount}
     ) latest
   `.execute(warehouse.database);
-  const { credits, seconds } = result.rows[0]!;
+  const { calls, credits, deviation, seconds } = rows[0]!;
+  const perPerson = credits === null ? undefined : parseCredits(credits);
+  if (perPerson === undefined) return undefined;
   return {
-    creditsPerPerson: credits === null ? undefined : parseCredits(credits),
+    calls,
+    source,
+    perPerson,
+    deviation: deviation ?? undefined,
     secondsPerCall: seconds ?? undefined,
   };
 }

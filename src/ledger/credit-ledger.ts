@@ -110,6 +110,13 @@ export async function openRunBudget(
   `.execute(database);
 }
 
+/** Removes the budget of a run that was only planned: nothing was ever reserved in it. */
+export async function removeRunBudget(database: Kysely<Tables>, runId: string): Promise<void> {
+  await sql`
+    delete from budgets where budget_id = ${`run:${runId}`} and reserved = 0 and settled = 0
+  `.execute(database);
+}
+
 /**
  * Applies the settings of this process to the present periods, and records each change in `budget_changes`. A limit
  * that an operator has set by command stays. A limit that this process does not have stays as well, because another

@@ -85,6 +85,8 @@ export async function readCredits(database: Kysely<Tables>, run: RunRecord): Pro
       unknown: sums.unknown,
     },
     planned: run.plan && {
+      low: run.plan.expectation.low,
+      high: run.plan.expectation.high,
       minimum: run.plan.credits.minimum,
       expected: run.plan.credits.expected,
       worst_case: run.plan.credits.worstCase,

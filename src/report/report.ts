@@ -79,6 +79,9 @@ export interface Credits {
   };
   /** The plan's estimate; null if the run was not planned. */
   readonly planned: {
+    /** The range of what is expected. */
+    readonly low: string;
+    readonly high: string;
     readonly minimum: string;
     readonly expected: string;
     readonly worst_case: string;

@@ -1,7 +1,16 @@
-import type { PlanOutcome, PlanSummary, PauseReason } from '../contract.ts';
+import { peoplePerCall, type PlanOutcome, type PlanSummary, type PauseReason } from '../contract.ts';
 import { withoutFieldGroups } from '../domain/late-results/awaited-results.ts';
 import { policyOf } from '../domain/money/budget-policy.ts';
-import { askOf, expectedCredits, minimumCredits, worstCaseCredits } from '../domain/money/credit-rules.ts';
+import {
+  askOf,
+  assumedCredits,
+  describeAssumption,
+  experiencedCredits,
+  minimumCredits,
+  worstCaseCredits,
+  type Ask,
+  type ExpectedCredits,
+} from '../domain/money/credit-rules.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
 import { estimateSeconds } from '../domain/rates/eta.ts';
 import { formatRateLimits, lowestLimits, type RateLimit } from '../domain/rates/rate-limit.ts';
@@ -9,14 +18,13 @@ import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '..
 import { bulkMatchScope, forgetOldCalls, freeSlotsPerWindow } from '../ledger/rate-windows.ts';
 import { forgetOldBatches } from '../ledger/waiting-batches.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
-import { readCallHistory } from '../ledger/call-history.ts';
+import { readCallHistory, type CallHistory } from '../ledger/call-history.ts';
 import type { Warehouse } from '../db/database.ts';
-import type { RunOptions } from '../db/schema.ts';
 import { askedBy, firstOpenPage } from './pages.ts';
 import { countFillable } from './contacts-to-reconcile.ts';
 import { pagesOf } from './pilot.ts';
 import { planRows, type PlannedRows } from './plan.ts';
-import { getRun, savePlan, setRunStatus } from './runs.ts';
+import { getRun, savePlan, setRunStatus, type RunRecord } from './runs.ts';
 import { refuseUnnamedSource } from './unnamed-source.ts';
 
 export interface PlanDependencies {
@@ -46,11 +54,11 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   await forgetOldBatches(database);
   const rows = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
 
-  const history = await readCallHistory(warehouse, run.options);
+  const history = await readCallHistory(warehouse, run.options, run.source ?? 'generic');
   const asksUnknownAgain = run.options.onUnknown === 'retry';
-  const credits = await creditsOf(warehouse, run.options, rows.byLeftOut);
+  const credits = await creditsOf(warehouse, run, rows.byLeftOut);
   const worstCase = credits.worstCase * (asksUnknownAgain ? 2n : 1n);
-  const expected = inTenths(credits.expected);
+  const expected = roundedWithin(worstCase, credits.expected);
   const everything = rows.byLeftOut.find(({ groups }) => groups.length === 0);
   const pilot = Math.min(run.options.pilot ?? 0, everything?.people ?? 0);
   const windows = await freeSlotsPerWindow(database, { service, scope: bulkMatchScope }, rateLimits);
@@ -66,8 +74,15 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
     peopleWithoutPhones: rows.peopleWithoutPhones,
     credits: {
       minimum: formatCredits(minimumCredits(askOf(run.options)) * BigInt(rows.people)),
-      expected: formatCredits(expected < worstCase ? expected : worstCase),
+      expected: formatCredits(expected.expected),
       worstCase: formatCredits(worstCase),
+    },
+    expectation: {
+      low: formatCredits(expected.low),
+      high: formatCredits(expected.high),
+      calls: history?.calls ?? 0,
+      source: history?.source ?? null,
+      assumption: history ? null : describeAssumption(askOf(run.options)),
     },
     pilot: pilot === 0 ? null : { people: pilot, pages: pagesOf(pilot) },
     asksUnknownAgain,
@@ -81,7 +96,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
         : null,
     rateLimits: formatRateLimits(lowestLimits(windows)),
     etaSeconds: estimateSeconds(rows.calls, windows, {
-      secondsPerCall: history.secondsPerCall ?? 1,
+      secondsPerCall: history?.secondsPerCall ?? 1,
       concurrency: dependencies.callConcurrency,
     }),
   };
@@ -104,17 +119,43 @@ async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): 
 /** What people can cost at most, and are expected to cost, by what their calls ask for. */
 async function creditsOf(
   warehouse: Warehouse,
-  options: RunOptions,
+  { options, source }: RunRecord,
   byLeftOut: PlannedRows['byLeftOut'],
-): Promise<{ worstCase: Credits; expected: Credits }> {
-  let [worstCase, expected] = [0n, 0n];
+): Promise<{ worstCase: Credits; expected: ExpectedCredits }> {
+  let worstCase = 0n;
+  let [low, expected, high] = [0n, 0n, 0n];
   for (const { groups, people } of byLeftOut) {
     const asked = withoutFieldGroups(options, groups);
-    const { creditsPerPerson } = await readCallHistory(warehouse, asked);
-    worstCase += worstCaseCredits(askOf(asked)) * BigInt(people);
-    expected += (creditsPerPerson ?? expectedCredits(askOf(asked))) * BigInt(people);
+    const ask = askOf(asked);
+    const each = expectedOf(ask, await readCallHistory(warehouse, asked, source ?? 'generic'), people);
+    worstCase += worstCaseCredits(ask) * BigInt(people);
+    low += each.low;
+    expected += each.expected;
+    high += each.high;
   }
-  return { worstCase, expected };
+  return { worstCase, expected: { low, expected, high } };
+}
+
+/** Expected credits of people: by experience, otherwise by assumption. One call alone shows no range. */
+function expectedOf(ask: Ask, history: CallHistory | undefined, people: number): ExpectedCredits {
+  if (history?.deviation !== undefined) {
+    const calls = Math.ceil(people / peoplePerCall);
+    return experiencedCredits({ ...history, deviation: history.deviation }, { people, calls });
+  }
+  const { low, expected, high } = assumedCredits(ask);
+  const all = BigInt(people);
+  return { low: low * all, expected: (history?.perPerson ?? expected) * all, high: high * all };
+}
+
+/** In tenths, in order, and nowhere above the worst case. */
+function roundedWithin(worstCase: Credits, credits: ExpectedCredits): ExpectedCredits {
+  const rounded = (level: keyof ExpectedCredits): Credits => {
+    const tenths = inTenths(credits[level]);
+    return tenths < worstCase ? tenths : worstCase;
+  };
+  const [low, expected, high] = [rounded('low'), rounded('expected'), rounded('high')];
+  // A single call can cost less or more than is ever assumed.
+  return { low: low < expected ? low : expected, expected, high: high > expected ? high : expected };
 }
 
 function limitOf(maxCredits: string | null): Credits | undefined {

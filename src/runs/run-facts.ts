@@ -41,6 +41,11 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     filled: await countFilled(warehouse, run.runId),
     calls: money.calls,
     credits: { settled: money.settled, reserved: money.reserved, unknown: money.unknown },
+    expected_credits: run.plan && {
+      expected: run.plan.credits.expected,
+      low: run.plan.expectation.low,
+      high: run.plan.expectation.high,
+    },
     late_results: { awaited, arrived, late, expired, orphaned },
     undone: run.undone,
   };

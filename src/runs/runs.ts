@@ -220,9 +220,3 @@ export async function endRun(
     `.execute(transaction);
   });
 }
-
-/** A plan that was only to be looked at: its rows are not kept. */
-export async function discardStagedRows(warehouse: Warehouse, runId: string): Promise<void> {
-  await sql`delete from run_rows where run_id = ${runId}`.execute(warehouse.database);
-  await sql`delete from run_people where run_id = ${runId}`.execute(warehouse.database);
-}

@@ -35,7 +35,7 @@ export function reportWith(differing: Partial<RunReport> = {}): RunReport {
     credits: {
       settled: { total: '1840.5', records: '1040', phones: '800', waterfall: '0', decided: '0.5' },
       held: { total: '90', in_flight: '0', awaiting: '0', unknown: '90' },
-      planned: { minimum: '0', expected: '1700.25', worst_case: '10800' },
+      planned: { minimum: '0', low: '1500', expected: '1700.25', high: '1900', worst_case: '10800' },
       budgets: [{ budget: 'day:2026-11-21', limit: '5000', settled: '1840.5', reserved: '90' }],
     },
     waste: [{ kind: 'no_contact', count: 40, credits: '40' }],

@@ -25,6 +25,7 @@ export const plan: PlanSummary = {
   calls: 150,
   pages: 2,
   credits: { minimum: '0', expected: '1200', worstCase: '1500' },
+  expectation: { low: '1000', high: '1400', calls: 0, source: null, assumption: 'assumed' },
   pilot: null,
   asksUnknownAgain: false,
   shortBudget: null,
@@ -183,6 +184,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
       filled: 0,
       calls: this.batches.length,
       credits: { settled: '0', reserved: '0', unknown: '0' },
+      expected_credits: null,
       late_results: { awaited: 0, arrived: 0, late: 0, expired: 0, orphaned: 0 },
       undone: null,
     };

@@ -17,6 +17,7 @@ import { serverAccount } from '../../dev/unprivileged.ts';
 import { schemaName } from '../../db/database.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
 import { migrations, pendingMigrations } from '../../db/migrate.ts';
+import { checkDisk } from './doctor-disk.ts';
 import { checkService } from './doctor-service.ts';
 import { attention, broken, ok, type Finding } from './finding.ts';
 import { payloadCodec } from '../../temporal/payload-codec.ts';
@@ -40,6 +41,7 @@ export async function examine(config: Config, wrong: WrongSettings['settings'] =
       () =>
         config.databaseUrl === undefined ? checkEmbeddedPostgres(config) : checkDatabase(config.databaseUrl),
     ],
+    ['disk', () => checkDisk(config)],
     ['temporal', () => checkTemporal(config)],
     ['receiver', () => checkReceiver(config)],
     ['rate limits', () => checkRateLimits(config)],

@@ -31,6 +31,7 @@ export function describePlan(plan: PlanSummary): string {
       ['credits, expected', plan.credits.expected],
       ['credits, worst case', plan.credits.worstCase],
     ]),
+    ...(plan.people > 0 ? [describeExpectation(plan)] : []),
     table([['time', `about ${formatElapsed(plan.etaSeconds)} at ${plan.rateLimits}`]]),
   ];
   if (plan.rows === 0) lines.push(noRows);
@@ -54,6 +55,13 @@ export function describePlan(plan: PlanSummary): string {
     );
   }
   return lines.join('\n');
+}
+
+function describeExpectation({ credits, expectation }: PlanSummary): string {
+  const { low, high, calls, source, assumption } = expectation;
+  const of = source === null ? 'all sources' : source;
+  const basis = assumption ?? `as the latest ${counted(calls, 'call')} of ${of} cost`;
+  return `  expected ${credits.expected}, between ${low} and ${high}: ${basis}`;
 }
 
 function whereEmpty({ budget, onEmpty }: NonNullable<PlanSummary['shortBudget']>): string {
@@ -84,6 +92,9 @@ export function describeRun(facts: RunFacts, config?: Config): string {
       ...(facts.filled > 0 ? ([['contacts filled without a call', facts.filled]] as const) : []),
       ['calls', facts.calls],
       ['credits settled', facts.credits.settled],
+      ...(facts.expected_credits
+        ? ([['  the plan expected', facts.expected_credits.expected]] as const)
+        : []),
       ['credits reserved', facts.credits.reserved],
       ['credits unknown', facts.credits.unknown],
       ...(Object.values(late).some((count) => count > 0)

@@ -6,6 +6,7 @@ import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/plan-run.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
+import { giveSpaceBack, removePlans } from '../../runs/discard-plan.ts';
 import { endPlan, withPlanLock } from '../../runs/left-plans.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { describePlan } from './describe-run.ts';
@@ -43,7 +44,7 @@ export async function planExport(session: Planning, spec: SpecifiedRun): Promise
     const planned = await planRun(dependencies, runId);
     if (planned.kind === 'refused') throw refusal(planned.pauseReason);
     return { run: await getRun(warehouse, runId), plan: planned.plan };
-  });
+  }).finally(() => removePlans(warehouse));
 }
 
 /** Stages an export only to look at who is in it. What was staged is not kept, nor what a killed command has staged. */
@@ -84,6 +85,7 @@ async function stageAndUse<Result>(
   } finally {
     leave();
     await endPlan(warehouse, run.runId);
+    if (session.config.databaseUrl === undefined) await giveSpaceBack(warehouse);
   }
 }
 
@@ -150,6 +152,7 @@ function wirePlan(plan: PlanSummary): Record<string, unknown> {
       expected: plan.credits.expected,
       worst_case: plan.credits.worstCase,
     },
+    expectation: plan.expectation,
     pilot: plan.pilot,
     asks_unknown_again: plan.asksUnknownAgain,
     short_budget: plan.shortBudget && {

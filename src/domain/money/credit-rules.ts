@@ -31,9 +31,11 @@ export function askOf(options: {
 const record = wholeCredits(1);
 const mobilePhone = wholeCredits(8);
 
-/** Assumed before a team has a history: 70 % of people are found, 30 % have a mobile phone. */
-const foundInHundred = 70n;
-const mobileInHundred = 30n;
+/** Percentages that plans assume without a history: people who are found, and people with a mobile phone. */
+const assumed = {
+  found: { low: 50n, expected: 70n, high: 90n },
+  mobile: { low: 15n, expected: 30n, high: 50n },
+} as const;
 
 /**
  * The maximum cost of one person, which a call reserves.
@@ -69,12 +71,47 @@ export function maxCredibleCredits(ask: Ask, people: number): Credits | undefine
   return 2n * worstCaseCredits(ask) * BigInt(people);
 }
 
-/** The average cost of one person, assumed without a history. A waterfall counts with its ceiling. */
-export function expectedCredits(ask: Ask): Credits {
-  const table =
-    (record * foundInHundred) / 100n + (asksFor(ask, 'phone') ? (mobilePhone * mobileInHundred) / 100n : 0n);
+/** Credits that something is expected to cost, with the range that they lie in. */
+export interface ExpectedCredits {
+  readonly low: Credits;
+  readonly expected: Credits;
+  readonly high: Credits;
+}
+
+/** The cost of one person, assumed without a history. A waterfall is expected to cost its ceiling. */
+export function assumedCredits(ask: Ask): ExpectedCredits {
+  const mobile = asksFor(ask, 'phone') ? mobilePhone : 0n;
   const ceiling = waterfallCeiling(ask);
-  return ceiling > table ? ceiling : table;
+  const table = (level: keyof ExpectedCredits): Credits =>
+    (record * assumed.found[level] + mobile * assumed.mobile[level]) / 100n;
+  const atLeast = (credits: Credits): Credits => (ceiling > credits ? ceiling : credits);
+  return { low: table('low'), expected: atLeast(table('expected')), high: atLeast(table('high')) };
+}
+
+/** What a plan assumes without a history, in a sentence. */
+export function describeAssumption(ask: Ask): string {
+  const share = ({ low, expected, high }: ExpectedCredits): string => `${expected}% (${low} to ${high}%)`;
+  return [
+    `assumed, because no call has shown it yet: ${share(assumed.found)} of people are found`,
+    ...(asksFor(ask, 'phone') ? [`${share(assumed.mobile)} have a mobile phone`] : []),
+    ...(waterfallCeiling(ask) > 0n ? ['a waterfall costs its maximum'] : []),
+  ].join(', ');
+}
+
+/**
+ * The cost of people by experience: twice the standard error of the mean of so many calls, seen from as many as before.
+ *
+ * @param history calls that were settled: credits per person, and the standard deviation of that between calls
+ * @param planned people, and the calls that ask for them
+ */
+export function experiencedCredits(
+  history: { readonly calls: number; readonly perPerson: Credits; readonly deviation: number },
+  planned: { readonly people: number; readonly calls: number },
+): ExpectedCredits {
+  const expected = history.perPerson * BigInt(planned.people);
+  const error = 2 * history.deviation * Math.sqrt(1 / history.calls + 1 / Math.max(1, planned.calls));
+  const margin = BigInt(Math.round(error * planned.people * Number(wholeCredits(1))));
+  return { low: expected > margin ? expected - margin : 0n, expected, high: expected + margin };
 }
 
 /** The minimum cost of one person: the service bills no miss. */

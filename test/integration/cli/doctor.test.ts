@@ -68,7 +68,7 @@ describe('the doctor', () => {
   it.each([
     ['a wrong key', { ENRICHMENT_API_KEY: 'wrong' }, 'ENRICHMENT_API_KEY'],
     ['a key that is set as a token', { ENRICHMENT_ACCESS_TOKEN: key }, 'ENRICHMENT_ACCESS_TOKEN'],
-    ['no key', {}, 'set one of them'],
+    ['no key', {}, 'set one of the two'],
   ])('finds %s', async (_, credential, next) => {
     const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ...credential });
     expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(next) as string });

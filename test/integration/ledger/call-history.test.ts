@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { parseCredits, wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { readCallHistory } from '../../../src/ledger/call-history.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { stagedRun } from '../../helpers/rows.ts';
@@ -15,13 +15,13 @@ afterAll(() => warehouse.drop());
 let calls = 0;
 
 /** A call for ten people, of a run for this service. */
-async function settledCall(service: string, credits: number): Promise<void> {
+async function settledCall(service: string, credits: number, source = 'generic'): Promise<void> {
   calls += 1;
   const { runId } = await stagedRun(warehouse, []);
-  await warehouse.pool.query(`update runs set options = options || $2::jsonb where run_id = $1`, [
-    runId,
-    JSON.stringify({ service }),
-  ]);
+  await warehouse.pool.query(
+    `update runs set options = options || $2::jsonb, source = $3 where run_id = $1`,
+    [runId, JSON.stringify({ service }), source],
+  );
   await warehouse.pool.query(
     `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids)
      values ($1, $2, 1, 'settled', 10, 10, $3, '{}')`,
@@ -33,14 +33,24 @@ const askedOf = (service: string) => ({ service, reveal: [], waterfall: [] });
 
 it('a plan learns nothing from calls to another service: what the sandbox finds says nothing of a real one', async () => {
   await settledCall('sandbox', 10);
-  expect(await readCallHistory(warehouse, askedOf('https://service.example/api/v1'))).toEqual({
-    creditsPerPerson: undefined,
-    secondsPerCall: undefined,
-  });
+  expect(
+    await readCallHistory(warehouse, askedOf('https://service.example/api/v1'), 'generic'),
+  ).toBeUndefined();
 });
 
-it('a plan learns what a person costs from the calls to its own service', async () => {
-  await settledCall('https://own.example/api/v1', 20);
-  const { creditsPerPerson } = await readCallHistory(warehouse, askedOf('https://own.example/api/v1'));
-  expect(creditsPerPerson).toBe(wholeCredits(2));
+it('a plan learns what a person costs from calls of its own source, and from all sources where it has none', async () => {
+  const own = 'https://own.example/api/v1';
+  for (const credits of [10, 20, 30]) await settledCall(own, credits, 'hubspot');
+  await settledCall(own, 60, 'zoho');
+  expect(await readCallHistory(warehouse, askedOf(own), 'hubspot')).toMatchObject({
+    calls: 3,
+    source: 'hubspot',
+    perPerson: wholeCredits(2),
+    deviation: 1,
+  });
+  expect(await readCallHistory(warehouse, askedOf(own), 'pipedrive')).toMatchObject({
+    calls: 4,
+    source: null,
+    perPerson: parseCredits('3'),
+  });
 });

@@ -12,6 +12,7 @@ const plan: PlanSummary = {
   calls: 30,
   pages: 1,
   credits: { minimum: '0', expected: '240', worstCase: '300' },
+  expectation: { low: '0', high: '10', calls: 3, source: 'hubspot', assumption: null },
   pilot: null,
   asksUnknownAgain: false,
   shortBudget: null,
@@ -48,6 +49,7 @@ const facts: RunFacts = {
   filled: 0,
   calls: 6,
   credits: { settled: '34', reserved: '0', unknown: '20' },
+  expected_credits: null,
   late_results: { awaited: 0, arrived: 0, late: 0, expired: 0, orphaned: 0 },
   undone: null,
 };

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { expectedCredits, minimumCredits, worstCaseCredits } from '../../../src/domain/money/credit-rules.ts';
+import {
+  assumedCredits,
+  describeAssumption,
+  experiencedCredits,
+  minimumCredits,
+  worstCaseCredits,
+} from '../../../src/domain/money/credit-rules.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 
 describe('worstCaseCredits', () => {
@@ -19,13 +25,41 @@ describe('worstCaseCredits', () => {
   });
 });
 
-describe('expectedCredits and minimumCredits', () => {
+describe('assumedCredits() and minimumCredits()', () => {
   it.each([{}, { reveal: ['phone'] }, { waterfall: ['email'], maxCreditsPerPerson: wholeCredits(5) }])(
     'of %o lie in order below the worst case',
     (ask) => {
+      const { low, expected, high } = assumedCredits(ask);
       expect(minimumCredits(ask)).toBe(0n);
-      expect(expectedCredits(ask)).toBeGreaterThan(0n);
-      expect(expectedCredits(ask)).toBeLessThanOrEqual(worstCaseCredits(ask));
+      expect(low).toBeGreaterThan(0n);
+      expect(expected).toBeGreaterThan(low);
+      expect(high).toBeGreaterThanOrEqual(expected);
+      expect(worstCaseCredits(ask)).toBeGreaterThanOrEqual(high);
     },
   );
+
+  it('are stated in words', () => {
+    expect(describeAssumption({ reveal: ['phone'] })).toBe(
+      'assumed, because no call has shown it yet: 70% (50 to 90%) of people are found, ' +
+        '30% (15 to 50%) have a mobile phone',
+    );
+  });
+});
+
+describe('experiencedCredits()', () => {
+  const history = { perPerson: wholeCredits(2), deviation: 0.5 };
+
+  it('narrows the range with the calls that show it and the calls that are planned', () => {
+    const few = experiencedCredits({ ...history, calls: 4 }, { people: 40, calls: 4 });
+    const many = experiencedCredits({ ...history, calls: 200 }, { people: 40, calls: 4 });
+    expect(few.expected).toBe(wholeCredits(80));
+    expect(few.high - few.low).toBeGreaterThan(many.high - many.low);
+    expect(many.low).toBeLessThan(wholeCredits(80));
+  });
+
+  it('never goes below nothing', () => {
+    expect(experiencedCredits({ ...history, deviation: 90, calls: 2 }, { people: 10, calls: 1 }).low).toBe(
+      0n,
+    );
+  });
 });

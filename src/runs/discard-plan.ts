@@ -1,0 +1,56 @@
+import { sql } from 'kysely';
+import type { Warehouse } from '../db/database.ts';
+import { databaseErrorCode } from '../db/postgres-errors.ts';
+import { maySpend } from '../db/run-states.ts';
+import { removeRunBudget } from '../ledger/credit-ledger.ts';
+
+const lockNotAvailable = '55P03';
+
+/**
+ * Removes the staged rows of a run. Where no other run has rows, the tables are emptied, which gives their space on the
+ * disk back at once; deleted rows would keep it.
+ */
+export async function discardStagedRows(warehouse: Warehouse, runId: string): Promise<void> {
+  if (await emptyTables(warehouse, runId)) return;
+  await sql`delete from run_rows where run_id = ${runId}`.execute(warehouse.database);
+  await sql`delete from run_people where run_id = ${runId}`.execute(warehouse.database);
+}
+
+/** @returns false where another run has rows, or a transaction uses the tables */
+async function emptyTables({ database }: Warehouse, runId: string): Promise<boolean> {
+  try {
+    return await database.transaction().execute(async (transaction) => {
+      await sql`lock table run_rows, run_people in access exclusive mode nowait`.execute(transaction);
+      const others = await sql`
+        select from run_rows where run_id < ${runId}
+        union all
+        select from run_rows where run_id > ${runId}
+        union all
+        select from run_people where run_id < ${runId}
+        union all
+        select from run_people where run_id > ${runId}
+        limit 1
+      `.execute(transaction);
+      if (others.rows.length > 0) return false;
+      await sql`truncate run_rows, run_people`.execute(transaction);
+      return true;
+    });
+  } catch (error) {
+    if (databaseErrorCode(error) !== lockNotAvailable) throw error;
+    return false;
+  }
+}
+
+/** Lets the space of deleted rows be used again, and gives what is at the end of the tables back to the disk. */
+export async function giveSpaceBack({ database }: Warehouse): Promise<void> {
+  await sql`vacuum run_rows, run_people`.execute(database);
+}
+
+/** Removes runs that only planned and have ended, with their budgets: nothing is left of a plan. */
+export async function removePlans({ database }: Warehouse): Promise<void> {
+  const { rows } = await sql<{ run_id: string }>`
+    delete from runs where status = 'planned' and not ${maySpend}
+    returning run_id
+  `.execute(database);
+  for (const { run_id: runId } of rows) await removeRunBudget(database, runId);
+}
