@@ -11,8 +11,13 @@ export type { Logger } from 'pino';
  * well-known keys.
  *
  * @param settings.format undefined: pretty on a terminal, otherwise JSON
+ * @param settings.show shows a line, which is JSON, where the format is pretty
  */
-export function createLogger(settings: { level: string; format: 'json' | 'pretty' | undefined }): Logger {
+export function createLogger(settings: {
+  readonly level: string;
+  readonly format: 'json' | 'pretty' | undefined;
+  readonly show?: (line: string) => void;
+}): Logger {
   const pretty = settings.format === 'pretty' || (settings.format === undefined && process.stderr.isTTY);
   const options = {
     level: settings.level,
@@ -37,10 +42,7 @@ export function createLogger(settings: { level: string; format: 'json' | 'pretty
     },
   };
   return pretty
-    ? pino(
-        options,
-        pino.transport({ target: 'pino-pretty', options: { destination: 2, ignore: 'pid,hostname' } }),
-      )
+    ? pino(options, { write: settings.show ?? ((line: string) => process.stderr.write(line)) })
     : pino(options, pino.destination({ fd: 2, sync: true }));
 }
 

@@ -4,6 +4,7 @@ import { announce, withdraw } from '../../dev/presence.ts';
 import { acquireStack, embeddedDirectories, type Stack } from '../../dev/stack.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { createLogger, type Logger } from '../../telemetry/log.ts';
+import { describeLogLine } from '../terminal/log-line.ts';
 import { openWarehouse, type Warehouse } from '../../db/database.ts';
 import { describeDatabaseFailure, isDatabaseAway } from '../../db/postgres-errors.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -45,7 +46,7 @@ export async function withSession<Result>(
   use: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   if (needs.service) requireCredential(config);
-  const log = createLogger(config.log);
+  const log = createLogger({ ...config.log, show: (line) => tell(describeLogLine(line)) });
   const stack = await acquireStack(
     config,
     { postgres: true, temporal: needs.temporal, sandbox: needs.service },
