@@ -40,11 +40,15 @@ export async function planExport(session: Planning, spec: SpecifiedRun): Promise
     callConcurrency: config.callConcurrency,
     exportAccess: { ...config.exportAccess, pool: warehouse.pool },
   };
-  return withStagedExport(session, spec, async (runId) => {
-    const planned = await planRun(dependencies, runId);
-    if (planned.kind === 'refused') throw refusal(planned.pauseReason);
-    return { run: await getRun(warehouse, runId), plan: planned.plan };
-  }).finally(() => removePlans(warehouse));
+  try {
+    return await withStagedExport(session, spec, async (runId) => {
+      const planned = await planRun(dependencies, runId);
+      if (planned.kind === 'refused') throw refusal(planned.pauseReason);
+      return { run: await getRun(warehouse, runId), plan: planned.plan };
+    });
+  } finally {
+    await removePlans(warehouse);
+  }
 }
 
 /** Stages an export only to look at who is in it. What was staged is not kept, nor what a killed command has staged. */
