@@ -174,7 +174,7 @@ export class DamageInspector {
   #hasSwallowed(text: string, record: readonly ByteText[], isGuessed: boolean): boolean {
     const [first, ...below] = this.#linesOf(text).map((line) => this.#cellsOf(line));
     const { looksLikeRow, width } = this.#shape;
-    if (isGuessed || record.length !== width) {
+    if (isGuessed || record.length !== width || this.halvesOf(text).closes) {
       const isRow = isGuessed
         ? (cells: readonly ByteText[]) => cells.length === width && !this.#shape.continuesCell(cells)
         : looksLikeRow;

@@ -179,6 +179,18 @@ describe('a damaged record of several lines', () => {
     expect(read.map(([email]) => email)).toEqual(['a@acme.example', 'd@acme.example']);
   });
 
+  it('swallows no row below it where a stray quote follows its quoted cell', async () => {
+    const { read } = await recordsOf([
+      'name,email,company,notes',
+      'Ann,a@acme.example,Orbit,',
+      'Bob,b@acme.example,"line one',
+      'line two","Orbit',
+      'Cy,c@acme.example,", Inc",Orbit',
+      'Di,d@acme.example,Orbit,',
+    ]);
+    expect(read.map(([name]) => name)).toEqual(['Ann', 'Cy', 'Di']);
+  });
+
   it('gives no row of its second line where a stray quote begins that line', async () => {
     const { read, faults } = await recordsOf([
       'notes,status,linkedin_url,id',
