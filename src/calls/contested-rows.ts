@@ -1,16 +1,10 @@
 import { sql, type Kysely, type Selectable } from 'kysely';
 import type { RunRowsTable, Tables } from '../db/schema.ts';
 import type { Alignment } from '../domain/identity/alignment.ts';
-import {
-  isRival,
-  isWeak,
-  readyIdentity,
-  readyPerson,
-  weigh,
-  type EmailHashes,
-} from '../domain/identity/identity-evidence.ts';
+import { isWeak, readyIdentity, type EmailHashes } from '../domain/identity/identity-evidence.ts';
 import { matchKeysOfPerson } from '../domain/identity/match-keys.ts';
 import { identityOfColumns } from '../domain/identity/identity-columns.ts';
+import { hasRival } from '../domain/identity/rivals.ts';
 import type { OpenPerson } from './open-people.ts';
 
 interface KnownRow extends Selectable<RunRowsTable> {
@@ -41,13 +35,13 @@ export async function findContestedRows(
   );
   const contested = weak.filter(({ index, person }) => {
     const asked = call.people[index]!;
-    const row = readyIdentity(asked.identity);
-    const candidate = readyPerson(person);
-    return known.some((each) => {
-      if (each.source === call.source && each.contact_id === asked.contactId) return false;
-      const other = readyIdentity(identityOfColumns(each));
-      return isRival(weigh(other, candidate, hashesOf), row, other);
-    });
+    const others = known.filter((each) => each.source !== call.source || each.contact_id !== asked.contactId);
+    return hasRival(
+      person,
+      readyIdentity(asked.identity),
+      others.map((each) => readyIdentity(identityOfColumns(each))),
+      hashesOf,
+    );
   });
   return new Set(contested.map(({ index }) => index));
 }

@@ -1,12 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
-import {
-  contestedReason,
-  isRival,
-  readyIdentity,
-  readyPerson,
-  weigh,
-} from '../domain/identity/identity-evidence.ts';
+import { readyIdentity } from '../domain/identity/identity-evidence.ts';
+import { contestedReason, hasRival } from '../domain/identity/rivals.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { appendToLog } from '../people/append-to-log.ts';
 import { emailHashes } from '../people/email-hashes.ts';
@@ -31,8 +26,8 @@ interface Contested {
  */
 export async function withdrawContested(transaction: Transaction<Tables>, range: RowsOfRun): Promise<number> {
   const contested = (await readContested(transaction, range)).filter(({ person, own, other }) => {
-    const [row, rival] = [readyIdentity(identityOfColumns(own)), readyIdentity(identityOfColumns(other))];
-    return isRival(weigh(rival, readyPerson(person), emailHashes), row, rival);
+    const [row, rival] = [own, other].map((cells) => readyIdentity(identityOfColumns(cells)));
+    return hasRival(person, row!, [rival!], emailHashes);
   });
   const contacts = new Map(contested.map((each) => [`${each.source} ${each.contact_id}`, each]));
   await appendToLog(transaction, range.service, {

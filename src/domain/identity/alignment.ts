@@ -1,7 +1,5 @@
 import type { Identity } from './identity.ts';
 import {
-  contestedReason,
-  isRival,
   isStub,
   readyIdentity,
   readyPerson,
@@ -10,8 +8,10 @@ import {
   type Evidence,
   type Fit,
 } from './identity-evidence.ts';
+import { compareNames } from './name-agreement.ts';
 import type { AnsweredOutcome } from '../runs/outcome.ts';
 import type { Person } from './person.ts';
+import { contestedReason, isRival } from './rivals.ts';
 
 /** What an answer says of one person who was asked for. */
 export type AlignedRow =
@@ -70,9 +70,15 @@ export function alignMatches(
   const fits: readonly (readonly (Fit | undefined)[])[] = rows.map((row) =>
     people.map((person) => person && weigh(row, person, hashesOf)),
   );
+  /** Two missing ids are not equal: then the profile tells, or that the service says the same in every field. */
   const isSamePerson = (one: number, other: number): boolean => {
-    const id = people[one]?.personId;
-    return one === other || (id !== undefined && people[other]?.personId === id);
+    const [left, right] = [people[one], people[other]];
+    if (one === other || !left || !right) return one === other;
+    if (left.personId !== undefined || right.personId !== undefined) return left.personId === right.personId;
+    const isOneProfile = left.profileUrl !== undefined && left.profileUrl === right.profileUrl;
+    return isOneProfile
+      ? compareNames(left.name, right.name) === 'agree'
+      : JSON.stringify(matches[one]) === JSON.stringify(matches[other]);
   };
 
   const given = new Map<number, Gift>();
@@ -114,12 +120,9 @@ export function alignMatches(
 
   /** Whether a person fits some row by an identifier. */
   function isIdentified(matchIndex: number): boolean {
-    return fits.some((_, row) => isFit(row, matchIndex, 'strong'));
-  }
-
-  /** Whether a person fits a row at this level, by any of the elements in which they came. */
-  function isFit(row: number, matchIndex: number, level: Level): boolean {
-    return fits[row]!.some((fit, match) => fit?.strength === level && isSamePerson(match, matchIndex));
+    return fits.some((row) =>
+      row.some((fit, match) => fit?.strength === 'strong' && isSamePerson(match, matchIndex)),
+    );
   }
 
   /**

@@ -6,6 +6,7 @@ import {
   compareEmployers,
   employersOfIdentity,
   employersOfPerson,
+  mayBeOneEmployer,
   type Employers,
 } from './organization-agreement.ts';
 import { displayForm } from './normalise.ts';
@@ -19,9 +20,6 @@ type WeakEvidence = (typeof weakEvidence)[number];
 /** Why a person was accepted for a row; stored with the row's attempt. */
 export type Evidence = 'person_id' | 'profile_url' | 'email' | 'hashed_email' | WeakEvidence;
 
-/** Why weak evidence is refused or withdrawn. */
-export const contestedReason = 'another contact could be this person as well';
-
 /** Whether evidence names more than one person, perhaps. */
 export function isWeak(evidence: Evidence): evidence is WeakEvidence {
   return weakEvidence.some((each) => each === evidence);
@@ -32,8 +30,8 @@ export function isWeak(evidence: Evidence): evidence is WeakEvidence {
  *
  * - `strong`: an identifier that belongs to one person agrees.
  * - `weak`: name and employer agree.
- * - `none`: nothing speaks for it; `reason` is what speaks against it. `sameName`: the names agree. `namesake`: the employers
- *   agree as well, and something else contradicts.
+ * - `none`: nothing speaks for it; `reason` is what speaks against it. `sameName`: the names agree. `namesake`: both say one
+ *   employer as well, and something else contradicts.
  */
 export type Fit =
   | { readonly strength: 'strong' | 'weak'; readonly evidence: Evidence }
@@ -108,15 +106,6 @@ export function isStub(person: Person): boolean {
 }
 
 /**
- * Whether a row could be a person whom weak evidence gives to another row: it fits the person, or says the same name and
- * employer, whatever else it says. Two rows that share an identity key are one contact entered twice, and no rivals.
- */
-export function isRival(fit: Fit, row: ComparedIdentity, other: ComparedIdentity): boolean {
-  if (fit.strength === 'none' && !fit.namesake) return false;
-  return !row.keys.some((key) => other.keys.includes(key));
-}
-
-/**
  * Weighs a person against a row. Does not look at places: the same pair always weighs the same.
  *
  * The identity rule (docs/identity.md): an identifier that agrees accepts. Where the first name contradicts, an address
@@ -131,7 +120,7 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf
   const names = compareNames(row.name, candidate.name);
   const against = (reason: string): Fit => {
     const sameName = names === 'agree';
-    const namesake = sameName && compareEmployers(row.employers, candidate.employers) === 'agree';
+    const namesake = sameName && mayBeOneEmployer(row.employers, candidate.employers);
     return { strength: 'none', reason, sameName, namesake };
   };
 

@@ -51,6 +51,11 @@ export function compareEmployers(one: Employers, other: Employers): EmployerVerd
   return statesNoEmployer(one) || statesNoEmployer(other) ? 'unknown' : 'differ';
 }
 
+/** Whether two say the same employer by its name or domain, now or earlier, whatever else they say. */
+export function mayBeOneEmployer(one: Employers, other: Employers): boolean {
+  return intersects(one.names, other.names) || compareEmployers(one, other) === 'agree';
+}
+
 function hasWorkedAt(person: Employers, employer: Employers): boolean {
   return intersects(person.pastNames, employer.names) || namesADomain(person.pastNames, employer.domains);
 }

@@ -36,6 +36,8 @@ export interface InspectionContext {
 export interface HalfCells {
   /** A cell ends here that began in a line above, or whose opening quote is missing. */
   readonly closes: boolean;
+  /** The first cell may be the rest of one that is open in the line above. */
+  readonly mayClose: boolean;
   /** A cell begins that ends in a line below, or whose closing quote is missing. */
   readonly opens: boolean;
 }
@@ -125,6 +127,7 @@ export class DamageInspector {
     const [first = '', last = ''] = [halves[0], halves.at(-1)];
     return {
       closes: /^[^"].*"\s*$/s.test(first),
+      mayClose: first === cells[0] && !first.startsWith('"'),
       opens: last.startsWith('"') || (last !== '' && last === cells.at(-1) && !/"\s*$/.test(last)),
     };
   }

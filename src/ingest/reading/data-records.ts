@@ -7,7 +7,7 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 import { isBlank, leftOut } from './layout.ts';
 import type { HalfCells } from './damage.ts';
 import { readRecords, type RecordBatch } from './records.ts';
-import { hasHalfQuotes, type RowShape } from './row-shape.ts';
+import type { RowShape } from './row-shape.ts';
 
 /** Lines that reports end with; no contact is called so. */
 const footerPhrase =
@@ -129,7 +129,7 @@ function footerStart(held: readonly HeldRecord[]): number {
  */
 function isOneCellAcross(above: HeldRecord, below: HeldRecord, { width, continuesCell }: RowShape): boolean {
   const opens = above.halves?.opens === true;
-  if (below.halves?.closes !== true) return opens && hasHalfQuotes(below.record[0]!);
+  if (below.halves?.closes !== true) return opens && below.halves?.mayClose === true;
   const isRow = above.record.length === width && !continuesCell(above.record);
   return opens || !isRow || below.record.length < width;
 }

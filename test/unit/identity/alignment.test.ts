@@ -72,6 +72,16 @@ describe('an answer is given to the rows by evidence', () => {
 
   it('with the same person twice', () =>
     expect(align([ada, ben], [adaPerson, adaPerson])).toEqual([all[0], 'not_found']));
+
+  it('with the same person twice and without an id', () => {
+    const person = { ...adaPerson, id: null };
+    expect(align([ada], [person, { ...person }])).toEqual(['null by email']);
+    expect(align([ada], [person, { ...person, last_name: 'Novák', title: 'CEO' }])).toEqual([
+      'identity_mismatch',
+    ]);
+    const profile = { ...person, proflink_url: 'https://linkedin.com/in/ada' };
+    expect(align([ada], [profile, { ...profile, title: 'CEO' }])).toEqual(['null by email']);
+  });
 });
 
 describe('a stranger', () => {
@@ -225,6 +235,17 @@ describe('without an agreeing identifier', () => {
     const other = { id: 'j2', name: 'John Smith', email: 'john.smith2@acme.example', organization: acme };
     expect(align([john], [other])).toEqual(['identity_mismatch']);
     expect(align([{ email: 'jsmith@acme.example' }], [other])).toEqual(['identity_mismatch']);
+  });
+
+  it('a namesake is given to no row where another row says the same name and employer with an address elsewhere', () => {
+    const person = {
+      id: 'p-1',
+      name: 'Ada Novak',
+      organization: { name: 'Orbit', primary_domain: 'orbit.example' },
+    };
+    const one = { firstName: 'Ada', lastName: 'Novak', organizationName: 'Orbit' };
+    const other = { ...one, email: 'ada@fjord.example' };
+    expect(align([one, other], [person])).toEqual(['identity_mismatch', 'identity_mismatch']);
   });
 
   it('a namesake is not given to a row that may as well be the colleague with an identifier', () => {
