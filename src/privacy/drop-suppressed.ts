@@ -3,9 +3,9 @@ import type { Tables } from '../db/schema.ts';
 import { clearPersonalData, hasSuppressions, keysOfRows, listedRows } from './suppressions.ts';
 
 /**
- * Gives rows whose people are on the suppression list by now their outcome, and gives up their claims.
+ * Gives rows of suppressed people the outcome `suppressed` and deletes their claims. Rows with an outcome stay.
  *
- * @param rowNumbers a query of row numbers; rows that have an outcome are left as they are
+ * @param rowNumbers query of row numbers
  * @returns how many rows were dropped
  */
 export async function dropSuppressed(

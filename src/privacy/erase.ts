@@ -13,23 +13,23 @@ import {
 } from './suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** What the warehouse holds of somebody, or held before they were erased. */
+/** What the warehouse holds about a person, or held before the erasure. */
 export interface ErasureFigures {
   readonly contacts: number;
   readonly phones: number;
-  /** What answers and deliveries said about them. */
+  /** Observations from answers and deliveries. */
   readonly observations: number;
   readonly rows: number;
-  /** Bodies of the service's answers; they are removed whole, with what they say of others. */
+  /** Bodies of answers. Each is removed whole, together with its data about other people. */
   readonly answers: number;
-  /** Bodies of deliveries, in the same way. */
+  /** Bodies of deliveries, also removed whole. */
   readonly deliveries: number;
-  /** Names under which it was remembered that they were asked for. */
+  /** Identity keys in the lookup history. */
   readonly remembered: number;
 }
 
 /**
- * Measures what `erase` would remove, and changes nothing.
+ * Measures what `erase` would remove, without a change.
  *
  * @param keys identity keys of one person
  */
@@ -43,20 +43,29 @@ export async function measureErasure(
       (select count(*)::int from observations where ${ofTheirs(traces)}) as observations,
       (select count(*)::int from person_phones where ${ofTheirs(traces)}) as phones,
       (select count(*)::int from raw_answers where attempt_id = any(${traces.attemptIds}::text[])) as answers,
-      (select count(*)::int from webhook_deliveries where attempt_id = any(${traces.attemptIds}::text[]) and body is not null) as deliveries,
-      (select count(distinct identity_key)::int from lookup_history where identity_key = any(${traces.forms}::text[])) as remembered
+      (
+        select count(*)::int
+        from webhook_deliveries
+        where attempt_id = any(${traces.attemptIds}::text[]) and body is not null
+      ) as deliveries,
+      (
+        select count(distinct identity_key)::int
+        from lookup_history
+        where identity_key = any(${traces.forms}::text[])
+      ) as remembered
   `.execute(database);
   return rows[0]!;
 }
 
 /**
- * Removes a person from the warehouse and puts them on the suppression list, in one transaction: they are asked for no more, and
- * what is still to come of them is dropped when it comes. What says how many rows, calls and credits there were stays.
+ * Removes a person from the warehouse and puts the person on the suppression list, in one transaction. Counts of rows,
+ * calls and credits stay. A late result about the person is dropped when it arrives.
  *
- * Bodies of answers and deliveries go whole: each holds up to ten people, and taking one out of it would leave something that
- * the service never said. A delivery that has still to be applied is applied first, and its body goes then.
+ * Bodies of answers and deliveries are removed whole: each holds up to ten people, and a body without one of them would
+ * be something that the service never sent. A delivery that is not applied yet is applied first, and its body goes
+ * then.
  *
- * @param keys identity keys of one person; where nothing is known of them, they are put on the list all the same
+ * @param keys identity keys of one person; unknown keys are put on the list as well
  * @returns what was removed
  */
 export async function erase(
@@ -64,10 +73,10 @@ export async function erase(
   keys: readonly string[],
   note: SuppressionNote,
 ): Promise<ErasureFigures> {
-  // Before anybody has to wait: under the lock one more round finds what was written meanwhile.
+  // Searched without the lock first, so that other transactions wait only for the second, shorter search.
   const { keys: known } = await findPerson(warehouse.database, keys);
   return warehouse.database.transaction().execute(async (transaction) => {
-    // First of all: whoever writes of people now is waited for, and who comes later finds them on the list.
+    // Before any other lock: transactions that write about people end first, and later ones see the new entries.
     await lockSuppressionsExclusive(transaction);
     const traces = await findPerson(transaction, known);
     const records = await recordsOf(transaction, traces);
@@ -86,7 +95,9 @@ export async function erase(
     const rows = await clearRows(transaction, traces);
     await sql`delete from claims where identity_key = any(${traces.forms}::text[])`.execute(transaction);
     const forgotten = await sql<{ keys: number }>`
-      with forgotten as (delete from lookup_history where identity_key = any(${traces.forms}::text[]) returning identity_key)
+      with forgotten as (
+        delete from lookup_history where identity_key = any(${traces.forms}::text[]) returning identity_key
+      )
       select count(distinct identity_key)::int as keys from forgotten
     `.execute(transaction);
     const removed = {
@@ -106,7 +117,7 @@ export async function erase(
   });
 }
 
-/** Keys of the CRM records that are about the person: the next export may have another address for them. */
+/** Reads the keys of the person's CRM records, because the next export may have another address for the person. */
 async function recordsOf(
   transaction: Transaction<Tables>,
   { rows, contacts }: PersonTraces,
@@ -116,7 +127,9 @@ async function recordsOf(
     from run_rows r
     join runs on runs.run_id = r.run_id
     where (r.run_id, r.row_number) in (
-      select * from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[]))
+      select *
+      from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[])
+    )
   `.execute(transaction);
   const ofContacts = contacts.flatMap(({ source, contactId }) =>
     source === 'generic' || contactId.startsWith('key:') ? [] : [`record:${source}/${contactId}`],
@@ -124,14 +137,14 @@ async function recordsOf(
   return [...new Set([...found.rows.flatMap(({ key }) => key ?? []), ...ofContacts])];
 }
 
-/** Over anything that has a service and a person key. */
+/** Condition on a table with the columns `service` and `person_key`. */
 function ofTheirs({ people }: PersonTraces) {
   return sql`(service, person_key) in (${peopleOf(people)})`;
 }
 
 /**
- * Removes what the log says about the person, and computes what was known from it anew. The feed says of their contacts only that
- * they are gone. A contact that was theirs once, and is another's now, stays.
+ * Removes the person from the log and projects the contacts again. The change feed shows only that contacts were
+ * deleted. A contact that belonged to the person once and belongs to another person now stays.
  */
 async function eraseFromLog(
   transaction: Transaction<Tables>,
@@ -190,7 +203,7 @@ async function countOf(statement: ReturnType<typeof sql>, transaction: Transacti
   return Number((await statement.execute(transaction)).numAffectedRows ?? 0n);
 }
 
-/** Their ids at the service, where they only say how many people there were. */
+/** Replaces the person's ids where only the number of ids matters. */
 async function forgetIds(
   transaction: Transaction<Tables>,
   { personIds, attemptIds }: PersonTraces,
@@ -208,17 +221,22 @@ async function forgetIds(
   `.execute(transaction);
 }
 
-/** Rows keep their number and their outcome, so that the rows of a file still add up; one that has none yet is suppressed. */
+/** Clears the person's rows. Rows keep number and outcome, so that a file still adds up; an open row is suppressed. */
 async function clearRows(transaction: Transaction<Tables>, { rows }: PersonTraces): Promise<number> {
-  // In one order everywhere: a plan or a pruning that changes the same rows waits only one way round.
+  // In the same order as plans and pruning, so that two transactions cannot wait for each other.
   const cleared = await sql`
     with locked as (
-      select r.run_id, r.row_number from run_rows r where (r.run_id, r.row_number) in (
-        select * from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[]))
-      order by r.run_id, r.row_number for update
+      select r.run_id, r.row_number
+      from run_rows r
+      where (r.run_id, r.row_number) in (
+        select *
+        from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[])
+      )
+      order by r.run_id, r.row_number
+      for update
     )
     update run_rows r set ${clearPersonalData}, contact_id = 'erased:' || r.row_number,
-      reason = case when r.outcome is null then 'erased before they were asked for' else r.reason end,
+      reason = case when r.outcome is null then 'erased before its call' else r.reason end,
       outcome = coalesce(r.outcome, 'suppressed')
     from locked theirs where r.run_id = theirs.run_id and r.row_number = theirs.row_number
   `.execute(transaction);

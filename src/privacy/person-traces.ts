@@ -4,24 +4,24 @@ import { isRoleAddress } from '../domain/identity/email-address.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** Where the warehouse holds anything of a person. */
+/** Everywhere that the warehouse holds data about one person. */
 export interface PersonTraces {
-  /** Every identity key that they are known by, and nobody else: not the address that they share with colleagues. */
+  /** Identity keys of this person alone, without addresses that the person shares with colleagues. */
   readonly keys: readonly string[];
-  /** The same, and the hashes of their addresses: whatever of this is a key somewhere is theirs. */
+  /** The same keys and the hashes of the addresses. */
   readonly forms: readonly string[];
-  /** Their ids at the service. */
+  /** Ids at the service. */
   readonly personIds: readonly string[];
-  /** Under which keys the log has them. */
+  /** Keys in the log. */
   readonly people: readonly { readonly service: string; readonly personKey: string }[];
-  /** Contacts that are theirs now. */
+  /** Contacts that belong to the person now. */
   readonly contacts: readonly { readonly source: string; readonly contactId: string }[];
   readonly rows: readonly { readonly runId: string; readonly rowNumber: number }[];
-  /** Calls that asked for them, or whose answer had them. */
+  /** Attempts that asked for the person or whose answer contains the person. */
   readonly attemptIds: readonly string[];
 }
 
-/** What the log says about somebody. */
+/** Data about a person in the log. */
 interface FoundPerson {
   readonly service: string;
   readonly personKey: string;
@@ -32,13 +32,13 @@ interface FoundPerson {
   readonly lastName: string | null;
 }
 
-/** A person has a handful of names; a search that still finds new ones after so many rounds is no longer about one person. */
+/** A search that finds new keys after this many rounds has left the one person. */
 const mostRounds = 20;
 
 /**
- * Finds a person under every name that the warehouse has for them: rows and contacts that share a key are one person, as in a
- * plan, and what they are known by is looked for in turn. It reads all staged rows, which takes some seconds for millions:
- * an index over their keys would cost every import more.
+ * Finds a person under every key that the warehouse has. Rows and contacts that share a key are one person, as in a
+ * plan; their other keys are searched in the next round. The search reads all staged rows, which takes seconds for
+ * millions: an index on their keys would cost every import more.
  *
  * @param known identity keys to begin with
  */
@@ -80,12 +80,12 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
   throw new Error(`more than ${mostRounds} rounds of names: these are not of one person`);
 }
 
-/** An address that several people read, without the name of one of them, is a way to nobody in particular. */
+/** Returns whether a key is a shared mailbox without a name, which identifies no person. */
 function isShared(key: string): boolean {
   return key.startsWith('email:') && !key.includes('|') && isRoleAddress(key.slice('email:'.length));
 }
 
-/** How exports write a key: of an address some have only a hash. */
+/** Returns a key in every form that exports use: an address also as its hashes. */
 function formsOf(key: string): string[] {
   if (!key.startsWith('email:') || key.includes('|')) return [key];
   const email = key.slice('email:'.length);
@@ -93,10 +93,10 @@ function formsOf(key: string): string[] {
 }
 
 /**
- * Keys of the addresses whose hashes these are. It hashes every address that is known, which is why it is only done for
- * hashes that are of none of the person's.
+ * Finds the addresses of hashes. It hashes every known address, so it runs only for hashes that belong to none of the
+ * person's addresses.
  *
- * @param looked hashes that were looked for before; these are added to them
+ * @param looked hashes of earlier searches; this search adds its own
  */
 async function addressesOf(
   database: Kysely<Tables>,
@@ -118,9 +118,9 @@ async function addressesOf(
 }
 
 /**
- * What a record of the CRM is known by: its contact, and the rows of exports that bear its id.
+ * Finds the identity keys of a CRM record: of its contact, and of the rows with its id.
  *
- * @returns undefined where it was about one person once, and is about another now: rows of theirs share no name
+ * @returns undefined if the record has belonged to two people, whose rows share no key
  */
 export async function keysOfRecord(
   database: Kysely<Tables>,
@@ -132,8 +132,12 @@ export async function keysOfRecord(
   `.execute(database);
   const known = await readPeople(database, sql`(o.service, o.person_key) in (${peopleOf(contacts)})`);
   const { rows } = await sql<{ keys: string[] }>`
-    select r.keys from run_rows r join runs using (run_id)
-    where r.contact_id = ${record.contactId} and coalesce(runs.source, 'generic') = ${record.source} and r.keys <> '{}'
+    select r.keys
+    from run_rows r
+    join runs using (run_id)
+    where r.contact_id = ${record.contactId}
+      and coalesce(runs.source, 'generic') = ${record.source}
+      and r.keys <> '{}'
   `.execute(database);
   const named = [...known.map(keysOf), ...rows.map(({ keys }) => keys)].filter((keys) => keys.length > 0);
   if (named.length < 2) return named.flat();
@@ -148,7 +152,7 @@ interface FoundRow {
   readonly source: string;
   readonly contactId: string;
   readonly keys: readonly string[];
-  /** Of whoever was given to the row. */
+  /** Id of the row's person. */
   readonly personId: string | null;
 }
 
@@ -156,43 +160,57 @@ async function findRows(database: Kysely<Tables>, keys: readonly string[]): Prom
   const { rows } = await sql<FoundRow>`
     select r.run_id as "runId", r.row_number as "rowNumber", coalesce(runs.source, 'generic') as source,
       r.contact_id as "contactId", r.keys, p.person_id as "personId"
-    from run_rows r join runs using (run_id) left join attempt_people p on p.run_id = r.run_id and p.row_number = r.row_number and p.outcome = 'enriched'
+    from run_rows r
+    join runs using (run_id)
+    left join attempt_people p
+      on p.run_id = r.run_id and p.row_number = r.row_number and p.outcome = 'enriched'
     where r.keys && ${keys}::text[]
-       or (r.run_id, r.row_number) in (select run_id, row_number from attempt_people where person_id = any(${idsIn(keys)}::text[]))
+      or (r.run_id, r.row_number) in (
+        select run_id, row_number from attempt_people where person_id = any(${idsIn(keys)}::text[])
+      )
   `.execute(database);
   return rows;
 }
 
 /**
- * Rows that are known by nothing any more, or never were: what was pruned and bears the id of a record of theirs, and what could
- * not be read and has a name of theirs in it.
+ * Finds rows without keys: pruned rows with the id of one of the person's records, and malformed rows whose text has
+ * one of the person's keys.
  */
 async function findWordless(
   database: Kysely<Tables>,
   forms: readonly string[],
   records: readonly { readonly source: string; readonly contactId: string }[],
 ): Promise<{ runId: string; rowNumber: number }[]> {
-  // Shared addresses and names are in the text of others as well.
+  // Names and shared addresses also occur in rows of other people.
   const texts = forms.flatMap((form) =>
     form.includes('|') || form.startsWith('name:') ? [] : [form.slice(form.indexOf(':') + 1)],
   );
   const { rows } = await sql<{ runId: string; rowNumber: number }>`
-    select r.run_id as "runId", r.row_number as "rowNumber" from run_rows r join runs using (run_id)
-    where r.keys = '{}' and case when r.raw = '[]'
-      then (coalesce(runs.source, 'generic'), r.contact_id) in (
-        select * from unnest(${records.map(({ source }) => source)}::text[], ${records.map(({ contactId }) => contactId)}::text[]))
-      else lower(r.raw) ~ any(${texts.map(asWord)}::text[]) end
+    select r.run_id as "runId", r.row_number as "rowNumber"
+    from run_rows r
+    join runs using (run_id)
+    where r.keys = '{}'
+      and case
+        when r.raw = '[]' then (coalesce(runs.source, 'generic'), r.contact_id) in (
+          select *
+          from unnest(
+            ${records.map(({ source }) => source)}::text[],
+            ${records.map(({ contactId }) => contactId)}::text[]
+          )
+        )
+        else lower(r.raw) ~ any(${texts.map(asWord)}::text[])
+      end
   `.execute(database);
   return rows;
 }
 
-/** A pattern of PostgreSQL for a text that is not part of a longer name. */
+/** PostgreSQL pattern of a text as a whole word. */
 function asWord(text: string): string {
   const escaped = text.toLowerCase().replaceAll(/[!-/:-?[-^`{-~]/g, String.raw`\$&`);
   return `(^|[^a-z0-9._%+-])${escaped}($|[^a-z0-9-])`;
 }
 
-/** Everybody in the log whom an answer or a delivery knew under one of these keys, or who was accepted for one of these rows. */
+/** Finds the people in the log with one of these keys, and the people who were accepted for one of these rows. */
 async function findPeople(
   database: Kysely<Tables>,
   keys: readonly string[],
@@ -208,7 +226,7 @@ async function findPeople(
   );
 }
 
-/** @param theirs over the observation `o`: whether it is about somebody who is looked for */
+/** Reads people from the log. @param theirs condition on an observation `o` */
 async function readPeople(database: Kysely<Tables>, theirs: RawBuilder<unknown>): Promise<FoundPerson[]> {
   const { rows } = await sql<FoundPerson>`
     select distinct o.service, o.person_key as "personKey", o.person_id as "personId", o.identity_keys as confirmed,
@@ -235,14 +253,14 @@ async function findContacts(
   return rows;
 }
 
-/** A query of `service` and `person_key`. */
+/** Query of `service` and `person_key`. */
 export function peopleOf(people: PersonTraces['people']): RawBuilder<unknown> {
   return sql`
     select * from unnest(${people.map(({ service }) => service)}::text[],
       ${people.map(({ personKey }) => personKey)}::text[])`;
 }
 
-/** An address that several people read counts with the name alone. */
+/** Identity keys of a person; a shared mailbox only together with the name. */
 function keysOf(person: FoundPerson): string[] {
   return [
     ...person.confirmed,

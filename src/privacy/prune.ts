@@ -8,7 +8,7 @@ import { countReplaced, removeReplaced } from '../people/replaced-observations.t
 import { maySpend } from '../db/run-states.ts';
 import { clearPersonalData } from './suppressions.ts';
 
-/** What is older than its retention: how much of it can go, and how much is still needed. */
+/** What is older than its retention: what can be removed, and what is still needed. */
 export interface PruneFigures {
   readonly answers: { readonly count: number; readonly bytes: number };
   readonly deliveries: { readonly count: number; readonly bytes: number };
@@ -19,7 +19,7 @@ export interface PruneFigures {
   readonly observations: { readonly count: number };
   /** Entries of the change feed. */
   readonly changes: { readonly count: number };
-  /** Older as well, and still needed: a call or a delivery of theirs waits for something. */
+  /** Older than the retention, but needed by an open call or delivery. */
   readonly kept: {
     readonly answers: number;
     readonly deliveries: number;
@@ -28,31 +28,33 @@ export interface PruneFigures {
   };
 }
 
-/** A body can be 1 MB: what one transaction removes is written out, and replicated, within a moment. */
+/** Small batches, because a body can be 1 MB and each transaction must be short. */
 const bodiesPerBatch = 200;
 const rowsPerBatch = 5_000;
 
-/** Nothing is open of this call: it is paid for or cost nothing, and every delivery of it was looked at. */
+/** The call is closed: its cost is settled and every delivery was read. */
 const closedCall = sql`r.finished_at is not null and a.credits_settled is not null and not exists (
   select 1 from webhook_deliveries w where w.attempt_id = a.attempt_id and w.status = 'received')`;
 
 /**
- * Nothing is open of this run. A late result is given to contacts by what their rows say, so that the rows stay until the
- * last call is decided.
+ * The run is closed. Late results are assigned to contacts by the rows' data, so the rows stay until every call has its
+ * cost.
  */
 const closedRun = sql`not exists (select 1 from attempts o where o.run_id = r.run_id and o.credits_settled is null)
   and not exists (select 1 from webhook_deliveries w where w.run_id = r.run_id and w.status = 'received')`;
 
-/** A delivery that had no effect is kept for `enrich inbox replay`, for a time of its own. */
+/** A delivery without effect has a retention of its own, because `enrich inbox replay` can apply it. */
 const quarantined = sql`d.status in (${anyOf(ineffectiveStatuses)})`;
 
-/** A plan that was only looked at discards its rows by itself, unless it was killed: after a day it will not any more. */
-const abandonedPlan = sql`(r.finished_at is null and not ${maySpend} and r.created_at < clock_timestamp() - interval '1 day')`;
+/** A plan without approval deletes its rows when it ends. If it was killed, its rows are removed after a day. */
+const abandonedPlan = sql`(
+  r.finished_at is null and not ${maySpend} and r.created_at < clock_timestamp() - interval '1 day'
+)`;
 
 /**
- * Measures what `prune` would remove, and changes nothing.
+ * Measures what `prune` would remove, without a change.
  *
- * @param retention what is not named in it is kept
+ * @param retention kinds of data without a retention are kept
  */
 export async function measurePrune(warehouse: Warehouse, retention: Retention): Promise<PruneFigures> {
   const { rows } = await sql<{
@@ -83,14 +85,32 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
       from runs r where r.rows_pruned < r.rows_staged and r.status <> 'planned' and ${isOld(retention.staging)}
     )
     select a.*, d.*, i.*, s.* from
-      (select count(*) filter (where closed)::int as answers, coalesce(sum(bytes) filter (where closed), 0)::float8 as "answerBytes",
-        count(*) filter (where not closed)::int as "keptAnswers" from answers) a,
-      (select count(*) filter (where closed)::int as deliveries, coalesce(sum(bytes) filter (where closed), 0)::float8 as "deliveryBytes",
-        count(*) filter (where not closed)::int as "keptDeliveries" from deliveries where not quarantine) d,
-      (select count(*) filter (where closed)::int as "quarantined", coalesce(sum(bytes) filter (where closed), 0)::float8 as "quarantinedBytes",
-        count(*) filter (where not closed)::int as "keptQuarantined" from deliveries where quarantine) i,
-      (select count(*) filter (where closed)::int as runs, coalesce(sum(rows) filter (where closed), 0)::float8 as rows,
-        count(*) filter (where not closed)::int as "keptRuns" from staged) s
+      (
+        select count(*) filter (where closed)::int as answers,
+          coalesce(sum(bytes) filter (where closed), 0)::float8 as "answerBytes",
+          count(*) filter (where not closed)::int as "keptAnswers"
+        from answers
+      ) a,
+      (
+        select count(*) filter (where closed)::int as deliveries,
+          coalesce(sum(bytes) filter (where closed), 0)::float8 as "deliveryBytes",
+          count(*) filter (where not closed)::int as "keptDeliveries"
+        from deliveries
+        where not quarantine
+      ) d,
+      (
+        select count(*) filter (where closed)::int as "quarantined",
+          coalesce(sum(bytes) filter (where closed), 0)::float8 as "quarantinedBytes",
+          count(*) filter (where not closed)::int as "keptQuarantined"
+        from deliveries
+        where quarantine
+      ) i,
+      (
+        select count(*) filter (where closed)::int as runs,
+          coalesce(sum(rows) filter (where closed), 0)::float8 as rows,
+          count(*) filter (where not closed)::int as "keptRuns"
+        from staged
+      ) s
   `.execute(warehouse.database);
   const found = rows[0]!;
   return {
@@ -110,12 +130,12 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
 }
 
 /**
- * Removes what is older than its retention and no longer needed: bodies of answers, bodies of deliveries, what staged rows say
- * of people, observations that newer ones have replaced, and changes of the feed. Calls, credits, outcomes, hashes of deliveries,
- * contacts and the memory of who was asked stay.
+ * Removes what is older than its retention and no longer needed: bodies of answers and deliveries, personal data of
+ * staged rows, replaced observations, and entries of the change feed. Calls, credits, outcomes, hashes of deliveries,
+ * contacts and the lookup history stay.
  *
- * In batches of one short transaction each, which wait for nobody: rows that somebody holds are left for the next time. So
- * it can run beside workers and beside itself, and be stopped at any moment.
+ * Works in short transactions that skip locked rows. So it can run beside workers and beside itself, and can be stopped
+ * at any time.
  *
  * @param signal ends it between two batches
  * @returns what was removed, and what is older and still needed
@@ -173,7 +193,10 @@ async function pruneAnswers(warehouse: Warehouse, seconds: number | undefined): 
   return removed.rows[0]!;
 }
 
-/** The rows stay: they say what was delivered and billed, and by the hash of a body it is known again when it is repeated. */
+/**
+ * The rows stay: they say what was delivered and billed, and by the hash of a body it is known again when it is
+ * repeated.
+ */
 async function pruneDeliveries(
   warehouse: Warehouse,
   which: RawBuilder<unknown>,
@@ -209,14 +232,15 @@ async function pruneStaging(
   return { runs: runs.size, rows };
 }
 
-/** The next rows of one run: they keep their number, contact and outcome. `rows_pruned` says how far it has come. */
+/** Clears the next rows of one run, which keep number, contact and outcome. `rows_pruned` is the progress. */
 async function pruneRows(
   warehouse: Warehouse,
   seconds: number | undefined,
 ): Promise<{ runId: string; rows: number } | undefined> {
   return warehouse.database.transaction().execute(async (transaction) => {
     const found = await sql<{ runId: string; from: number; to: number }>`
-      select r.run_id as "runId", r.rows_pruned as from, least(r.rows_staged, r.rows_pruned + ${rowsPerBatch})::int as to
+      select r.run_id as "runId", r.rows_pruned as from,
+        least(r.rows_staged, r.rows_pruned + ${rowsPerBatch})::int as to
       from runs r
       where r.rows_pruned < r.rows_staged and r.status <> 'planned' and ${isOld(seconds)} and ${closedRun}
       order by r.created_at limit 1 for no key update of r skip locked
@@ -237,7 +261,7 @@ function isOld(seconds: number | undefined): RawBuilder<boolean> {
   return sql`((r.finished_at < ${before(seconds)}) or (${abandonedPlan} and r.created_at < ${before(seconds)}))`;
 }
 
-/** The moment before which things go; where nothing is set, there is none. */
+/** The time before which data is removed; null without a retention. */
 function before(seconds: number | undefined): RawBuilder<Date | null> {
   return sql`(clock_timestamp() - make_interval(secs => ${seconds ?? null}::float8))`;
 }

@@ -3,14 +3,14 @@ import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import type { SuppressionEntriesTable, Tables } from '../db/schema.ts';
 
-/** Who put people on the list, and why. */
+/** Who added an entry, and why. */
 export interface SuppressionNote {
   readonly by: string;
   readonly reason: string | undefined;
 }
 
 export interface SuppressionEntry {
-  /** The beginning of its hash: enough to tell entries apart. */
+  /** First characters of its hash, enough to tell entries apart. */
   readonly entry: string;
   readonly kind: SuppressionEntriesTable['kind'];
   readonly domain: string | null;
@@ -19,39 +19,40 @@ export interface SuppressionEntry {
   readonly added_at: Date;
 }
 
-/** Any number that no other person locks. */
+/** Number of the advisory lock; nothing else locks it. */
 const listLock = 7_305_902_312;
 
 /**
- * Held by a transaction that is about to write what the service said of people: no person is put on the list between
- * its look at the list and its end, so that nothing is written of a person who is already erased. The first lock of
- * every transaction that takes it, since whoever changes the list waits for all of them.
+ * Locks the list against changes for a transaction that writes about people, so that a person who is suppressed or
+ * erased at the same time is not written again. Must be the first lock of the transaction: a change of the list waits
+ * for all holders of this lock.
  */
 export async function lockSuppressionsShared(transaction: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(${listLock})`.execute(transaction);
 }
 
-/** Held by a transaction that changes the list. */
+/** Locks the list for a transaction that changes it. */
 export async function lockSuppressionsExclusive(transaction: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(${listLock})`.execute(transaction);
 }
 
 /**
- * The rows that are on the list, as a query with the one column `row_number`.
+ * Query for the rows with a suppressed key; its column is `row_number`.
  *
- * @param keys a query of `row_number` and `identity_key`; the domain of an employer is a key of the form
+ * @param keys query of `row_number` and `identity_key`; the domain of an employer is a key of the form
  *   `domain:acme.example`
  */
 export function listedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
-  // By joins and not row by row: of two million keys, each would otherwise be looked up for itself.
+  // Joins, because two million keys would otherwise be looked up one by one.
   return sql`
     select k.row_number from (${keys}) k cross join lateral suppression_hashes(k.identity_key) as form (key_hash)
       join suppressed_keys s using (key_hash)
     union (
-      -- Each domain with all that it lies below, so that it is looked up: compared with every domain on the list, 200,000 keys and
-      -- 50 domains took 70 s.
+      -- Each domain with its parent domains, so that an index finds it. Comparing 200,000 keys with 50 listed
+      -- domains took 70 s.
       with named as materialized (
-        select row_number, substring(identity_key from '^(?:domain:|email:[^|]*@)([^|]+)') as domain from (${keys}) all_keys
+        select row_number, substring(identity_key from '^(?:domain:|email:[^|]*@)([^|]+)') as domain
+        from (${keys}) all_keys
         where starts_with(identity_key, 'domain:') or starts_with(identity_key, 'email:')
       ), listed as (
         select distinct d.domain from (select distinct domain, string_to_array(domain, '.') as labels from named) d
@@ -64,8 +65,8 @@ export function listedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * Whether anybody is on the list. Asked before `listedRows` is: that query is large, and with an empty list it kept the
- * batches of a night from their turn for some calls of a backfill.
+ * Returns whether the list has an entry. Cheaper than `listedRows`: with an empty list that query delayed nightly
+ * batches behind calls of a backfill.
  */
 export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{
@@ -75,8 +76,8 @@ export async function hasSuppressions(database: Kysely<Tables>): Promise<boolean
 }
 
 /**
- * Over `r`, a staged row, and `runs`, its run: the key of the CRM record that the row is of. Null where the export has no
- * record id. Files without a named source share no ids, so that there the name is part of the key.
+ * Expression over a staged row `r` and its run `runs`: the key of the row's CRM record. Null if the export has no
+ * record id. Files without a named source share no ids, so their key includes the person's name.
  */
 export const recordKey = sql`
   case
@@ -97,15 +98,17 @@ export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawB
   `;
 }
 
-/** What a staged row says of a person on the list is not kept: they may want to be in no file of ours. */
-export const clearPersonalData = sql`raw = '[]', person_id = null, email = null, other_emails = null, hashed_email = null,
-  profile_url = null, first_name = null, last_name = null, name = null, organization_name = null, domain = null, keys = '{}', match_keys = '{}'`;
+/** Assignments that clear the personal data of a staged row. */
+export const clearPersonalData = sql`
+  raw = '[]', person_id = null, email = null, other_emails = null, hashed_email = null, profile_url = null,
+  first_name = null, last_name = null, name = null, organization_name = null, domain = null,
+  keys = '{}', match_keys = '{}'
+`;
 
 const hidden = 'suppressed-';
 
 /**
- * A column of ids at the service without those of some people. Their places stay: how many there were is counted by
- * them.
+ * Expression that replaces some ids of an array column, so that their number stays.
  */
 export function withoutIds(column: string, personIds: readonly string[]): RawBuilder<unknown> {
   return sql`array(
@@ -113,18 +116,18 @@ export function withoutIds(column: string, personIds: readonly string[]): RawBui
     from unnest(${sql.ref(column)}) with ordinality as known (id, place) order by place)`;
 }
 
-/** @returns whether this stands where an id was taken out */
+/** Returns whether an id was replaced by `withoutIds`. */
 export function isHiddenId(id: string): boolean {
   return id.startsWith(hidden);
 }
 
-/** What is kept in place of an id. @param place so that several stay several */
+/** Returns a replacement of an id. @param place makes replacements differ */
 export function hiddenId(place: number): string {
   return `${hidden}${place}`;
 }
 
 /**
- * Puts people on the list: from now on they are not asked for, and nothing is written about them.
+ * Adds people to the list. Afterwards no call asks for them, and nothing is written about them.
  *
  * @param keys identity keys, and `domain:` keys
  * @returns how many of them are new
@@ -142,14 +145,19 @@ export async function suppress(
     from unnest(${keys}::text[]) as identity_key
     on conflict do nothing
   `.execute(transaction);
-  // A plain address also answers to its hashes: another export may hold only those.
+  // An address is listed with its hashes, because an export may have only a hash.
   await sql`
     insert into suppressed_keys (key_hash, entry_id)
     select sha256(convert_to(form, 'UTF8')), sha256(convert_to(identity_key, 'UTF8'))
     from unnest(${keys}::text[]) as identity_key, unnest(
-      case when identity_key like 'email:%' and position('|' in identity_key) = 0 then array[identity_key,
-        'hash:' || md5(substr(identity_key, 7)), 'hash:' || encode(sha256(convert_to(substr(identity_key, 7), 'UTF8')), 'hex')]
-      else array[identity_key] end) as form
+      case
+        when identity_key like 'email:%' and position('|' in identity_key) = 0 then array[
+          identity_key,
+          'hash:' || md5(substr(identity_key, 7)),
+          'hash:' || encode(sha256(convert_to(substr(identity_key, 7), 'UTF8')), 'hex')
+        ]
+        else array[identity_key]
+      end) as form
     where identity_key not like 'domain:%'
     on conflict do nothing
   `.execute(transaction);
@@ -157,8 +165,7 @@ export async function suppress(
 }
 
 /**
- * Puts everybody on the list whom a staged export names. @returns how many of their keys are new, and rows that name no
- * person
+ * Adds the people of a staged export. @returns how many keys are new, and how many rows have no key
  */
 export async function suppressStaged(
   warehouse: Warehouse,
@@ -181,7 +188,7 @@ export async function suppressStaged(
   });
 }
 
-/** Takes entries off the list. @returns how many were on it */
+/** Removes entries. @returns how many were on the list */
 export async function unsuppress(warehouse: Warehouse, keys: readonly string[]): Promise<number> {
   return warehouse.database.transaction().execute(async (transaction) => {
     await lockSuppressionsExclusive(transaction);
@@ -192,16 +199,19 @@ export async function unsuppress(warehouse: Warehouse, keys: readonly string[]):
   });
 }
 
-/** @returns for each key, in their order, whether whoever it names is on the list */
+/** Returns for each key, in order, whether it is suppressed. */
 export async function areSuppressed(database: Kysely<Tables>, keys: readonly string[]): Promise<boolean[]> {
   if (!(await hasSuppressions(database))) return keys.map(() => false);
-  const given = sql`select * from unnest(${keys.map((_, index) => index)}::int[], ${keys}::text[]) as g (row_number, identity_key)`;
+  const given = sql`
+    select *
+    from unnest(${keys.map((_, index) => index)}::int[], ${keys}::text[]) as g (row_number, identity_key)
+  `;
   const { rows } = await sql<{ row_number: number }>`${listedRows(given)}`.execute(database);
   const listed = new Set(rows.map((row) => row.row_number));
   return keys.map((_, index) => listed.has(index));
 }
 
-/** The newest first. @param limit the most that are returned */
+/** Lists entries, the newest first. @param limit maximum number of entries */
 export async function listSuppressions(warehouse: Warehouse, limit: number): Promise<SuppressionEntry[]> {
   const { rows } = await sql<SuppressionEntry>`
     select left(encode(entry_id, 'hex'), 12) as entry, kind, domain, reason, added_by, added_at
@@ -210,7 +220,7 @@ export async function listSuppressions(warehouse: Warehouse, limit: number): Pro
   return rows;
 }
 
-/** How many entries there are of each kind. */
+/** Counts the entries of each kind. */
 export async function countSuppressions(warehouse: Warehouse): Promise<Record<string, number>> {
   const { rows } = await sql<{ kind: string; entries: number }>`
     select kind, count(*)::int as entries from suppression_entries group by kind order by kind
