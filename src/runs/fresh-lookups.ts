@@ -1,6 +1,12 @@
 import { sql, type RawBuilder } from 'kysely';
-import { foundSeconds } from '../domain/runs/freshness.ts';
-import type { Asked } from './pages.ts';
+import { foundSeconds, type Freshness } from '../domain/runs/freshness.ts';
+
+/** What a run asks for, and of whom it does not: those who were asked for recently, at the same service. */
+export interface Asked {
+  readonly freshness: Freshness;
+  readonly fieldGroups: readonly string[];
+  readonly service: string;
+}
 
 /**
  * Joins the lookups `m` that are recent to identity keys `k`: for each group of fields that is asked for, what the same

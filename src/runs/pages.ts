@@ -1,20 +1,12 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../contract.ts';
 import { askedFieldGroups } from '../domain/late-results/awaited-results.ts';
-import type { Freshness } from '../domain/runs/freshness.ts';
 import { reasonOfClaim } from './claims.ts';
 import type { Warehouse } from '../db/database.ts';
-import { joinFreshLookups } from './fresh-lookups.ts';
+import { joinFreshLookups, type Asked } from './fresh-lookups.ts';
 import { dropSuppressed } from '../privacy/drop-suppressed.ts';
 import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { RunOptions, Tables } from '../db/schema.ts';
-
-/** What a run asks for, and of whom it does not: those who were asked for recently, at the same service. */
-export interface Asked {
-  readonly freshness: Freshness;
-  readonly fieldGroups: readonly string[];
-  readonly service: string;
-}
 
 /** The same of a run's options. */
 export function askedBy(options: RunOptions): Asked {
