@@ -11,6 +11,12 @@ interface Listener {
 
 const listeners: Listener[] = [];
 
+/** @returns removes every handler that was added since: those of a command end with it */
+export function beginCommand(): () => void {
+  const before = listeners.length;
+  return () => void listeners.splice(before);
+}
+
 /**
  * Decides what a signal that asks this process to end does. The newest handler alone is told: who began last knows what
  * has to end first, and gives back what the others keep.

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RunFacts } from '../../src/contract.ts';
 import { TestSystem } from '../helpers/test-system.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
@@ -37,44 +38,11 @@ describe('a call that was sent', () => {
     expect(system.sandbox.log.bill().billedAgain).toEqual({});
     await expectPromisesKept(system);
   });
-
-  it.each([{ answer: 'empty' }, { matches: 'not-a-list' }] as const)(
-    'and answered with %o is unknown, and no person gets data',
-    async (fault) => {
-      system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, ...fault }] });
-      const facts = (await system.enrich(['run', system.sample(60), '--yes', '--json'])).facts();
-      expect((await attemptsOf(facts.run_id))['unknown']).toBe(1);
-      expect(sum(facts.outcomes)).toBe(60);
-      expect(system.sandbox.log.bill().billedAgain).toEqual({});
-      await expectPromisesKept(system);
-    },
-  );
-});
-
-describe('an answer that the database refuses', () => {
-  it.each([
-    ['a price of 14 digits', { credits: 'huge' }],
-    ['ids that no index can hold', { matches: 'long-ids' }],
-  ] as const)('for %s is kept, its call unknown with the reason, and the run pauses', async (_, fault) => {
-    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', ...fault }] });
-    const paused = await system.enrich(['run', system.sample(60), '--yes', '--json'], {
-      CALL_CONCURRENCY: '1',
-    });
-    expect(paused.code).toBe(3);
-    const { run_id: runId, status, calls } = paused.facts();
-    expect({ status, calls }).toEqual({ status: 'paused', calls: 1 });
-    const { rows } = await system.warehouse.pool.query(
-      `select status, reason is not null as explained, length(body_gzip) > 500 as kept
-       from enrichment.attempts left join enrichment.raw_answers using (attempt_id) where run_id = $1`,
-      [runId],
-    );
-    expect(rows).toEqual([{ status: 'unknown', explained: true, kept: true }]);
-    await system.enrich(['cancel', runId]);
-    await expectPromisesKept(system);
-  });
 });
 
 describe('a call that was certainly not sent', () => {
+  const paused: RunFacts[] = [];
+
   it.each(['refused connection', 'unknown name', 'failed TLS'])(
     '(%s) is tried again, charges nothing, and pauses the run when it happens again and again',
     async (cause) => {
@@ -86,24 +54,29 @@ describe('a call that was certainly not sent', () => {
       const shared = system.sharedTemporal();
       const lost = system.begin(['worker'], { ...shared, ENRICHMENT_BASE_URL: addresses[cause]! });
       const calls = system.sandbox.log.bill().calls;
-      const paused = (await system.enrich(['run', system.sample(40), '--yes', '--json'], shared)).facts();
+      const facts = (await system.here(['run', system.sample(40), '--yes', '--json'])).facts();
       lost.kill('SIGTERM');
       await lost.ended;
-      expect(paused).toMatchObject({ status: 'paused', reason: expect.any(String) });
-      expect(paused.credits).toEqual({ settled: '0', reserved: '0', unknown: '0' });
-      expect((await attemptsOf(paused.run_id))['released']).toBeGreaterThan(1);
+      expect(facts).toMatchObject({ status: 'paused', reason: expect.any(String) });
+      expect(facts.credits).toEqual({ settled: '0', reserved: '0', unknown: '0' });
+      expect((await attemptsOf(facts.run_id))['released']).toBeGreaterThan(1);
       expect(system.sandbox.log.bill().calls).toBe(calls);
-
-      const worker = system.begin(['worker'], shared);
-      const resumed = (await system.enrich(['resume', paused.run_id, '--json'], shared)).facts();
-      worker.kill('SIGTERM');
-      await worker.ended;
-      expect(resumed).toMatchObject({ status: 'finished' });
-      expect(sum(resumed.outcomes)).toBe(40);
-      await expectPromisesKept(system);
+      paused.push(facts);
     },
     120_000,
   );
+
+  it('is made when the run is resumed with a service that can be reached', async () => {
+    await system.startWorker();
+    for (const { run_id: runId } of paused) {
+      const resumed = (await system.here(['resume', runId, '--json'])).facts();
+      expect(resumed).toMatchObject({ status: 'finished' });
+      expect(sum(resumed.outcomes)).toBe(40);
+    }
+    expect(paused).toHaveLength(3);
+    await system.stopWorker();
+    await expectPromisesKept(system);
+  }, 120_000);
 });
 
 it('a worker that Temporal has abandoned while its call was in flight sends no person twice when it comes back', async () => {
@@ -132,93 +105,130 @@ it('a worker that Temporal has abandoned while its call was in flight sends no p
   await expectPromisesKept(system);
 }, 180_000);
 
-describe('workers that ask another service than a run was ordered for', () => {
-  const elsewhere = (): Record<string, string> => ({
-    ENRICHMENT_BASE_URL: system.sandbox.baseUrl.replace('127.0.0.1', 'localhost'),
-  });
+describe('with one call at a time', () => {
+  beforeAll(() => system.startWorker({ CALL_CONCURRENCY: '1' }));
 
-  it('make it theirs, so that whoever they ask is not asked and paid for again', async () => {
-    const server = system.sharedTemporal();
-    const worker = system.begin(['worker'], { ...server, ...elsewhere() });
-    // No person whom another test has asked the first service for.
-    const file = join(system.directory, 'unseen.csv');
-    writeFileSync(
-      file,
-      ['Email', ...Array.from({ length: 12 }, (_, n) => `nova${n}@unseen.example`)].join('\n'),
+  describe('a call that was sent', () => {
+    it.each([{ answer: 'empty' }, { matches: 'not-a-list' }] as const)(
+      'and answered with %o is unknown, and no person gets data',
+      async (fault) => {
+        system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, ...fault }] });
+        const facts = (await system.here(['run', system.sample(60), '--yes', '--json'])).facts();
+        expect((await attemptsOf(facts.run_id))['unknown']).toBe(1);
+        expect(sum(facts.outcomes)).toBe(60);
+        expect(system.sandbox.log.bill().billedAgain).toEqual({});
+        await expectPromisesKept(system);
+      },
     );
-    const first = await system.enrich(['run', file, '--yes', '--json'], server);
-    const again = await system.enrich(['run', file, '--yes', '--json'], { ...server, ...elsewhere() });
-    worker.kill('SIGTERM');
-    await worker.ended;
-    expect(first.facts()).toMatchObject({ status: 'finished', calls: 2 });
-    expect(again.facts()).toMatchObject({ status: 'finished', calls: 0 });
   });
 
-  it('send nothing of it once it has answers of the other one', async () => {
-    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, status: 401 }] });
-    const paused = (await system.enrich(['run', system.sample(60), '--yes', '--json'])).facts();
-    system.sandbox.faults.set({});
-    const before = system.sandbox.log.bill().calls;
-    const resumed = (await system.enrich(['resume', paused.run_id, '--json'], elsewhere())).facts();
-    expect(resumed).toMatchObject({
-      status: 'paused',
-      reason: expect.stringContaining('this run used the service'),
-    });
-    expect(system.sandbox.log.bill().calls).toBe(before);
-    expect((await system.enrich(['resume', paused.run_id, '--json'])).facts()).toMatchObject({
-      status: 'finished',
-    });
-  });
-});
-
-describe('an account without credits', () => {
-  it.each([200, 402, 403] as const)(
-    'that says so with %d pauses the run, fails no row, and continues when credits are there',
-    async (status) => {
-      system.sandbox.faults.set({ credits_left: 25, out_of_credits: status });
-      const paused = await system.enrich(['run', system.sample(80), '--yes', '--json']);
+  describe('an answer that the database refuses', () => {
+    it.each([
+      ['a price of 14 digits', { credits: 'huge' }],
+      ['ids that no index can hold', { matches: 'long-ids' }],
+    ] as const)('for %s is kept, its call unknown with the reason, and the run pauses', async (_, fault) => {
+      system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', ...fault }] });
+      const paused = await system.here(['run', system.sample(60), '--yes', '--json']);
       expect(paused.code).toBe(3);
-      expect(paused.facts()).toMatchObject({ status: 'paused', reason: expect.any(String) });
-      expect(paused.facts().outcomes['rejected']).toBeUndefined();
-      system.sandbox.faults.set({});
-      const resumed = (await system.enrich(['resume', paused.facts().run_id, '--json'])).facts();
-      expect(resumed.status).toBe('finished');
-      expect(sum(resumed.outcomes)).toBe(80);
-      expect(system.sandbox.log.bill().billedAgain).toEqual({});
+      const { run_id: runId, status, calls } = paused.facts();
+      expect({ status, calls }).toEqual({ status: 'paused', calls: 1 });
+      const { rows } = await system.warehouse.pool.query(
+        `select status, reason is not null as explained, length(body_gzip) > 500 as kept
+       from enrichment.attempts left join enrichment.raw_answers using (attempt_id) where run_id = $1`,
+        [runId],
+      );
+      expect(rows).toEqual([{ status: 'unknown', explained: true, kept: true }]);
+      await system.here(['cancel', runId]);
       await expectPromisesKept(system);
-    },
-  );
-});
-
-describe('a price that the service did not announce', () => {
-  it('of fractions of a credit is settled exactly', async () => {
-    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', price: 0.07 }] });
-    const before = Number(system.sandbox.log.bill().credits);
-    const { credits } = (await system.enrich(['run', system.sample(40), '--yes', '--json'])).facts();
-    expect(credits).toEqual({
-      settled: expect.stringContaining('.'),
-      reserved: '0',
-      unknown: '0',
     });
-    expect(Number(credits.settled)).toBeCloseTo(Number(system.sandbox.log.bill().credits) - before, 6);
-    await expectPromisesKept(system);
   });
 
-  it('above what was reserved is recorded and shown, and no further call is made until a person has looked', async () => {
-    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, price: 30 }] });
-    const paused = await system.enrich(['run', system.sample(200), '--yes', '--json'], {
-      CALL_CONCURRENCY: '1',
+  describe('an account without credits', () => {
+    it.each([200, 402, 403] as const)(
+      'that says so with %d pauses the run, fails no row, and continues when credits are there',
+      async (status) => {
+        system.sandbox.faults.set({ credits_left: 25, out_of_credits: status });
+        const paused = await system.here(['run', system.sample(80), '--yes', '--json']);
+        expect(paused.code).toBe(3);
+        expect(paused.facts()).toMatchObject({ status: 'paused', reason: expect.any(String) });
+        expect(paused.facts().outcomes['rejected']).toBeUndefined();
+        system.sandbox.faults.set({});
+        const resumed = (await system.here(['resume', paused.facts().run_id, '--json'])).facts();
+        expect(resumed.status).toBe('finished');
+        expect(sum(resumed.outcomes)).toBe(80);
+        expect(system.sandbox.log.bill().billedAgain).toEqual({});
+        await expectPromisesKept(system);
+      },
+    );
+  });
+
+  describe('a price that the service did not announce', () => {
+    it('of fractions of a credit is settled exactly', async () => {
+      system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', price: 0.07 }] });
+      const before = Number(system.sandbox.log.bill().credits);
+      const { credits } = (await system.here(['run', system.sample(40), '--yes', '--json'])).facts();
+      expect(credits).toEqual({
+        settled: expect.stringContaining('.'),
+        reserved: '0',
+        unknown: '0',
+      });
+      expect(Number(credits.settled)).toBeCloseTo(Number(system.sandbox.log.bill().credits) - before, 6);
+      await expectPromisesKept(system);
     });
-    expect(paused.code).toBe(3);
-    expect(paused.facts()).toMatchObject({
-      status: 'paused',
-      calls: 2,
-      reason: expect.stringContaining('billed more'),
+
+    it('above what was reserved is recorded and shown, and no further call is made until a person has looked', async () => {
+      system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, price: 30 }] });
+      const paused = await system.here(['run', system.sample(200), '--yes', '--json']);
+      expect(paused.code).toBe(3);
+      expect(paused.facts()).toMatchObject({
+        status: 'paused',
+        calls: 2,
+        reason: expect.stringContaining('billed more'),
+      });
+      await expectPromisesKept(system);
+      const resumed = (await system.here(['resume', paused.facts().run_id, '--json'])).facts();
+      expect(resumed).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
+      expect(sum(resumed.outcomes)).toBe(200);
+      await expectPromisesKept(system);
     });
-    await expectPromisesKept(system);
-    const resumed = (await system.enrich(['resume', paused.facts().run_id, '--json'])).facts();
-    expect(resumed).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
-    expect(sum(resumed.outcomes)).toBe(200);
-    await expectPromisesKept(system);
+  });
+
+  describe('workers that ask another service than a run was ordered for', () => {
+    const elsewhere = (): Record<string, string> => ({
+      ENRICHMENT_BASE_URL: system.sandbox.baseUrl.replace('127.0.0.1', 'localhost'),
+    });
+
+    // The worker of the tests above asks the first service.
+    it('send nothing of it once it has answers of the other one', async () => {
+      system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, status: 401 }] });
+      const paused = (await system.here(['run', system.sample(60), '--yes', '--json'])).facts();
+      await system.startWorker(elsewhere());
+      system.sandbox.faults.set({});
+      const before = system.sandbox.log.bill().calls;
+      const resumed = (await system.here(['resume', paused.run_id, '--json'], elsewhere())).facts();
+      expect(resumed).toMatchObject({
+        status: 'paused',
+        reason: expect.stringContaining('this run used the service'),
+      });
+      expect(system.sandbox.log.bill().calls).toBe(before);
+      await system.startWorker();
+      expect((await system.here(['resume', paused.run_id, '--json'])).facts()).toMatchObject({
+        status: 'finished',
+      });
+    });
+
+    it('make it theirs, so that whoever they ask is not asked and paid for again', async () => {
+      await system.startWorker(elsewhere());
+      // No person whom another test has asked the first service for.
+      const file = join(system.directory, 'unseen.csv');
+      writeFileSync(
+        file,
+        ['Email', ...Array.from({ length: 12 }, (_, n) => `nova${n}@unseen.example`)].join('\n'),
+      );
+      const first = await system.here(['run', file, '--yes', '--json']);
+      const again = await system.here(['run', file, '--yes', '--json'], elsewhere());
+      expect(first.facts()).toMatchObject({ status: 'finished', calls: 2 });
+      expect(again.facts()).toMatchObject({ status: 'finished', calls: 0 });
+    });
   });
 });

@@ -9,7 +9,7 @@ import { TestSystem } from '../helpers/test-system.ts';
 let system: TestSystem;
 
 beforeAll(async () => {
-  system = await TestSystem.open({ latency: 20 });
+  system = await TestSystem.open({ latency: 20, worker: true });
 });
 
 afterAll(() => system.close());
@@ -23,7 +23,7 @@ async function exportFor(...flags: readonly string[]): Promise<ImportManifest> {
 describe('enrich export --for hubspot', () => {
   it('writes files that HubSpot imports, which fill blank cells and change no other', async () => {
     const file = system.sample(60);
-    const run = (await system.enrich(['run', file, '--yes', '--json'])).facts();
+    const run = (await system.here(['run', file, '--yes', '--json'])).facts();
     const folder = join(system.directory, 'hubspot');
     const manifest = await exportFor('--run', run.run_id, '--output', folder);
 
@@ -58,7 +58,7 @@ describe('enrich export --for hubspot', () => {
   });
 
   it('writes the same bytes again, and continues after the cursor of its manifest', async () => {
-    const run = (await system.enrich(['run', system.sample(20), '--yes', '--json'])).facts();
+    const run = (await system.here(['run', system.sample(20), '--yes', '--json'])).facts();
     const folder = join(system.directory, 'again');
     const first = await exportFor('--run', run.run_id, '--output', folder);
     const second = await exportFor('--run', run.run_id, '--output', folder);
@@ -76,7 +76,7 @@ describe('enrich export --for hubspot', () => {
       [['--for', 'outlook', '--output', join(folder, 'x')], 'no importer'],
       [['--for', 'hubspot'], '--output'],
     ] as const) {
-      expect(await system.enrich(['export', ...flags])).toMatchObject({
+      expect(await system.here(['export', ...flags])).toMatchObject({
         code: 2,
         stderr: expect.stringContaining(where),
       });

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
+import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { Population } from '../../src/sandbox/population/population.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 import { TestSystem } from '../helpers/test-system.ts';
@@ -9,7 +10,7 @@ import { TestSystem } from '../helpers/test-system.ts';
 let system: TestSystem;
 
 beforeAll(async () => {
-  system = await TestSystem.open({ latency: 20, people: 100 });
+  system = await TestSystem.open({ latency: 20, people: 100, worker: true });
 });
 
 afterAll(() => system.close());
@@ -43,7 +44,7 @@ function exportOf(rows: readonly Row[]): string {
 }
 
 async function run(rows: readonly Row[], source: string): Promise<RunFacts> {
-  return (await system.enrich(['run', exportOf(rows), '--source', source, '--yes', '--json'])).facts();
+  return (await system.here(['run', exportOf(rows), '--source', source, '--yes', '--json'])).facts();
 }
 
 interface Contact {
@@ -123,11 +124,54 @@ describe('a contact that is shown to be a known person', () => {
   it('is filled by stored answers of an undone run when the file runs under its right source', async () => {
     const rows = peopleFrom(40, 4, 'g');
     const wrong = await run(rows, 'crm-g');
-    await system.enrich(['undo', wrong.run_id, '--yes']);
+    await system.here(['undo', wrong.run_id, '--yes']);
     expect(await contactsOf('crm-g')).toEqual([]);
     const right = await run(rows, 'crm-h');
     expect(right).toMatchObject({ calls: 0, filled: 4 });
     expect(await contactsOf('crm-h')).toHaveLength(4);
     await expectPromisesKept(system);
   });
+});
+
+/** An export of no known CRM: the same record ids in each, and other people for each seed. */
+function genericExport(seed: number): string {
+  const file = join(system.directory, `people-${seed}.csv`);
+  const text = [...sampleExport({ people: 12, seed })].join('');
+  writeFileSync(file, text.replace('Record ID', 'id'));
+  return file;
+}
+
+async function allContacts(): Promise<readonly { readonly source: string; readonly contact: string }[]> {
+  const { rows } = await system.warehouse.pool.query<{ source: string; contact: string }>(
+    'select source, c::text as contact from enriched_contacts c order by source, contact_id',
+  );
+  return rows;
+}
+
+it('a file of an unnamed source whose contact ids are known as other people is refused before it is paid for', async () => {
+  const first = await system.here(['run', genericExport(71), '--yes', '--json']);
+  expect(first.facts().outcomes['enriched']).toBeGreaterThan(3);
+  const before = await allContacts();
+
+  const other = genericExport(72);
+  for (const command of [
+    ['plan', other],
+    ['run', other, '--yes'],
+    ['run', other, '--yes', '--json'],
+  ]) {
+    const refused = await system.here(command);
+    expect(refused.code).toBe(2);
+    expect(refused.stdout + refused.stderr).toContain('--source NAME');
+  }
+  expect(await allContacts()).toEqual(before);
+
+  const named = await system.here(['run', other, '--yes', '--json', '--source', 'events']);
+  expect(named.facts().outcomes['enriched']).toBeGreaterThan(3);
+  const after = await allContacts();
+  expect(after.filter(({ source }) => source !== 'events')).toEqual(before);
+
+  // The same file again, and the same source by its name, are no mistake.
+  expect((await system.here(['plan', genericExport(71)])).code).toBe(0);
+  expect((await system.here(['plan', other, '--source', 'generic'])).code).toBe(0);
+  await expectPromisesKept(system);
 });

@@ -6,13 +6,13 @@ import { TestSystem } from '../helpers/test-system.ts';
 let system: TestSystem;
 
 beforeAll(async () => {
-  system = await TestSystem.open();
+  system = await TestSystem.open({ worker: true });
 });
 
 afterAll(() => system.close());
 
 async function factsOf(...parameters: string[]): Promise<Record<string, unknown>> {
-  const { stdout } = await system.enrich([...parameters, '--json']);
+  const { stdout } = await system.here([...parameters, '--json']);
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
@@ -54,7 +54,7 @@ describe('--json', () => {
   });
 
   it('prints the facts of a run that is paused and cancelled', async () => {
-    await system.enrich(['run', system.sample(30), '--yes', '--max-credits', '1', '--on-budget', 'pause']);
+    await system.here(['run', system.sample(30), '--yes', '--max-credits', '1', '--on-budget', 'pause']);
     expect(await factsOf('priority', 'latest', 'backfill')).toMatchObject({
       before: 'ad-hoc',
       after: 'backfill',

@@ -8,7 +8,7 @@ import { expectPromisesKept } from '../helpers/promises.ts';
 let system: TestSystem;
 
 beforeAll(async () => {
-  system = await TestSystem.open({ latency: 20 });
+  system = await TestSystem.open({ latency: 20, worker: true });
 });
 
 afterAll(() => system.close());
@@ -39,22 +39,22 @@ async function enrichedEmail(runId: string): Promise<string> {
 describe('enrich erase', () => {
   it('shows what there is, removes it after approval, and the person comes back by no export', async () => {
     const file = system.sample(40);
-    const first = (await system.enrich(['run', file, '--yes', '--json'])).facts();
+    const first = (await system.here(['run', file, '--yes', '--json'])).facts();
     const email = await enrichedEmail(first.run_id);
 
-    const shown = await system.enrich(['erase', email, '--json']);
+    const shown = await system.here(['erase', email, '--json']);
     expect(JSON.parse(shown.stdout)).toMatchObject({ erased: false, contacts: 1, rows: 1, answers: 1 });
     const erased = await system.enrich(['erase', email, '--yes', '--json', '--reason', 'ticket 17']);
     expect(JSON.parse(erased.stdout)).toMatchObject({ erased: true, contacts: 1, rows: 1, answers: 1 });
 
     const theirs = readRows(file).filter((row) => row['Email']!.toLowerCase() === email);
-    const later = await system.enrich(['run', again(theirs, 'later.csv'), '--yes', '--json']);
+    const later = await system.here(['run', again(theirs, 'later.csv'), '--yes', '--json']);
     expect(later.facts()).toMatchObject({
       status: 'finished',
       calls: 0,
       outcomes: { suppressed: theirs.length },
     });
-    const report = await system.enrich(['report', first.run_id, '--format', 'json']);
+    const report = await system.here(['report', first.run_id, '--format', 'json']);
     expect(report.code).toBe(0);
     await expectPromisesKept(system);
   });
@@ -64,24 +64,24 @@ describe('enrich erase', () => {
     ['@orbit.example', 'a domain is not one person'],
     ['Ada Novak', 'this names nobody'],
   ])('refuses %s', async (who, why) => {
-    const ended = await system.enrich(['erase', who, '--yes']);
+    const ended = await system.here(['erase', who, '--yes']);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
   });
 
   it('repeats in no error whom it was given', async () => {
-    expect((await system.enrich(['erase', 'Ada Novak', '--yes'])).stderr).not.toContain('Novak');
+    expect((await system.here(['erase', 'Ada Novak', '--yes'])).stderr).not.toContain('Novak');
   });
 });
 
 describe('enrich export', () => {
   it('writes the contacts of a run as CSV, for this user’s eyes only', async () => {
-    const run = (await system.enrich(['run', system.sample(30), '--yes', '--json'])).facts();
+    const run = (await system.here(['run', system.sample(30), '--yes', '--json'])).facts();
     const output = join(system.directory, 'contacts-out.csv');
     const ended = await system.enrich(['export', '--run', run.run_id, '--output', output]);
     expect(ended).toMatchObject({ code: 0, stdout: '' });
     expect(readRows(output)).toHaveLength(run.outcomes.enriched!);
     expect(statSync(output).mode & 0o777).toBe(0o600);
-    const printed = await system.enrich(['export', '--run', run.run_id]);
+    const printed = await system.here(['export', '--run', run.run_id]);
     expect(printed.stdout).toBe(readFileSync(output, 'utf8'));
   });
 
@@ -90,37 +90,37 @@ describe('enrich export', () => {
     ['--since', 'yesterday', '"yesterday" is no cursor'],
     ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no cursor'],
   ])('refuses %s %s', async (flag, value, why) => {
-    const ended = await system.enrich(['export', flag, value]);
+    const ended = await system.here(['export', flag, value]);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
   });
 });
 
 describe('enrich suppress', () => {
-  const check = (who: string): Promise<Ended> => system.enrich(['suppress', 'check', who]);
+  const check = (who: string): Promise<Ended> => system.here(['suppress', 'check', who]);
 
   it('keeps people from being asked for until they are taken off the list', async () => {
     expect((await check('ada@orbit.example')).code).toBe(0);
-    expect((await system.enrich(['suppress', 'add', 'Ada@Orbit.example', '@acme.example'])).stdout).toContain(
+    expect((await system.here(['suppress', 'add', 'Ada@Orbit.example', '@acme.example'])).stdout).toContain(
       '2 put on the list',
     );
     expect((await check('ada@orbit.example')).code).toBe(3);
     expect((await check('bo@eu.acme.example')).code).toBe(3);
     const file = join(system.directory, 'listed.csv');
     writeFileSync(file, 'Email\nada@orbit.example\nbo@acme.example\n');
-    expect((await system.enrich(['run', file, '--yes', '--json'])).facts()).toMatchObject({
+    expect((await system.here(['run', file, '--yes', '--json'])).facts()).toMatchObject({
       calls: 0,
       outcomes: { suppressed: 2 },
     });
-    const matched = await system.enrich(['match', '--email', 'ada@orbit.example', '--yes']);
+    const matched = await system.here(['match', '--email', 'ada@orbit.example', '--yes']);
     expect(matched).toMatchObject({ code: 1, stderr: expect.stringContaining('on the suppression list') });
-    await system.enrich(['suppress', 'remove', 'ada@orbit.example', '@acme.example']);
+    await system.here(['suppress', 'remove', 'ada@orbit.example', '@acme.example']);
     expect((await check('ada@orbit.example')).code).toBe(0);
   });
 
   it('takes everybody in an export, and lists them without a name', async () => {
     const file = join(system.directory, 'opt-outs.csv');
     writeFileSync(file, 'Email\ncy@orbit.example\ndee@orbit.example\n');
-    const imported = await system.enrich([
+    const imported = await system.here([
       'suppress',
       'import',
       file,
@@ -131,7 +131,7 @@ describe('enrich suppress', () => {
     ]);
     expect(imported.stdout).toContain('2 put on the list');
     expect((await check('dee@orbit.example')).code).toBe(3);
-    const list = await system.enrich(['suppress', 'list', '--json']);
+    const list = await system.here(['suppress', 'list', '--json']);
     const { entries } = JSON.parse(list.stdout) as { entries: { kind: string; reason: string | null }[] };
     const imports = entries.filter(({ reason }) => reason === 'newsletter');
     expect(imports.map(({ kind }) => kind)).toEqual(['email', 'email']);

@@ -9,7 +9,7 @@ import { expectPromisesKept } from '../helpers/promises.ts';
 let system: TestSystem;
 
 beforeAll(async () => {
-  system = await TestSystem.open({ latency: 20 });
+  system = await TestSystem.open({ latency: 20, worker: true });
 });
 
 beforeEach(() => system.sandbox.faults.set({ rules: [] }));
@@ -31,11 +31,9 @@ function sum(counts: Readonly<Record<string, number>>): number {
 
 /** The report of a run in every form, written and printed. */
 async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<void> {
-  const [json, markdown, page] = await Promise.all([
-    system.enrich(['report', runId, '--format', 'json']),
-    system.enrich(['report', runId, '--format', 'markdown']),
-    system.enrich(['report', runId, '--output', 'report.html']),
-  ]);
+  const json = await system.here(['report', runId, '--format', 'json']);
+  const markdown = await system.here(['report', runId, '--format', 'markdown']);
+  const page = await system.here(['report', runId, '--output', 'report.html']);
   expect([json.code, markdown.code, page.code]).toEqual([0, 0, 0]);
   expect(JSON.parse(json.stdout)).toMatchObject({ run: { run_id: runId }, outcomes });
   expect(markdown.stdout).toMatch(new RegExp(`^\\| enriched \\| ${outcomes['enriched']} \\|`, 'm'));
@@ -61,11 +59,11 @@ describe('enrich run', () => {
     expect(system.sandbox.log.bill().billedAgain).toEqual({});
     await expectPromisesKept(system);
 
-    const again = (await system.enrich(['run', file, '--yes', '--json'])).facts();
+    const again = (await system.here(['run', file, '--yes', '--json'])).facts();
     expect(again).toMatchObject({ status: 'finished', calls: 0, credits: { settled: '0' } });
     expect(again.outcomes['enriched']).toBeUndefined();
     expect(sum(again.outcomes)).toBe(200);
-    expect(JSON.parse((await system.enrich(['status', again.run_id, '--json'])).stdout)).toEqual(again);
+    expect(JSON.parse((await system.here(['status', again.run_id, '--json'])).stdout)).toEqual(again);
 
     await expectReports(facts);
   });
@@ -73,13 +71,13 @@ describe('enrich run', () => {
   it('never spends more than --max-credits; the rest is over budget, and a later run takes it', async () => {
     const file = system.sample(120);
     const bill = sinceNow();
-    const short = await system.enrich(['run', file, '--yes', '--json', '--max-credits', '25']);
+    const short = await system.here(['run', file, '--yes', '--json', '--max-credits', '25']);
     expect(short.code).toBe(3);
     expect(bill().credits).toBe(25);
     expect(short.facts().outcomes['over_budget']).toBeGreaterThan(50);
     await expectPromisesKept(system);
 
-    const later = await system.enrich(['run', file, '--yes', '--json']);
+    const later = await system.here(['run', file, '--yes', '--json']);
     expect(later.code).toBe(0);
     expect(later.facts().outcomes['over_budget']).toBeUndefined();
     expect(system.sandbox.log.bill().billedAgain).toEqual({});
@@ -88,7 +86,7 @@ describe('enrich run', () => {
 
   it('spends nothing without a terminal and without --yes', async () => {
     const bill = sinceNow();
-    const planned = await system.enrich(['run', system.sample(50), '--json']);
+    const planned = await system.here(['run', system.sample(50), '--json']);
     expect(planned.code).toBe(3);
     expect(JSON.parse(planned.stdout)).toMatchObject({
       rows: 50,
@@ -115,35 +113,35 @@ describe('enrich run', () => {
       expect(again.shown).toContain(`going on with ${runId}`);
       expect(again.shown).toContain('[y/N]');
       expect(bill().calls).toBe(0);
-      const [run] = JSON.parse((await system.enrich(['status', '--json'])).stdout) as RunFacts[];
+      const [run] = JSON.parse((await system.here(['status', '--json'])).stdout) as RunFacts[];
       expect(run).toMatchObject({ run_id: runId, status: 'cancelled' });
     },
   );
 
   it('runs exactly the plan that was looked at, or nothing', async () => {
     const file = system.sample(50);
-    const plan = JSON.parse((await system.enrich(['plan', file, '--json'])).stdout) as { plan_hash: string };
-    const other = await system.enrich(['run', file, '--yes', '--json', '--plan', '0000000000000000']);
+    const plan = JSON.parse((await system.here(['plan', file, '--json'])).stdout) as { plan_hash: string };
+    const other = await system.here(['run', file, '--yes', '--json', '--plan', '0000000000000000']);
     expect(other.code).toBe(1);
     expect(other.facts()).toMatchObject({ status: 'failed', calls: 0 });
-    const same = await system.enrich(['run', file, '--yes', '--json', '--plan', plan.plan_hash]);
+    const same = await system.here(['run', file, '--yes', '--json', '--plan', plan.plan_hash]);
     expect(same.facts()).toMatchObject({ status: 'finished', plan_hash: plan.plan_hash });
   });
 
   it('continues with no unfinished run that has another plan than the one that was looked at', async () => {
     const file = system.sample(40);
     system.sandbox.faults.set({ rules: [{ status: 401, from: 2 }] });
-    const paused = (await system.enrich(['run', file, '--yes', '--json'])).facts();
+    const paused = (await system.here(['run', file, '--yes', '--json'])).facts();
     expect(paused.status).toBe('paused');
     system.sandbox.faults.set({ rules: [] });
     const bill = sinceNow();
-    const other = await system.enrich(['run', file, '--yes', '--json', '--plan', '0000000000000000']);
+    const other = await system.here(['run', file, '--yes', '--json', '--plan', '0000000000000000']);
     expect(other).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(`enrich resume ${paused.run_id}`),
     });
     expect(bill().calls).toBe(0);
-    const same = await system.enrich(['run', file, '--yes', '--json', '--plan', paused.plan_hash!]);
+    const same = await system.here(['run', file, '--yes', '--json', '--plan', paused.plan_hash!]);
     expect(same.facts()).toMatchObject({ run_id: paused.run_id, status: 'finished' });
   });
 });
@@ -152,15 +150,15 @@ describe('enrich plan', () => {
   it('neither finds nor disturbs an unfinished run of the same file', async () => {
     const file = system.sample(60);
     system.sandbox.faults.set({ rules: [{ status: 401, from: 3 }] });
-    const paused = await system.enrich(['run', file, '--yes', '--json']);
+    const paused = await system.here(['run', file, '--yes', '--json']);
     expect(paused.facts().status).toBe('paused');
-    const planned = await system.enrich(['plan', file, '--json']);
+    const planned = await system.here(['plan', file, '--json']);
     expect(JSON.parse(planned.stdout)).toMatchObject({ rows: 60, calls: expect.any(Number) });
-    expect(JSON.parse((await system.enrich(['status', paused.facts().run_id, '--json'])).stdout)).toEqual(
+    expect(JSON.parse((await system.here(['status', paused.facts().run_id, '--json'])).stdout)).toEqual(
       paused.facts(),
     );
     system.sandbox.faults.set({ rules: [] });
-    const resumed = (await system.enrich(['run', file, '--yes', '--json'])).facts();
+    const resumed = (await system.here(['run', file, '--yes', '--json'])).facts();
     expect(resumed).toMatchObject({ run_id: paused.facts().run_id, status: 'finished' });
     await expectPromisesKept(system);
   });
@@ -171,7 +169,7 @@ describe('what comes back in another shape', () => {
     '%s: no person gets the data of another person',
     async (matches) => {
       system.sandbox.faults.set({ rules: [{ matches }] });
-      const facts = (await system.enrich(['run', system.sample(60), '--yes', '--json'])).facts();
+      const facts = (await system.here(['run', system.sample(60), '--yes', '--json'])).facts();
       expect(facts.status).toBe('finished');
       expect(sum(facts.outcomes)).toBe(60);
       if (matches === 'foreign') expect(facts.outcomes['enriched'] ?? 0).toBe(0);
@@ -191,7 +189,7 @@ describe('what the service does wrong', () => {
     );
     writeFileSync(file, `first_name,last_name,email\n${people.join('\n')}\n`);
     system.sandbox.faults.set({ rules: [{ containing: 'Poison4', status: 422 }] });
-    const facts = (await system.enrich(['run', file, '--yes', '--json'])).facts();
+    const facts = (await system.here(['run', file, '--yes', '--json'])).facts();
     expect(facts.outcomes['rejected']).toBe(1);
     expect(sum(facts.outcomes)).toBe(10);
     expect(system.sandbox.log.bill().billedAgain).toEqual({});
@@ -204,7 +202,7 @@ describe('what the service does wrong', () => {
     ['no credits left', { status: 402 }],
   ])('%s pauses the run and loses nothing; resume continues', async (_, fault) => {
     system.sandbox.faults.set({ rules: [{ from: 4, ...fault }] });
-    const paused = await system.enrich(['run', system.sample(80), '--yes', '--json']);
+    const paused = await system.here(['run', system.sample(80), '--yes', '--json']);
     expect(paused.code).toBe(3);
     expect(paused.facts()).toMatchObject({
       status: 'paused',
@@ -212,7 +210,7 @@ describe('what the service does wrong', () => {
       next: expect.any(String),
     });
     system.sandbox.faults.set({ rules: [] });
-    const resumed = await system.enrich(['resume', paused.facts().run_id, '--json']);
+    const resumed = await system.here(['resume', paused.facts().run_id, '--json']);
     expect(resumed.code).toBe(0);
     expect(resumed.facts().status).toBe('finished');
     expect(sum(resumed.facts().outcomes)).toBe(80);
@@ -220,27 +218,40 @@ describe('what the service does wrong', () => {
     await expectPromisesKept(system);
   });
 
-  it.each([
-    ['HTML with 200', { answer: 'html' }],
-    ['a cut-off body', { answer: 'cut' }],
-    ['a reset after billing', { answer: 'reset' }],
-    ['502 after billing', { status: 502 }],
-    ['no number of credits', { credits: 'missing' }],
-    ['a negative number of credits', { credits: 'negative' }],
-    ['credits in words', { credits: 'text' }],
-  ] as const)('%s: the call is unknown, its credits are held, and it is not made again', async (_, fault) => {
-    system.sandbox.faults.set({ rules: [{ from: 2, to: 2, ...fault }] });
-    const ended = await system.enrich(['run', system.sample(60), '--yes', '--json']);
-    expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
+  it('HTML, a cut body, a reset, 502 after billing, no price or a wrong one: each call is unknown, and not made again', async () => {
+    const faults = [
+      { answer: 'html' },
+      { answer: 'cut' },
+      { answer: 'reset' },
+      { status: 502 },
+      { credits: 'missing' },
+      { credits: 'negative' },
+      { credits: 'text' },
+    ] as const;
+    system.sandbox.faults.set({
+      rules: faults.map((fault, index) => ({ from: index + 2, to: index + 2, ...fault })),
+    });
+    const { run_id: runId, credits } = (
+      await system.here(['run', system.sample(150), '--yes', '--json'])
+    ).facts();
+    expect(Number(credits.unknown)).toBeGreaterThan(0);
+    const { rows } = await system.warehouse.pool.query(
+      `select count(*)::int as unknown from enrichment.attempts where run_id = $1 and status = 'unknown'`,
+      [runId],
+    );
+    expect(rows).toEqual([{ unknown: faults.length }]);
     expect(system.sandbox.log.bill().billedAgain).toEqual({});
     await expectPromisesKept(system);
   });
 });
 
 describe('payloads that are encrypted', () => {
+  const settings = { TEMPORAL_CODEC_KEYS: `2026-11:${randomBytes(32).toString('base64')}` };
+
+  beforeAll(() => system.startWorker(settings));
+
   it('take a run to its end, and are read by commands that have the key', async () => {
-    const settings = { TEMPORAL_CODEC_KEYS: `2026-11:${randomBytes(32).toString('base64')}` };
-    const ended = await system.enrich(['run', system.sample(30), '--yes', '--json'], settings);
+    const ended = await system.here(['run', system.sample(30), '--yes', '--json'], settings);
     expect(ended.code).toBe(0);
     const { run_id: runId, calls } = ended.facts();
     expect(calls).toBeGreaterThan(0);
@@ -251,9 +262,8 @@ describe('payloads that are encrypted', () => {
   });
 
   it('hide why a run failed from Temporal, and not from who gives the command', async () => {
-    const settings = { TEMPORAL_CODEC_KEYS: `2026-11:${randomBytes(32).toString('base64')}` };
     const command = ['run', system.sample(30), '--yes', '--json', '--plan', '0123456789abcdef'];
-    const failed = (await system.enrich(command, settings)).facts();
+    const failed = (await system.here(command, settings)).facts();
     expect(failed).toMatchObject({ status: 'failed', reason: expect.stringContaining('no longer 01234567') });
     const history = await system.storedHistory(failed.run_id);
     expect(history).toContain('Encoded failure');

@@ -16,15 +16,18 @@ afterAll(() => system.close());
 /** A run that was killed in the middle of its calls. */
 async function killedRun(): Promise<string> {
   await system.enrich(['run', system.sample(150), '--yes', '--json'], { ENRICH_KILL_AT: 'answered:4' });
-  const runs = JSON.parse((await system.enrich(['status', '--json'])).stdout) as { run_id: string }[];
-  return runs[0]!.run_id;
+  return latestRun();
 }
 
-async function statusOf(runId: string): Promise<{ status: string; outcomes: Record<string, number> }> {
-  return JSON.parse((await system.enrich(['status', runId, '--json'])).stdout) as {
-    status: string;
-    outcomes: Record<string, number>;
-  };
+async function latestRun(): Promise<string> {
+  const { rows } = await system.warehouse.pool.query<{ run_id: string }>(
+    'select run_id from enrichment.runs order by created_at desc limit 1',
+  );
+  return rows[0]!.run_id;
+}
+
+async function statusOf(runId: string): Promise<RunFacts> {
+  return (await system.here(['status', runId, '--json'])).facts();
 }
 
 describe('cancelling', () => {
@@ -53,7 +56,7 @@ describe('cancelling', () => {
 });
 
 describe('pausing', () => {
-  it('a run that was killed makes no further call; resuming continues', async () => {
+  it('a run that was killed makes no further call, and none for a page that is skipped when it is resumed', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;
     expect((await system.enrich(['status', runId])).stdout).toContain(
@@ -68,8 +71,24 @@ describe('pausing', () => {
     expect(await system.enrich(['pause', runId])).toMatchObject({ code: 0 });
     expect(system.sandbox.log.bill().calls).toBe(calls);
     expect(await statusOf(runId)).toMatchObject({ status: 'paused' });
+
+    const skipped = await system.enrich(['skip', runId, '--page', '1', '--reason', 'wrong region']);
+    expect(skipped.stdout).toMatch(/page 1 of .*: \d+ people will not be asked for/);
     const resumed = await system.enrich(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
+    expect(resumed.facts().outcomes['cancelled']).toBeGreaterThan(0);
+    expect(system.sandbox.log.bill().calls).toBe(calls);
+    await expectPromisesKept(system);
+  });
+});
+
+describe('a run whose owner pays twice', () => {
+  it('asks once more for people of a call whose answer was lost', async () => {
+    const command = ['run', system.sample(100), '--yes', '--json', '--on-unknown', 'retry'];
+    await system.enrich(command, { ENRICH_KILL_AT: 'answered:4' });
+    const again = await system.enrich(command);
+    expect(again.facts().outcomes['unknown']).toBeUndefined();
+    expect(Number(again.facts().credits.unknown)).toBeGreaterThan(0);
     await expectPromisesKept(system);
   });
 });
@@ -77,7 +96,7 @@ describe('pausing', () => {
 describe('a day without credits', () => {
   it('pauses a run until its budget is raised by command', async () => {
     const calls = system.sandbox.log.bill().calls;
-    expect((await system.enrich(['budget', 'set', 'day', 'used'])).code).toBe(0);
+    expect((await system.here(['budget', 'set', 'day', 'used'])).code).toBe(0);
     const paused = await system.enrich(['run', system.sample(30), '--yes', '--json']);
     expect(paused.code).toBe(3);
     expect(paused.facts()).toMatchObject({
@@ -99,89 +118,72 @@ describe('a day without credits', () => {
   });
 });
 
-describe('skipping a page', () => {
-  it('gives its people their outcome without another call', async () => {
-    const runId = await killedRun();
-    await system.enrich(['pause', runId]);
-    const calls = system.sandbox.log.bill().calls;
-    const skipped = await system.enrich(['skip', runId, '--page', '1', '--reason', 'wrong region']);
-    expect(skipped.stdout).toMatch(/page 1 of .*: \d+ people will not be asked for/);
-    const resumed = await system.enrich(['resume', runId, '--json']);
-    expect(resumed.facts().outcomes['cancelled']).toBeGreaterThan(0);
-    expect(system.sandbox.log.bill().calls).toBe(calls);
-    await expectPromisesKept(system);
-  });
-});
+describe('with a worker of a server', () => {
+  beforeAll(() => system.startWorker());
 
-describe('a pilot', () => {
-  it('is asked for first, and the rest when a person resumes the run, not when the command is repeated', async () => {
-    const command = ['run', system.sample(100), '--yes', '--json', '--pilot', '20'];
-    const calls = system.sandbox.log.bill().calls;
-    const piloted = await system.enrich(command);
-    expect(piloted.code).toBe(3);
-    expect(piloted.facts()).toMatchObject({ status: 'paused', calls: 2 });
-    expect(piloted.facts().reason).toMatch(/^pilot of 20 people; \d+ of 20 found: /);
-    expect((await system.enrich(command)).facts()).toMatchObject({ status: 'paused', calls: 2 });
-    expect(system.sandbox.log.bill().calls).toBe(calls + 2);
-    const resumed = await system.enrich(['resume', piloted.facts().run_id, '--json']);
-    expect(resumed.facts()).toMatchObject({ status: 'finished' });
-    await expectPromisesKept(system);
-  });
-});
-
-describe('a pilot on a terminal', () => {
-  const yes = 'y\n';
-  const question = 'go on with everybody else? [y/N]';
-
-  /** Says yes to the plan, and then answers what is asked after the pilot. */
-  async function pilot(answer: string) {
-    const file = system.sample(100);
-    const { code, shown } = await system.answerPrompts(['run', file, '--pilot', '20'], yes, answer);
-    const [run] = JSON.parse((await system.enrich(['status', '--json'])).stdout) as RunFacts[];
-    expect(shown).toMatch(/pilot of 20 people; \d+ of 20 found: /);
-    expect(shown.split(question)).toHaveLength(2);
-    return { code, run: run! };
-  }
-
-  it('asks everybody else after approval', async () => {
-    const { run } = await pilot(yes);
-    expect(run).toMatchObject({ status: 'finished' });
-    expect(run.calls).toBeGreaterThan(2);
-    await expectPromisesKept(system);
+  describe('a pilot', () => {
+    it('is asked for first, and the rest when a person resumes the run, not when the command is repeated', async () => {
+      const command = ['run', system.sample(100), '--yes', '--json', '--pilot', '20'];
+      const calls = system.sandbox.log.bill().calls;
+      const piloted = await system.here(command);
+      expect(piloted.code).toBe(3);
+      expect(piloted.facts()).toMatchObject({ status: 'paused', calls: 2 });
+      expect(piloted.facts().reason).toMatch(/^pilot of 20 people; \d+ of 20 found: /);
+      expect((await system.here(command)).facts()).toMatchObject({ status: 'paused', calls: 2 });
+      expect(system.sandbox.log.bill().calls).toBe(calls + 2);
+      const resumed = await system.here(['resume', piloted.facts().run_id, '--json']);
+      expect(resumed.facts()).toMatchObject({ status: 'finished' });
+      await expectPromisesKept(system);
+    });
   });
 
-  it.each([
-    ['a no', 'n\n'],
-    ['Ctrl-C', '\u0003'],
-  ])('asks no other person after %s, and can be resumed', async (_, answer) => {
-    const { code, run } = await pilot(answer);
-    expect(code).toBe(3);
-    expect(run).toMatchObject({ status: 'paused', calls: 2, next: expect.stringContaining('enrich resume') });
-    const resumed = await system.enrich(['resume', run.run_id, '--json']);
-    expect(resumed.facts()).toMatchObject({ status: 'finished' });
-    await expectPromisesKept(system);
-  });
-});
+  describe('a pilot on a terminal', () => {
+    const yes = 'y\n';
+    const question = 'go on with everybody else? [y/N]';
 
-describe('a run whose owner pays twice', () => {
-  it('asks once more for people of a call whose answer was lost', async () => {
-    const command = ['run', system.sample(100), '--yes', '--json', '--on-unknown', 'retry'];
-    await system.enrich(command, { ENRICH_KILL_AT: 'answered:4' });
-    const again = await system.enrich(command);
-    expect(again.facts().outcomes['unknown']).toBeUndefined();
-    expect(Number(again.facts().credits.unknown)).toBeGreaterThan(0);
-    await expectPromisesKept(system);
-  });
-});
+    /** Says yes to the plan, and then answers what is asked after the pilot. */
+    async function pilot(answer: string) {
+      const file = system.sample(100);
+      const { code, shown } = await system.answerPrompts(['run', file, '--pilot', '20'], yes, answer);
+      const run = await statusOf(await latestRun());
+      expect(shown).toMatch(/pilot of 20 people; \d+ of 20 found: /);
+      expect(shown.split(question)).toHaveLength(2);
+      return { code, run };
+    }
 
-describe('approving', () => {
-  it('a plan whose workflow is gone starts it again with the approval', async () => {
-    const file = system.sample(40);
-    await system.answerPrompts(['run', file]);
-    const [run] = JSON.parse((await system.enrich(['status', '--json'])).stdout) as { run_id: string }[];
-    expect(await statusOf(run!.run_id)).toMatchObject({ status: 'awaiting_approval' });
-    await system.terminateWorkflow(run!.run_id);
-    const approved = await system.enrich(['run', file, '--yes', '--json']);
-    expect(approved.facts()).toMatchObject({ run_id: run!.run_id, status: 'finished' });
+    it('asks everybody else after approval', async () => {
+      const { run } = await pilot(yes);
+      expect(run).toMatchObject({ status: 'finished' });
+      expect(run.calls).toBeGreaterThan(2);
+      await expectPromisesKept(system);
+    });
+
+    it.each([
+      ['a no', 'n\n'],
+      ['Ctrl-C', '\u0003'],
+    ])('asks no other person after %s, and can be resumed', async (_, answer) => {
+      const { code, run } = await pilot(answer);
+      expect(code).toBe(3);
+      expect(run).toMatchObject({
+        status: 'paused',
+        calls: 2,
+        next: expect.stringContaining('enrich resume'),
+      });
+      const resumed = await system.here(['resume', run.run_id, '--json']);
+      expect(resumed.facts()).toMatchObject({ status: 'finished' });
+      await expectPromisesKept(system);
+    });
+  });
+
+  describe('approving', () => {
+    it('a plan whose workflow is gone starts it again with the approval', async () => {
+      const file = system.sample(40);
+      await system.answerPrompts(['run', file]);
+      const runId = await latestRun();
+      expect(await statusOf(runId)).toMatchObject({ status: 'awaiting_approval' });
+      await system.terminateWorkflow(runId);
+      const approved = await system.here(['run', file, '--yes', '--json']);
+      expect(approved.facts()).toMatchObject({ run_id: runId, status: 'finished' });
+    });
   });
 });

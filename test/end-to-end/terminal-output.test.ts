@@ -14,7 +14,8 @@ const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u20
 let system: TestSystem;
 
 beforeAll(async () => {
-  system = await TestSystem.open();
+  system = await TestSystem.open({ worker: true });
+  await system.here(['run', write('one.csv', 'email\nmira@nordlys.example\n'), '--yes']);
 });
 
 afterAll(() => system.close());
@@ -38,7 +39,7 @@ describe('control characters of foreign text', () => {
     ['the list of runs', ['status'], 0],
   ])('are shown and never sent by enrich: %s', async (_, parameters, code) => {
     write(`contacts ${sequences}.csv`, people);
-    const ended = await system.enrich(parameters);
+    const ended = await system.here(parameters);
     expect(ended.stdout).not.toMatch(obeyed);
     expect(ended.stderr).not.toMatch(obeyed);
     expect(ended.stdout + ended.stderr).toContain('\\u001b[2J');
@@ -54,7 +55,7 @@ describe('control characters of foreign text', () => {
 
   it('cannot begin a line of their own in a table or an error', async () => {
     write(`contacts ${sequences}.csv`, people);
-    expect((await system.enrich(['plan', `contacts ${sequences}.csv`])).stderr).toContain('two\\nlines');
+    expect((await system.here(['plan', `contacts ${sequences}.csv`])).stderr).toContain('two\\nlines');
     const missing = await system.enrich(['plan', 'a\n  next:  do harm']);
     expect(missing.stderr).not.toContain('\n  next:  do harm');
   });
@@ -64,7 +65,6 @@ describe('standard output that takes no more', () => {
   it.each(['status', 'status --json', 'export', 'report latest --format json', '--version', 'run --help'])(
     'is an error of one sentence in enrich %s',
     async (command) => {
-      await system.enrich(['run', write('one.csv', 'email\nmira@nordlys.example\n'), '--yes']);
       const ended = await system.shell(`$ENRICH ${command} > /dev/full`);
       expect(ended.stderr).toMatch(/error: standard output cannot be written \(ENOSPC\)\n {2}next: /);
       expect(ended.stderr.match(/error:/g)).toHaveLength(1);

@@ -9,6 +9,7 @@ let system: TestSystem;
 
 beforeAll(async () => {
   system = await TestSystem.open({ latency: 20 });
+  await system.startWorker({ LATE_RESULTS_POLL_AFTER: '1s' });
 });
 
 afterAll(() => system.close());
@@ -32,11 +33,11 @@ async function contactsDecidedBy(runId: string): Promise<number> {
 }
 
 async function enriched(file: string, ...flags: readonly string[]): Promise<RunFacts> {
-  return (await system.enrich(['run', file, '--yes', '--json', ...flags])).facts();
+  return (await system.here(['run', file, '--yes', '--json', ...flags])).facts();
 }
 
 async function undo(runId: string, ...flags: readonly string[]): Promise<{ ended: Ended; said: Said }> {
-  const ended = await system.enrich(['undo', runId, '--json', ...flags]);
+  const ended = await system.here(['undo', runId, '--json', ...flags]);
   return { ended, said: JSON.parse(ended.stdout) as Said };
 }
 
@@ -73,8 +74,8 @@ describe('enrich undo', () => {
 
     const again = await system.enrich(['undo', run.run_id, '--yes']);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('it is undone already') });
-    expect((await system.enrich(['status', run.run_id])).stdout).toMatch(/undone on .+ by .+ \(wrong\)/);
-    expect((await system.enrich(['report', run.run_id])).stdout).toContain('finished, undone');
+    expect((await system.here(['status', run.run_id])).stdout).toMatch(/undone on .+ by .+ \(wrong\)/);
+    expect((await system.here(['report', run.run_id])).stdout).toContain('finished, undone');
   });
 
   it('undoes runs in any order, and takes an undo back', async () => {
@@ -113,7 +114,7 @@ describe('enrich undo', () => {
       const run = await enriched(system.sample(5));
       await system.warehouse.pool.query(`update runs set ${state} where run_id = $1`, [run.run_id]);
       const before = await contents();
-      const ended = await system.enrich(['undo', run.run_id, '--yes']);
+      const ended = await system.here(['undo', run.run_id, '--yes']);
       expect(ended).toMatchObject({ code, stderr: expect.stringContaining(why) });
       expect(ended.stderr).toContain(next);
       expect(await contents()).toBe(before);

@@ -17,6 +17,7 @@ import {
 } from '../../src/sandbox/server/server.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { batchesReadyAt, countActions } from './temporal-actions.ts';
+import { runHere } from './run-here.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
@@ -46,6 +47,8 @@ export class TestSystem {
   readonly #database: TestDatabase;
   readonly #environment: Record<string, string>;
   #stack: Stack | undefined;
+  #worker: Begun | undefined;
+  #client: Promise<Client> | undefined;
   #samples = 0;
 
   constructor(sandbox: RunningSandbox, database: TestDatabase) {
@@ -64,12 +67,38 @@ export class TestSystem {
     };
   }
 
-  /** Temporal is kept running between the commands of a test, as by `enrich dev`: each would start and stop it anew. */
-  static async open(options: SandboxOptions = {}): Promise<TestSystem> {
+  /**
+   * Temporal is kept running between the commands of a test, as by `enrich dev`: each would start and stop it anew.
+   *
+   * @param options.worker starts a worker for the whole file; without it each `enrich run` carries out its own run
+   */
+  static async open({
+    worker = false,
+    ...options
+  }: SandboxOptions & { worker?: boolean } = {}): Promise<TestSystem> {
     const sandbox = await startSandbox({ rateLimits: 'unlimited', ...options });
     const system = new TestSystem(sandbox, await createTestDatabase());
     system.#stack = await acquireStack(readConfig(system.#environment), { temporal: true }, () => {});
+    if (worker) await system.startWorker();
     return system;
+  }
+
+  /**
+   * Starts a worker that carries out the runs of all later commands, instead of an earlier one. A command without a
+   * worker of its own takes a quarter of the processor time.
+   */
+  async startWorker(settings: Record<string, string> = {}): Promise<void> {
+    await this.stopWorker();
+    Object.assign(this.#environment, this.sharedTemporal());
+    this.#worker = this.begin(['worker'], settings);
+  }
+
+  /** Stops the worker; later commands have their own again. */
+  async stopWorker(): Promise<void> {
+    this.#worker?.kill('SIGTERM');
+    await this.#worker?.ended;
+    this.#worker = undefined;
+    delete this.#environment['TEMPORAL_ADDRESS'];
   }
 
   /**
@@ -89,6 +118,19 @@ export class TestSystem {
     input = '',
   ): Promise<Ended> {
     return this.#toItsEnd([process.execPath, main, ...parameters], environment, input);
+  }
+
+  /**
+   * Runs `enrich` to its end in this process (see `runHere`), with the Temporal of this system for a server: a run
+   * needs the worker of the system.
+   */
+  async here(parameters: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+    return withFacts(
+      await runHere(parameters, {
+        environment: { ...this.#environment, ...this.sharedTemporal(), ...environment },
+        directory: this.directory,
+      }),
+    );
   }
 
   /** Runs a line of the shell in which `$ENRICH` is the command: for redirections, pipes and bytes that are no text. */
@@ -114,19 +156,7 @@ export class TestSystem {
       child.stdout.on('data', (text) => (stdout += String(text)));
       child.stderr.on('data', (text) => (stderr += String(text)));
       child.on('error', reject);
-      child.on('close', (code) =>
-        resolve({
-          code,
-          stdout,
-          stderr,
-          facts: () => {
-            const line = stdout.trim().split('\n').at(-1) ?? '';
-            if (!line.startsWith('{'))
-              throw new Error(`no facts on standard output; standard error:\n${stderr}`);
-            return JSON.parse(line) as RunFacts;
-          },
-        }),
-      );
+      child.on('close', (code) => resolve(withFacts({ code, stdout, stderr })));
     });
   }
 
@@ -167,19 +197,22 @@ export class TestSystem {
     return readdirSync(directory).map((name) => readFileSync(join(directory, name), 'latin1'));
   }
 
+  /** A client of the Temporal server of this system; connected once. */
+  temporal(): Promise<Client> {
+    this.#client ??= Connection.connect({ address: this.#stack!.temporal.address }).then(
+      (connection) => new Client({ connection }),
+    );
+    return this.#client;
+  }
+
   /** What Temporal would bill for a run. */
   async countActions(runId: string): Promise<number> {
-    const connection = await Connection.connect({ address: this.#stack!.temporal.address });
-    const count = await countActions(new Client({ connection }), runId);
-    await connection.close();
-    return count;
+    return countActions(await this.temporal(), runId);
   }
 
   /** A workflow's history as Temporal stores it, as text; search attributes left out. */
   async storedHistory(workflowId: string): Promise<string> {
-    const connection = await Connection.connect({ address: this.#stack!.temporal.address });
-    const { events } = await new Client({ connection }).workflow.getHandle(workflowId).fetchHistory();
-    await connection.close();
+    const { events } = await (await this.temporal()).workflow.getHandle(workflowId).fetchHistory();
     return JSON.stringify(events, (name, value: unknown) =>
       name === 'searchAttributes' ? undefined : value,
     );
@@ -195,17 +228,12 @@ export class TestSystem {
 
   /** When each batch of a run was handed to the workers. */
   async batchesReadyAt(runId: string): Promise<Map<number, number>> {
-    const connection = await Connection.connect({ address: this.#stack!.temporal.address });
-    const ready = await batchesReadyAt(new Client({ connection }), runId);
-    await connection.close();
-    return ready;
+    return batchesReadyAt(await this.temporal(), runId);
   }
 
   /** Ends a workflow behind the product's back, as by hand in the Temporal UI. */
   async terminateWorkflow(workflowId: string): Promise<void> {
-    const connection = await Connection.connect({ address: this.#stack!.temporal.address });
-    await new Client({ connection }).workflow.getHandle(workflowId).terminate('by a test');
-    await connection.close();
+    await (await this.temporal()).workflow.getHandle(workflowId).terminate('by a test');
   }
 
   /**
@@ -245,10 +273,25 @@ export class TestSystem {
   }
 
   async close(): Promise<void> {
+    this.#worker?.kill('SIGKILL');
+    await this.#worker?.ended;
+    await (await this.#client)?.connection.close();
     await this.#stack?.release();
     await this.warehouse.close();
     await this.sandbox.close();
     await this.#database.drop();
     rmSync(this.directory, { recursive: true, force: true });
   }
+}
+
+function withFacts(ended: Omit<Ended, 'facts'>): Ended {
+  return {
+    ...ended,
+    facts: () => {
+      const line = ended.stdout.trim().split('\n').at(-1) ?? '';
+      if (!line.startsWith('{'))
+        throw new Error(`no facts on standard output; standard error:\n${ended.stderr}`);
+      return JSON.parse(line) as RunFacts;
+    },
+  };
 }

@@ -1,0 +1,57 @@
+import { vi } from 'vitest';
+import { runProgram } from '../../src/cli/program.ts';
+
+interface Written {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+let isRunning = false;
+
+/**
+ * Runs `enrich` in this process, from the sources: a process of its own takes a second of processor time to start.
+ * One command at a time, since it takes over the streams, the working directory and the environment of the process.
+ */
+export async function runHere(
+  parameters: readonly string[],
+  { environment, directory }: { environment: Readonly<Record<string, string>>; directory: string },
+): Promise<Written> {
+  if (isRunning) throw new Error('another command runs in this process: use a process of its own');
+  isRunning = true;
+  const outer = {
+    directory: process.cwd(),
+    environment: { ...process.env },
+    exitCode: process.exitCode,
+  };
+  const written = { stdout: '', stderr: '' };
+  const spies = (['stdout', 'stderr'] as const).map((stream) =>
+    vi.spyOn(process[stream], 'write').mockImplementation((chunk, ...more: unknown[]) => {
+      written[stream] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+      const done = more.at(-1);
+      if (typeof done === 'function') process.nextTick(done);
+      return true;
+    }),
+  );
+  process.chdir(directory);
+  Object.assign(process.env, environment);
+  process.exitCode = undefined;
+  try {
+    await runProgram(parameters);
+    return { code: exitCode(), ...written };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+    process.chdir(outer.directory);
+    for (const name of Object.keys(environment)) {
+      const value = outer.environment[name];
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    process.exitCode = outer.exitCode;
+    isRunning = false;
+  }
+}
+
+function exitCode(): number {
+  return Number(process.exitCode ?? 0);
+}
