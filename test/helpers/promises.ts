@@ -3,6 +3,7 @@ import { parseRateLimits } from '../../src/domain/rates/rate-limit.ts';
 import type { CallLog } from '../../src/sandbox/account/call-log.ts';
 import type { RunningSandbox } from '../../src/sandbox/server/server.ts';
 import type { TestSystem } from './test-system.ts';
+import { expectValueKept } from './value-promise.ts';
 
 /** What a service knows of a pipeline that called it. */
 export interface Witness extends Pick<RunningSandbox, 'lateResults'> {
@@ -13,7 +14,7 @@ export interface Witness extends Pick<RunningSandbox, 'lateResults'> {
 const countedPaths = ['/people/bulk_match', '/webhook_result'];
 
 /**
- * The five promises held against the sandbox's own log of every call, person and credit.
+ * The six promises held against the sandbox's own log of every call, person and credit.
  *
  * @param rateLimits the RATE_LIMITS that every command of the test had: the default where it set none
  */
@@ -108,6 +109,8 @@ export async function expectPromisesKept(
     join enrichment.run_rows r on r.run_id = c.run_id and r.row_number = c.row_number
     where lower(c.first_name) <> lower(r.first_name) and lower(c.last_name) <> lower(r.last_name)`);
   expect(strangers).toEqual([]);
+
+  await expectValueKept({ warehouse, sandbox });
 }
 
 /** Whole numbers: sums of fractions would differ in their last digits. */
