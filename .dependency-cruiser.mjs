@@ -10,7 +10,7 @@ const mayImport = {
   'src/service': ['src/domain', 'src/config'],
   'src/privacy': ['src/domain', 'src/contract.ts', 'src/db', 'src/people'],
   'src/ledger': ['src/domain', 'src/contract.ts', 'src/db', 'src/privacy'],
-  'src/ingest': ['src/domain', 'src/contract.ts', 'src/db'],
+  'src/ingest': ['src/domain', 'src/contract.ts', 'src/db', 'src/config/make-folder.ts'],
   'src/people': ['src/domain', 'src/contract.ts', 'src/db', 'src/ledger', 'src/privacy'],
   'src/late-results': [
     'src/domain',
@@ -22,7 +22,7 @@ const mayImport = {
     'src/ledger',
     'src/people',
   ],
-  'src/export': ['src/domain', 'src/contract.ts', 'src/db', 'src/people'],
+  'src/export': ['src/domain', 'src/contract.ts', 'src/db', 'src/people', 'src/config/make-folder.ts'],
   'src/runs': [
     'src/domain',
     'src/contract.ts',

@@ -128,7 +128,7 @@ interface BudgetOfRun {
 }
 
 /** Says of a plan that its expected cost does not fit the least of the budgets, whenever the run begins. */
-export function budgetWarning(expected: string, budgets: readonly BudgetOfRun[]): string | undefined {
+function budgetWarning(expected: string, budgets: readonly BudgetOfRun[]): string | undefined {
   const cost = parseCredits(expected) ?? 0n;
   const [least] = budgets
     .flatMap(({ name, limit }) =>
