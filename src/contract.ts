@@ -62,8 +62,8 @@ export const peoplePerPage = 1_000;
 export const peoplePerCall = 10;
 
 /**
- * Statuses of a run in `enrichment.runs`, and whether the run keeps the status: nothing is begun or changed in it any more.
- * The last four are those of the public surface.
+ * Statuses of a run in `enrichment.runs`, and whether the run keeps the status: nothing is begun or changed in it any
+ * more. The last four are those of the public surface.
  */
 export const runStatuses = {
   ingesting: 'unfinished',
@@ -350,7 +350,10 @@ export interface LateResultsStatus {
   readonly until: string | null;
   /** When these figures were read, by the database's clock, as ISO 8601. */
   readonly readAt: string;
-  /** When to sync next at the latest, by the same clock: a poll is due and its window has a free slot, or a deadline passes. */
+  /**
+   * When to sync next at the latest, by the same clock: a poll is due and its window has a free slot, or a deadline
+   * passes.
+   */
   readonly nextSyncAt: string | null;
 }
 

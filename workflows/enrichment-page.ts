@@ -35,8 +35,9 @@ const { enrichBatch } = proxyActivities<CallActivities>({
 /**
  * Enriches about a thousand people of a run: one activity per bulk call, `batchConcurrency` of them side by side.
  *
- * Ends early where nothing may be sent any more, where its run tells it to, and where its history grows long: a backfill that
- * lets others go first for a day would reach the limit of Temporal. Run again, it takes up what is still open.
+ * Ends early where nothing may be sent any more, where its run tells it to, and where its history grows long: a
+ * backfill that lets others go first for a day would reach the limit of Temporal. Run again, it takes up what is
+ * still open.
  */
 export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   // Counted, and never set back: a signal that comes while a batch is about to wait must end that wait.

@@ -87,7 +87,10 @@ async function prepare(run: RunState): Promise<PlanSummary> {
   return planned.plan;
 }
 
-/** Contacts that are shown to be known people get their data without a call; those that contradict their person lose it. */
+/**
+ * Contacts that are shown to be known people get their data without a call; those that contradict their person lose
+ * it.
+ */
 async function reconcile({ runId }: RunState): Promise<void> {
   await long.reconcileContacts.executeWithOptions(
     { summary: 'compare the contacts with the people who are known' },
@@ -113,8 +116,8 @@ async function untilServiceIsReady(run: RunState): Promise<void> {
 }
 
 /**
- * Asks for the people of the pilot, waits for everything that they cost and bring, and for a person where the run should not
- * go on by itself.
+ * Asks for the people of the pilot, waits for everything that they cost and bring, and for a person where the run
+ * should not go on by itself.
  *
  * @returns how the run ends, where it ends here
  */

@@ -3,8 +3,8 @@ import type { LateResultsStatus } from '../src/contract.ts';
 import { counted } from '../src/domain/text/counted.ts';
 
 /**
- * Syncs the results of a run that come after their answers. One sync applies what lies in the inbox and polls what is due. It
- * happens when the receiver signals a delivery, and when the next poll or the end of the waiting is due.
+ * Syncs the results of a run that come after their answers. One sync applies what lies in the inbox and polls what is
+ * due. It happens when the receiver signals a delivery, and when the next poll or the end of the waiting is due.
  *
  * One timer at a time, which is set anew only for an earlier moment: each timer is an action that is billed.
  */

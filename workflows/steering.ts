@@ -90,7 +90,8 @@ export function installSteering(run: RunState): void {
   };
   setHandler(raiseBudgetUpdate, raiseBudget, {
     description:
-      'Set the run\'s own budget; a run that waits for it goes on. Arguments: the credits as text, such as "500", or "none"; why.',
+      "Set the run's own budget; a run that waits for it goes on. Arguments: the credits as text, such as " +
+      '"500", or "none"; why.',
     validator: (limit: string | number, _reason?: string) => {
       if (limit !== 'none' && parseCredits(String(limit)) === undefined)
         throw new Error('the first argument is a number of credits, such as 500, or "none"');
@@ -113,7 +114,8 @@ export function installSteering(run: RunState): void {
   });
   setHandler(skipPageUpdate, (page: number, reason = '') => skipPage(run, page, reason || 'by hand'), {
     description:
-      'Ask for nobody more of a page: its open people become "cancelled" once its calls in the air have ended. Arguments: the number of the page; why.',
+      'Ask for nobody more of a page: its open people become "cancelled" once its calls in the air have ' +
+      'ended. Arguments: the number of the page; why.',
     validator: (page: number, _reason?: string) => {
       if (run.phase !== 'enriching' && run.phase !== 'paused' && run.phase !== 'awaiting approval')
         throw new Error(`the run is ${run.phase}: there is no page to skip`);

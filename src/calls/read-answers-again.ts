@@ -41,8 +41,8 @@ const decompress = promisify(gunzip);
 
 /**
  * Reads the stored bodies of answers and deliveries again into the observations that came from them, for a release that
- * reads more fields. Makes no call. Reading again changes nothing. People without an id, and bodies that retention or an
- * erasure has removed, stay as they are.
+ * reads more fields. Makes no call. Reading again changes nothing. People without an id, and bodies that retention or
+ * an erasure has removed, stay as they are.
  *
  * @param signal ends it between two batches
  */

@@ -4,8 +4,9 @@ import { schemaName } from './database.ts';
 import type { Tables } from './schema.ts';
 
 /**
- * What an analyst may read: contacts, outcomes, calls and money. Not the bodies that came, not the rows of exports, no hashes
- * of tokens, and no memory of identities. Whoever adds a table decides here; a column that is not named is not readable.
+ * What an analyst may read: contacts, outcomes, calls and money. Not the bodies that came, not the rows of exports,
+ * no hashes of tokens, and no memory of identities. Whoever adds a table decides here; a column that is not named is
+ * not readable.
  */
 export const analystColumns: {
   readonly [Table in keyof Tables]: 'all' | 'none' | readonly (keyof Tables[Table] & string)[];
@@ -113,12 +114,15 @@ export const analystColumns: {
   erasures: 'all',
 };
 
-/** Any number that nobody else locks: rights are given by one at a time, or PostgreSQL refuses ("concurrently updated"). */
+/**
+ * Any number that nobody else locks: rights are given by one at a time, or PostgreSQL refuses ("concurrently
+ * updated").
+ */
 const grantLock = 7_305_902_311;
 
 /**
- * Gives every read-only role exactly the rights above: what it had on the schema before, and what an earlier release gave,
- * is taken back. Roles that were dropped are forgotten.
+ * Gives every read-only role exactly the rights above: what it had on the schema before, and what an earlier release
+ * gave, is taken back. Roles that were dropped are forgotten.
  *
  * @param role to be one from now on
  */
@@ -156,7 +160,8 @@ async function grant(transaction: Transaction<never>, role: string): Promise<voi
 /** Taking rights from who owns the tables would lock the product out. @throws Problem */
 async function requireReader(transaction: Transaction<never>, role: string): Promise<void> {
   const found = await sql<{ owns: boolean }>`
-    select rolsuper or pg_has_role(oid, (select nspowner from pg_namespace where nspname = ${schemaName}), 'member') as owns
+    select rolsuper or pg_has_role(oid, (select nspowner from pg_namespace
+      where nspname = ${schemaName}), 'member') as owns
     from pg_roles where rolname = ${role}
   `.execute(transaction);
   if (found.rows.length === 0) {

@@ -151,7 +151,9 @@ async function withDatabase<Result>(
 function inUse(databaseUrl: string, cause: unknown): Problem {
   return new Problem('database.in-use', 'tables to migrate are in use by a transaction that does not end', {
     where: addressWithoutPassword(databaseUrl),
-    next: 'end it (select pid, xact_start, query from pg_stat_activity order by xact_start shows the oldest) and try again; nothing was changed',
+    next:
+      'end it (select pid, xact_start, query from pg_stat_activity order by xact_start shows the oldest) ' +
+      'and try again; nothing was changed',
     cause,
   });
 }

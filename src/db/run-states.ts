@@ -13,8 +13,8 @@ export function isFinal(status: RunStatus): boolean {
 }
 
 /**
- * In SQL, over `runs`: the run continues, or waits for a person. The index `runs_one_unfinished` has the same text, without
- * which PostgreSQL would not use it.
+ * In SQL, over `runs`: the run continues, or waits for a person. The index `runs_one_unfinished` has the same text,
+ * without which PostgreSQL would not use it.
  */
 export const unfinishedText = `status not in (${oneOf(finalStatuses)})`;
 export const isUnfinished = sql.raw<boolean>(unfinishedText);

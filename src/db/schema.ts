@@ -16,7 +16,10 @@ type Json<Value> = ColumnType<Value, string, string>;
 
 export interface RunsTable {
   run_id: string;
-  /** Hash of file content and options; unique among unfinished runs, so the same command goes on instead of starting twice. */
+  /**
+   * Hash of file content and options; unique among unfinished runs, so the same command goes on instead of starting
+   * twice.
+   */
   run_key: string;
   workflow_id: string;
   status: string;
@@ -67,7 +70,10 @@ export interface RunOptions {
   readonly waterfall: readonly ('email' | 'phone')[];
   /** Decimal text; set where a waterfall is asked for, whose prices the service does not fix. */
   readonly maxCreditsPerPerson: string | null;
-  /** How long the run waits for results after their answer. How it waits decides nothing that is asked: no part of the key. */
+  /**
+   * How long the run waits for results after their answer. How it waits decides nothing that is asked: no part of the
+   * key.
+   */
   readonly lateDeadlineSeconds: number;
   readonly freshness: Freshness;
   readonly priority: RunPriority;
@@ -140,7 +146,10 @@ export interface AttemptsTable {
   request_id: string | null;
   credits_reserved: Decimal;
   credits_settled: Decimal | null;
-  /** Budgets that hold the reservation: fixed at admission, so that a call over midnight settles where it was reserved. */
+  /**
+   * Budgets that hold the reservation: fixed at admission, so that a call over midnight settles where it was
+   * reserved.
+   */
   budget_ids: string[];
   token_hash: Buffer | null;
   http_status: number | null;
@@ -200,7 +209,10 @@ export interface BudgetsTable {
   set_by_command: Generated<boolean>;
 }
 
-/** What a day or a month that begins may spend, by a person's word; without a row the settings of the processes say it. */
+/**
+ * What a day or a month that begins may spend, by a person's word; without a row the settings of the processes say
+ * it.
+ */
 export interface DefaultBudgetsTable {
   period: BudgetPeriod;
   credits_limit: Decimal | null;
@@ -243,7 +255,10 @@ export interface CreditStatementsTable {
 }
 
 export interface RateScopesTable {
-  /** The endpoint whose calls are counted together, such as `people/bulk_match`: of every service, two addresses may be one. */
+  /**
+   * The endpoint whose calls are counted together, such as `people/bulk_match`: of every service, two addresses may
+   * be one.
+   */
   scope: string;
   paused_until: Timestamp | null;
   pause_reason: string | null;
@@ -256,7 +271,10 @@ export interface RateCallsTable {
   call_id: string;
   scope: string;
   started_at: GeneratedTimestamp;
-  /** The latest moment at which the service may have counted the call: its deadline while in the air, its end afterwards. */
+  /**
+   * The latest moment at which the service may have counted the call: its deadline while in the air, its end
+   * afterwards.
+   */
   counted_until: Timestamp;
 }
 
@@ -276,7 +294,10 @@ export interface RateReportsTable {
   believed_until: Timestamp;
 }
 
-/** A batch that is ready for its call: calls of lower priorities leave a place free for it. Runs of the lowest have none here. */
+/**
+ * A batch that is ready for its call: calls of lower priorities leave a place free for it. Runs of the lowest have
+ * none here.
+ */
 export interface WaitingBatchesTable {
   run_id: string;
   batch: number;
@@ -363,7 +384,10 @@ export interface WebhookDeliveriesTable {
   credits: Decimal | null;
 }
 
-/** What one answer, delivery or poll said about one person. Entries are only appended, and removed by erasure and retention. */
+/**
+ * What one answer, delivery or poll said about one person. Entries are only appended, and removed by erasure and
+ * retention.
+ */
 export interface ObservationsTable {
   observation_id: Generated<string>;
   /** Which service said it, as in `RunOptions`. */
@@ -400,7 +424,10 @@ export interface OrganizationFactsTable {
   facts: Json<Record<string, unknown>>;
 }
 
-/** The cells of a CRM contact that decide who it is, of contacts that have a match: one entry for each run that changed them. */
+/**
+ * The cells of a CRM contact that decide who it is, of contacts that have a match: one entry for each run that
+ * changed them.
+ */
 export interface ContactRecordsTable {
   source: string;
   contact_id: string;
@@ -545,7 +572,10 @@ export interface ContactsTable {
   row_number: number;
 }
 
-/** The feed of contacts that changed or went. Readers take transactions below `pg_snapshot_xmin(pg_current_snapshot())`. */
+/**
+ * The feed of contacts that changed or went. Readers take transactions below
+ * `pg_snapshot_xmin(pg_current_snapshot())`.
+ */
 export interface ChangesTable {
   change_id: Generated<string>;
   transaction_id: Generated<string>;
@@ -655,7 +685,10 @@ export interface EmploymentHistoryView {
   current: boolean | null;
 }
 
-/** What somebody is to be told: a run's change of status, or a budget that has crossed a threshold. Filled by triggers. */
+/**
+ * What somebody is to be told: a run's change of status, or a budget that has crossed a threshold. Filled by
+ * triggers.
+ */
 export interface NotificationsTable {
   notification_id: Generated<string>;
   event: NotifiedEvent;

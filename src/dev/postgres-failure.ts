@@ -37,7 +37,9 @@ export function explainPostgresFailure(
   if (/has invalid permissions|Permission denied/i.test(output)) {
     return new Problem('postgres.permissions', 'the embedded PostgreSQL may not use its data directory', {
       where: files.data,
-      next: `give it back to the account that PostgreSQL runs as, with mode 700; it holds what was paid for: read ${files.log}`,
+      next:
+        'give it back to the account that PostgreSQL runs as, with mode 700; it holds what was paid for: ' +
+        `read ${files.log}`,
       cause,
     });
   }
@@ -55,7 +57,9 @@ export function explainPostgresFailure(
       `the embedded PostgreSQL cannot use its data directory: ${reason}`,
       {
         where: files.data,
-        next: `read ${files.log}; restore the directory from a copy: it holds what was paid for (moved away, an empty one is begun)`,
+        next:
+          `read ${files.log}; restore the directory from a copy: it holds what was paid for (moved away, an ` +
+          'empty one is begun)',
         cause,
       },
     );

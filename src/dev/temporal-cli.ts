@@ -98,7 +98,9 @@ export async function ensureTemporalCli(
   }
   throw new Problem('temporal.cli', `no Temporal dev server can be had: ${failures.join('; ')}`, {
     where: 'Temporal CLI',
-    next: `install the Temporal CLI (https://docs.temporal.io/cli) or Go and try again, or set TEMPORAL_ADDRESS to a Temporal server of yours`,
+    next:
+      'install the Temporal CLI (https://docs.temporal.io/cli) or Go and try again, or set ' +
+      'TEMPORAL_ADDRESS to a Temporal server of yours',
   });
 }
 

@@ -26,9 +26,9 @@ import type { Tables } from '../db/schema.ts';
 export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | 'done-before';
 
 /**
- * Applies one delivery in one transaction: contacts, credits, what is still awaited, and the delivery's own mark. Applying
- * it again changes nothing. Whatever arrives twice, out of order, before the answer or after the run's end ends up in the
- * same tables.
+ * Applies one delivery in one transaction: contacts, credits, what is still awaited, and the delivery's own mark.
+ * Applying it again changes nothing. Whatever arrives twice, out of order, before the answer or after the run's end
+ * ends up in the same tables.
  *
  * The attempt is locked first, so that deliveries of one request are applied one after another.
  *
@@ -195,7 +195,8 @@ function reasonOf(
       : ['the answer of its call was never recorded: nobody is known to whom this could belong']),
     ...(strangers > 0 && attempt.hasAnswer
       ? [
-          `${strangers} of ${countedPeople(content.people.length)} ${nounFor(strangers, 'was', 'were')} not asked for, not found, or suppressed`,
+          `${strangers} of ${countedPeople(content.people.length)} ${nounFor(strangers, 'was', 'were')} not ` +
+            'asked for, not found, or suppressed',
         ]
       : []),
     ...(undone ? ['its run is undone: it is paid for, and changes no contact of it'] : []),
@@ -226,9 +227,11 @@ async function markDelivery(
   marking: Marking,
 ): Promise<void> {
   await sql`
-    update webhook_deliveries set status = ${marking.status}, reason = ${marking.reason}, applied_at = clock_timestamp(),
+    update webhook_deliveries
+    set status = ${marking.status}, reason = ${marking.reason}, applied_at = clock_timestamp(),
       late = late or ${attempt.runEnded}, subject = ${marking.subject ?? null},
-      covers = ${marking.covers ?? []}::text[], brings = ${marking.brings ?? []}::text[], person_ids = ${marking.personIds ?? []}::text[],
+      covers = ${marking.covers ?? []}::text[], brings = ${marking.brings ?? []}::text[],
+        person_ids = ${marking.personIds ?? []}::text[],
       credits = ${marking.credits === undefined ? null : formatCredits(marking.credits)}::numeric,
       body = case when not ${marking.dropsBody ?? false} then body end
     where delivery_id = ${deliveryId}

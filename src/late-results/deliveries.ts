@@ -32,7 +32,8 @@ export async function storeDelivery(
   // Past the query builder: this statement is all that a delivery costs, and its text never changes.
   const { rows } = await warehouse.pool.query<StoredDelivery>({
     name: 'store-delivery',
-    text: `insert into enrichment.webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, content_encoding)
+    text: `insert into enrichment.webhook_deliveries
+      (delivery_id, attempt_id, run_id, body, body_sha256, content_encoding)
       select $1, attempt_id, run_id, $2, $3, $4
       from enrichment.attempts a join enrichment.runs r using (run_id)
       where a.token_hash = $5
@@ -121,7 +122,8 @@ export async function listDeliveries(
 ): Promise<DeliveryFacts[]> {
   const result = await sql<DeliveryFacts>`
     select delivery_id, run_id, attempt_id, origin, status, late, reason, octet_length(body) as bytes,
-      encode(body_sha256, 'hex') as body_sha256, cardinality(person_ids) as people, trim_scale(credits)::text as credits,
+      encode(body_sha256, 'hex') as body_sha256, cardinality(person_ids) as people,
+        trim_scale(credits)::text as credits,
       received_at, applied_at
     from webhook_deliveries
     where (${filter.runId ?? null}::text is null or run_id = ${filter.runId ?? null})
@@ -153,7 +155,10 @@ export async function readDeliveryBody(warehouse: Warehouse, deliveryId: string)
   if (row.body) return row.body;
   throw new Problem('delivery.pruned', `the body of delivery ${deliveryId} is no longer kept`, {
     where: 'enrichment.webhook_deliveries',
-    next: `nothing is left to do: ${row.status === 'orphaned' || row.status === 'quarantined' ? 'it had no effect' : 'it took effect before'}; RETENTION says how long bodies are kept`,
+    next:
+      'nothing is left to do: ' +
+      `${row.status === 'orphaned' || row.status === 'quarantined' ? 'it had no effect' : 'it took effect before'}; ` +
+      'RETENTION says how long bodies are kept',
   });
 }
 
@@ -176,7 +181,8 @@ export const resetToReceived = sql`status = 'received', reason = null, applied_a
 /** Lets a delivery that had no effect be looked at again, such as by a release that understands more. */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<boolean> {
   const reopened = await sql`
-    update webhook_deliveries set ${resetToReceived} where delivery_id = ${deliveryId} and status in (${anyOf(ineffectiveStatuses)}) and body is not null
+    update webhook_deliveries set ${resetToReceived}
+    where delivery_id = ${deliveryId} and status in (${anyOf(ineffectiveStatuses)}) and body is not null
   `.execute(warehouse.database);
   return Number(reopened.numAffectedRows) > 0;
 }

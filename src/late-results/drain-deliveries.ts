@@ -41,9 +41,9 @@ const longestPauseSeconds = 3_600;
 const longestHurrySeconds = 30;
 
 /**
- * Syncs late results: applies what lies in the inbox, polls what is due, and applies that. Safe to repeat and to run beside
- * itself: every effect is one transaction that recognises what was done. Where the window of polls is full, the other polls
- * stay due.
+ * Syncs late results: applies what lies in the inbox, polls what is due, and applies that. Safe to repeat and to run
+ * beside itself: every effect is one transaction that recognises what was done. Where the window of polls is full,
+ * the other polls stay due.
  *
  * @returns how many deliveries took effect now
  */

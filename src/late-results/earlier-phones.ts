@@ -27,8 +27,8 @@ export async function lockEarlierCalls(
 }
 
 /**
- * Gives the contacts of a call whose phone request was skipped what earlier calls have brought already. What comes from now
- * on reaches them with the earlier call's delivery.
+ * Gives the contacts of a call whose phone request was skipped what earlier calls have brought already. What comes
+ * from now on reaches them with the earlier call's delivery.
  *
  * @param earlier calls that are locked
  */

@@ -10,8 +10,8 @@ import { lockAttempt } from './awaiting-call.ts';
 import { peopleOfCall, readAppliedParts, settleByParts } from './late-progress.ts';
 
 /**
- * Whose late results are synced: one run's; or everything that no workflow syncs, because its run has ended or its workflow is
- * gone.
+ * Whose late results are synced: one run's; or everything that no workflow syncs, because its run has ended or its
+ * workflow is gone.
  */
 export type LateScope = { readonly runId: string } | 'unattended';
 
@@ -19,9 +19,9 @@ export type LateScope = { readonly runId: string } | 'unattended';
 const attendedSeconds = 15 * 60;
 
 /**
- * In SQL: whether something of a run that was due at a time is in a scope. A workflow that was terminated leaves no mark, so a
- * run counts as unattended where it has left undone for long what was due. Taking that from a run that is only slow does no
- * harm: each effect happens once, whoever takes it.
+ * In SQL: whether something of a run that was due at a time is in a scope. A workflow that was terminated leaves no
+ * mark, so a run counts as unattended where it has left undone for long what was due. Taking that from a run that is
+ * only slow does no harm: each effect happens once, whoever takes it.
  *
  * @param runId, due expressions of SQL
  */
@@ -89,7 +89,10 @@ export async function postponePoll(warehouse: Warehouse, attemptId: string, seco
   `.execute(warehouse.database);
 }
 
-/** Gives a poll back that was taken and never made: it is due again. It does not count: pauses grow by polls that were made. */
+/**
+ * Gives a poll back that was taken and never made: it is due again. It does not count: pauses grow by polls that were
+ * made.
+ */
 export async function putPollBack(warehouse: Warehouse, attemptId: string): Promise<void> {
   await sql`
     update attempts set polls = greatest(0, polls - 1) where attempt_id = ${attemptId} and status = 'awaiting'
@@ -106,8 +109,8 @@ export async function stopPolling(warehouse: Warehouse, attemptId: string, reaso
 }
 
 /**
- * The service says that nothing comes for a request. Where a part has come all the same, or lies in the inbox, the service
- * contradicts itself, and what is missing is waited for.
+ * The service says that nothing comes for a request. Where a part has come all the same, or lies in the inbox, the
+ * service contradicts itself, and what is missing is waited for.
  */
 export async function endAwaitedByPoll(
   warehouse: Warehouse,
@@ -188,7 +191,8 @@ export async function giveUpOld(warehouse: Warehouse, scope: LateScope): Promise
 /**
  * Reads the status of a run's late results.
  *
- * @param pollWaitMilliseconds how long it takes until a poll can be made: no earlier sync could do anything for one that is due
+ * @param pollWaitMilliseconds how long it takes until a poll can be made: no earlier sync could do anything for one
+ *   that is due
  */
 export async function readLateResultsStatus(
   warehouse: Warehouse,

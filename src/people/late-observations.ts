@@ -33,8 +33,9 @@ export interface GivenLateResult {
 }
 
 /**
- * Appends what a delivery says about people whom calls asked for: one observation for each person and call. A later call that
- * the service told to use this delivery has an observation of its own, so that it keeps it where the earlier run is undone.
+ * Appends what a delivery says about people whom calls asked for: one observation for each person and call. A later
+ * call that the service told to use this delivery has an observation of its own, so that it keeps it where the
+ * earlier run is undone.
  */
 export async function recordLateResults(
   transaction: Transaction<Tables>,

@@ -18,8 +18,9 @@ export interface LookedUpRow {
 }
 
 /**
- * Remembers, under every key of the row and of the person who came back, that they were asked for. Keys in order, so that
- * two writers wait for one another only one way round; what was asked for earlier never replaces what was asked for later.
+ * Remembers, under every key of the row and of the person who came back, that they were asked for. Keys in order, so
+ * that two writers wait for one another only one way round; what was asked for earlier never replaces what was asked
+ * for later.
  */
 export async function recordLookup(
   transaction: Transaction<Tables>,
@@ -33,7 +34,8 @@ export async function recordLookup(
   const rowNumbers = rows.map((row) => row.rowNumber);
   await sql`
     insert into lookup_history as m (identity_key, field_group, outcome, asked_at, run_id, service)
-    select distinct on (identity_key, field_group) identity_key, field_group, outcome, ${attempt.admittedAt}::timestamptz,
+    select distinct on (identity_key, field_group) identity_key, field_group, outcome,
+      ${attempt.admittedAt}::timestamptz,
       ${attempt.runId}, ${asked.service}
     from unnest(${askedFieldGroups(asked)}::text[]) as field_group, (
       select unnest(r.keys) as identity_key, r.row_number from run_rows r
@@ -73,7 +75,10 @@ export async function recordMissing(
   `.execute(transaction);
 }
 
-/** The service refuses this person (422 with nobody else in the call): nobody is billed, and nobody asks again while that is fresh. */
+/**
+ * The service refuses this person (422 with nobody else in the call): nobody is billed, and nobody asks again while
+ * that is fresh.
+ */
 export async function rejectPerson(
   warehouse: Warehouse,
   rejected: {
@@ -92,9 +97,12 @@ export async function rejectPerson(
     await sql`
       insert into lookup_history as m (identity_key, field_group, outcome, asked_at, run_id, service)
       select identity_key, field_group, 'rejected', clock_timestamp(), ${runId}, ${rejected.asked.service}
-      from run_rows, unnest(keys) as identity_key, unnest(${askedFieldGroups(rejected.asked)}::text[]) as field_group where run_id = ${runId} and row_number = ${rowNumber} order by identity_key, field_group
+      from run_rows, unnest(keys) as identity_key,
+        unnest(${askedFieldGroups(rejected.asked)}::text[]) as field_group
+        where run_id = ${runId} and row_number = ${rowNumber} order by identity_key, field_group
       on conflict (identity_key, field_group) do update
-        set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id, service = excluded.service
+        set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id,
+          service = excluded.service
         where m.asked_at <= excluded.asked_at
     `.execute(transaction);
     await sql`delete from claims where run_id = ${runId} and row_number = ${rowNumber}`.execute(transaction);
@@ -102,8 +110,9 @@ export async function rejectPerson(
 }
 
 /**
- * Takes everybody in a staged export as asked for at a time, without any call: for calls that the ledger has lost. Nothing is
- * known of what came back, so that somebody new counts as not found; for who is remembered already only the time moves on.
+ * Takes everybody in a staged export as asked for at a time, without any call: for calls that the ledger has lost.
+ * Nothing is known of what came back, so that somebody new counts as not found; for who is remembered already only
+ * the time moves on.
  *
  * @returns rows that name somebody
  */
@@ -124,7 +133,8 @@ export async function importLookups(
       where run_id = ${runId} and row_number not in (select row_number from (${listed}) listed) order by 1, 2
       on conflict (identity_key, field_group) do update
         set asked_at = excluded.asked_at, run_id = excluded.run_id,
-          outcome = case when m.service = excluded.service then m.outcome else excluded.outcome end, service = excluded.service
+          outcome = case when m.service = excluded.service then m.outcome
+            else excluded.outcome end, service = excluded.service
         where m.asked_at < excluded.asked_at
     `.execute(transaction);
     const named = await sql<{ rows: number }>`
@@ -151,7 +161,8 @@ export async function forgetAsked({ database }: Warehouse, runId: string): Promi
   // In the order in which it is written, so that whoever remembers the same people waits only one way round.
   const { rows } = await sql<{ names: number }>`
     with locked as (
-      select identity_key, field_group from lookup_history where run_id = ${runId} order by identity_key, field_group for update
+      select identity_key, field_group from lookup_history where run_id = ${runId}
+      order by identity_key, field_group for update
     ), forgotten as (
       delete from lookup_history m using locked l
       where m.identity_key = l.identity_key and m.field_group = l.field_group returning m.identity_key

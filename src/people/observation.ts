@@ -29,8 +29,8 @@ export interface AcceptedRow {
 }
 
 /**
- * Under which key the log has a person: the service's id. A person without an id is known only by the row that they were accepted
- * for: two missing ids are never equal.
+ * Under which key the log has a person: the service's id. A person without an id is known only by the row that they
+ * were accepted for: two missing ids are never equal.
  */
 export function personKey(personId: string | null, row: AcceptedRow): string {
   return personId === null ? `row:${row.runId}:${row.rowNumber}:${row.attemptId}` : keyOfId(personId);
@@ -82,7 +82,10 @@ export function saidByAnswer(
   };
 }
 
-/** What a late result says about a person: every number and address, each with the rank by which the best one is chosen. */
+/**
+ * What a late result says about a person: every number and address, each with the rank by which the best one is
+ * chosen.
+ */
 export function saidByLateResult(
   personId: string | null,
   kind: 'phones' | 'waterfall',

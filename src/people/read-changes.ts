@@ -95,7 +95,9 @@ async function requireKept(database: Kysely<Tables>, cursor: string): Promise<vo
   if (rows[0]?.pruned !== true) return;
   throw new Problem('changes.cursor-too-old', `changes after the cursor ${cursor} are no longer kept`, {
     where: '--since',
-    next: 'note the newest cursor (enrich changes --json | tail -1), read enriched_contacts as a whole, continue after it',
+    next:
+      'note the newest cursor (enrich changes --json | tail -1), read enriched_contacts as a whole, ' +
+      'continue after it',
     exitCode: exitCodes.usage,
   });
 }
@@ -120,8 +122,8 @@ export async function countOldChanges(
 }
 
 /**
- * Drops changes that are older than a time, the oldest first, and records how far: a reader whose cursor lies before that
- * is told.
+ * Drops changes that are older than a time, the oldest first, and records how far: a reader whose cursor lies before
+ * that is told.
  *
  * @param before null: nothing is dropped
  * @param signal ends it between two batches

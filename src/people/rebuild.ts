@@ -19,8 +19,8 @@ const keysPerBatch = 500;
 const mostNamed = 20;
 
 /**
- * Computes all projections from the log, in batches of one transaction each, beside running workers. What is as the log says is
- * not written, and does not reach the feed.
+ * Computes all projections from the log, in batches of one transaction each, beside running workers. What is as the
+ * log says is not written, and does not reach the feed.
  *
  * @param options.check only compares: what differs is found in the same way, and taken back
  * @param options.signal ends it between two batches

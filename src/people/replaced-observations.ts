@@ -5,8 +5,8 @@ import { lockLog, project } from './project.ts';
 const observationsPerBatch = 5_000;
 
 /**
- * Over an observation `o` and its person `p`: nothing that is current cites it, so that what is known stays the same without it. Of
- * an undone run it stays, for the undo can be taken back.
+ * Over an observation `o` and its person `p`: nothing that is current cites it, so that what is known stays the same
+ * without it. Of an undone run it stays, for the undo can be taken back.
  */
 const isReplaced = sql`
   not exists (select from runs u where u.run_id = o.run_id and u.undone_at is not null)
@@ -35,8 +35,9 @@ export async function countReplaced(
 }
 
 /**
- * Removes observations that are older than a time and that newer ones have replaced; the newest that said a value is never
- * removed. A run whose values were all that a person had before can then be undone, and nothing comes back in their place.
+ * Removes observations that are older than a time and that newer ones have replaced; the newest that said a value is
+ * never removed. A run whose values were all that a person had before can then be undone, and nothing comes back in
+ * their place.
  *
  * @param before null: nothing is removed
  * @param signal ends it between two batches
@@ -72,7 +73,8 @@ export async function removeReplaced(
         await lockLog(transaction, of);
         const gone = await sql`
           delete from observations where observation_id in (
-            select observation_id from (${candidates}) c where service = ${service} and person_key = any(${keys}::text[]))
+            select observation_id from (${candidates}) c
+            where service = ${service} and person_key = any(${keys}::text[]))
         `.execute(transaction);
         count += Number(gone.numAffectedRows ?? 0n);
         await project(transaction, of);

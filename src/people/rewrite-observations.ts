@@ -11,8 +11,9 @@ export interface Reread {
 }
 
 /**
- * Writes what this release reads into observations of one service, and projects their people. When and by whom a value was
- * learned stays, so that the history has it from then on. Observations that reuse another one say what that one says.
+ * Writes what this release reads into observations of one service, and projects their people. When and by whom a
+ * value was learned stays, so that the history has it from then on. Observations that reuse another one say what that
+ * one says.
  *
  * @param toJson how values become JSON text: `exactJson` of the service
  * @returns how many observations changed

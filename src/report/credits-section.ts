@@ -75,7 +75,8 @@ export function creditsSection({ credits: money, waste, costs }: RunReport): Sec
     lead:
       planned === null
         ? 'The run was not planned.'
-        : `The plan: at least ${formatNumber(planned.minimum)}, expected ${price(planned.expected)} (${formatNumber(planned.low)} to ${formatNumber(planned.high)}), ` +
+        : `The plan: at least ${formatNumber(planned.minimum)}, expected ${price(planned.expected)} ` +
+          `(${formatNumber(planned.low)} to ${formatNumber(planned.high)}), ` +
           `at most ${formatNumber(planned.worst_case)}. The cost of a call is divided equally among its people.` +
           (held.total === '0' ? '' : ' Prices are not final while credits are held.'),
     tables,

@@ -37,7 +37,8 @@ export async function findOrBeginRun(
     insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options,
       expected_plan_hash, as_of)
     values (${runId}, ${runKey}, ${runId}, 'ingesting', ${spec.filePath}, ${spec.fileName}, ${spec.fileSha256},
-      ${JSON.stringify(spec.options)}::jsonb, ${spec.expectedPlanHash}, coalesce(${spec.asOf ?? null}::timestamptz, now()))
+      ${JSON.stringify(spec.options)}::jsonb, ${spec.expectedPlanHash},
+        coalesce(${spec.asOf ?? null}::timestamptz, now()))
     on conflict (run_key) where ${isUnfinished} do nothing
     returning run_id
   `.execute(warehouse.database);

@@ -3,8 +3,8 @@ import type { Warehouse } from '../db/database.ts';
 import { discardStagedRows } from './discard-plan.ts';
 
 /**
- * Removes runs that one time of a schedule recorded and whose workflows it will not start. Nothing was planned, approved or paid
- * for them; runs that have begun are left alone. The next time of the schedule begins them anew.
+ * Removes runs that one time of a schedule recorded and whose workflows it will not start. Nothing was planned,
+ * approved or paid for them; runs that have begun are left alone. The next time of the schedule begins them anew.
  *
  * @param asOf the time of the schedule: runs that it only found are of an earlier one
  */

@@ -8,8 +8,8 @@ import { setRunStatus } from './runs.ts';
 const planLock = sql.lit(4_207_311);
 
 /**
- * Stages and plans under a lock that a killed process loses with its connection. Where no other command holds the lock, every
- * unfinished plan is one that a killed command has left: its rows are discarded first.
+ * Stages and plans under a lock that a killed process loses with its connection. Where no other command holds the
+ * lock, every unfinished plan is one that a killed command has left: its rows are discarded first.
  */
 export async function withPlanLock<Result>(
   warehouse: Warehouse,

@@ -39,7 +39,8 @@ export async function openPage(
     await lockSuppressionsShared(transaction);
     await sql`
       create temporary table page_keys on commit drop as
-      select identity_key, r.row_number, p.left_out from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
+      select identity_key, r.row_number, p.left_out from run_people p
+      join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
       where p.run_id = ${runId} and r.outcome is null
         and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
     `.execute(transaction);
@@ -86,7 +87,8 @@ export async function dropOvertakenRows(
   // No table of their own, as a page has: making one, and the transaction around it, took longer than all that is asked
   // here.
   const keys = sql`(
-    select identity_key, r.row_number, p.left_out from run_people p join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
+    select identity_key, r.row_number, p.left_out from run_people p
+    join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
     where p.run_id = ${runId} and r.outcome is null
       and p.position >= ${(batch - 1) * peoplePerCall} and p.position < ${batch * peoplePerCall}
   )`;

@@ -9,8 +9,9 @@ import type { Warehouse } from '../db/database.ts';
 import type { PilotFigures, Tables } from '../db/schema.ts';
 
 /**
- * Gives a pilot's people the first pages: so the pilot is asked for first, in calls of its own. It is chosen among those of
- * `plan_asked` about whom everything is asked for. People are alike where their rows have the same identifiers, and addresses of the same kind.
+ * Gives a pilot's people the first pages: so the pilot is asked for first, in calls of its own. It is chosen among
+ * those of `plan_asked` about whom everything is asked for. People are alike where their rows have the same
+ * identifiers, and addresses of the same kind.
  *
  * @param people how many the pilot should have
  * @returns the position at which the pages after the pilot's begin
@@ -29,9 +30,11 @@ export async function positionPilot(
     create temporary table plan_strata on commit drop as
     select row_number, stratum, row_number() over (partition by stratum order by row_number)::int as place from (
       select row_number, concat_ws(' + ', case when person_id is not null then 'id' end,
-        case when email is null then null when split_part(email, '@', 2) = any(${freeMail}::text[]) then 'free-mail address'
+        case when email is null then null when split_part(email, '@', 2) = any(${freeMail}::text[])
+          then 'free-mail address'
           else 'work address' end,
-        case when hashed_email is not null then 'hashed address' end, case when profile_url is not null then 'profile' end,
+        case when hashed_email is not null then 'hashed address' end, case when profile_url is not null
+          then 'profile' end,
         case when coalesce(name, first_name, last_name) is not null then 'name' end,
         case when coalesce(domain, organization_name) is not null then 'company' end) as stratum
       from run_rows where run_id = ${runId} and outcome is null and row_number in (
@@ -115,7 +118,8 @@ export async function keepPilot(
     );
     if (!pauseReason) return undefined;
     await sql`
-      update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb where run_id = ${runId} and status = 'running'
+      update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb
+      where run_id = ${runId} and status = 'running'
     `.execute(transaction);
     return pauseReason;
   });

@@ -171,7 +171,9 @@ function inTenths(credits: Credits): Credits {
 function planChanged(expected: string, actual: string): PauseReason {
   return {
     type: 'plan.changed',
-    reason: `the plan is no longer ${expected} but ${actual}: the file, the options or what is known of its people changed`,
+    reason:
+      `the plan is no longer ${expected} but ${actual}: the file, the options or what is known of its ` +
+      'people changed',
     next: 'look at the new plan with enrich plan FILE, and run that one',
   };
 }

@@ -94,7 +94,8 @@ async function decide(
   // where `run_rows` has those of all runs: with 800,000 rows there, planning the same 100,000 took 8 s, and takes 3.
   await sql`
     create temporary table plan_rows on commit drop as
-    select row_number, contact_id, opted_out, opted_out_of_calls, keys from run_rows where run_id = ${runId} and outcome is null
+    select row_number, contact_id, opted_out, opted_out_of_calls, keys from run_rows
+    where run_id = ${runId} and outcome is null
   `.execute(transaction);
   await sql`
     create temporary table plan_keys on commit drop as
@@ -112,7 +113,8 @@ async function decide(
     insert into plan_outcomes
     select coalesce(same.row_number, opted.row_number), 'suppressed',
       min(case when same.row_number is null or same.row_number = opted.row_number
-        then 'the export marks this contact as opted out' else 'the same person is opted out in row ' || opted.row_number end)
+        then 'the export marks this contact as opted out'
+          else 'the same person is opted out in row ' || opted.row_number end)
     from plan_rows opted
     left join plan_people own on own.row_number = opted.row_number
     left join plan_people same on same.first_row = own.first_row
@@ -138,7 +140,8 @@ async function decide(
   `.execute(transaction);
   await sql`
     insert into plan_outcomes
-    select row_number, 'duplicate', 'the same person as row ' || first_row from plan_people where row_number <> first_row
+    select row_number, 'duplicate', 'the same person as row ' || first_row from plan_people
+    where row_number <> first_row
     on conflict do nothing
   `.execute(transaction);
   // What is known of any row of a person is known of the person.
@@ -180,7 +183,8 @@ async function decide(
   `.execute(transaction);
   if (isListed)
     await sql`
-      update run_rows r set ${clearPersonalData} from plan_listed l where r.run_id = ${runId} and r.row_number = l.row_number
+      update run_rows r set ${clearPersonalData} from plan_listed l
+      where r.run_id = ${runId} and r.row_number = l.row_number
     `.execute(transaction);
 }
 
@@ -188,7 +192,8 @@ async function decide(
 async function dropSuppressed(transaction: Transaction<Tables>, runId: string): Promise<void> {
   const keys = sql`
     select row_number, identity_key from plan_keys union all
-    select row_number, 'domain:' || domain from run_rows where run_id = ${runId} and outcome is null and domain is not null
+    select row_number, 'domain:' || domain from run_rows
+    where run_id = ${runId} and outcome is null and domain is not null
     union all
     select r.row_number, ${recordKey} from run_rows r
     join runs on runs.run_id = r.run_id
@@ -198,7 +203,8 @@ async function dropSuppressed(transaction: Transaction<Tables>, runId: string): 
     create temporary table plan_listed on commit drop as
     select coalesce(same.row_number, listed.row_number) as row_number,
       min(case when same.row_number is null or same.row_number = listed.row_number
-        then 'on the suppression list' else 'the same person is on the suppression list by row ' || listed.row_number end) as reason
+        then 'on the suppression list'
+          else 'the same person is on the suppression list by row ' || listed.row_number end) as reason
     from (${listedRows(keys)}) listed
     left join plan_people own on own.row_number = listed.row_number
     left join plan_people same on same.first_row = own.first_row
@@ -212,8 +218,8 @@ async function dropSuppressed(transaction: Transaction<Tables>, runId: string): 
 }
 
 /**
- * Fills `plan_fresh`: each person of whom some groups of fields need not be asked for → those groups. They were asked for
- * recently, or they are phones and the person opted out of calls.
+ * Fills `plan_fresh`: each person of whom some groups of fields need not be asked for → those groups. They were asked
+ * for recently, or they are phones and the person opted out of calls.
  */
 async function findFresh(transaction: Transaction<Tables>, asked: Asked): Promise<void> {
   const phones = asked.fieldGroups.filter((group) => phoneGroups.includes(group));
@@ -239,8 +245,8 @@ function asksForPhones({ fieldGroups }: Asked): boolean {
 }
 
 /**
- * In the order of the file, behind those of a pilot. People whose calls leave out the same groups of fields are in batches
- * of their own: the service reveals phones of all people of a call or of none.
+ * In the order of the file, behind those of a pilot. People whose calls leave out the same groups of fields are in
+ * batches of their own: the service reveals phones of all people of a call or of none.
  */
 async function assignPositions(
   transaction: Transaction<Tables>,

@@ -23,7 +23,10 @@ import { withdrawContested } from './withdraw-contested.ts';
 export interface ReconciledContacts {
   /** Contacts that got the data of a known person. */
   readonly filled: number;
-  /** Contacts that lost the data of the person whom they were: their cells contradict it, or another contact could be that person. */
+  /**
+   * Contacts that lost the data of the person whom they were: their cells contradict it, or another contact could be
+   * that person.
+   */
   readonly withdrawn: number;
 }
 
@@ -31,10 +34,10 @@ const rowsPerBatch = 1_000;
 
 /**
  * Compares the contacts of a run with the people who are known, before and after its calls. A contact whose cells
- * contradict its person loses that person's data, and so does a contact of any source that weak evidence gave a person whom a
- * row of the run could be as well. A contact without a person whose own cells show a known person gets
- * that person's data, whichever row, file, source or run paid for it.
- * So do contacts of other runs and sources whose person this run has found.
+ * contradict its person loses that person's data, and so does a contact of any source that weak evidence gave a
+ * person whom a row of the run could be as well. A contact without a person whose own cells show a known person gets
+ * that person's data, whichever row, file, source or run paid for it. So do contacts of other runs and sources whose
+ * person this run has found.
  *
  * Doing so again changes nothing. Stored answers of an undone run are used as well: they were paid for.
  *

@@ -53,7 +53,10 @@ export async function resolveBudgetExhaustion(
     milliseconds: until === undefined ? null : Math.max(1_000, until.getTime() - now.rows[0]!.now.getTime()),
     pauseReason: {
       type: emptyBudget,
-      reason: `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ${counted(formatCredits(perPerson), 'credit')} left, the price of one person: the run goes on when that is raised${byItself}`,
+      reason:
+        `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ` +
+        `${counted(formatCredits(perPerson), 'credit')} left, the price of one person: the run goes on when ` +
+        `that is raised${byItself}`,
       next: `${empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; ')}; then: enrich resume ${runId}`,
       budgets: empty,
     },

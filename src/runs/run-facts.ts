@@ -73,7 +73,8 @@ export async function readRunMoney(warehouse: Warehouse, runId: string): Promise
       count(*) filter (where status = 'admitted')::int as "underWay",
       coalesce(sum(people) filter (where status in (${anyOf(askedStatuses)})), 0)::int as people,
       trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
-      trim_scale(coalesce(sum(credits_reserved) filter (where status in ('admitted', 'awaiting')), 0))::text as reserved,
+      trim_scale(coalesce(sum(credits_reserved)
+        filter (where status in ('admitted', 'awaiting')), 0))::text as reserved,
       trim_scale(coalesce(sum(credits_reserved) filter (where status = 'unknown'), 0))::text as unknown
     from attempts where run_id = ${runId}
   `.execute(warehouse.database);

@@ -109,7 +109,8 @@ export async function setRunStatus(
   pauseReason: PauseReason | undefined,
 ): Promise<void> {
   await sql`
-    update runs set status = ${status}, pause_reason = ${pauseReason === undefined ? null : JSON.stringify(pauseReason)}::jsonb,
+    update runs set status = ${status},
+      pause_reason = ${pauseReason === undefined ? null : JSON.stringify(pauseReason)}::jsonb,
       approved_at = case when ${status} = 'running' then coalesce(approved_at, clock_timestamp()) else approved_at end,
       finished_at = case when ${isFinal(status)} then clock_timestamp() end
     where run_id = ${runId} and ${isUnfinished}

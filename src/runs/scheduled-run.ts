@@ -37,9 +37,9 @@ const mostRuns = 200;
  * What lies elsewhere is staged here as well, by the worker that has fetched it: it is fetched once, takes the disk of
  * one export at a time, and is what it was at that moment.
  *
- * A file of `every-new` that cannot be read stands in nobody's way: it gets a run that its own workflow fails with the reason,
- * and is not tried again until it changes. Where this throws, the runs that it began are gone again: no run is recorded without
- * a workflow.
+ * A file of `every-new` that cannot be read stands in nobody's way: it gets a run that its own workflow fails with
+ * the reason, and is not tried again until it changes. Where this throws, the runs that it began are gone again: no
+ * run is recorded without a workflow.
  *
  * @param asOf the time that the schedule stands for, as ISO 8601
  * @throws Problem `credits.no-ceiling`, `export.*`

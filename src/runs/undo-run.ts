@@ -48,9 +48,9 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
 }
 
 /**
- * Undoes a run: contacts and people are computed from the log without its entries. First the run is marked, so that whatever it
- * appends late changes nothing; then its people and contacts follow in batches of one transaction each. Whatever ends it in
- * between, undoing again does the rest.
+ * Undoes a run: contacts and people are computed from the log without its entries. First the run is marked, so that
+ * whatever it appends late changes nothing; then its people and contacts follow in batches of one transaction each.
+ * Whatever ends it in between, undoing again does the rest.
  *
  * Credits, calls, deliveries, outcomes of rows and the history of lookups stay, and so does the log.
  *
@@ -82,7 +82,10 @@ export async function revertUndo(
   return projectRun(warehouse, runId, signal, progress);
 }
 
-/** Under the lock that every writer of people holds: whoever has not seen the mark has committed, and is projected anew. */
+/**
+ * Under the lock that every writer of people holds: whoever has not seen the mark has committed, and is projected
+ * anew.
+ */
 async function mark(warehouse: Warehouse, runId: string, note: UndoNote | undefined): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
     await lockSuppressionsExclusive(transaction);

@@ -22,9 +22,9 @@ interface KnownContact {
 }
 
 /**
- * Refuses a run whose source was not named and whose contact ids are those of other people in the warehouse: then the file
- * comes from another system with the same small ids, and would overwrite contacts that were paid for. Under a name that
- * was given, a record that has become somebody else is replaced.
+ * Refuses a run whose source was not named and whose contact ids are those of other people in the warehouse: then the
+ * file comes from another system with the same small ids, and would overwrite contacts that were paid for. Under a
+ * name that was given, a record that has become somebody else is replaced.
  *
  * @returns undefined where the run may be planned
  */
@@ -44,7 +44,9 @@ export async function refuseUnnamedSource(
     reason:
       `${counted(others.length, 'contact id')} of this file ${others.length === 1 ? 'is' : 'are'} known as ` +
       `somebody else of source "${source}" (such as ${ids.join(', ')}): nothing was paid`,
-    next: `name the system that the file comes from: --source NAME; if it is the same one, --source ${source} replaces them`,
+    next:
+      `name the system that the file comes from: --source NAME; if it is the same one, --source ${source} ` +
+      'replaces them',
   };
 }
 

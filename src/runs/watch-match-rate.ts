@@ -26,7 +26,9 @@ export async function watchMatchRate(
   const rate = matchRate(latest);
   return {
     type: 'match-rate.below',
-    reason: `the match rate has fallen below ${formatPercent(minimum)}: ${latest.found} of the last ${latest.answered} people were found, ${rate ? describeRate(rate) : ''}`,
+    reason:
+      `the match rate has fallen below ${formatPercent(minimum)}: ${latest.found} of the last ` +
+      `${latest.answered} people were found, ${rate ? describeRate(rate) : ''}`,
     next: 'look at the rows that were asked for last',
   };
 }

@@ -19,8 +19,8 @@ interface Contested {
 }
 
 /**
- * Takes people back from contacts of any source to whom weak evidence gave them, where a row of this run could be that person as
- * well: it would have been refused had the row been known before.
+ * Takes people back from contacts of any source to whom weak evidence gave them, where a row of this run could be
+ * that person as well: it would have been refused had the row been known before.
  *
  * @returns how many contacts lost their person
  */

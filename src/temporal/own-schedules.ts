@@ -27,7 +27,9 @@ export function ensurePruneSchedule(client: Client): Promise<void> {
     workflowType: workflowTypes.prune,
     spec: { calendars: [{ hour: 4, minute: 15 }], timezone: 'UTC', jitter: '15 minutes' },
     summary: 'remove what is older than RETENTION',
-    note: 'removes bodies of answers and deliveries, and what staged rows say of people, as the workers’ RETENTION says',
+    note:
+      'removes bodies of answers and deliveries, and what staged rows say of people, as the workers’ ' +
+      'RETENTION says',
   });
 }
 

@@ -93,7 +93,9 @@ export class EncryptingCodec implements PayloadCodec {
       `a payload in Temporal is encrypted with key "${id}", which is not set here`,
       {
         where: 'TEMPORAL_CODEC_KEYS',
-        next: 'give every worker, receiver and command the same keys; keep an old key until the last run that it encrypted is gone',
+        next:
+          'give every worker, receiver and command the same keys; keep an old key until the last run that it ' +
+          'encrypted is gone',
       },
     );
   }
@@ -127,7 +129,9 @@ function decrypt(payload: Payload, { id, key }: CodecKey): Payload {
       `a payload in Temporal does not open with the key named "${id}"`,
       {
         where: 'TEMPORAL_CODEC_KEYS',
-        next: 'the name stands for another key than where it was encrypted: set that key, and give each new key a new name',
+        next:
+          'the name stands for another key than where it was encrypted: set that key, and give each new key a ' +
+          'new name',
         cause,
       },
     );
@@ -154,7 +158,9 @@ function readKeyFile(file: string): string {
 function wrongKeys(setting: string, what: string): Problem {
   return new Problem('codec.keys', `the keys for Temporal’s payloads are wrong: ${what}`, {
     where: setting,
-    next: `write name:key,…, the one that encrypts first, each key ${keyBytes} random bytes in base64: openssl rand -base64 ${keyBytes}`,
+    next:
+      `write name:key,…, the one that encrypts first, each key ${keyBytes} random bytes in base64: openssl ` +
+      `rand -base64 ${keyBytes}`,
     exitCode: exitCodes.usage,
   });
 }

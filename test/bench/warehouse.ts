@@ -1,8 +1,8 @@
 /**
  * How long it takes to compute the warehouse from its log, to read it, and to plan a file of known people.
  *
- * `npm run bench:warehouse [-- --people 100000]`. Every person has an answer, every fifth a delivery with phones as well.
- * Uses DATABASE_URL (an empty database), or an embedded PostgreSQL of its own.
+ * `npm run bench:warehouse [-- --people 100000]`. Every person has an answer, every fifth a delivery with phones as
+ * well. Uses DATABASE_URL (an empty database), or an embedded PostgreSQL of its own.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

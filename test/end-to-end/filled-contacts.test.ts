@@ -56,7 +56,8 @@ interface Contact {
 
 async function contactsOf(source: string): Promise<Contact[]> {
   const { rows } = await system.warehouse.pool.query<Contact>(
-    `select contact_id, person_id, email, title from enrichment.enriched_contacts where source = $1 order by contact_id`,
+    'select contact_id, person_id, email, title from enrichment.enriched_contacts where source = $1 ' +
+      'order by contact_id',
     [source],
   );
   return rows;

@@ -59,7 +59,10 @@ async function keepReceiving(more: Record<string, string>): Promise<void> {
   while (isKept) await begin(['receiver'], more).ended;
 }
 
-/** Whether every row of a run that began after `moment` has its outcome: the runs of earlier tests are in the database as well. */
+/**
+ * Whether every row of a run that began after `moment` has its outcome: the runs of earlier tests are in the database
+ * as well.
+ */
 async function hasAskedForAll(moment: Date): Promise<boolean> {
   const { rows } = await system.warehouse.pool.query<{ open: number; rows: number }>(
     `select count(*) filter (where outcome is null)::int as open, count(*)::int as rows

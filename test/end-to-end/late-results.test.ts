@@ -96,7 +96,7 @@ describe('phones', () => {
     await expectPromisesKept(system);
   });
 
-  it('are asked for again of a person whose profile alone is fresh, and not once they are fresh themselves', async () => {
+  it('are asked for again of a person whose profile alone is fresh, and not once they are fresh', async () => {
     const file = system.sample(20);
     await reveal(file, []);
     const plan = JSON.parse((await system.enrich(['plan', file, '--json', '--reveal', 'phone'])).stdout) as {
@@ -125,7 +125,8 @@ describe('phones', () => {
     };
     const phones = await phonesOf(first.run_id);
     const [fresh] = await rows<{ people: number }>(
-      "select count(*)::int as people from enrichment.lookup_history where run_id = $1 and field_group = 'phone' and outcome = 'enriched' and identity_key like 'person:%'",
+      'select count(*)::int as people from enrichment.lookup_history where run_id = $1 and field_group = ' +
+        "'phone' and outcome = 'enriched' and identity_key like 'person:%'",
       first.run_id,
     );
     expect(fresh!.people).toBeGreaterThan(2);
@@ -134,7 +135,8 @@ describe('phones', () => {
     const lateBill = system.sandbox.log.bill().lateCredits;
     const again = await reveal(file, options);
     const calls = await rows<{ people: number; reserved: string }>(
-      'select people, trim_scale(credits_reserved)::text as reserved from enrichment.attempts where run_id = $1 and token_hash is null',
+      'select people, trim_scale(credits_reserved)::text as reserved from enrichment.attempts where run_id ' +
+        '= $1 and token_hash is null',
       again.run_id,
     );
     expect(calls.every(({ people, reserved }) => Number(reserved) === people)).toBe(true);

@@ -140,7 +140,7 @@ describe('enrich suppress', () => {
 });
 
 describe('enrich plan', () => {
-  it('leaves no row of the file where it is interrupted; what a killed one left goes with the next command', async () => {
+  it('leaves no row of the file where it is interrupted; the next command removes what a killed one left', async () => {
     const staged = async (): Promise<number> => {
       const { rows } = await system.warehouse.pool.query<{ rows: number }>(
         `select count(*)::int as rows from run_rows join runs using (run_id) where run_key like 'plan %'`,

@@ -82,7 +82,8 @@ describe('standard output that takes no more', () => {
 describe('a file name that is not UTF-8', () => {
   it('is refused by name', async () => {
     const ended = await system.shell(
-      `f=$(printf 'caf\\351.csv'); printf 'email\\nmira@nordlys.example\\n' > "$f"; $ENRICH plan "$f"; c=$?; rm "$f"; exit $c`,
+      `f=$(printf 'caf\\351.csv'); printf 'email\\nmira@nordlys.example\\n' > "$f"; $ENRICH plan "$f"; ` +
+        'c=$?; rm "$f"; exit $c',
     );
     expect(ended.stderr).toMatch(/error: the name of the file is not UTF-8\n {2}where: .*caf.*\.csv\n/);
     expect(ended.code).toBe(2);

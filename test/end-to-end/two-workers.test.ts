@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => system.close());
 
-it('two workers, one of them killed and replaced inside a window, hold one rate limit and leave no window out', async () => {
+it('two workers, one killed and replaced inside a window, hold one rate limit and leave no window out', async () => {
   const file = join(system.directory, 'contacts.csv');
   writeFileSync(file, [...sampleExport({ people: 1_300, seed: 5 })].join(''));
   const shared = { RATE_LIMITS: `${limit.calls}/${limit.seconds}s`, ...system.sharedTemporal() };

@@ -12,8 +12,8 @@ const folder = fileURLToPath(new URL('../histories', import.meta.url));
 
 /**
  * Keeps the histories of workflows, by their kind, under the name of the running test, when `RECORD_HISTORIES` is set.
- * Histories are recorded once per release, from the workflows as they are deployed, and never changed afterwards: new code
- * has to replay the old ones.
+ * Histories are recorded once per release, from the workflows as they are deployed, and never changed afterwards: new
+ * code has to replay the old ones.
  */
 export async function recordHistories(
   client: Client,

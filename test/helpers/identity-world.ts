@@ -13,7 +13,9 @@ export interface WorldRow {
 /** What the service says about one element of `details`: the person whom it finds, and strangers whom it adds. */
 export type WorldAnswer = (asked: Identity) => (Person | null)[];
 
-/** A few people with homonyms, relatives at one address, recycled addresses and moves, and the exports that name them. */
+/**
+ * A few people with homonyms, relatives at one address, recycled addresses and moves, and the exports that name them.
+ */
 export interface IdentityWorld {
   readonly rows: readonly WorldRow[];
   readonly answer: WorldAnswer;

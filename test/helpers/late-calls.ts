@@ -167,7 +167,9 @@ export async function backlogOfPolls(warehouse: Warehouse, calls: number): Promi
   const { columns } = rows[0]!;
   await warehouse.pool.query(
     `insert into attempts (attempt_id, request_id, ${columns})
-     select 'copy-' || n, (1000 + n)::text, ${columns} from attempts, generate_series(1, $2 - 1) n where attempt_id = $1`,
+     select 'copy-' || n, (1000 + n)::text, ${columns}
+     from attempts, generate_series(1, $2 - 1) n
+     where attempt_id = $1`,
     [call.attemptId, calls],
   );
   await warehouse.pool.query('update attempts set next_poll_at = clock_timestamp() where run_id = $1', [

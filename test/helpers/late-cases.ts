@@ -55,7 +55,9 @@ const allExtras: readonly LateExtras[] = [
 const bit = fc.constantFrom<0 | 1>(0, 1, 1);
 const few = fc.nat({ max: 3 });
 
-/** Results in random parts, parts told again and as a whole, in any order, with bodies between them that are nobody's. */
+/**
+ * Results in random parts, parts told again and as a whole, in any order, with bodies between them that are nobody's.
+ */
 export const lateCase: fc.Arbitrary<LateCase> = fc
   .record({
     extras: fc.constantFrom(...allExtras),

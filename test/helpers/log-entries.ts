@@ -25,9 +25,11 @@ export async function say({ pool }: Warehouse, said: Said): Promise<void> {
     organizationKey = null,
   } = said;
   await pool.query(
-    `insert into enrichment.observations (service, person_key, person_id, kind, asked_at, recorded_at, run_id, attempt_id,
+    `insert into enrichment.observations (
+       service, person_key, person_id, kind, asked_at, recorded_at, run_id, attempt_id,
        delivery_id, organization_key, facts)
-     values ($1, $2, $2, $3, $4, $5, $6, 'attempt-' || $6, case when $3 <> 'answer' then 'delivery-' || $6 end, $7, $8)`,
+     values ($1, $2, $2, $3, $4, $5, $6, 'attempt-' || $6,
+       case when $3 <> 'answer' then 'delivery-' || $6 end, $7, $8)`,
     [service, person, kind, askedAt, recordedAt, runId, organizationKey, JSON.stringify(facts)],
   );
   await pool.query(`select enrichment.project($1, array[$2], '{}', '{}')`, [service, person]);
@@ -44,7 +46,8 @@ export async function match(
   },
 ): Promise<void> {
   await pool.query(
-    `insert into enrichment.contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, row_number,
+    `insert into enrichment.contact_matches (
+       source, contact_id, service, person_key, evidence, asked, run_id, row_number,
        decided_at, recorded_at)
      values ('hubspot', $1, $2, $3, 'email', true, $4, 1, $5, $5)`,
     [contact.contactId, service, contact.person, contact.runId, contact.at],

@@ -36,7 +36,8 @@ export async function expectPromisesKept(
     settled: string | null;
     reserved: string;
   }>(
-    `select request_id, status, credits_settled::text as settled, credits_reserved::text as reserved from enrichment.attempts`,
+    'select request_id, status, credits_settled::text as settled, credits_reserved::text as reserved ' +
+      'from enrichment.attempts',
   );
   for (const attempt of attempts.filter((each) => each.status === 'settled')) {
     expect(millionths(attempt.settled ?? '')).toBe(billedFor.get(attempt.request_id));
@@ -57,7 +58,8 @@ export async function expectPromisesKept(
   // Money: budgets say the same as the attempts, and none is exceeded.
   const budgets = await rowsOf<{ budget: string; over: boolean; wrong: boolean }>(`
     select b.budget_id as budget, coalesce(b.settled + b.reserved > b.credits_limit, false) as over,
-      b.settled <> coalesce(sum(a.credits_settled), 0) or b.reserved <> coalesce(sum(a.credits_reserved) filter (where a.credits_settled is null), 0) as wrong
+      b.settled <> coalesce(sum(a.credits_settled), 0)
+        or b.reserved <> coalesce(sum(a.credits_reserved) filter (where a.credits_settled is null), 0) as wrong
     from enrichment.budgets b left join enrichment.attempts a on b.budget_id = any(a.budget_ids) group by b.budget_id`);
   expect(budgets.filter((budget) => budget.over || budget.wrong)).toEqual([]);
 
@@ -67,8 +69,12 @@ export async function expectPromisesKept(
 
   // Rows: of a run that has ended every row has exactly one outcome, and they add up to the rows of the file.
   const unequal = await rowsOf(`
-    select run_id, rows_staged, count(outcome) as outcomes from enrichment.runs left join enrichment.run_rows r using (run_id)
-    where status in ('finished', 'cancelled') group by run_id having count(outcome) <> rows_staged or count(r.run_id) <> rows_staged`);
+    select run_id, rows_staged, count(outcome) as outcomes
+    from enrichment.runs
+    left join enrichment.run_rows r using (run_id)
+    where status in ('finished', 'cancelled')
+    group by run_id
+    having count(outcome) <> rows_staged or count(r.run_id) <> rows_staged`);
   expect(unequal).toEqual([]);
 
   // Custody: every delivery that was answered with 2xx is stored, and what was applied is applied once.
@@ -76,7 +82,9 @@ export async function expectPromisesKept(
   for (const { requestId, status } of sandbox.log.deliveries())
     if (status >= 200 && status < 300) accepted.set(requestId, (accepted.get(requestId) ?? 0) + 1);
   const stored = await rowsOf<{ request_id: string; deliveries: number }>(`
-    select request_id, count(*)::int as deliveries from enrichment.webhook_deliveries join enrichment.attempts using (attempt_id)
+    select request_id, count(*)::int as deliveries
+    from enrichment.webhook_deliveries
+    join enrichment.attempts using (attempt_id)
     where origin = 'webhook' and request_id is not null group by 1`);
   const storedFor = new Map(stored.map((row) => [row.request_id, row.deliveries]));
   const answered = new Set(attempts.map((attempt) => attempt.request_id));

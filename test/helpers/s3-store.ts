@@ -105,7 +105,8 @@ export class S3Store {
     answer.writeHead(200, { 'content-type': 'application/xml' });
     answer.end(
       `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>` +
-        `${more ? `<NextContinuationToken>${after + 2}</NextContinuationToken>` : ''}${contents.join('')}</ListBucketResult>`,
+        (more ? `<NextContinuationToken>${after + 2}</NextContinuationToken>` : '') +
+        `${contents.join('')}</ListBucketResult>`,
     );
   }
 }

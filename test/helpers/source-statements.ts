@@ -39,7 +39,11 @@ type Located = readonly [type: Node, file: SourceFile, isOptional?: boolean];
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const files = new Map<string, SourceFile>();
 
-/** Every executed template `sql` of `src`, except those of migrations. @throws Error for a row type it cannot resolve */
+/**
+ * Every executed template `sql` of `src`, except those of migrations.
+ *
+ * @throws Error for a row type it cannot resolve
+ */
 export function readSourceStatements(): SourceStatement[] {
   return readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.name.endsWith('.ts') && !entry.parentPath.includes('migrations'))

@@ -40,7 +40,10 @@ async function read(content: string): Promise<Read | Problem> {
   return { rows, faults, warnings };
 }
 
-/** Rows that were read without being written, and rows that were lost: not read, and no malformed record stands for them. */
+/**
+ * Rows that were read without being written, and rows that were lost: not read, and no malformed record stands for
+ * them.
+ */
 function differences({ rows, damaged }: FlawedExport, found: Read): string[] {
   const left = found.rows.filter(
     (row, index) => !(index === rows.length - 1 && isCutRow(row, rows.at(-1)!, found)),

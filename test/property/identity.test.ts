@@ -37,8 +37,8 @@ interface Accepted {
 }
 
 /**
- * Whether only the person whom the service finds for this very row fits it, of all who come. Somebody who comes for another row is
- * seen only in the call of that row.
+ * Whether only the person whom the service finds for this very row fits it, of all who come. Somebody who comes for
+ * another row is seen only in the call of that row.
  */
 function isOwnAnswer(world: IdentityWorld, { row, person }: Accepted): boolean {
   const isPerson = (each: Person): boolean => world.humanOf(each) === world.humanOf(person);
@@ -64,8 +64,8 @@ function withoutRepeated(rows: readonly WorldRow[]): WorldRow[] {
 }
 
 /**
- * Plays the exports of a world one after another, each in calls of some rows, as the runs of the product do. At the end all exports
- * come once more: contacts that are shown to be a known person get that person without a call.
+ * Plays the exports of a world one after another, each in calls of some rows, as the runs of the product do. At the
+ * end all exports come once more: contacts that are shown to be a known person get that person without a call.
  */
 function play(world: IdentityWorld, numbers: readonly number[]): Accepted[] {
   const sources = shuffled([...new Set(world.rows.map(({ source }) => source))], numbers, 0);

@@ -16,8 +16,8 @@ import { bundleWorkflows } from '../helpers/workflow-bundle.ts';
  * A run with 1,000 calls awaits results that the service does not have yet, under 60 polls an hour:
  * `npm run soak:late-day`. `LATE_DAYS` plays more than one day.
  *
- * The workflow, the Temporal server, the ledger and the polls are the product's own. Timers fire at once, and the database's
- * clock is put forward by the time that they would have taken.
+ * The workflow, the Temporal server, the ledger and the polls are the product's own. Timers fire at once, and the
+ * database's clock is put forward by the time that they would have taken.
  */
 let warehouse: TestWarehouse;
 let stage: Stage;
@@ -101,7 +101,7 @@ async function historiesOf(handle: WorkflowHandle): Promise<{ events: number[]; 
 }
 
 it(
-  `1,000 calls under 60 polls an hour are polled for ${days * 24} hours, in less than a sync a minute, by a workflow that ends in order`,
+  `1,000 calls under 60 polls an hour are polled for ${days * 24} hours, in less than a sync a minute`,
   { timeout: 1_200_000 },
   async () => {
     const { runId } = await backlogOfPolls(warehouse, 1_000);
@@ -125,7 +125,8 @@ it(
     );
     const { events, ended } = histories!;
     console.info(
-      `${JSON.stringify(activities.perDay)}, ${events.join(' + ')} events, ${events.length - 1} times continued as new, ${ended}`,
+      `${JSON.stringify(activities.perDay)}, ${events.join(' + ')} events, ${events.length - 1} times ` +
+        `continued as new, ${ended}`,
     );
     expect(activities.perDay).toHaveLength(days);
     for (const { syncs, polls } of activities.perDay) {

@@ -81,7 +81,8 @@ it('loses nothing, applies everything once, and the bill reconciles', { timeout:
   const bill = system.sandbox.log.bill();
   console.log(
     [
-      `people ${people}, calls ${facts.calls}, receiver killed ${kills} times, Temporal still for ${standstillSeconds} s`,
+      `people ${people}, calls ${facts.calls}, receiver killed ${kills} times, Temporal still for ` +
+        `${standstillSeconds} s`,
       `deliveries tried ${deliveries.length}, accepted ${accepted}`,
       ...effects.rows.map(({ status, origin, count }) => `  ${origin} ${status}: ${count}`),
       `bill ${bill.credits} (late ${bill.lateCredits}), settled ${facts.credits.settled}`,

@@ -132,11 +132,15 @@ it(
     );
     console.log(
       [
-        `${runs.length} nights beside a backfill of ${filled.rows} rows (${filled.calls} calls), ${seconds.toFixed(0)} s`,
+        `${runs.length} nights beside a backfill of ${filled.rows} rows (${filled.calls} calls), ` +
+          `${seconds.toFixed(0)} s`,
         `  a night took, in seconds: ${nights.join(', ')}`,
-        `  calls ${bill.calls}, refused ${bill.refused}, people billed ${bill.people}, twice ${Object.keys(bill.billedAgain).length}`,
-        `  the workers' restarts left ${unknown.rows[0]!.attempts} calls unknown (${unknown.rows[0]!.credits} credits held)`,
-        `  of ${waits.length} calls of the nights ${waits.filter((wait) => wait === 0).length} waited for none of the backfill's, the others for ${Math.max(...waits)} at most`,
+        `  calls ${bill.calls}, refused ${bill.refused}, people billed ${bill.people}, twice ` +
+          Object.keys(bill.billedAgain).length,
+        `  the workers' restarts left ${unknown.rows[0]!.attempts} calls unknown ` +
+          `(${unknown.rows[0]!.credits} credits held)`,
+        `  of ${waits.length} calls of the nights ${waits.filter((wait) => wait === 0).length} waited for ` +
+          `none of the backfill's, the others for ${Math.max(...waits)} at most`,
       ].join('\n'),
     );
     expect(filled).toMatchObject({ status: 'finished', rows: backfillPeople });

@@ -61,7 +61,7 @@ describe('a run', () => {
     expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
   });
 
-  it('that no person has asked the service for pauses before it spends anything, and asks again when it is resumed', async () => {
+  it('whose check of the service is refused pauses unpaid, and checks again when it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.service = (check) =>
       check === 1 ? { kind: 'refused', pauseReason } : { kind: 'ready', status: 'acting as user user-7' };

@@ -8,13 +8,13 @@ export function backfillCommand(): Command {
     .addHelpText(
       'after',
       `
-For the export that takes hours or days: the first load of a CRM, or everybody once more with phones. Whenever a run of
-"enrich run" or of a schedule has a call to make, that call goes first; the backfill takes the places that are left. They
-share the call limit and the budgets of the day and the month: give the backfill a budget of its own with --max-credits,
-and the nightly run keeps the rest. Whoever is asked for by one of them is not asked for by the other.
+For an export that takes hours or days: the first load of a CRM, or all people again with phones. Calls of
+"enrich run" and of schedules have priority; the backfill uses the remaining slots. All runs share the call limit and
+the budgets of the day and the month: limit the backfill with --max-credits, so that the nightly run keeps the rest.
+No person is asked for by two runs at once.
 
-An interrupted backfill goes on where it stopped: the same command again, or enrich resume RUN. To leave it to workers on
-a server, and to end the command without ending the run, set TEMPORAL_ADDRESS.
+An interrupted backfill continues where it stopped: run the same command again, or enrich resume RUN. To run it on
+workers of a server, and to end the command without ending the run, set TEMPORAL_ADDRESS.
 To repeat the nights that a schedule has missed: enrich schedule backfill NAME.
 
 Examples:

@@ -22,9 +22,9 @@ export function changesCommand(): Command {
     .addHelpText(
       'after',
       `
-Each line of --json has cursor, operation (upsert or delete), source, contact_id, groups (fields that changed, named after their
-first column) and changed_at. Continue with the cursor of the last line. Changes of transactions that are still open come later,
-in order: no change is skipped.
+Each line of --json has cursor, operation (upsert or delete), source, contact_id, groups (changed fields, named after
+their first column) and changed_at. Continue with the cursor of the last line. Changes of open transactions follow
+later, in order: no change is skipped.
 
 Examples:
   enrich changes --json --limit 1000

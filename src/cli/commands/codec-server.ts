@@ -20,9 +20,9 @@ export function codecServerCommand(): Command {
     .addHelpText(
       'after',
       `
-In the UI, set its address as the codec server (the glasses at the upper right); temporal takes --codec-endpoint. It decrypts
-for whoever can reach it: it listens on this machine only by default. Elsewhere put a proxy with TLS and a login in front of
-it, or set CODEC_SERVER_TOKEN, which then has to come as a bearer token.
+In the Temporal UI, set its address as the codec server (the glasses at the upper right); for the temporal command,
+use --codec-endpoint. It decrypts every request, so it listens only on this machine by default. For other machines,
+put a proxy with TLS and a login in front of it, or set CODEC_SERVER_TOKEN, which clients send as a bearer token.
 
 Examples:
   enrich codec-server --ui-origin http://127.0.0.1:8233

@@ -93,7 +93,8 @@ async function writeSample(config: Config, people: number, seed: number): Promis
 async function showContacts(session: Session, runId: string): Promise<void> {
   const { source } = await getRun(session.warehouse, runId);
   const statement = `select contact_id, first_name, last_name, title, organization_name, email, phone
-  from enrichment.enriched_contacts where source = '${source ?? ''}' order by phone is null, enriched_at desc, contact_id limit 5`;
+  from enrichment.enriched_contacts where source = '${source ?? ''}'
+  order by phone is null, enriched_at desc, contact_id limit 5`;
   const { rows } = await session.warehouse.pool.query<Record<string, string | null>>(statement);
   tell(`${statement};\n`);
   if (rows.length === 0) return;

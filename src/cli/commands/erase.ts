@@ -33,11 +33,11 @@ export function eraseCommand(): Command {
       'after',
       `
 ${waysToNameSomebody}
-They are found under every name that the warehouse has for them: rows and contacts that share one are one person.
-Contacts, phones, what rows of exports say of them, bodies of answers and deliveries, and the memory of having asked are
-removed. Numbers of rows, outcomes, calls and credits stay. They are put on the suppression list by hashes, so that no export
-and no late delivery brings them back. A call for them that is in the air is paid for, and its answer is dropped.
-Exports that you keep, the CRM, and backups are not touched (docs/privacy.md).
+The person is found by every identifier in the warehouse: rows and contacts that share one are one person.
+Contacts, phones, data in rows of exports, bodies of answers and deliveries, and the lookup history are removed.
+Numbers of rows, outcomes, calls and credits stay. The suppression list gets hashes of the identifiers, so that no
+export and no late delivery restores the data. A call in flight is paid for, and its answer is dropped.
+Exports that you keep, the CRM, and backups are not changed (docs/privacy.md).
 
 Examples:
   enrich erase ada@orbit.example --reason "ticket 17"

@@ -34,10 +34,11 @@ export function exportCommand(): Command {
       'after',
       `
 Columns: ${exportedColumns.join(', ')}.
-contact_id is the record's id in the CRM. People on the suppression list are left out. In CSV, a cell that a spreadsheet would
-calculate (=, +, -, @ in front) gets an apostrophe in front of it; phone numbers do not. Import files have none.
+contact_id is the record's id in the CRM. Suppressed people are left out. In CSV, a cell that a spreadsheet would
+calculate (it begins with =, +, - or @) gets a leading apostrophe, except phone numbers. Import files have none.
 
-Policies of --for: fill (default: the CRM's cell was blank), overwrite-older, overwrite-if-verified, never (default for email).
+Policies of --for: fill (default: write only if the CRM's cell was blank), overwrite-older, overwrite-if-verified,
+never (default for email).
 
 Examples:
   enrich export --run latest --output contacts.csv

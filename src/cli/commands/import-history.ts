@@ -29,8 +29,8 @@ export function importHistoryCommand(): Command {
     .addHelpText(
       'after',
       `
-Runs then leave them out as fresh, until FRESHNESS has passed since that time: those of whom nothing is known as people who were
-not found. Nothing is asked and nothing is paid. docs/production.md says when this is needed.
+Runs then leave these people out as fresh until FRESHNESS has passed since that time. People without data in the
+warehouse count as not found. The command makes no call. docs/production.md describes when to use it.
 
 Example:
   enrich import-history /exports/contacts-2026-11-20.csv --asked-at 2026-11-20T02:00:00Z`,
@@ -48,7 +48,8 @@ Example:
       printFacts(
         options.json,
         { rows, asked_at: askedAt.toISOString() },
-        `${counted(rows, 'row')}: ${nounFor(rows, 'its', 'their')} people count as asked for at ${askedAt.toISOString()}`,
+        `${counted(rows, 'row')}: ${nounFor(rows, 'its', 'their')} people count as asked for at ` +
+          askedAt.toISOString(),
       );
     });
 }

@@ -121,8 +121,8 @@ function sweepCommand(): Command {
     .addHelpText(
       'after',
       `
-Workers do this every five minutes, by the Temporal schedule enrichment-late-results; by then they poll with pauses that grow
-to an hour, and this command polls at once.
+Workers do this every five minutes, by the Temporal schedule enrichment-late-results. Their polls pause up to an hour;
+this command polls at once.
 
 Example:
   enrich inbox sweep`,

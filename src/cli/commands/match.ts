@@ -54,8 +54,8 @@ export function matchCommand(): Command {
     .addHelpText(
       'after',
       `
-Without a terminal and without --yes nothing is sent. The call belongs to no run: it is held to the rate limits and to the
-budgets of the day and the month, and nothing of its answer is kept.
+Without a terminal and without --yes nothing is sent. The call belongs to no run. The rate limits and the budgets of
+the day and the month apply to it. Its answer is not stored.
 
 Example:
   enrich match --email mira@nordlys.example --last-name Lindqvist --yes`,

@@ -14,9 +14,9 @@ export function migrateCommand(): Command {
     .addHelpText(
       'after',
       `
-Migrations only add: it can run beside workers of this release and of the one before. It gives way to who uses the tables,
-and tries for a minute. An analyst role can read no bodies, no rows of exports and no tokens, and write nothing; later
-migrations keep its rights up to date.
+Migrations only add, so they can run beside workers of this release and the previous one. They wait up to a minute for
+users of the tables. An analyst role cannot read bodies, rows of exports and tokens, and cannot write; later
+migrations update its rights.
 
 Examples:
   DATABASE_URL=postgres://… enrich migrate

@@ -16,7 +16,7 @@ export function planCommand(): Command {
       `
 Examples:
   enrich plan contacts.csv
-  enrich plan --query "select id, email, first_name, last_name, company from crm.contacts where stage = 'lead' order by id"
+  enrich plan --query "select id, email, first_name, last_name from crm.contacts where stage = 'lead' order by id"
   enrich run contacts.csv --plan HASH --yes      runs exactly the plan that was printed`,
     )
     .action(async (file: string | undefined, options: RunFlags) => {

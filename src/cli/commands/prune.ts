@@ -13,7 +13,8 @@ import { stopAfterBatch } from '../session/stop-signal.ts';
 export function pruneCommand(): Command {
   return withSettings(new Command('prune'))
     .description(
-      'remove bodies of answers and deliveries, staged rows, replaced observations and changes that were kept long enough',
+      'remove bodies of answers and deliveries, staged rows, replaced observations and changes that were ' +
+        'kept long enough',
     )
     .option('--retention <times>', 'how long each is kept (RETENTION), such as answers=90d,staging=30d')
     .option('--yes', 'remove them; without it, it is only said what would be removed')
@@ -21,12 +22,14 @@ export function pruneCommand(): Command {
     .addHelpText(
       'after',
       `
-answers: bodies of the service's answers. deliveries: bodies of webhooks and polls that took effect. quarantine: those of
-deliveries that had none (orphaned, quarantined), and can be replayed until then; 30d at least. staging: what the rows of
-exports that have ended say of people. observations: those that newer ones have replaced; the newest of each value stays.
-changes: entries of the change feed; a reader whose cursor is older is told to read the contacts anew.
-Calls, credits, outcomes, contacts and the memory of who was asked are never removed, nor is what a call or delivery that is still
-open may need. It runs beside workers, and can be stopped at any time.
+answers: bodies of the service's answers.
+deliveries: bodies of webhooks and polls with effect.
+quarantine: bodies of deliveries without effect (orphaned, quarantined), which can be replayed until then; at least 30d.
+staging: personal data in the rows of ended runs.
+observations: replaced observations; the newest of each value stays.
+changes: entries of the change feed; a reader with an older cursor must read all contacts again.
+Calls, credits, outcomes, contacts and the lookup history are never removed. Data that an open call or delivery needs
+stays. The command runs beside workers and can be stopped at any time.
 With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
 
 Example:
@@ -38,7 +41,9 @@ Example:
       if (Object.keys(retention).length === 0) {
         throw new Problem('setting.missing', 'nothing says how long things are kept', {
           where: 'RETENTION or --retention',
-          next: 'write for example answers=90d,deliveries=90d,quarantine=365d,staging=30d; what is not named is kept for ever',
+          next:
+            'write for example answers=90d,deliveries=90d,quarantine=365d,staging=30d; what is not named is kept ' +
+            'for ever',
           exitCode: exitCodes.usage,
         });
       }
@@ -68,7 +73,8 @@ Example:
       );
       if (Object.values(kept).some((count) => count > 0))
         tell(
-          'still needed: by runs that have not ended (enrich status), calls whose cost is not known (enrich attempts list), and deliveries that nobody has looked at yet (enrich inbox list)',
+          'still needed: by runs that have not ended (enrich status), calls whose cost is not known (enrich ' +
+            'attempts list), and deliveries that nobody has looked at yet (enrich inbox list)',
         );
       if (!removed) tell('nothing was removed; with --yes it is');
     });

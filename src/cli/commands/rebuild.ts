@@ -59,7 +59,8 @@ Examples:
         else {
           if (read)
             print(
-              `${counted(read.bodies, 'stored body', 'stored bodies')} read: ${counted(read.changed, 'observation')} changed`,
+              `${counted(read.bodies, 'stored body', 'stored bodies')} read: ` +
+                `${counted(read.changed, 'observation')} changed`,
             );
           const what = `${counted(people, 'person', 'people')} and ${counted(contacts, 'contact')}`;
           print(`${what}: ${counted(differences, 'difference')}${check ? '' : ', corrected'}`);

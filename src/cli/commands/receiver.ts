@@ -13,9 +13,9 @@ export function receiverCommand(): Command {
     .addHelpText(
       'after',
       `
-The service reaches it at WEBHOOK_PUBLIC_URL, which has to be https: a reverse proxy with a certificate stands in front of it
-and passes /webhooks/ on. GET /healthz says that it lives, GET /readyz that it can store deliveries. SIGTERM drains it.
-What it has answered with 2xx is stored; the runs take it from the inbox (enrich inbox).
+The service calls it at WEBHOOK_PUBLIC_URL, which must be https: put a reverse proxy with a certificate in front of it
+that forwards /webhooks/. GET /healthz shows that it is alive, GET /readyz that it can store deliveries. SIGTERM drains
+it. A delivery answered with 2xx is stored; runs apply it from the inbox (enrich inbox).
 
 Example:
   WEBHOOK_PUBLIC_URL=https://enrich.example.com WEBHOOK_LISTEN=127.0.0.1:8080 enrich receiver`,

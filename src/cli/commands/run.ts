@@ -137,7 +137,9 @@ function requirePlan({ runId, planHash }: RunRecord, expected: string | null): v
     `an unfinished run of this export has the plan ${planHash}, and not ${expected}`,
     {
       where: runId,
-      next: `enrich resume ${runId} goes on with its own plan; or give it up with enrich cancel ${runId}, and give the command again`,
+      next:
+        `enrich resume ${runId} goes on with its own plan; or give it up with enrich cancel ${runId}, and ` +
+        'give the command again',
       exitCode: exitCodes.usage,
     },
   );

@@ -121,7 +121,8 @@ Examples:
       });
       print(`service   ${sandbox.baseUrl}`);
       print(
-        `control   ${sandbox.controlUrl}/bill, /log, /late, /deliveries, /busiest?seconds=10, PUT /scenario, POST /token`,
+        `control   ${sandbox.controlUrl}/bill, /log, /late, /deliveries, /busiest?seconds=10, PUT /scenario, ` +
+          'POST /token',
       );
       if (flags.apiKeyFile === undefined) print(`key       ${apiKey}`);
       await untilStopped();

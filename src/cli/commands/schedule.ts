@@ -149,8 +149,8 @@ function backfillCommand(): Command {
     .addHelpText(
       'after',
       `
-Each run stands for its own time: {date} in the path of the export is the date that was missed. With --newest or one fixed
-file every one of them finds the file of today, and asks only for whoever is not fresh.
+Each run has its own missed time: {date} in the path of the export is the missed date. With --newest or a fixed file,
+every run reads today's file and asks only for people who are not fresh.
 
 Example:
   enrich schedule backfill daily --from 2026-11-14 --to 2026-11-20`,
@@ -169,7 +169,8 @@ Example:
         printFacts(
           options.json,
           { name, times: times.map((time) => time.toISOString()) },
-          `${counted(times.length, 'time')} made up for, one after another: ${range}; enrich schedule show ${name} says how far it is`,
+          `${counted(times.length, 'time')} made up for, one after another: ${range}; enrich schedule show ` +
+            `${name} says how far it is`,
         );
       });
     });

@@ -59,7 +59,11 @@ function howToConnect({ stack, config }: Session, address: string): string {
   ].join('\n');
 }
 
-/** The password goes through the environment, which other users of the machine cannot read. @returns psql's exit code */
+/**
+ * The password goes through the environment, which other users of the machine cannot read.
+ *
+ * @returns psql's exit code
+ */
 function openPsql(psql: string, databaseUrl: string): Promise<number> {
   const url = new URL(databaseUrl);
   const { PGOPTIONS: options = '' } = process.env;

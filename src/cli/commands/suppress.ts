@@ -37,8 +37,8 @@ export function suppressCommand(): Command {
     .addHelpText(
       'after',
       `
-The list keeps hashes and names nobody. Rows of exports that name somebody on it end as "suppressed", and what they say is not
-kept. What the warehouse holds of them already stays: enrich erase removes it (docs/privacy.md).
+The list stores only hashes. Rows of listed people end as "suppressed", and their data is not kept.
+Data that is already in the warehouse stays: enrich erase removes it (docs/privacy.md).
 
 Examples:
   enrich suppress add ada@orbit.example --reason "ticket 17"
@@ -55,8 +55,8 @@ function addCommand(): Command {
       'after',
       `
 ${waysToNameSomebody}
-@eu.acme.example is taken for all of acme.example.
-Whoever is on the list under one name is left out with all rows of theirs that the file joins: give every name that you know.
+@eu.acme.example lists all of acme.example.
+All rows that a file joins with a listed identifier are left out. Give every identifier that you know.
 
 Examples:
   enrich suppress add ada@orbit.example https://www.linkedin.com/in/ada-novak

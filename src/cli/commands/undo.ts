@@ -37,11 +37,11 @@ export function undoCommand(): Command {
     .addHelpText(
       'after',
       `
-Contacts that only this run knows are removed. Contacts that other runs know as well keep what those runs learned. The run has
-to have ended. Its answers stay stored: results that come later are stored and paid for, and change no contact.
+Contacts from only this run are removed. Other contacts keep the values from other runs. The run must have ended.
+Its answers stay stored. Its late results are stored and paid for, and change no contact.
 
-What was paid is not given back, and is not paid again: a run of the same people, such as under the right source, uses the
-stored answers and makes no call for them. --forget lets the next run ask and pay for them again.
+Settled credits are not refunded, and the people are not paid for again: a run of the same people, such as under the
+right source, uses the stored answers without calls. With --forget the next run asks and pays for them again.
 
 Examples:
   enrich undo latest
@@ -144,7 +144,8 @@ function sayWhatStays(settled: string, callsAwaited: number): void {
   tell(`${counted(settled, 'credit')} that it settled ${nounFor(settled, 'is', 'are')} not given back`);
   if (callsAwaited > 0)
     tell(
-      `late results of ${counted(callsAwaited, 'call')} may still come: they are stored and paid for, and change no contact`,
+      `late results of ${counted(callsAwaited, 'call')} may still come: they are stored and paid for, and ` +
+        'change no contact',
     );
 }
 

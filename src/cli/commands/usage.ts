@@ -23,7 +23,8 @@ export function usageCommand(): Command {
     .option('--json', 'as a JSON object')
     .addHelpText(
       'after',
-      '\nNeeds a master key, or a key with the scope for usage statistics.\n\nExample:\n  enrich usage\n  enrich usage --reconcile',
+      '\nNeeds a master key, or a key with the scope for usage statistics.\n\nExample:\n  enrich usage\n  ' +
+        'enrich usage --reconcile',
     )
     .action(async (options: { json?: boolean; reconcile?: boolean }) => {
       const config = settingsOf(options);
@@ -90,7 +91,8 @@ function notOffered(failure: ServiceFailure, service: { baseUrl: string; sandbox
       : service.sandbox
         ? [
             `the sandbox offers no usage statistics (${status})`,
-            `while it runs (enrich dev keeps it running), GET ${new URL('/sandbox/bill', service.baseUrl).href} says what it billed`,
+            `while it runs (enrich dev keeps it running), GET ${new URL('/sandbox/bill', service.baseUrl).href} ` +
+              'says what it billed',
           ]
         : [
             `this service offers no usage statistics (${status})`,

@@ -123,7 +123,8 @@ async function checkDatabase(databaseUrl: string): Promise<Finding[]> {
       ? 'up to date'
       : pending === Object.keys(migrations).length
         ? 'no tables yet: the next command makes them (enrich migrate does nothing else)'
-        : `${pending} migrations of this release are missing: the next command carries them out (enrich migrate does nothing else)`;
+        : `${pending} migrations of this release are missing: the next command carries them out (enrich ` +
+          'migrate does nothing else)';
   return [ok('database', `${where}, PostgreSQL ${version}, ${tables}`)];
 }
 
@@ -219,7 +220,8 @@ async function checkReceiver(config: Config): Promise<Finding[]> {
     return [ok('receiver', `${what}, reached through its public address`)];
   const said = typeof answer === 'string' ? answer : `status ${answer.status}`;
   const next =
-    'start enrich receiver (with embedded Temporal a command starts its own), and let the proxy pass /webhooks/ and /healthz on';
+    'start enrich receiver (with embedded Temporal a command starts its own), and let the proxy pass ' +
+    '/webhooks/ and /healthz on';
   return [attention('receiver', `${what} does not answer (${said})`, next)];
 }
 
@@ -257,7 +259,8 @@ function checkBudgets(config: Config): Finding[] {
 function checkFreshness(config: Config): Finding[] {
   const { enrichedSeconds, notFoundSeconds, emailSeconds, phoneSeconds } = config.freshness;
   const what = [
-    `found people are not asked for again for ${formatDuration(enrichedSeconds)}, others for ${formatDuration(notFoundSeconds)}`,
+    `found people are not asked for again for ${formatDuration(enrichedSeconds)}, others for ` +
+      formatDuration(notFoundSeconds),
     ...(emailSeconds === undefined ? [] : [`addresses for ${formatDuration(emailSeconds)}`]),
     ...(phoneSeconds === undefined ? [] : [`phones for ${formatDuration(phoneSeconds)}`]),
   ];

@@ -51,7 +51,8 @@ function describe(manifest: ImportManifest, folder: string): void {
   );
   if (withoutRecordId > 0)
     tell(
-      `${counted(withoutRecordId, 'contact')} left out: the export had no record id of ${importers[manifest.importer].title}`,
+      `${counted(withoutRecordId, 'contact')} left out: the export had no record id of ` +
+        importers[manifest.importer].title,
     );
   if (manifest.jobChanges)
     tell(`${counted(manifest.jobChanges.rows, 'job change')} in ${manifest.jobChanges.file}`);

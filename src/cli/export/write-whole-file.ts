@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import { Problem } from '../../domain/problem.ts';
 
 /**
- * Writes a file under another name and renames it, so that a reader finds the old file or the complete new one. Only this
- * user can read the file, because it holds personal data. A device or a pipe is written directly: a rename would replace
- * it.
+ * Writes a file under another name and renames it, so that a reader finds the old file or the complete new one. Only
+ * this user can read the file, because it holds personal data. A device or a pipe is written directly: a rename would
+ * replace it.
  *
  * @throws Problem `output.unwritable`
  */

@@ -44,9 +44,9 @@ export function setBudgetCommand(): Command {
     .addHelpText(
       'after',
       `
-Days and months are UTC. "day" is today and "month" is this month, and nothing else: what was raised at night is not raised
-for ever. A limit that was set by command counts for its budget instead of MAX_CREDITS_PER_RUN, _DAY and _MONTH, whichever
-is higher; "default" gives it back to them.
+Days and months are UTC. "day" is only today and "month" only this month, so a raised limit does not stay raised.
+A limit that this command sets replaces MAX_CREDITS_PER_RUN, _DAY or _MONTH for its budget, whether higher or lower;
+"default" restores the setting.
 "run:latest" is the newest run that has not ended, runs begun by hand before those of schedules.
 A limit below what is settled and reserved is refused: no budget is exceeded at any moment.
 

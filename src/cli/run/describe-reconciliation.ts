@@ -21,7 +21,8 @@ export function reconciliationTable(cycles: readonly Reconciliation[]): string {
 export function describeReconciliation(cycle: Reconciliation): string {
   const { from, billed, settled, held, unknown, unexplained } = cycle;
   return (
-    `The service billed ${billed} credits since ${from.toISOString()}. The ledger settled ${settled} and holds ${held}, ` +
+    `The service billed ${billed} credits since ${from.toISOString()}. The ledger settled ${settled} and ` +
+    `holds ${held}, ` +
     `of which ${unknown} are for calls whose cost is unknown. Unexplained: ${unexplained}.`
   );
 }

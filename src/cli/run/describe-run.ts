@@ -113,7 +113,8 @@ export function describeRun(facts: RunFacts, config?: Config): string {
   if (facts.status === 'finished' && total === 0) lines.push(noRows);
   if (facts.status === 'awaiting_approval') {
     lines.push(
-      `  next: enrich resume ${facts.run_id} says yes to plan ${facts.plan_hash ?? ''}, enrich cancel ${facts.run_id} says no`,
+      `  next: enrich resume ${facts.run_id} says yes to plan ${facts.plan_hash ?? ''}, enrich cancel ` +
+        `${facts.run_id} says no`,
     );
   }
   if (facts.reason !== null) lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
@@ -130,7 +131,8 @@ export function describeRun(facts: RunFacts, config?: Config): string {
   }
   if ((facts.status === 'finished' || facts.status === 'cancelled') && late.awaited + late.expired > 0) {
     lines.push(
-      `  complete but for the late results of ${counted(late.awaited + late.expired, 'call')}: they are applied when they come (workers look`,
+      `  complete but for the late results of ${counted(late.awaited + late.expired, 'call')}: they are ` +
+        'applied when they come (workers look',
       '  every five minutes, or: enrich inbox sweep); their credits stay reserved until then',
     );
   }

@@ -11,5 +11,6 @@ export function describeService({
   if (service.baseUrl !== undefined) return `service: ${new URL(service.baseUrl).host}`;
   return temporalAddress === undefined
     ? 'service: the sandbox on this machine (invented people, no cost); set ENRICHMENT_BASE_URL for a real one'
-    : `service: the one that the workers of ${temporalAddress} ask; ENRICHMENT_BASE_URL is not set here, so whom it has answered for is not known before they begin`;
+    : `service: the one that the workers of ${temporalAddress} ask; ENRICHMENT_BASE_URL is not set here, ` +
+        'so whom it has answered for is not known before they begin';
 }

@@ -163,7 +163,10 @@ async function waitingFor(
   if (status !== 'running') return undefined;
   const late = await readLateResultsStatus(session.warehouse, runId);
   if (isAsked && late.awaited > 0) {
-    return `late results of ${counted(late.awaited, 'call')} awaited until ${late.until ?? ''}; ${counted(late.arrived, 'delivery', 'deliveries')} arrived`;
+    return (
+      `late results of ${counted(late.awaited, 'call')} awaited until ${late.until ?? ''}; ` +
+      `${counted(late.arrived, 'delivery', 'deliveries')} arrived`
+    );
   }
   const { config, warehouse } = session;
   const calls = { service: serviceName(config), scope: bulkMatchScope };

@@ -118,7 +118,9 @@ function withColumns(
 }
 
 async function writeMapping(file: string, path: string, mapping: Mapping): Promise<void> {
-  const comment = `# Columns of ${JSON.stringify(basename(path))}. Check each line; docs/exports.md explains the fields.`;
+  const comment =
+    `# Columns of ${JSON.stringify(basename(path))}. Check each line; docs/exports.md explains the ` +
+    'fields.';
   await writeFile(file, `${comment}\n${stringify(mapping)}`, { flag: 'wx' }).catch((error: unknown) => {
     const exists = (error as NodeJS.ErrnoException).code === 'EEXIST';
     throw new Problem(

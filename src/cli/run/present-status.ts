@@ -38,7 +38,8 @@ export async function describeIdle(session: Session, runs: readonly RunFacts[]):
     const { isWorkerThere } = await import('../../temporal/connection.ts');
     if (await isWorkerThere(await session.temporal())) return [];
     return [
-      `  no worker for ${waiting.map(({ run_id: runId }) => runId).join(', ')}: no worker takes runs from ${config.temporalAddress}`,
+      `  no worker for ${waiting.map(({ run_id: runId }) => runId).join(', ')}: no worker takes runs from ` +
+        config.temporalAddress,
       '  next: start one with: enrich worker',
     ];
   } catch (error) {
@@ -58,7 +59,8 @@ export async function describePreempted({ warehouse }: Session, facts: RunFacts)
   const batches = await reservedSlots(warehouse.database, priority);
   if (batches === 0) return [];
   return [
-    `  runs that go first have ${counted(batches, 'batch', 'batches')} waiting for a call: while the rate windows are full, this one makes none`,
+    `  runs that go first have ${counted(batches, 'batch', 'batches')} waiting for a call: while the ` +
+      'rate windows are full, this one makes none',
     `  next: nothing; or, to have it go before them: enrich priority ${facts.run_id} ad-hoc`,
   ];
 }

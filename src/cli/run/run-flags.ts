@@ -65,7 +65,9 @@ export function withOptionFlags(command: Command): Command {
     .addOption(
       new Option(
         '--on-budget <what>',
-        'where a budget is empty: finish, with the rest over budget, or pause until it is raised, or the next day or month begins (default: finish for --max-credits; pause for the day and the month, but finish in a schedule)',
+        'where a budget is empty: finish, with the rest over budget, or pause until it is raised, or the next ' +
+          'day or month begins (default: finish for --max-credits; pause for the day and the month, but finish ' +
+          'in a schedule)',
       ).choices(['finish', 'pause']),
     )
     .option(
@@ -75,7 +77,8 @@ export function withOptionFlags(command: Command): Command {
     .addOption(
       new Option(
         '--on-unknown <what>',
-        'people of a call whose answer is lost: hold for your word, or retry once at the price of both calls (default: hold)',
+        'people of a call whose answer is lost: hold for your word, or retry once at the price of both calls ' +
+          '(default: hold)',
       ).choices(['hold', 'retry']),
     )
     .option(

@@ -46,7 +46,8 @@ export async function startRunWorkflow(
       `| file | ${shownName(run)} |`,
       `| content | sha256 ${run.fileSha256.slice(0, 16)}… |`,
       `| credits, at most | ${run.options.maxCredits ?? 'no limit of its own'} |`,
-      `| steer | updates approve, pause, resume, cancel, raiseBudget, changePriority, skipPage; or \`enrich pause ${run.runId}\` … |`,
+      '| steer | updates approve, pause, resume, cancel, raiseBudget, changePriority, skipPage; or ' +
+        `\`enrich pause ${run.runId}\` … |`,
     ].join('\n'),
     ...(searchable && { typedSearchAttributes: attributesOf(run) }),
   });

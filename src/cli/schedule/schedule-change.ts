@@ -47,7 +47,8 @@ export function setCommand(): Command {
 ${whoFires}
 
 Examples:
-  enrich schedule set nightly --cron "0 2 * * *" --timezone Europe/Berlin --newest "/exports/hubspot-*.csv" --max-credits 500
+  enrich schedule set nightly --cron "0 2 * * *" --timezone Europe/Berlin \\
+    --newest "/exports/hubspot-*.csv" --max-credits 500
   enrich schedule set inbox --cron "*/15 * * * *" --every-new "/exports/inbox/*.csv" --max-credits 100
   enrich schedule set synced --cron "0 3 * * *" --from-table crm.contacts --max-credits 500
   enrich schedule set daily "/exports/{date}/contacts.csv" --cron @daily --max-credits 500 --overlap buffer-one`,

@@ -136,7 +136,10 @@ function budgetWarning(expected: string, budgets: readonly BudgetOfRun[]): strin
     )
     .sort((one, other) => (one.credits < other.credits ? -1 : 1));
   if (!least || least.credits >= cost) return undefined;
-  return `is expected to cost ${expected} credits, and the budget of the ${least.name} has ${least.limit}: people beyond it will be over budget`;
+  return (
+    `is expected to cost ${expected} credits, and the budget of the ${least.name} has ${least.limit}: ` +
+    'people beyond it will be over budget'
+  );
 }
 
 /**
@@ -149,5 +152,8 @@ export function overrunWarning(seconds: number, times: readonly Date[]): string 
   const gaps = times.slice(1).map((time, index) => (time.getTime() - times[index]!.getTime()) / 1_000);
   const shortest = Math.min(...gaps);
   if (seconds <= shortest) return undefined;
-  return `takes about ${formatElapsed(seconds)} at the call limit, and there are only ${formatElapsed(shortest)} to the next time: it overruns`;
+  return (
+    `takes about ${formatElapsed(seconds)} at the call limit, and there are only ` +
+    `${formatElapsed(shortest)} to the next time: it overruns`
+  );
 }

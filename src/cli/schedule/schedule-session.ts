@@ -6,9 +6,9 @@ import { withSession, type Session } from '../session/session.ts';
 import { isWorkerThere } from '../../temporal/connection.ts';
 
 /** What every command that makes schedules has to say. */
-export const whoFires = `Schedules live in Temporal, and workers (enrich worker) carry them out with their own settings. Without
-TEMPORAL_ADDRESS they live in the embedded server, and fire only while that runs: with "enrich dev" in the same folder, or
-for as long as another command has it running, such as "enrich run".`;
+export const whoFires = `Temporal stores schedules, and workers (enrich worker) run them with their own settings.
+Without TEMPORAL_ADDRESS the embedded server stores them, and they fire only while it runs: during "enrich dev" or
+another command in the same folder, such as "enrich run".`;
 
 /** Opens what a command on schedules needs: Temporal, and the warehouse that its runs are in. */
 export function withSchedules(
@@ -26,6 +26,7 @@ export async function tellWhoFires(session: Session): Promise<void> {
   // Such as that of an enrich dev: whoever has it running knows.
   if (await isWorkerThere(await session.temporal())) return;
   tell(
-    'schedules of the embedded Temporal fire only while it runs: with enrich dev in this folder, or for as long as an enrich run takes',
+    'schedules of the embedded Temporal fire only while it runs: with enrich dev in this folder, or for ' +
+      'as long as an enrich run takes',
   );
 }

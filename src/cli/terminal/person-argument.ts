@@ -2,7 +2,11 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 import { parseSuppressionSubject, type SuppressionSubject } from '../../domain/identity/suppression.ts';
 
 /** How a person is named on the command line; for help texts. */
-export const waysToNameSomebody = `WHO is an email address; the URL of a profile; person: and the service's id; an MD5 or SHA-256 of an address.`;
+export const waysToNameSomebody =
+  `WHO is an email address; the URL of a profile; person: and the service's id; an ` +
+  'MD5 or ' +
+  'SHA-256 of ' +
+  'an address.';
 
 /**
  * Reads whom a command is about.

@@ -126,8 +126,8 @@ export function alignMatches(
   }
 
   /**
-   * Somebody else fits the row as well; or, of weak evidence, another row could be the person. A person who is identified
-   * by a row is not counted for another row: that row itself is, if it says the same name.
+   * Somebody else fits the row as well; or, of weak evidence, another row could be the person. A person who is
+   * identified by a row is not counted for another row: that row itself is, if it says the same name.
    */
   function hasRivals(row: number, matchIndex: number, level: Level): boolean {
     const otherPeople = fits[row]!.some(

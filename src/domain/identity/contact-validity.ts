@@ -15,8 +15,9 @@ export type KnownMatch =
   | { readonly kind: 'none'; readonly reason: string };
 
 /**
- * Decides whether a contact is one of the people who are known under one of its keys. Only strong evidence counts, because no
- * call asked for this contact: an address of its own, a profile URL, an id or a hash. Where two people fit, the contact is neither.
+ * Decides whether a contact is one of the people who are known under one of its keys. Only strong evidence counts,
+ * because no call asked for this contact: an address of its own, a profile URL, an id or a hash. Where two people
+ * fit, the contact is neither.
  */
 export function matchKnown(
   cells: Identity,
@@ -40,8 +41,8 @@ export function matchKnown(
 /**
  * Why the newest cells of a contact contradict the person whom it was; undefined where they do not.
  *
- * A contact that says the person's name stays that person when it moves to another address or employer. A contact of another name,
- * or of no name and with none of the identifiers left, is somebody else.
+ * A contact that says the person's name stays that person when it moves to another address or employer. A contact of
+ * another name, or of no name and with none of the identifiers left, is somebody else.
  */
 export function contradictionOf(cells: Identity, person: Person, hashesOf: EmailHashes): string | undefined {
   const row = readyIdentity(cells);

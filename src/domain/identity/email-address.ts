@@ -16,14 +16,17 @@ const placeholder =
 /** Local parts of mailboxes that several people read, in the languages that CRM exports were seen in. */
 const roleLocalParts = new Set(
   (
-    'info information contact contacts contactus contact-us hello hi hallo office mail email post postmaster webmaster hostmaster ' +
-    'admin administrator administration admins root abuse security it it-support helpdesk help support service services customerservice ' +
-    'customer-service customersupport customercare care sales salesteam team business enquiries enquiry inquiries inquiry marketing pr press ' +
-    'media news newsletter jobs job careers career hr recruiting recruitment people talent accounts accounting accountspayable ap ' +
-    'accountsreceivable ar billing invoice invoices finance payroll orders order purchasing procurement shop store booking bookings ' +
-    'reservations reception frontdesk events legal privacy gdpr dpo compliance feedback general main all everyone staff management ' +
-    'kontakt buero sekretariat verwaltung vertrieb einkauf buchhaltung rechnung bewerbung zentrale contacto ventas informacion ' +
-    'administracion compras comercial accueil secretariat commercial comptabilite direction vendas contato financeiro info1 info2'
+    'info information contact contacts contactus contact-us hello hi hallo office mail email post ' +
+    'postmaster webmaster hostmaster admin administrator administration admins root abuse security it ' +
+    'it-support helpdesk help support service services customerservice customer-service customersupport ' +
+    'customercare care sales salesteam team business enquiries enquiry inquiries inquiry marketing pr ' +
+    'press media news newsletter jobs job careers career hr recruiting recruitment people talent ' +
+    'accounts accounting accountspayable ap accountsreceivable ar billing invoice invoices finance ' +
+    'payroll orders order purchasing procurement shop store booking bookings reservations reception ' +
+    'frontdesk events legal privacy gdpr dpo compliance feedback general main all everyone staff ' +
+    'management kontakt buero sekretariat verwaltung vertrieb einkauf buchhaltung rechnung bewerbung ' +
+    'zentrale contacto ventas informacion administracion compras comercial accueil secretariat ' +
+    'commercial comptabilite direction vendas contato financeiro info1 info2'
   ).split(' '),
 );
 

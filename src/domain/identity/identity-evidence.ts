@@ -30,8 +30,8 @@ export function isWeak(evidence: Evidence): evidence is WeakEvidence {
  *
  * - `strong`: an identifier that belongs to one person agrees.
  * - `weak`: name and employer agree.
- * - `none`: nothing speaks for it; `reason` is what speaks against it. `sameName`: the names agree. `namesake`: both say one
- *   employer as well, and something else contradicts.
+ * - `none`: nothing speaks for it; `reason` is what speaks against it. `sameName`: the names agree. `namesake`: both
+ *   say one employer as well, and something else contradicts.
  */
 export type Fit =
   | { readonly strength: 'strong' | 'weak'; readonly evidence: Evidence }

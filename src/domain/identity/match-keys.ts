@@ -6,9 +6,9 @@ import { isInitial, lettersOfLocalPart, localPartsOf, type ComparedName } from '
 import type { Person } from './person.ts';
 
 /**
- * Keys by which the rows that a person could fit are found: a row that `weigh` finds to fit a person, or to be a namesake of
- * theirs, shares a key with that person. Rows that share one need not fit. The hashes of an address are not among a person's
- * keys: a row that holds nothing but a hash is found by no name either.
+ * Keys by which the rows that a person could fit are found: a row that `weigh` finds to fit a person, or to be a
+ * namesake of theirs, shares a key with that person. Rows that share one need not fit. The hashes of an address are
+ * not among a person's keys: a row that holds nothing but a hash is found by no name either.
  *
  * @returns keys of a row
  */
@@ -45,7 +45,10 @@ export function matchKeysOfIdentityKeys(keys: readonly string[]): number[] {
   return hashed(keys);
 }
 
-/** The first letter of the first name with each word of the last, in both orders; in scripts without initials the whole. */
+/**
+ * The first letter of the first name with each word of the last, in both orders; in scripts without initials the
+ * whole.
+ */
 function nameKeys({ first, last, all }: ComparedName): string[] {
   if (last.length === 0) return all.map((word) => `name ${word}`);
   const inOrder = (firstNames: readonly string[], lastNames: readonly string[]): string[] => [
@@ -57,7 +60,10 @@ function nameKeys({ first, last, all }: ComparedName): string[] {
   return [...inOrder(first, last), ...inOrder(last, first)];
 }
 
-/** FNV-1a with 32 bits, as a signed integer: the keys only have to find rows, and a row that is found by chance does not fit. */
+/**
+ * FNV-1a with 32 bits, as a signed integer: the keys only have to find rows, and a row that is found by chance does
+ * not fit.
+ */
 function hashed(keys: readonly string[]): number[] {
   const hashes = keys.map((key) => {
     let hash = 0x811c9dc5;

@@ -113,9 +113,9 @@ export function parseOrganizationName(cell: string): string | undefined {
 
 const legalForms = new Set(
   (
-    'inc incorporated llc llp lp ltd limited corp corporation co company plc pc pty pvt private pte sdn bhd gmbh ag kg kgaa ohg ' +
-    'mbh ug ev eg se sa sas sasu sarl eurl srl srls spa sl slu ltda eireli bv nv vof cv ab as asa aps oy oyj hf ehf kft zrt doo dd ' +
-    'sro spzoo jsc ooo pao oao kk gk'
+    'inc incorporated llc llp lp ltd limited corp corporation co company plc pc pty pvt private pte sdn ' +
+    'bhd gmbh ag kg kgaa ohg mbh ug ev eg se sa sas sasu sarl eurl srl srls spa sl slu ltda eireli bv ' +
+    'nv vof cv ab as asa aps oy oyj hf ehf kft zrt doo dd sro spzoo jsc ooo pao oao kk gk'
   ).split(' '),
 );
 

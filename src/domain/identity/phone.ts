@@ -54,7 +54,9 @@ export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
 
 const typesByUse = ['mobile', 'work_direct', 'other', 'work_hq', 'home'];
 
-/** What the best number of a person is chosen by, in this order; the lowest first. Missing: nothing is said about it. */
+/**
+ * What the best number of a person is chosen by, in this order; the lowest first. Missing: nothing is said about it.
+ */
 export interface PhoneRanks {
   /** Not on a do-not-call list before on one. */
   readonly dnc_rank?: 0 | 1;
@@ -67,8 +69,8 @@ export interface PhoneRanks {
 }
 
 /**
- * Ranks a number for `enriched_contacts.phone`. Where all ranks are equal, the service's own order (`position`) decides, then the
- * number itself, so that the choice never depends on chance.
+ * Ranks a number for `enriched_contacts.phone`. Where all ranks are equal, the service's own order (`position`)
+ * decides, then the number itself, so that the choice never depends on chance.
  */
 export function rankPhone(phone: Phone): PhoneRanks {
   const type = phone.type === null ? -1 : typesByUse.indexOf(phone.type);

@@ -11,8 +11,9 @@ import type { Person } from './person.ts';
 export const contestedReason = 'another contact could be this person as well';
 
 /**
- * Whether a row could be a person whom weak evidence gives to another row: it fits the person, or says the same name and
- * employer, whatever else it says. Two rows that share an identity key are one contact entered twice, and no rivals.
+ * Whether a row could be a person whom weak evidence gives to another row: it fits the person, or says the same name
+ * and employer, whatever else it says. Two rows that share an identity key are one contact entered twice, and no
+ * rivals.
  */
 export function isRival(fit: Fit, row: ComparedIdentity, other: ComparedIdentity): boolean {
   if (fit.strength === 'none' && !fit.namesake) return false;

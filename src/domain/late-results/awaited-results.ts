@@ -1,4 +1,7 @@
-/** What can come after the answer: the option of a run that asks for it, and the member of an answer that announces it. */
+/**
+ * What can come after the answer: the option of a run that asks for it, and the member of an answer that announces
+ * it.
+ */
 const lateKinds = {
   phone: { asked: ({ reveal }) => reveal.includes('phone'), announcedAs: 'phones' },
   waterfall_email: { asked: ({ waterfall }) => waterfall.includes('email'), announcedAs: 'waterfall' },

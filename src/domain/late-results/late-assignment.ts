@@ -14,14 +14,16 @@ export interface NamedPerson {
 }
 
 /**
- * Gives the people of a delivery to the contacts of its request, by the service's person id. In a waterfall, whose ids may
- * differ from those of the answer, an address will do as well, where all of this holds: no other contact and nobody else in
- * the body has it; it is no mailbox that several people read; and nobody in the body has the id of that contact. Whoever is
- * left is given to nobody: that only one contact is left as well is no evidence.
+ * Gives the people of a delivery to the contacts of its request, by the service's person id. In a waterfall, whose
+ * ids may differ from those of the answer, an address will do as well, where all of this holds: no other contact and
+ * nobody else in the body has it; it is no mailbox that several people read; and nobody in the body has the id of
+ * that contact. Whoever is left is given to nobody: that only one contact is left as well is no evidence.
  *
  * @param origin what the delivery is of
- * @param knownIds everybody whom the answer named, also those who were given to nobody: somebody known by id is no other
- * @returns for each person the indexes of their contacts (two rows of a file can be one person); empty where there is none
+ * @param knownIds everybody whom the answer named, also those who were given to nobody: somebody known by id is no
+ *   other
+ * @returns for each person the indexes of their contacts (two rows of a file can be one person); empty where there is
+ *   none
  */
 export function assignDelivered(
   contacts: readonly AwaitingContact[],
@@ -63,7 +65,9 @@ function ownersByEmail(
   return new Set([...owned].map((index) => contacts[index]!.personId)).size === 1 ? [...owned] : [];
 }
 
-/** The kinds of a waterfall that a body is the last word on: those it names, or all where it names none that is known. */
+/**
+ * The kinds of a waterfall that a body is the last word on: those it names, or all where it names none that is known.
+ */
 export function waterfallKinds(targetFields: readonly string[]): LateKind[] {
   const kinds: LateKind[] = [
     ...(targetFields.some((field) => /email/i.test(field)) ? (['waterfall_email'] as const) : []),
@@ -78,8 +82,8 @@ const emailRanks = ['verified', 'likely to engage', 'unverified', 'guessed', 'ex
 export const worstEmailRank = 9;
 
 /**
- * How good an address is, best first. An address from a waterfall replaces the one of the answer where its rank is better;
- * one of the worst rank never replaces anything.
+ * How good an address is, best first. An address from a waterfall replaces the one of the answer where its rank is
+ * better; one of the worst rank never replaces anything.
  *
  * @param status as the service says it; without one the address is unverified
  */

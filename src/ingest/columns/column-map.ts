@@ -168,7 +168,9 @@ function refuseIgnoredOptOuts(
       `column "${shownHeader(columns.nameOf(column))}" says who must not be ${forbidden}, and cannot be ignored`,
       {
         where: 'ignore in the mapping file',
-        next: `list the values that mean so: {"columns": {"${fieldOfScope[meaning.scope]}": {"column": "…", "values": ["yes"]}}}`,
+        next:
+          `list the values that mean so: {"columns": {"${fieldOfScope[meaning.scope]}": {"column": "…", ` +
+          '"values": ["yes"]}}}',
         exitCode: exitCodes.usage,
       },
     );
@@ -201,7 +203,9 @@ function refuseWithoutPeople(
   if (other !== undefined) {
     throw new Problem('export.other-object', `the file is an export of ${other}, and tells of no person`, {
       where: columns.where(),
-      next: `export contacts (people) in place of ${other}; if the rows are people, say which columns they are: --mapping FILE`,
+      next:
+        `export contacts (people) in place of ${other}; if the rows are people, say which columns they are: ` +
+        '--mapping FILE',
       exitCode: exitCodes.usage,
     });
   }
@@ -210,7 +214,9 @@ function refuseWithoutPeople(
     'no column tells who the people are: none is known as email, profile URL, or name with company',
     {
       where: columns.where(),
-      next: 'say which columns they are in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE COLUMN"}}; enrich plan proposes one',
+      next:
+        'say which columns they are in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE ' +
+        'COLUMN"}}; enrich plan proposes one',
       exitCode: exitCodes.usage,
     },
   );
@@ -221,6 +227,7 @@ function warningsOf(header: readonly string[]): string[] {
   return privacyRecord === undefined
     ? []
     : [
-        `column "${privacyRecord}" points to privacy settings that are not in this file: nobody is left out because of them`,
+        `column "${privacyRecord}" points to privacy settings that are not in this file: nobody is left out ` +
+          'because of them',
       ];
 }

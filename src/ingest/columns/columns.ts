@@ -97,7 +97,9 @@ export class Columns {
     const name = shownHeader(this.#header[found[0]!]!);
     return new Problem('mapping.ambiguous', `columns ${numbers} are both called "${name}"`, {
       where: this.where(),
-      next: `say which one is meant by its number, in a mapping file: {"columns": {"${field ?? 'email'}": ${found[0]! + 1}}}`,
+      next:
+        `say which one is meant by its number, in a mapping file: {"columns": {"${field ?? 'email'}": ` +
+        `${found[0]! + 1}}}`,
       exitCode: exitCodes.usage,
     });
   }

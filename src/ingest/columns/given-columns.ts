@@ -24,8 +24,8 @@ const mostUnreadable = 0.5;
 const mostRepeated = 0.8;
 
 /**
- * Refuses a mapping file that cannot be meant, by the first rows: columns whose cells are mostly unreadable as the field
- * they are named for, and identifiers that are mostly the same.
+ * Refuses a mapping file that cannot be meant, by the first rows: columns whose cells are mostly unreadable as the
+ * field they are named for, and identifiers that are mostly the same.
  *
  * @throws Problem `mapping.implausible`, with counts and without cells
  */
@@ -48,7 +48,9 @@ export function refuseImplausibleColumns(
       `column "${shownHeader(header[column]!)}" is no ${field}: ${what}`,
       {
         where: `${path}, column ${column + 1}, by its first rows`,
-        next: `name another column as ${field} in the mapping file; enrich plan FILE --write-mapping MAPPING proposes columns`,
+        next:
+          `name another column as ${field} in the mapping file; enrich plan FILE --write-mapping MAPPING ` +
+          'proposes columns',
         exitCode: exitCodes.usage,
       },
     );

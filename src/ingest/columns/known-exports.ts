@@ -265,7 +265,8 @@ export const commonNames: FieldNames = {
     ),
   ],
   name: listed(
-    'full name, contact name, person name, name, vollständiger name, nom complet, nombre completo, volledige naam, naam, nome completo, nome',
+    'full name, contact name, person name, name, vollständiger name, nom complet, nombre completo, ' +
+      'volledige naam, naam, nome completo, nome',
   ),
   organization_name: [
     ...listed('company name, organization name, organisation name, account name, employer, company'),

@@ -55,7 +55,9 @@ export function checkedMapping(content: unknown): ExportMapping {
   const place = issue.path.join('.');
   throw new Problem('mapping.invalid', `the mapping file is not understood: ${issue.message}`, {
     where: place === '' ? 'mapping file' : `mapping file, ${place}`,
-    next: 'write for example {"columns": {"email": ["Work mail", "Private mail"], "contact_id": "Nr"}}; docs/exports.md lists all fields',
+    next:
+      'write for example {"columns": {"email": ["Work mail", "Private mail"], "contact_id": "Nr"}}; ' +
+      'docs/exports.md lists all fields',
     exitCode: exitCodes.usage,
   });
 }

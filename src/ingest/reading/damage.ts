@@ -161,7 +161,10 @@ export class DamageInspector {
     return record.some((cell) => cell.includes(sign));
   }
 
-  /** A cell in several lines begins in the last cell of a record; it ends in the first one, or in one of a torn record. */
+  /**
+   * A cell in several lines begins in the last cell of a record; it ends in the first one, or in one of a torn
+   * record.
+   */
   #mayHoldHalfCell(record: readonly ByteText[]): boolean {
     if (record.length !== this.#shape.width) return record.some((cell) => cell.includes('"'));
     return record[0]!.includes('"') || record[record.length - 1]!.includes('"');

@@ -19,8 +19,8 @@ const tornCell =
 const longestFooter = 20;
 
 /**
- * The records of an export that stand for contacts, each with the reason why it cannot be read, if there is one: without
- * what is above the header, the header, blank lines, and the footer of a report.
+ * The records of an export that stand for contacts, each with the reason why it cannot be read, if there is one:
+ * without what is above the header, the header, blank lines, and the footer of a report.
  *
  * A footer is told by its end, so lines with a single cell are held back until it is known what follows them. A line
  * that gives an identity is a contact wherever it stands.

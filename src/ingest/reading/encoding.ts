@@ -66,13 +66,17 @@ export class EncodingDetector {
     if (this.#sawUtf8) {
       throw new Problem('export.mixed-encoding', 'some lines of the file are UTF-8 and others are not', {
         where: `${this.#path}, line ${this.#foreignLine}`,
-        next: 'export it again as UTF-8, or correct that line; a mapping file can say "encoding": "windows-1252" to read it as it is',
+        next:
+          'export it again as UTF-8, or correct that line; a mapping file can say "encoding": "windows-1252" to ' +
+          'read it as it is',
         exitCode: exitCodes.usage,
       });
     }
     return {
       encoding: 'windows-1252',
-      warning: `line ${this.#foreignLine} is not UTF-8: the file is read as Windows-1252; if accents come out wrong, export it as UTF-8 or name the encoding in a mapping file`,
+      warning:
+        `line ${this.#foreignLine} is not UTF-8: the file is read as Windows-1252; if accents come out ` +
+        'wrong, export it as UTF-8 or name the encoding in a mapping file',
     };
   }
 

@@ -152,7 +152,9 @@ export class RecordParser {
     if (this.#reread <= longestReread) return rest;
     throw new Problem('export.unclosed-quote', 'too many quotes are opened and never closed', {
       where: `${this.#path}, line ${line}`,
-      next: 'export the file again with quotes written twice inside of cells; a mapping file can say "quotes": "none" where they enclose no cells',
+      next:
+        'export the file again with quotes written twice inside of cells; a mapping file can say "quotes": ' +
+        '"none" where they enclose no cells',
       exitCode: exitCodes.usage,
     });
   }

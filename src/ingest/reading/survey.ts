@@ -65,7 +65,9 @@ export async function refuseChange(survey: SurveyedExport): Promise<void> {
 export function changedExport(path: string): Problem {
   return new Problem('export.changed', 'the file was changed after the run was begun', {
     where: path,
-    next: 'cancel this run (enrich cancel RUN) and give the command again with a file that nobody writes to; nothing was paid',
+    next:
+      'cancel this run (enrich cancel RUN) and give the command again with a file that nobody writes to; ' +
+      'nothing was paid',
     exitCode: exitCodes.failed,
   });
 }

@@ -125,7 +125,8 @@ function httpAddress(text: string): ExportAddress {
   refusePlainHttp(url);
   const secret = text.endsWith(withheld) || [...url.searchParams].some(mayBeSecret);
   const login = url.username !== '' || url.password !== '';
-  const shown = `${url.protocol}//${login ? '[login]@' : ''}${url.host}${url.pathname}${secret ? withheld : url.search}`;
+  const query = secret ? withheld : url.search;
+  const shown = `${url.protocol}//${login ? '[login]@' : ''}${url.host}${url.pathname}${query}`;
   return { kind: 'http', url: url.href, shown };
 }
 

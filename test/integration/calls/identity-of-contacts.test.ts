@@ -91,7 +91,7 @@ describe('two people of one name at one employer', () => {
     },
   );
 
-  it('are refused the person also where the other one is a contact of another source, known from an earlier run', async () => {
+  it('are refused the person if the other one is a contact of another source from an earlier run', async () => {
     const { first, second, person } = namesakes();
     await runningRunOf(warehouse, [first], { source: 'hubspot' });
     const runId = await runningRunOf(warehouse, [second], { source: 'salesforce' });
@@ -99,7 +99,7 @@ describe('two people of one name at one employer', () => {
     expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch']);
   });
 
-  it('both lose the person where the second becomes known after the first was accepted, until that run is undone', async () => {
+  it('both lose the person if the second becomes known after the first, until that run is undone', async () => {
     const { first, second, person } = namesakes();
     const earlier = await runningRunOf(warehouse, [first], { source: 'hubspot' });
     await answerBatch(warehouse, { runId: earlier }, () => [person]);
@@ -253,7 +253,7 @@ describe('a late result with an id that the answer did not have', () => {
     phone_numbers: [{ sanitized_number: '+14155550999', type_cd: 'mobile', status_cd: 'valid_number' }],
   };
 
-  it('is given to no person by an address that only the CRM has: the address may be another person’s by now', async () => {
+  it('is given to no person by an address that only the CRM has, because the address may be reassigned', async () => {
     const runId = await runningRunOf(
       warehouse,
       [

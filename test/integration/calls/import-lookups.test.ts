@@ -41,7 +41,8 @@ describe('people of an export that are taken as asked for', () => {
   it('keep what is known of them, and never become older', async () => {
     const known = (key: string, seconds: number) =>
       warehouse.pool.query(
-        `insert into lookup_history values ($1, 'profile', 'enriched', now() - make_interval(secs => $2), 'before', 'test')`,
+        `insert into lookup_history values ($1, 'profile', 'enriched', now() - make_interval(secs => $2), ` +
+          `'before', 'test')`,
         [key, seconds],
       );
     await known('email:r4', 2 * 86_400);

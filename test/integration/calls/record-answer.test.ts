@@ -355,7 +355,7 @@ describe('people who are asked for once more after an unknown call', () => {
 });
 
 describe('an older answer', () => {
-  it('that comes after the operator has decided is recorded, and settles what was billed beyond the decision', async () => {
+  it('that comes after a decision is recorded, and settles what was billed beyond the decision', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     await markUnknown(warehouse, call.attemptId, 'no answer');
@@ -370,7 +370,7 @@ describe('an older answer', () => {
     expect(await budgetOf(call.runId)).toMatchObject({ reserved: '0.000000', settled: '1.000000' });
   });
 
-  it('to the first of two calls for the same people leaves nothing that contradicts the answer to the second', async () => {
+  it('to the first of two calls for the same people does not contradict the answer to the second', async () => {
     const { row, person } = somebody();
     const first = await callInFlight([row]);
     await markUnknown(warehouse, first.attemptId, 'no answer');

@@ -32,7 +32,7 @@ async function millisecondsToSlot(): Promise<number> {
   return wait?.milliseconds ?? 0;
 }
 
-it('a call that another worker takes up as abandoned keeps its slot until its deadline, and a window longer', async () => {
+it('a call that another worker takes up as abandoned keeps its slot for its deadline and a window', async () => {
   const { runId } = await stagedRun(warehouse, [
     { keys: ['email:a@orbit.example'], email: 'a@orbit.example', contactId: 'a' },
   ]);
@@ -56,8 +56,8 @@ it('a call that another worker takes up as abandoned keeps its slot until its de
 
   const { rows } = await warehouse.pool.query('select status from attempts where run_id = $1', [runId]);
   expect(rows).toEqual([{ status: 'unknown' }]);
-  // The worker that made the call may only have lost Temporal: its request can reach the service up to the deadline. From
-  // admission on, the window begins to count no earlier than that.
+  // The worker that made the call may only have lost Temporal: its request can reach the service up to the deadline.
+  // From admission on, the window begins to count no earlier than that.
   expect(await millisecondsToSlot()).toBeGreaterThan(59_000);
   await warehouse.pool.query(
     `update rate_calls set counted_until = counted_until - make_interval(secs => ${deadlineSeconds - 1})`,

@@ -102,7 +102,8 @@ describe('exported contacts', () => {
     await insert('c', { source: "o'brien" });
     await insert('d');
     await warehouse.pool.query(
-      `insert into enrichment.changes (operation, source, contact_id, field_groups) values ('upsert', 'hubspot', 'd', '{}')`,
+      `insert into enrichment.changes (operation, source, contact_id, field_groups) values ('upsert', ` +
+        `'hubspot', 'd', '{}')`,
     );
     expect(await idsOf({ runId: "run-'2" })).toEqual(['b']);
     expect(await idsOf({ source: "o'brien" })).toEqual(['c']);
@@ -160,7 +161,8 @@ describe('exported contacts', () => {
   it('are not counted where whoever reads them has had enough', async () => {
     await warehouse.pool.query(`
       with people as (
-        insert into people (service, person_key, title, enriched_at, run_id, attempt_id, emails, phones, employment, said_by)
+        insert into people (
+          service, person_key, title, enriched_at, run_id, attempt_id, emails, phones, employment, said_by)
         select 'test', n, repeat('x', 1000), now(), 'r', 'a', '[]', '[]', '[]', '{}' from generate_series(1, 5000) n
       )
       insert into contacts (source, contact_id, service, person_key, match_id, evidence, asked, run_id, row_number)

@@ -70,8 +70,10 @@ function manyRows(rows: number): string {
 describe('a row', () => {
   it('keeps its cells as they were, and what was understood of them', async () => {
     const { rows } = await stage(
-      'Record ID,First Name,Last Name,Email,Work email,Company Name,Website URL,LinkedIn URL,Unsubscribed from all email\n' +
-        '00042, Ada ,Novák,ada@gmail.com,Ada.N@Orbit.example;info@orbit.example,"Orbit, Ltd.",https://www.orbit.example/x,' +
+      'Record ID,First Name,Last Name,Email,Work email,Company Name,Website URL,LinkedIn URL,Unsubscribed ' +
+        'from all email\n' +
+        '00042, Ada ,Novák,ada@gmail.com,Ada.N@Orbit.example;info@orbit.example,"Orbit, ' +
+        'Ltd.",https://www.orbit.example/x,' +
         'https://de.linkedin.com/in/Ada-Novak/,true\n',
     );
     expect(rows).toEqual([
@@ -149,7 +151,8 @@ function withoutLoneSurrogates(text: string): string {
 describe('every record has one row, and an outcome where it can go no further', () => {
   it('counts records, not lines', async () => {
     const { staged, rows } = await stage(
-      'Title of the report\n\nid,email,name,company\n1,a@x.example,,\n\n  \n"2","b@x.example","two\nlines",\n,,,\n4,,Ada Novak,Orbit\n5,,Ada Novak,\n\n',
+      'Title of the report\n\nid,email,name,company\n1,a@x.example,,\n\n  ' +
+        '\n"2","b@x.example","two\nlines",\n,,,\n4,,Ada Novak,Orbit\n5,,Ada Novak,\n\n',
     );
     expect(staged).toMatchObject({ rows: 5, malformed: 0 });
     expect(rows.map((row) => [row.row_number, row.contact_id, row.outcome])).toEqual([
@@ -191,7 +194,7 @@ describe('every record has one row, and an outcome where it can go no further', 
     ]);
   });
 
-  it('a single record with a surplus delimiter is malformed where it may stand in front of a column that is used', async () => {
+  it('a single record with a surplus delimiter is malformed if it may precede a column in use', async () => {
     const { rows } = await stage(
       'email,company,Marketing status,notes\nann@acme.example,Acme,Inc,Unsubscribed,\n',
     );

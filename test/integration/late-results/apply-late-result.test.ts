@@ -218,7 +218,8 @@ describe('a delivery and the answer of its call at the same moment', () => {
         { deliveryId: rows[0]!.delivery_id, attemptId: call.attemptId, origin: 'webhook' },
         readLateResult(body(call.ids, 24)),
       );
-    // Both wait for the call's row, in the order in which they came: PostgreSQL serves waiting statements in that order.
+    // Both wait for the call's row, in the order in which they came: PostgreSQL serves waiting statements in that
+    // order.
     const blocker = await warehouse.pool.connect();
     await blocker.query('begin');
     await blocker.query('select 1 from attempts where attempt_id = $1 for update', [call.attemptId]);

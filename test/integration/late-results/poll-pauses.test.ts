@@ -50,7 +50,8 @@ async function look({ runId }: PhonesCall): Promise<void> {
 
 async function secondsToNextPoll({ attemptId }: PhonesCall): Promise<number> {
   const { rows } = await warehouse.pool.query<{ seconds: number }>(
-    `select extract(epoch from next_poll_at - clock_timestamp())::float8 as seconds from attempts where attempt_id = $1`,
+    'select extract(epoch from next_poll_at - clock_timestamp())::float8 as seconds from attempts where ' +
+      'attempt_id = $1',
     [attemptId],
   );
   return rows[0]!.seconds;

@@ -133,7 +133,8 @@ describe('a token', () => {
     const receiver = await fixture.receive();
     const secret = '+4917012345678 mira@nordlys.example';
     await fixture.warehouse.pool.query(
-      `alter table enrichment.webhook_deliveries add constraint refusing check (octet_length(body) <> ${secret.length}) not valid`,
+      'alter table enrichment.webhook_deliveries add constraint refusing check (octet_length(body) <> ' +
+        `${secret.length}) not valid`,
     );
     fixture.afterwards(() =>
       fixture.warehouse.pool.query('alter table enrichment.webhook_deliveries drop constraint refusing'),

@@ -31,7 +31,7 @@ async function settledCall(service: string, credits: number, source = 'generic')
 
 const askedOf = (service: string) => ({ service, reveal: [], waterfall: [] });
 
-it('a plan learns nothing from calls to another service: what the sandbox finds says nothing of a real one', async () => {
+it('a plan learns nothing from calls to another service, such as the sandbox', async () => {
   await settledCall('sandbox', 10);
   expect(
     await readCallHistory(warehouse, askedOf('https://service.example/api/v1'), 'generic'),

@@ -29,13 +29,13 @@ async function state(consumed: string, of = asked.service, during = cycle): Prom
   );
 }
 
-it('reconcileCredits() needs two statements of one cycle, because the service counts from the beginning of its cycle', async () => {
+it('reconcileCredits() needs two statements of one cycle, because the service counts per cycle', async () => {
   await state('100', 'https://one.example/api/v1');
   await state('4', 'https://one.example/api/v1', { startDate: '2026-12-01', endDate: '2026-12-31' });
   expect(await reconcileCredits(warehouse.database, 'https://one.example/api/v1')).toEqual([]);
 });
 
-it('reconcileCredits() explains what calls settled and hold, and shows the rest of the bill as unexplained', async () => {
+it('reconcileCredits() explains settled and held credits, and shows the rest of the bill as unexplained', async () => {
   await state('1000.5');
   const { attemptId } = await callWithPhones(warehouse);
   const { rows } = await warehouse.pool.query<{ reserved: string; answered: string }>(

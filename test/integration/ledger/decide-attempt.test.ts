@@ -12,11 +12,12 @@ beforeAll(async () => {
 
 afterAll(() => warehouse.drop());
 
-it('an answer that is recorded for the same person at the same moment is not in the way: budgets are locked last', async () => {
+it('a decision does not deadlock with an answer for the same person, because budgets are locked last', async () => {
   const { runId, attemptId } = await callWithPhones(warehouse);
   await markUnknown(warehouse, attemptId, 'by a test');
   await warehouse.pool.query(
-    `insert into claims (identity_key, run_id, row_number) select keys[1], run_id, row_number from run_rows where run_id = $1`,
+    'insert into claims (identity_key, run_id, row_number) select keys[1], run_id, row_number from ' +
+      'run_rows where run_id = $1',
     [runId],
   );
   const recording = await warehouse.pool.connect();

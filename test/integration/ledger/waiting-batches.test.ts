@@ -185,7 +185,8 @@ describe('a batch', () => {
 
   async function isWaitedFor(): Promise<{ batch: number; minutes: number }[]> {
     const { rows } = await warehouse.pool.query<{ batch: number; minutes: number }>(
-      `select batch, round(extract(epoch from waits_until - clock_timestamp()) / 60)::int as minutes from waiting_batches`,
+      'select batch, round(extract(epoch from waits_until - clock_timestamp()) / 60)::int as minutes from ' +
+        'waiting_batches',
     );
     return rows;
   }
@@ -211,7 +212,7 @@ describe('a batch', () => {
     expect(await isWaitedFor()).toEqual([]);
   });
 
-  it('of a backfill that has to let others go first looks again after minutes and not each time that a slot could be free', async () => {
+  it('of a preempted backfill tries again after minutes and not each time that a slot could be free', async () => {
     await openPeople(backfill);
     await waiting(1, 2, 3, 4);
     const free = { slots: 4, wait: undefined };

@@ -53,7 +53,8 @@ describe('a scrape', () => {
     await markUnknown(warehouse, admission.attemptId, 'by a test');
     await warehouse.pool.query(
       `insert into webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, received_at, status)
-       values ('d1', $1, $2, '', '', now() - interval '90 seconds', 'received'), ('d2', $1, $2, '', '', now(), 'quarantined')`,
+       values ('d1', $1, $2, '', '', now() - interval '90 seconds', 'received'),
+         ('d2', $1, $2, '', '', now(), 'quarantined')`,
       [admission.attemptId, runId],
     );
     await warehouse.pool.query(`update runs set plan = '{"people": 10}' where run_id = $1`, [runId]);

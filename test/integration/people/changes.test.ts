@@ -75,7 +75,8 @@ describe('readChanges()', () => {
     const slow = await warehouse.pool.connect();
     await slow.query('begin');
     await slow.query(
-      `insert into enrichment.changes (operation, source, contact_id, field_groups) values ('upsert', 'hubspot', 'slow', '{}')`,
+      `insert into enrichment.changes (operation, source, contact_id, field_groups) values ('upsert', ` +
+        `'hubspot', 'slow', '{}')`,
     );
     await rename('p4', 'Lead', '2026-02-01');
     expect(await read(cursor)).toEqual([]);

@@ -51,7 +51,8 @@ describe('an analyst’s role', () => {
   it.each([
     'select * from enrichment.enriched_contacts join enrichment.person_phones using (service, person_key)',
     'select run_id, outcome, count(*) from enrichment.run_rows group by 1, 2',
-    'select r.file_name, sum(a.credits_settled) from enrichment.runs r join enrichment.attempts a using (run_id) group by 1',
+    'select r.file_name, sum(a.credits_settled) from enrichment.runs r join enrichment.attempts a using ' +
+      '(run_id) group by 1',
     'select * from enrichment.budgets',
     'select * from enrichment.contact_history',
     'select * from enrichment.field_provenance',
@@ -133,7 +134,8 @@ describe('an analyst’s role', () => {
 
 it('every table that there is was decided about', async () => {
   const { rows } = await owner.query<{ name: string }>(
-    `select table_name as name from information_schema.tables where table_schema = 'enrichment' and table_name not like 'kysely%'`,
+    `select table_name as name from information_schema.tables where table_schema = 'enrichment' and ` +
+      `table_name not like 'kysely%'`,
   );
   expect(rows.map(({ name }) => name).sort()).toEqual(Object.keys(analystColumns).sort());
 });

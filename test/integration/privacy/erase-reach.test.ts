@@ -65,7 +65,8 @@ describe('an erasure reaches', () => {
   it('rows that could not be read, and hold the address all the same', async () => {
     const run = await stagedRun(warehouse, [{ keys: [] }, { keys: [] }]);
     await warehouse.pool.query(
-      `update run_rows set outcome = 'malformed', raw = '["Ada","' || case row_number when 1 then 'Torn@Orbit.example' else 'untorn@orbit.example' end || '",""]'
+      `update run_rows set outcome = 'malformed',
+         raw = '["Ada","' || case row_number when 1 then 'Torn@Orbit.example' else 'untorn@orbit.example' end || '",""]'
        where run_id = $1`,
       [run.runId],
     );
@@ -162,7 +163,8 @@ describe('an erased person', () => {
     ]);
     await importLookups(warehouse, run.runId, new Date(), { reveal: [], waterfall: [], service: 'test' });
     const { rows } = await warehouse.pool.query(
-      `select identity_key from lookup_history where identity_key in ('email:lost@orbit.example', 'email:other@orbit.example')`,
+      `select identity_key from lookup_history where identity_key in ('email:lost@orbit.example', ` +
+        `'email:other@orbit.example')`,
     );
     expect(rows).toEqual([{ identity_key: 'email:other@orbit.example' }]);
   });
@@ -212,7 +214,8 @@ describe('a late delivery', () => {
   it('is not written where it brings an address that is on the list', async () => {
     const call = await callWithPhones(warehouse);
     await warehouse.pool.query(
-      `update runs set options = options || '{"reveal": [], "waterfall": ["email"], "maxCreditsPerPerson": "20"}'::jsonb where run_id = $1`,
+      `update runs set options = options || '{"reveal": [], "waterfall": ["email"], "maxCreditsPerPerson": ` +
+        `"20"}'::jsonb where run_id = $1`,
       [call.runId],
     );
     await recordPhonesAnswer(warehouse, call);

@@ -59,7 +59,8 @@ async function keptOf({ runId, attemptId }: PhonesCall): Promise<Record<string, 
   const { rows } = await warehouse.pool.query<Record<string, number>>(
     `select (select count(*)::int from raw_answers where attempt_id = $2) as answers,
       (select count(body)::int from webhook_deliveries where attempt_id = $2) as deliveries,
-      (select count(*)::int from run_rows where run_id = $1 and (email is not null or last_name is not null or keys <> '{}')) as rows`,
+      (select count(*)::int from run_rows
+       where run_id = $1 and (email is not null or last_name is not null or keys <> '{}')) as rows`,
     [runId, attemptId],
   );
   return rows[0]!;
@@ -172,7 +173,8 @@ describe('afterwards', () => {
     );
     expect(deliveries.map(({ status }) => status)).toEqual(['applied', 'duplicate', 'applied']);
     const { rows } = await warehouse.pool.query(
-      `select credits_settled::float8 as settled, (select count(*)::int from person_phones where run_id = $2 and number like '+1416%') as phones
+      `select credits_settled::float8 as settled,
+         (select count(*)::int from person_phones where run_id = $2 and number like '+1416%') as phones
        from attempts where attempt_id = $1`,
       [call.attemptId, call.runId],
     );
@@ -253,7 +255,7 @@ describe('what is still needed', () => {
     ]);
   });
 
-  it('is also what had no effect, where that has a retention of its own: its hash, status and credits stay', async () => {
+  it('includes quarantined deliveries with a retention of their own: hash, status and credits stay', async () => {
     await prune(warehouse, { quarantine: 0 }, noSignal);
     const call = await endedRun();
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
@@ -305,7 +307,8 @@ describe('what is still needed', () => {
       planOnly: true,
     });
     await warehouse.pool.query(
-      `insert into run_rows (run_id, row_number, contact_id, raw, keys, email) values ($1, 1, 'c', '["x"]', '{k}', 'x')`,
+      `insert into run_rows (run_id, row_number, contact_id, raw, keys, email) values ($1, 1, 'c', ` +
+        `'["x"]', '{k}', 'x')`,
       [run.runId],
     );
     await warehouse.pool.query('update runs set rows_staged = 1 where run_id = $1', [run.runId]);

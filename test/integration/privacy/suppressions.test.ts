@@ -179,7 +179,8 @@ describe('the list', () => {
     const email = address();
     await put(`email:${email}`, 'domain:acme.example');
     const { rows } = await warehouse.pool.query(
-      `select (select string_agg(e::text, ' ') from suppression_entries e) || (select string_agg(k::text, ' ') from suppressed_keys k) as all`,
+      `select (select string_agg(e::text, ' ') from suppression_entries e) || (select string_agg(k::text, ` +
+        `' ') from suppressed_keys k) as all`,
     );
     const stored = (rows[0] as { all: string }).all;
     expect(stored).not.toContain('ada');
@@ -221,14 +222,15 @@ describe('what the service says of a person on the list', () => {
     );
     expect(contacts.rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
     const { rows } = await warehouse.pool.query(
-      `select credits_answered::text as answered, (select count(*)::int from raw_answers r where r.attempt_id = a.attempt_id) as bodies
+      `select credits_answered::text as answered,
+         (select count(*)::int from raw_answers r where r.attempt_id = a.attempt_id) as bodies
        from attempts a where attempt_id = $1`,
       [call.attemptId],
     );
     expect(rows).toEqual([{ answered: '3.000000', bodies: 0 }]);
   });
 
-  it('is dropped where it comes later, its body with it; the others get theirs, and everything is paid for', async () => {
+  it('is dropped with its body if it comes later; the others get theirs, and everything is paid for', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);
     await storeFor(warehouse, call, phonesBody(call.ids, 24));

@@ -29,9 +29,11 @@ async function insertCall(runId: string, call: Call): Promise<void> {
   const { id, second, status = 'settled', reserved = '2', settled = '2', answered = '2' } = call;
   const { found = [], answeredAfter = 1 } = call;
   await warehouse.pool.query(
-    `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, credits_answered,
+    `insert into attempts (
+       attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, credits_answered,
        found_ids, budget_ids, admitted_at, answered_at)
-     values ($1, $2, 1, $3, 2, $4, $5, $6, $7, array['run:' || $2], timestamptz '2026-11-21 09:00:00Z' + $8 * interval '1 second',
+     values ($1, $2, 1, $3, 2, $4, $5, $6, $7, array['run:' || $2],
+       timestamptz '2026-11-21 09:00:00Z' + $8 * interval '1 second',
        timestamptz '2026-11-21 09:00:00Z' + ($8 + $9::int) * interval '1 second')`,
     [id, runId, status, reserved, settled, answered, found, second, answeredAfter],
   );
@@ -41,7 +43,8 @@ async function insertCall(runId: string, call: Call): Promise<void> {
 async function insertPeople(runId: string, attemptId: string, people: readonly [number, string | null][]) {
   for (const [index, [row, person]] of people.entries())
     await warehouse.pool.query(
-      `insert into attempt_people (attempt_id, detail_index, run_id, row_number, outcome, person_id) values ($1, $2, $3, $4, $5, $6)`,
+      'insert into attempt_people (attempt_id, detail_index, run_id, row_number, outcome, person_id) ' +
+        'values ($1, $2, $3, $4, $5, $6)',
       [attemptId, index, runId, row, person === null ? 'identity_mismatch' : 'enriched', person],
     );
 }
@@ -52,8 +55,10 @@ async function insertDelivery(
   delivery: { subject: string; credits: string; status?: string; second: number },
 ): Promise<void> {
   await warehouse.pool.query(
-    `insert into webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, status, subject, credits, received_at)
-     values (gen_random_uuid()::text, $1, $2, '', '', $3, $4, $5, timestamptz '2026-11-21 09:00:00Z' + $6 * interval '1 second')`,
+    `insert into webhook_deliveries (
+       delivery_id, attempt_id, run_id, body, body_sha256, status, subject, credits, received_at)
+     values (gen_random_uuid()::text, $1, $2, '', '', $3, $4, $5,
+       timestamptz '2026-11-21 09:00:00Z' + $6 * interval '1 second')`,
     [attemptId, runId, delivery.status ?? 'applied', delivery.subject, delivery.credits, delivery.second],
   );
 }
@@ -82,13 +87,15 @@ beforeAll(async () => {
   ]);
   const { runId } = run;
   await warehouse.pool.query(
-    `update runs set status = 'finished', header = '{Email,Job Title,Mobile,phone_jsonb}', mapping = '{"Email": "email"}', plan_hash = 'cafe',
+    `update runs set status = 'finished', header = '{Email,Job Title,Mobile,phone_jsonb}',
+       mapping = '{"Email": "email"}', plan_hash = 'cafe',
        options = options || '{"service": "https://user:secret@service.example/api/v1?key=secret", "reveal": ["phone"]}',
        created_at = '2026-11-21 09:00:00Z', finished_at = '2026-11-21 09:30:00Z' where run_id = $1`,
     [runId],
   );
   await warehouse.pool.query(
-    `update run_rows set raw = case row_number when 1 then $2 when 2 then $3 else '["", " ", "", "[]"]' end where run_id = $1`,
+    `update run_rows set raw = case row_number when 1 then $2 when 2 then $3 else '["", " ", "", "[]"]' ` +
+      'end where run_id = $1',
     [
       runId,
       '["one@orbit.example", "Pilot\\u0000", "", ""]',
@@ -115,7 +122,8 @@ beforeAll(async () => {
     [4, null],
   ]);
   await warehouse.pool.query(
-    `insert into quarantined_people (attempt_id, match_index, reason) values ('a-2', 1, 'it fits no person who was asked for')`,
+    `insert into quarantined_people (attempt_id, match_index, reason) values ('a-2', 1, 'it fits no ` +
+      `person who was asked for')`,
   );
   // Accepted as billed by the operator: no answer ever came.
   await insertCall(runId, { id: 'a-3', second: 2, settled: '2', answered: null, answeredAfter: null });

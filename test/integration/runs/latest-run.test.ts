@@ -34,7 +34,7 @@ async function begin(file: string, status: RunStatus, by: 'hand' | 'schedule' | 
 }
 
 describe('the run that is meant by "latest"', () => {
-  it('is one that waits where it is resumed, one that continues where it is paused, and otherwise the newest', async () => {
+  it('is a waiting one to resume, a continuing one to pause, and otherwise the newest', async () => {
     const paused = await begin('a.csv', 'paused', 'hand');
     const running = await begin('b.csv', 'running', 'hand');
     const unapproved = await begin('c.csv', 'awaiting_approval', 'hand');

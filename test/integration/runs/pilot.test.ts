@@ -81,7 +81,11 @@ describe('a pilot', () => {
     expect(plan).toMatchObject({ people: 60, pages: 2, calls: 7, pilot: { people: 12, pages: 1 } });
     const { rows } = await warehouse.pool.query(
       `select split_part(email, '@', 2) as domain, count(*)::int as people
-       from run_people join run_rows using (run_id, row_number) where run_id = $1 and position < 1000 group by 1 order by 1`,
+       from run_people
+       join run_rows using (run_id, row_number)
+       where run_id = $1 and position < 1000
+       group by 1
+       order by 1`,
       [runId],
     );
     expect(rows).toEqual([
@@ -132,7 +136,8 @@ describe('the guard of the match rate', () => {
     for (let call = 1; call <= 12; call += 1) {
       const attempt = `${runId}-${call}`;
       await warehouse.pool.query(
-        `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids, answered_at)
+        `insert into attempts (
+           attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids, answered_at)
          values ($1, $2, 9, 'settled', 10, 10, 0, '{}', clock_timestamp())`,
         [attempt, runId],
       );
@@ -174,7 +179,8 @@ describe('people of an unknown call', () => {
     await ask();
     expect(await reopenUnknown(warehouse, runId, [1, 2, 3])).toEqual([]);
     const { rows } = await warehouse.pool.query(
-      `select status, count(*)::int as calls, sum(credits_reserved)::int as held from attempts where run_id = $1 group by 1`,
+      'select status, count(*)::int as calls, sum(credits_reserved)::int as held from attempts where ' +
+        'run_id = $1 group by 1',
       [runId],
     );
     expect(rows).toEqual([{ status: 'unknown', calls: 2, held: 4 }]);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => warehouse.drop());
 
-it('a run that is bound to another plan is refused, also by the next try of an activity whose worker died', async () => {
+it('a run that is bound to another plan is refused, also in a retry after its worker died', async () => {
   const { runId } = await stagedRun(warehouse, [{ keys: ['email:ada@orbit.example'] }]);
   await warehouse.pool.query(`update runs set expected_plan_hash = '0123456789abcdef' where run_id = $1`, [
     runId,

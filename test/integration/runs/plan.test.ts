@@ -43,7 +43,7 @@ async function waitsForALock({ pool }: Warehouse): Promise<void> {
 }
 
 describe('duplicates', () => {
-  it('are rows with the same record id, whoever they say that it is: one contact is one row of the warehouse', async () => {
+  it('are rows with one record id and any identity: one contact is one row of the warehouse', async () => {
     const rows = [
       { keys: ['email:r1'], contactId: 'same' },
       { keys: ['email:r2'], contactId: 'same' },
@@ -192,7 +192,7 @@ describe('the hash of a plan', () => {
 });
 
 describe('opening a page', () => {
-  it('finds fresh whom another run has claimed, asked for and recorded while the page waited for the claim', async () => {
+  it('finds people fresh whom another run has recorded while the page waited for the claim', async () => {
     const run = await stagedRun(warehouse, [{ keys: ['email:race'] }]);
     await planRows(warehouse, run.runId, asked);
     const recording = await warehouse.pool.connect();

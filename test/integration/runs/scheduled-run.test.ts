@@ -234,7 +234,8 @@ describe('every new file', () => {
     write('wrong.csv');
     const [poor, wrong] = await begin(choice);
     await warehouse.pool.query(
-      `insert into enrichment.run_rows (run_id, row_number, contact_id, raw, keys, outcome) values ($1, 1, 'c1', '[]', '{}', 'over_budget')`,
+      'insert into enrichment.run_rows (run_id, row_number, contact_id, raw, keys, outcome) values ($1, 1, ' +
+        `'c1', '[]', '{}', 'over_budget')`,
       [poor!.runId],
     );
     await finish([poor!]);

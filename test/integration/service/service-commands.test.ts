@@ -153,8 +153,10 @@ describe('enrich usage', () => {
   it('prints windows and credits as a table', async () => {
     const server = await startScriptedServer((socket, request) => {
       const body = request.includes('api_usage_stats')
-        ? '{"[\\"api/v1/people\\", \\"bulk_match\\"]":{"hour":{"limit":600,"consumed":17,"left_over":583},"day":{"limit":null}}}'
-        : '{"credit_usage_stats":{"email":{"limit":100.5,"consumed":0.25,"left_over":100.25}},"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}';
+        ? '{"[\\"api/v1/people\\", ' +
+          '\\"bulk_match\\"]":{"hour":{"limit":600,"consumed":17,"left_over":583},"day":{"limit":null}}}'
+        : '{"credit_usage_stats":{"email":{"limit":100.5,"consumed":0.25,"left_over":100.25}},' +
+          '"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}';
       socket.write(httpAnswer(200, body));
     });
     await usageCommand().parseAsync(['--base-url', server.baseUrl], { from: 'user' });

@@ -113,7 +113,10 @@ describe.each([
   });
 
   it('renews an access token that has expired, and makes the call again', async () => {
-    const script = `fetch('${sandbox.controlUrl}/token', { method: 'POST' }).then(async (answer) => console.log(await answer.text()))`;
+    const script =
+      `fetch('${sandbox.controlUrl}/token', { method: 'POST' }).then(async (answer) => ` +
+      'console.log(await ' +
+      'answer.text()))';
     const credential = { kind: 'access-token', command: `'${process.execPath}' -e "${script}"` } as const;
     // A call may begin by starting that program, and a busy machine takes seconds for it.
     const other = clientWith(credential, 60);

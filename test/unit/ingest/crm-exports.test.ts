@@ -46,7 +46,8 @@ const cases: readonly Case[] = [
     export: 'HubSpot, English',
     source: 'hubspot',
     lines: [
-      'Record ID,First Name,Last Name,Email,Phone Number,Contact owner,Associated Company,Unsubscribed from all email,Fax opt-out',
+      'Record ID,First Name,Last Name,Email,Phone Number,Contact owner,Associated Company,Unsubscribed from ' +
+        'all email,Fax opt-out',
       '401,Mira,Solberg,mira@nordlys.example,,Ola Dahl,Nordlys,,true',
       '402,Jon,Berg,jon@nordlys.example,,Ola Dahl,Nordlys,true,',
       '403,,,,+47 555 01 03,Ola Dahl,,,',
@@ -101,7 +102,8 @@ const cases: readonly Case[] = [
     export: 'Pipedrive, English',
     source: 'pipedrive',
     lines: [
-      'Person - ID,Person - Name,Person - Organization,Person - Email - Work,Person - Phone - Work,Person - Marketing status',
+      'Person - ID,Person - Name,Person - Organization,Person - Email - Work,Person - Phone - Work,Person - ' +
+        'Marketing status',
       '7,Ines Costa,Maré,ines@mare.example,,subscribed',
       '8,Rui Alves,Maré,rui@mare.example,,unsubscribed',
       '9,Ana,,,,',
@@ -115,7 +117,8 @@ const cases: readonly Case[] = [
     export: 'Zoho',
     source: 'zoho',
     lines: [
-      'Record Id,Contact Owner.id,Contact Owner,First Name,Last Name,Account Name.id,Account Name,Email,Email Opt Out,Unsubscribed Time',
+      'Record Id,Contact Owner.id,Contact Owner,First Name,Last Name,Account Name.id,Account ' +
+        'Name,Email,Email Opt Out,Unsubscribed Time',
       'zcrm_88001,zcrm_1,Ola Dahl,Siri,Holm,zcrm_5,Fjell AS,siri@fjell.example,false,',
       'zcrm_88002,zcrm_1,Ola Dahl,Per,Lund,zcrm_5,Fjell AS,per@fjell.example,true,2026-03-01 10:00:00',
     ],
@@ -128,7 +131,8 @@ const cases: readonly Case[] = [
     export: 'Dynamics 365, German',
     source: 'dynamics365',
     lines: [
-      '(Nicht ändern) Kontakt;(Nicht ändern) Zeilenprüfsumme;(Nicht ändern) Geändert am;Vorname;Nachname;Firmenname;E-Mail;Keine E-Mails zulassen;Keine Telefonanrufe zulassen',
+      '(Nicht ändern) Kontakt;(Nicht ändern) Zeilenprüfsumme;(Nicht ändern) Geändert ' +
+        'am;Vorname;Nachname;Firmenname;E-Mail;Keine E-Mails zulassen;Keine Telefonanrufe zulassen',
       '6f9619ff-8b86-4011-b42d-00c04fc964ff;x==;22.11.2026;Uwe;Krause;Elbe AG;uwe@elbe.example;Zulassen;Nicht zulassen',
       '6f9619ff-8b86-4011-b42d-00c04fc964f0;x==;22.11.2026;Ida;Vogt;Elbe AG;ida@elbe.example;Nicht zulassen;Zulassen',
     ],

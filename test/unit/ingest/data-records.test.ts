@@ -139,7 +139,7 @@ describe('a damaged record of several lines', () => {
     expect(faults).toHaveLength(2);
   });
 
-  it('gives no row of the text in its cell, as many delimiters as that has, where a quote of it is missing', async () => {
+  it('gives no row of the text in its cell, whatever its delimiters, if a quote is missing', async () => {
     for (const cell of ['"a, b, c\nd, e, f', 'a, b, c\nd, e, f"']) {
       const { read } = await recordsOf([
         '"notes","id","email"',

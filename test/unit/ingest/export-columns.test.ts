@@ -291,7 +291,7 @@ describe('headers of other languages and tools are understood', () => {
     });
   });
 
-  it('such as the further addresses of Outlook, the profile field of a custom CRM, and deleted rows of Fivetran', () => {
+  it('such as further addresses of Outlook, a profile field of a custom CRM, and deleted rows of Fivetran', () => {
     expect(taken(['E-mail Address', 'E-mail 2 Address', 'linked_in_url_c', '_fivetran_deleted'])).toEqual({
       email: ['E-mail Address', 'E-mail 2 Address'],
       profile_url: ['linked_in_url_c'],

@@ -136,7 +136,9 @@ describe('the header', () => {
 
   it('is found below the notes of an export of connections', async () => {
     const columns = 'First Name,Last Name,URL,Email Address,Company,Position,Connected On';
-    const text = `Notes:\n"When exporting, some addresses, are missing."\n\n${columns}\nAda,Novak,,,Orbit,CTO,1 May 2026\n`;
+    const text =
+      `Notes:\n"When exporting, some addresses, are missing."\n\n${columns}\nAda,Novak,,,Orbit,CTO,1 ` +
+      `May 2026\n`;
     expect((await inspectExport(file(text))).source).toBe('linkedin_connections');
   });
 

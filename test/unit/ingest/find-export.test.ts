@@ -42,7 +42,7 @@ describe('the export of a schedule', () => {
     expect(await find({ kind: 'newest', from: 'crm-2*.csv', by: 'name' })).toEqual(['crm-2026-11-20.csv']);
   });
 
-  it('is every whole file that fits, oldest first: no folder, nothing hidden, nothing that is being written', async () =>
+  it('is every complete file that fits, oldest first: no folder, no hidden file, no growing file', async () =>
     expect(await find({ kind: 'every-new', from: 'crm*' })).toEqual([
       'crm-2026-11-20.csv',
       'crm-2026-11-19.csv',

@@ -124,7 +124,7 @@ describe('the call queue', () => {
     expect(begun).toEqual(['first']);
   });
 
-  it('hands back whoever waits or comes where its worker is stopped, and leaves the job that has begun alone', async () => {
+  it('hands back waiting and new jobs when its worker is stopped, and finishes the job that has begun', async () => {
     const begun: string[] = [];
     const calls = open({ concurrency: 1 });
     const first = job('first', begun);

@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 const source = fileURLToPath(new URL('../../../src', import.meta.url));
 
 /**
- * Folders that write each table, its owner first. A table should have one; `privacy` also erases and prunes. The further
- * folders are those that are left: take them away, and add none.
+ * Folders that write each table, its owner first. A table should have one; `privacy` also erases and prunes. The
+ * further folders are those that are left: take them away, and add none.
  */
 const writers: Readonly<Record<string, readonly string[]>> = {
   analyst_roles: ['db'],

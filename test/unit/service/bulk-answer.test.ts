@@ -16,7 +16,8 @@ const person = { id: 'p1', name: 'Mira Lindqvist', email: 'mira@lindqvist.exampl
 describe('readBulkAnswer', () => {
   it('takes ids and credits from the text, beyond what a float can hold', () => {
     const answer = read(
-      '{"matches":[],"request_id":-7049823749872398471,"credits_consumed":10000000000000.000001,"unique_enriched_records":2,"missing_records":1}',
+      '{"matches":[],"request_id":-7049823749872398471,"credits_consumed":10000000000000.000001,' +
+        '"unique_enriched_records":2,"missing_records":1}',
     );
     expect([answer.requestId, answer.creditsConsumed]).toEqual([
       '-7049823749872398471',
@@ -78,7 +79,7 @@ describe('readBulkAnswer', () => {
     expect(read({ status: 'success', ...body })).toMatchObject({ matches: [], creditsConsumed: 0n });
   });
 
-  it('takes the status failed without anybody’s data for a refusal, and not for ten people whom no person knows', () => {
+  it('reads the status failed without people as a refusal, and not as ten people not found', () => {
     expect(() =>
       read({ status: 'failed', error_message: 'later', matches: [], credits_consumed: 0 }),
     ).toThrow(expect.objectContaining({ type: 'refused' }));

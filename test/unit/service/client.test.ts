@@ -149,7 +149,8 @@ describe('match', () => {
 
   it('reads the person and the exact request id', async () => {
     const { transport } = carrying(
-      '{"person":{"id":"p1","contact":{"email":"m@l.example"}},"request_id":-9223372036854775807,"waterfall":{"status":"accepted"}}',
+      '{"person":{"id":"p1","contact":{"email":"m@l.example"}},"request_id":-9223372036854775807,' +
+        '"waterfall":{"status":"accepted"}}',
     );
     expect(await clientOf(transport).match({ person: mira })).toMatchObject({
       person: { id: 'p1', contact: { email: 'm@l.example' } },
@@ -320,7 +321,8 @@ describe('usage', () => {
 
   it('reads credits as exact decimals', async () => {
     const { transport } = carrying(
-      '{"credit_usage_stats":{"email":{"limit":10000000000000.1,"consumed":0.3,"left_over":null}},"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}',
+      '{"credit_usage_stats":{"email":{"limit":10000000000000.1,"consumed":0.3,"left_over":null}},' +
+        '"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}',
     );
     expect(await clientOf(transport).creditUsage()).toEqual({
       kinds: [{ name: 'email', limit: 10_000_000_000_000_100_000n, consumed: 300_000n, left: undefined }],

@@ -92,8 +92,9 @@ describe('the body of a waterfall', () => {
   const body = (
     requestId: string,
   ) => `{"status":"success","request_id":${requestId},"target_fields":["emails",7],
-    "records_enriched":1,"credits_consumed":2.75,"people":[{"id":"w1","emails":[{"email":"m@l.example","email_status_cd":
-    "verified"},{"no":"email"}],"waterfall":{"emails":[{"vendors":[{"id":"v","name":"V","status":"success"}]}]}}]}`;
+    "records_enriched":1,"credits_consumed":2.75,"people":[{"id":"w1",
+    "emails":[{"email":"m@l.example","email_status_cd":"verified"},{"no":"email"}],
+    "waterfall":{"emails":[{"vendors":[{"id":"v","name":"V","status":"success"}]}]}}]}`;
 
   it.each([
     ['a number', '-9223372036854775807'],

@@ -10,7 +10,8 @@ const documented: Record<string, { schema: z.ZodType; fields: Record<string, str
   Person: {
     schema: personSchema,
     fields: {
-      string: `id first_name last_name name proflink_url title headline email email_status photo_url microblog_url codehost_url
+      string: `id first_name last_name name proflink_url title headline email email_status photo_url microblog_url
+        codehost_url
         socialnet_url organization_id state city country contact_id account_id seniority`,
       number: 'extrapolated_email_confidence',
       boolean: 'revealed_for_current_team is_likely_to_engage show_intent',
@@ -23,17 +24,20 @@ const documented: Record<string, { schema: z.ZodType; fields: Record<string, str
   Contact: {
     schema: contactSchema,
     fields: {
-      string: `id person_id account_id organization_id creator_id contact_stage_id first_name last_name name title headline
+      string: `id person_id account_id organization_id creator_id contact_stage_id first_name last_name name title
+        headline
         organization_name email email_status email_true_status present_raw_address sanitized_phone proflink_url source
         original_source source_display_name existence_level time_zone created_at updated_at`,
       number: 'extrapolated_email_confidence',
-      boolean: `has_pending_email_arcgate_request has_email_arcgate_request email_from_customer updated_email_true_status
+      boolean: `has_pending_email_arcgate_request has_email_arcgate_request email_from_customer
+        updated_email_true_status
         free_domain is_likely_to_engage`,
       object: 'typed_custom_fields',
       objects: `contact_roles emailer_campaign_ids label_ids contact_rule_config_statuses contact_emails phone_numbers`,
       unseen: `owner_id email_needs_tickling photo_url proflink_uid crmx_id crmx_lead_id crmx_contact_id crmx_account_id
         crm_owner_id direct_dial_status direct_dial_enrichment_failed_at email_source last_activity_date crmy_vid
-        crmy_company_id crm_id merged_crm_ids queued_for_crm_push suggested_from_rule_engine_config_id email_unsubscribed
+        crmy_company_id crm_id merged_crm_ids queued_for_crm_push suggested_from_rule_engine_config_id
+        email_unsubscribed
         custom_field_errors crm_record_url email_status_unavailable_reason account_phone_note`,
     },
   },
@@ -71,7 +75,8 @@ const documented: Record<string, { schema: z.ZodType; fields: Record<string, str
 };
 
 /** Fields inside of the lists of a person and a contact. */
-const employment = `_id id key current start_date end_date title organization_name organization_id created_at updated_at degree
+const employment = `_id id key current start_date end_date title organization_name organization_id created_at
+  updated_at degree
   description emails grade_level kind major raw_address`;
 const contactEmail = `email email_md5 email_sha256 email_status position free_domain email_source email_from_customer
   extrapolated_email_confidence`;

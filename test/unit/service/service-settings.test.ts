@@ -19,7 +19,7 @@ describe('the credential of the service', () => {
   );
   it.each(pairs)('is not set by %s and %s together: both are named, their values are not', (one, other) => {
     const read = () => readConfig({ [one]: 'canary', [other]: 'canary' });
-    expect(read).toThrow(new RegExp(`${other} is set beside ${one}\\b`));
+    expect(read).toThrow(new RegExp(`${other} is set together with ${one}\\b`));
     expect(read).not.toThrow('canary');
   });
 });

@@ -39,7 +39,7 @@ describe('an encrypted payload', () => {
     expect(one!.data).not.toEqual(other!.data);
   });
 
-  it('is read after a new key was put before the one that encrypted it, and new ones with the new key alone', async () => {
+  it('is read after a new key was put before its own, and new payloads with the new key alone', async () => {
     const before = await new EncryptingCodec([oldKey]).encode([payload]);
     const both = new EncryptingCodec([newKey, oldKey]);
     expect(await readWith(both, before)).toEqual(value);
@@ -125,6 +125,6 @@ describe('keys', () => {
   it('are set or in a file, and not both', () => {
     expect(() =>
       readConfig({ TEMPORAL_CODEC_KEYS: entry('a'), TEMPORAL_CODEC_KEYS_FILE: '/run/keys' }),
-    ).toThrow('TEMPORAL_CODEC_KEYS_FILE is set beside TEMPORAL_CODEC_KEYS');
+    ).toThrow('TEMPORAL_CODEC_KEYS_FILE is set together with TEMPORAL_CODEC_KEYS');
   });
 });

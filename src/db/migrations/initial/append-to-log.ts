@@ -1,8 +1,9 @@
 /**
- * Appends to the log in one statement: locks whoever it is about, appends, and projects them. A row that bears the contact id of
- * an earlier row is appended before it, so that the earlier row's decision is the newer one.
+ * Appends to the log in one statement: locks whoever it is about, appends, and projects them. A row that bears the
+ * contact id of an earlier row is appended before it, so that the earlier row's decision is the newer one.
  */
-export const appendToLog = `create function enrichment.append_to_log(of_service text, of_observations jsonb, of_matches jsonb)
+export const appendToLog = `
+create function enrichment.append_to_log(of_service text, of_observations jsonb, of_matches jsonb)
   returns void language plpgsql as $$
   declare
     of_people text[] := array(

@@ -214,7 +214,9 @@ export const projectionFunctions = [
         from offered o
         left join answered a on a.person_key = o.person_key
         where o.observation_id = a.observation_id
-          or (o.late and (o.address ->> 'rank')::integer < ${worstEmailRank} and (a.asked_at is null or o.asked_at >= a.asked_at))
+          or (o.late
+            and (o.address ->> 'rank')::integer < ${worstEmailRank}
+            and (a.asked_at is null or o.asked_at >= a.asked_at))
         order by o.person_key, (o.address ->> 'rank')::integer, o.late, o.asked_at, o.observation_id, o.place
       ), addresses as (
         select person_key, jsonb_agg(address order by address ->> 'kind', address ->> 'position', email) as emails
