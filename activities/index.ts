@@ -22,6 +22,7 @@ import type { Logger } from '../src/telemetry/log.ts';
 import { killPoint } from '../src/telemetry/kill-point.ts';
 import { prune } from '../src/privacy/prune.ts';
 import { askedBy, openPage } from '../src/runs/pages.ts';
+import { readRunFacts } from '../src/runs/run-facts.ts';
 import { getRun, setRunPriority, setRunStatus } from '../src/runs/runs.ts';
 import { mappingFailures } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -58,7 +59,9 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
           { runId, status, ...(pauseReason && { type: pauseReason.type }) },
           'a run changed its status',
         );
+        return readRunFacts(warehouse, runId);
       }),
+    readRunFacts: ({ runId }) => beating(log, () => readRunFacts(warehouse, runId)),
     openPage: ({ runId, page }) =>
       beating(log, async () => {
         const run = await getRun(warehouse, runId);

@@ -46,11 +46,16 @@ export const sweepScheduleId = 'enrichment-late-results';
 /** The schedule that removes what was kept long enough. */
 export const pruneScheduleId = 'enrichment-retention';
 
-/** Typed search attributes that runs carry; the dev server registers them at its start. */
+/**
+ * Typed search attributes that runs carry; the dev server registers them at its start. `EnrichmentWaitsFor` is the type of a
+ * pause reason (`budget.empty`), `approval` or `late results`; a run that waits for none of them has no value.
+ */
 export const searchAttributes = {
   EnrichmentStatus: 'Keyword',
+  EnrichmentWaitsFor: 'Keyword',
   EnrichmentSource: 'Keyword',
   EnrichmentFile: 'Keyword',
+  EnrichmentSchedule: 'Keyword',
   EnrichmentAsOf: 'Datetime',
   EnrichmentRows: 'Int',
   EnrichmentCreditsSettled: 'Double',
@@ -108,7 +113,7 @@ export interface CarriedState {
   /** What the service says of the credential; null: not asked. */
   readonly service: string | null;
   readonly page: number;
-  readonly tally: BatchTally;
+  readonly figures: RunFigures | null;
   readonly isPilotPassed: boolean;
   readonly pauseReason: PauseReason | null;
   /** Why the run is being cancelled; null: it is not. */
@@ -307,30 +312,22 @@ export interface OpenPage {
   readonly people: number;
 }
 
-/** What became of one batch. All figures are of this execution only. */
-export interface BatchTally {
-  readonly calls: number;
-  readonly enriched: number;
-  readonly notFound: number;
-  readonly other: number;
-  readonly creditsSettled: string;
-}
-
+/** What became of one batch; `calls` are those of this execution. */
 export type BatchResult =
-  | { readonly kind: 'done'; readonly tally: BatchTally }
+  | { readonly kind: 'done'; readonly calls: number }
   /** The rate windows are full or the service asked for a pause: come again then. */
   | {
       readonly kind: 'wait';
-      readonly tally: BatchTally;
+      readonly calls: number;
       readonly milliseconds: number;
       readonly reason: string;
     }
   /** No credits are left for even one person; what is left of the run is over budget. */
-  | { readonly kind: 'over_budget'; readonly tally: BatchTally; readonly budget: string }
+  | { readonly kind: 'over_budget'; readonly calls: number; readonly budget: string }
   /**
    * Nothing may be sent now: the run was paused or cancelled, or the service refuses the key or has no credits left.
    */
-  | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly pauseReason: PauseReason };
+  | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: PauseReason };
 
 /** The state of results that come after their answers, in requests and deliveries. */
 export interface LateResultsStatus {
@@ -358,13 +355,12 @@ export interface LateResultsStatus {
 }
 
 export type PageResult =
-  | { readonly kind: 'done'; readonly tally: BatchTally }
+  | { readonly kind: 'done'; readonly calls: number }
   /** Its run told it to end, or its history is long: people of it are still open. */
-  | { readonly kind: 'unfinished'; readonly tally: BatchTally }
-  | { readonly kind: 'over_budget'; readonly tally: BatchTally; readonly budget: string }
-  | { readonly kind: 'stopped'; readonly tally: BatchTally; readonly pauseReason: PauseReason };
+  | { readonly kind: 'unfinished'; readonly calls: number }
+  | { readonly kind: 'over_budget'; readonly calls: number; readonly budget: string }
+  | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: PauseReason };
 
-/** The object that `--json` prints last and `enrich status --json` prints: part of the public surface. */
 /** That a run was taken back: what it wrote to contacts is gone, what it paid is not. */
 export interface Undone {
   readonly at: string;
@@ -372,6 +368,7 @@ export interface Undone {
   readonly reason: string | null;
 }
 
+/** The object that `--json` prints last and `enrich status --json` prints: part of the public surface. */
 export interface RunFacts {
   readonly run_id: string;
   readonly workflow_id: string;
@@ -388,6 +385,8 @@ export interface RunFacts {
   /** Contacts that got the data of a known person without a call. */
   readonly filled: number;
   readonly calls: number;
+  /** The run's own budget; null: none. */
+  readonly max_credits: string | null;
   readonly credits: { readonly settled: string; readonly reserved: string; readonly unknown: string };
   /** What the plan expected, with its range; null: not planned. */
   readonly expected_credits: {
@@ -403,6 +402,12 @@ export interface RunFacts {
     readonly orphaned: number;
   };
   readonly undone: Undone | null;
+}
+
+/** Figures of a run, and when its workflow read them, as ISO 8601. */
+export interface RunFigures {
+  readonly facts: RunFacts;
+  readonly readAt: string;
 }
 
 /** What was kept long enough and is removed. */
@@ -428,9 +433,12 @@ export interface ControlActivities {
   planRun(request: RunRequest): Promise<PlanOutcome>;
   /** Asks whether the service takes the credential, whom it acts as, and what is left of its limits. */
   checkService(request: RunRequest): Promise<ServiceCheck>;
+  /** Writes the status, and tells the figures of the run from then on. */
   setRunStatus(
     request: RunRequest & { readonly status: RunStatus; readonly pauseReason?: PauseReason },
-  ): Promise<void>;
+  ): Promise<RunFacts>;
+  /** The figures of a run as `enrich status --json` prints them. */
+  readRunFacts(request: RunRequest): Promise<RunFacts>;
   openPage(request: PageRequest): Promise<OpenPage>;
   /** One sync: applies what lies in the run's inbox, polls what is due, and tells the status of its late results. */
   syncLateResults(request: RunRequest): Promise<LateResultsStatus>;

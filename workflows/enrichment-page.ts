@@ -14,8 +14,8 @@ import {
   type PageInput,
   type PageResult,
 } from '../src/contract.ts';
+import { markdownTable } from '../src/domain/runs/run-start.ts';
 import { endPageSignal, pagePrioritySignal, wakeSignal } from './messages.ts';
-import { add, nothing } from './tally.ts';
 
 const { openPage } = proxyActivities<ControlActivities>({
   taskQueue: controlTaskQueue,
@@ -68,24 +68,20 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   ]);
   const waiting = [...opened.batches];
   const total = waiting.length;
-  let tally = nothing;
+  let calls = 0;
+  let done = 0;
   let ended: PageResult | undefined;
   let wait: Promise<void> | undefined;
   let reason = '';
 
   const show = (): void =>
     setCurrentDetails(
-      [
-        `| page ${page} | |`,
-        '|---|---|',
-        `| people | ${opened.people} |`,
-        `| batches done | ${total - waiting.length} of ${total} |`,
-        `| calls | ${tally.calls} |`,
-        `| enriched | ${tally.enriched} |`,
-        `| not found | ${tally.notFound} |`,
-        `| credits settled | ${tally.creditsSettled} |`,
-        ...(reason === '' ? [] : [`| waiting | ${reason} |`]),
-      ].join('\n'),
+      markdownTable([
+        ['run', `\`${runId}\`: its page has the figures`],
+        ['people left when it was opened', opened.people],
+        ['batches done since', `${done} of ${total}`],
+        ...(reason === '' ? [] : [['**waits for**', reason]]),
+      ]),
     );
 
   const untilWoken = async (wakesBefore: number, milliseconds: number, why: string): Promise<void> => {
@@ -112,13 +108,14 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
         },
         [{ runId, page, batch }],
       );
-      tally = add(tally, result.tally);
+      calls += result.calls;
+      if (result.kind === 'done') done += 1;
       if (result.kind === 'wait') {
         waiting.unshift(batch);
         // One timer for all batches: the first that meets the full window sets it.
         if (wakes === wakesBefore) wait ??= untilWoken(wakesBefore, result.milliseconds, result.reason);
       } else if (result.kind !== 'done') {
-        ended ??= { ...result, tally };
+        ended ??= { ...result, calls };
       }
       show();
     }
@@ -127,5 +124,5 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   show();
   const concurrency = Math.min(input.batchConcurrency, total);
   await Promise.all(Array.from({ length: concurrency }, enrichBatches));
-  return { ...(ended ?? { kind: isUnfinished ? 'unfinished' : 'done' }), tally };
+  return { ...(ended ?? { kind: isUnfinished ? 'unfinished' : 'done' }), calls };
 }

@@ -14,6 +14,7 @@ import {
   type RunFacts,
   type RunInput,
 } from '../src/contract.ts';
+import { longestSummary } from '../src/domain/runs/run-start.ts';
 import { counted, countedPeople } from '../src/domain/text/counted.ts';
 import { resolveBudgetExhaustion } from './budget-pause.ts';
 import { long, quick } from './control-activities.ts';
@@ -65,6 +66,7 @@ async function prepare(run: RunState): Promise<PlanSummary> {
   );
   if (ingested.kind === 'refused') return fail(run, ingested.pauseReason);
 
+  run.source = ingested.source;
   run.enter('planning');
   const planned = await long.planRun.executeWithOptions(
     {
@@ -137,7 +139,10 @@ async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<
   );
   run.isPilotPassed = true;
   // The tables say that it is paused before this is told so: it may have been resumed by now.
-  if (judged.kind === 'pause' && run.resumes === resumesBefore) await run.untilResumed(judged.pauseReason);
+  if (judged.kind === 'pause' && run.resumes === resumesBefore) {
+    await run.readFigures();
+    if (run.resumes === resumesBefore) await run.untilResumed(judged.pauseReason);
+  }
   return undefined;
 }
 
@@ -163,7 +168,7 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
   run.enter('enriching');
   const resumesBefore = run.resumes;
   const result = await openPage(run, page);
-  run.count(result.tally);
+  await run.readFigures();
   if (run.skipping.has(page)) return undefined;
   switch (result.kind) {
     case 'done':
@@ -172,7 +177,7 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
     case 'unfinished':
       return undefined;
     case 'over_budget':
-      return resolveBudgetExhaustion(run, result.tally.calls);
+      return resolveBudgetExhaustion(run, result.calls);
     case 'stopped':
       // A page that was stopped may end after the run was resumed: then it is opened again.
       if (!run.isCancelling && run.resumes === resumesBefore) run.pauseReason ??= result.pauseReason;
@@ -181,13 +186,14 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
 }
 
 function openPage(run: RunState, page: number): Promise<PageResult> {
-  const { runId, batchConcurrency, priority, plan } = run;
+  const { runId, file, batchConcurrency, priority, plan } = run;
   return run.whileOpen(() =>
     startChild(enrichmentPage, {
-      workflowId: `${runId}/page-${String(page).padStart(4, '0')}`,
+      workflowId: `${runId}/page-${page}`,
       args: [{ runId, page, batchConcurrency, priority }],
       priority: { priorityKey: taskPriorities[priority] },
-      staticSummary: `page ${page} of ${plan?.pages}`,
+      staticSummary: `page ${page} of ${plan?.pages} of ${file}`.slice(0, longestSummary),
+      staticDetails: `A part of the run \`${runId}\`: state, figures and updates are on the page of that workflow.`,
     }),
   );
 }
@@ -212,6 +218,7 @@ async function finish(run: RunState, { ending, budget }: RunEnding): Promise<Run
     { summary: `every row gets its outcome (${ending})` },
     [{ runId: run.runId, ending, ...(budget !== undefined && { budget }) }],
   );
+  run.showFigures(facts);
   run.enter(ending === 'cancelled' ? 'cancelled' : 'finished');
   await condition(allHandlersFinished);
   return facts;

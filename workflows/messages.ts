@@ -2,7 +2,7 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import {
   budgetChangedSignalName,
   deliveryReceivedSignalName,
-  type BatchTally,
+  type RunFigures,
   type LateResultsStatus,
   type PlanSummary,
   type RunPriority,
@@ -35,6 +35,7 @@ export const pagePrioritySignal = defineSignal<[priority: RunPriority]>('priorit
 export const deliveryReceivedSignal = defineSignal(deliveryReceivedSignalName);
 
 export interface RunProgress {
+  readonly runId: string;
   readonly phase:
     | 'ingesting'
     | 'planning'
@@ -52,7 +53,10 @@ export interface RunProgress {
   /** What the service says of the credential and of its limits; null where the command that began the run asked. */
   readonly service: string | null;
   readonly pauseReason: PauseReason | null;
-  readonly tally: BatchTally;
+  /** Why the run is being cancelled; null: it is not. */
+  readonly cancelling: string | null;
+  /** From the tables, as last read; null: not read yet. */
+  readonly figures: RunFigures | null;
   readonly priority: RunPriority;
   /** Null where everything comes with the answers. */
   readonly late: LateResultsStatus | null;

@@ -8,13 +8,13 @@ import {
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
 import type {
-  BatchTally,
   PageInput,
   PageResult,
   PauseReason,
   PlanSummary,
   RunEnding,
   RunFacts,
+  RunFigures,
   RunInput,
   RunPriority,
   RunStatus,
@@ -22,10 +22,11 @@ import type {
 import { long, quick } from './control-activities.ts';
 import { LateResults } from './late-results.ts';
 import { endPageSignal, pagePrioritySignal, wakeSignal, type RunProgress } from './messages.ts';
-import { progressTable } from './progress-table.ts';
-import { add, nothing } from './tally.ts';
+import { runDetails } from './run-details.ts';
 
 const statusAttribute = { name: 'EnrichmentStatus', type: 'KEYWORD' } as const;
+const waitsForAttribute = { name: 'EnrichmentWaitsFor', type: 'KEYWORD' } as const;
+const sourceAttribute = { name: 'EnrichmentSource', type: 'KEYWORD' } as const;
 const rowsAttribute = { name: 'EnrichmentRows', type: 'INT' } as const;
 const creditsAttribute = { name: 'EnrichmentCreditsSettled', type: 'DOUBLE' } as const;
 
@@ -39,9 +40,12 @@ export function isHistoryLong(): boolean {
 /** The state of a run, as its own workflow knows it: what its steps, and the updates that steer it, share. */
 export class RunState {
   readonly runId: string;
+  readonly file: string;
   readonly batchConcurrency: number;
   readonly late: LateResults | undefined;
   phase: RunProgress['phase'] = 'ingesting';
+  /** Whose contacts the file has; null: not read yet, or read by an execution before this one. */
+  source: string | null = null;
   plan: PlanSummary | null;
   /** What the service says of the credential; null: the command that began the run asked. */
   service: string | null;
@@ -51,7 +55,7 @@ export class RunState {
   cancelling: string | undefined;
   priority: RunPriority;
   page: number;
-  tally: BatchTally;
+  figures: RunFigures | null;
   isPilotPassed: boolean;
   /** Every call is made: how the run ends once its late results are there. */
   ending: RunEnding | null;
@@ -70,13 +74,14 @@ export class RunState {
     const { runId, carried } = input;
     this.#input = input;
     this.runId = runId;
+    this.file = input.file;
     this.batchConcurrency = input.batchConcurrency;
     this.approved = input.approved;
     this.priority = input.priority;
     this.plan = carried?.plan ?? null;
     this.service = carried?.service ?? null;
     this.page = carried?.page ?? 0;
-    this.tally = carried?.tally ?? nothing;
+    this.figures = carried?.figures ?? null;
     this.isPilotPassed = carried?.isPilotPassed ?? false;
     this.pauseReason = carried?.pauseReason ?? null;
     this.cancelling = carried?.cancelling ?? undefined;
@@ -94,9 +99,20 @@ export class RunState {
 
   /** What the query `progress` tells. */
   get progress(): RunProgress {
-    const { phase, page, plan, service, pauseReason, tally, priority } = this;
-    const late = this.late?.status ?? null;
-    return { phase, page, pages: plan?.pages ?? 0, plan, service, pauseReason, tally, priority, late };
+    const { runId, phase, page, plan, service, pauseReason, figures, priority } = this;
+    return {
+      runId,
+      phase,
+      page,
+      pages: plan?.pages ?? 0,
+      plan,
+      service,
+      pauseReason,
+      cancelling: this.cancelling ?? null,
+      figures,
+      priority,
+      late: this.late?.status ?? null,
+    };
   }
 
   get isCancelling(): boolean {
@@ -113,23 +129,53 @@ export class RunState {
   }
 
   show(): void {
-    setCurrentDetails(progressTable(this.progress));
+    setCurrentDetails(runDetails(this.progress));
   }
 
   enter(phase: RunProgress['phase']): void {
     this.phase = phase;
-    if (this.#input.searchable) {
-      upsertSearchAttributes([
-        { key: statusAttribute, value: phase },
-        ...(this.plan ? [{ key: rowsAttribute, value: this.plan.rows }] : []),
-        { key: creditsAttribute, value: Number(this.tally.creditsSettled) },
-      ]);
-    }
+    this.#upsertAttributes();
     this.show();
   }
 
-  count(tally: BatchTally): void {
-    this.tally = add(this.tally, tally);
+  /** Only where the state has changed: each upsert is an action that is billed. */
+  #upsertAttributes(): void {
+    const { phase, figures, source } = this;
+    const shown = workflowInfo().typedSearchAttributes;
+    const waitsFor = this.#waitsFor();
+    const isShown =
+      shown.get(statusAttribute) === phase && (shown.get(waitsForAttribute) ?? null) === waitsFor;
+    if (!this.#input.searchable || isShown) return;
+    upsertSearchAttributes([
+      { key: statusAttribute, value: phase },
+      { key: waitsForAttribute, value: waitsFor },
+      ...(source === null ? [] : [{ key: sourceAttribute, value: source }]),
+      ...(figures
+        ? [
+            { key: rowsAttribute, value: figures.facts.rows },
+            { key: creditsAttribute, value: Number(figures.facts.credits.settled) },
+          ]
+        : []),
+    ]);
+  }
+
+  #waitsFor(): string | null {
+    if (this.phase === 'awaiting approval') return 'approval';
+    if (this.phase === 'awaiting late results') return 'late results';
+    return this.phase === 'paused' ? (this.pauseReason?.type ?? null) : null;
+  }
+
+  /** Reads the figures from the tables: at the end of a page, and where the tables changed without `setStatus`. */
+  async readFigures(): Promise<void> {
+    const { runId } = this;
+    this.showFigures(
+      await quick.readRunFacts.executeWithOptions({ summary: 'read the figures of the run' }, [{ runId }]),
+    );
+  }
+
+  showFigures(facts: RunFacts): void {
+    this.figures = { facts, readAt: new Date().toISOString() };
+    this.show();
   }
 
   /**
@@ -139,10 +185,12 @@ export class RunState {
    */
   setStatus(status: RunStatus, why?: PauseReason): Promise<void> {
     const { runId } = this;
-    const change = (): Promise<void> =>
-      quick.setRunStatus.executeWithOptions({ summary: `run is ${status}` }, [
-        { runId, status, ...(why && { pauseReason: why }) },
-      ]);
+    const change = async (): Promise<void> =>
+      this.showFigures(
+        await quick.setRunStatus.executeWithOptions({ summary: `run is ${status}` }, [
+          { runId, status, ...(why && { pauseReason: why }) },
+        ]),
+      );
     this.#changes = this.#changes.then(change, change);
     return this.#changes;
   }
@@ -174,14 +222,14 @@ export class RunState {
     await this.late?.stop();
     await condition(allHandlersFinished);
     // From here on without an await: a signal or an update in between would be lost.
-    const { plan, service, page, tally, isPilotPassed, pauseReason, ending, priority } = this;
+    const { plan, service, page, figures, isPilotPassed, pauseReason, ending, priority } = this;
     if (!plan) throw new Error('a run continues as new only once it has its plan');
     const cancelling = this.cancelling ?? null;
     return continueAsNew<(input: RunInput) => Promise<RunFacts>>({
       ...this.#input,
       approved: true,
       priority,
-      carried: { plan, service, page, tally, isPilotPassed, pauseReason, cancelling, ending },
+      carried: { plan, service, page, figures, isPilotPassed, pauseReason, cancelling, ending },
     });
   }
 

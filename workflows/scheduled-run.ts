@@ -6,6 +6,7 @@ import {
   executeChild,
   isCancellation,
   proxyActivities,
+  setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
 import {
@@ -15,7 +16,14 @@ import {
   type RunInput,
   type ScheduledRunInput,
   type ScheduledRunResult,
+  type ScheduledRuns,
 } from '../src/contract.ts';
+import {
+  describeStart,
+  longestSummary,
+  markdownTable,
+  startAttributes,
+} from '../src/domain/runs/run-start.ts';
 import { counted, nounFor } from '../src/domain/text/counted.ts';
 import { enrichmentRun } from './enrichment-run.ts';
 
@@ -39,7 +47,7 @@ type EndedRun = ScheduledRunResult['runs'][number];
 export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledRunResult> {
   const asOf = scheduledTime();
   const { runs, refused, left } = await beginScheduledRuns
-    .executeWithOptions({ summary: `look for ${input.export.from}`.slice(0, 180) }, [
+    .executeWithOptions({ summary: `look for ${input.export.from}`.slice(0, longestSummary) }, [
       { ...input, asOf: asOf.toISOString() },
     ])
     .catch(sayingWhy);
@@ -48,8 +56,9 @@ export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledR
     ApplicationFailure.nonRetryable(`${file}: ${reason}`, 'export.refused'),
   );
   for (const [index, run] of runs.entries()) {
+    setCurrentDetails(timeDetails({ asOf, runs, ended, present: run, refused, left }));
     try {
-      ended.push(await carryOut(run, asOf));
+      ended.push(await carryOut(run, input, asOf));
     } catch (error) {
       if (isCancellation(error)) {
         await discard(runs.slice(index + 1), asOf);
@@ -58,8 +67,41 @@ export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledR
       failures.push(failureOf(run, error));
     }
   }
+  setCurrentDetails(timeDetails({ asOf, runs, ended, refused, left }));
   if (failures.length > 0) throw together(failures);
   return { asOf: asOf.toISOString(), summary: summaryOf(input, ended, left), runs: ended };
+}
+
+/** What the page of one time of a schedule shows: each run with its file and what became of it. */
+function timeDetails({
+  asOf,
+  runs,
+  ended,
+  present,
+  refused,
+  left,
+}: ScheduledRuns & {
+  readonly asOf: Date;
+  readonly ended: readonly EndedRun[];
+  readonly present?: RunInput;
+}): string {
+  const shown = runs.slice(0, mostReasons);
+  const stateOf = (run: RunInput): string => {
+    const facts = ended.find(({ runId }) => runId === run.runId);
+    if (facts) return `${facts.status}, ${facts.calls} calls, ${facts.creditsSettled} credits settled`;
+    if (run === present) return '**in progress**: its own page has state and figures';
+    return runs.indexOf(run) < (present ? runs.indexOf(present) : runs.length)
+      ? 'failed'
+      : 'waits for the run before';
+  };
+  return markdownTable([
+    ['as of', asOf.toISOString()],
+    ['runs', runs.length],
+    ...shown.map((run) => [`${run.file} \`${run.runId}\``, stateOf(run)]),
+    ...(runs.length > shown.length ? [['and more', runs.length - shown.length]] : []),
+    ...refused.slice(0, mostReasons).map(({ file, reason }) => [`refused: ${file}`, reason]),
+    ...(left > 0 ? [['left for the next time', counted(left, 'file')]] : []),
+  ]);
 }
 
 /** Runs that are not started after all are not recorded either: the next time finds their files again. */
@@ -85,8 +127,13 @@ function together(failures: readonly ApplicationFailure[]): ApplicationFailure {
 /** A folder full of bad files has to fit a failure. */
 const mostReasons = 20;
 
-async function carryOut(run: RunInput, asOf: Date): Promise<EndedRun> {
+async function carryOut(
+  run: RunInput,
+  { schedule, source }: ScheduledRunInput,
+  asOf: Date,
+): Promise<EndedRun> {
   const { runId, file } = run;
+  const start = { runId, file, source, schedule, asOf };
   try {
     const facts = await executeChild(enrichmentRun, {
       workflowId: runId,
@@ -94,19 +141,14 @@ async function carryOut(run: RunInput, asOf: Date): Promise<EndedRun> {
       priority: { priorityKey: taskPriorities.nightly },
       parentClosePolicy: 'ABANDON',
       cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-      staticSummary: `enrich ${file}`.slice(0, 180),
-      ...(run.searchable && {
-        typedSearchAttributes: [
-          { key: { name: 'EnrichmentFile', type: 'KEYWORD' }, value: file },
-          { key: { name: 'EnrichmentAsOf', type: 'DATETIME' }, value: asOf },
-        ],
-      }),
+      ...describeStart(start),
+      ...(run.searchable && { typedSearchAttributes: [...startAttributes(start)] }),
     });
     return { runId, file, status: facts.status, calls: facts.calls, creditsSettled: facts.credits.settled };
   } catch (error) {
     if (!isAlreadyStarted(error)) throw error;
-    // The same file was left unfinished by an earlier time whose run is still going on, or waits for a person.
-    return { runId, file, status: 'going on since earlier', calls: 0, creditsSettled: '0' };
+    // The same file was left unfinished by an earlier time whose run is in progress, or waits for a person.
+    return { runId, file, status: 'in progress since earlier', calls: 0, creditsSettled: '0' };
   }
 }
 

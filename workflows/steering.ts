@@ -87,6 +87,7 @@ export function installSteering(run: RunState): void {
       { runId, limit, reason },
     ]);
     run.budgetChanged = true;
+    await run.readFigures();
   };
   setHandler(raiseBudgetUpdate, raiseBudget, {
     description:
@@ -143,6 +144,7 @@ async function skipPage(run: RunState, page: number, reason: string): Promise<nu
       { runId: run.runId, page, reason },
     ]);
     run.skipped.add(page);
+    await run.readFigures();
     return people;
   } finally {
     // Where skipping failed, the page is opened again.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PauseReason } from '../contract.ts';
-import { formatCredits, type Credits } from '../domain/money/decimal.ts';
+import { formatCredits } from '../domain/money/decimal.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { lateKindsOf } from '../domain/late-results/awaited-results.ts';
 import { admit, type Admission, type AdmissionLimits } from '../ledger/admit.ts';
@@ -59,10 +59,6 @@ export type AttemptResult =
       readonly kind: 'recorded';
       readonly called: true;
       readonly people: number;
-      readonly enriched: number;
-      readonly notFound: number;
-      readonly mismatched: number;
-      readonly creditsSettled: Credits;
       readonly pauseReason: PauseReason | undefined;
     }
   /**
@@ -155,10 +151,6 @@ export async function attemptCall(
     kind: 'recorded',
     called: true,
     people: people.length,
-    enriched: tally.enriched,
-    notFound: tally.notFound,
-    mismatched: tally.mismatched,
-    creditsSettled: tally.creditsSettled,
     pauseReason: tally.overbilled ? overbilled(attemptId) : undefined,
   };
 }

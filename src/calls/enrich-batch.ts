@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchRequest, BatchResult, BatchTally, PauseReason } from '../contract.ts';
+import type { BatchRequest, BatchResult, PauseReason } from '../contract.ts';
 import { halve } from '../domain/runs/batching.ts';
-import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import { registerWaitingBatch, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
 import { readOpenPeople, type OpenPerson } from './open-people.ts';
@@ -9,7 +8,7 @@ import { rejectPerson } from '../people/lookup-history.ts';
 import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../runs/runs.ts';
 import { watchMatchRate } from '../runs/watch-match-rate.ts';
-import { attemptCall, type AttemptDependencies, type AttemptResult } from './attempt-call.ts';
+import { attemptCall, type AttemptDependencies } from './attempt-call.ts';
 import { takeUpBatch } from './take-up-batch.ts';
 
 export interface BatchContext {
@@ -28,16 +27,16 @@ export async function enrichBatch(
 ): Promise<BatchResult> {
   const { warehouse } = dependencies;
   const { run, isOurs, ready, people } = await takeUpBatch(dependencies, request);
-  const tally = new Tally();
+  let calls = 0;
   // Checked here too, because the queue hands batches back before admission while a window is full.
   if (run.status !== 'running')
     return {
       kind: 'stopped',
-      tally: tally.read(),
+      calls,
       pauseReason: await reasonOfStop(dependencies, request.runId),
     };
   if (!isOurs)
-    return stopped(dependencies, request.runId, tally, otherService(run, dependencies.limits.service));
+    return stopped(dependencies, request.runId, calls, otherService(run, dependencies.limits.service));
   const groups: OpenPerson[][] = [people];
   let taken = false;
   /** People whose own request was refused. They are rejected once the service accepts another person of the batch. */
@@ -45,7 +44,6 @@ export async function enrichBatch(
   const writeOff = async (): Promise<void> => {
     for (const person of rejected.splice(0)) {
       await rejectPerson(warehouse, { runId: request.runId, ...person, asked: run.options });
-      tally.other += 1;
     }
   };
   const patience = dependencies.patienceMilliseconds;
@@ -60,11 +58,11 @@ export async function enrichBatch(
     );
     if (turn.kind === 'wait') {
       await registerWaitingBatch(warehouse.database, ready, turn.milliseconds);
-      return { ...turn, tally: tally.read() };
+      return { ...turn, calls };
     }
     const result = turn.result;
     let pauseReason: PauseReason | undefined;
-    tally.add(result);
+    if ('called' in result) calls += 1;
     if (result.kind !== 'wait') waitsSince = performance.now();
     switch (result.kind) {
       case 'recorded':
@@ -73,7 +71,7 @@ export async function enrichBatch(
         await writeOff();
         pauseReason =
           result.pauseReason ?? (await watchMatchRate(warehouse, request.runId, run.options.minMatchRate));
-        if (pauseReason) return stopped(dependencies, request.runId, tally, pauseReason);
+        if (pauseReason) return stopped(dependencies, request.runId, calls, pauseReason);
         groups.unshift(group.slice(result.people));
         break;
       case 'unknown': {
@@ -81,7 +79,7 @@ export async function enrichBatch(
           run.options.onUnknown === 'retry'
             ? await reopenUnknown(warehouse, request.runId, numbersOf(group))
             : [];
-        if (result.pauseReason) return stopped(dependencies, request.runId, tally, result.pauseReason);
+        if (result.pauseReason) return stopped(dependencies, request.runId, calls, result.pauseReason);
         groups.unshift(
           group.slice(0, result.people).filter((person) => again.includes(person.rowNumber)),
           group.slice(result.people),
@@ -101,7 +99,7 @@ export async function enrichBatch(
         }
         rejected.push({ rowNumber: sent[0]!.rowNumber, reason: result.reason });
         if (!taken && rejected.length === people.length && rejected.length >= fewestForSystematicRefusal) {
-          return stopped(dependencies, request.runId, tally, everybodyRefused(result.reason));
+          return stopped(dependencies, request.runId, calls, everybodyRefused(result.reason));
         }
         if (taken) await writeOff();
         groups.unshift(rest);
@@ -120,7 +118,7 @@ export async function enrichBatch(
           kind: 'wait',
           milliseconds: dependencies.callTimeoutSeconds * 1_000,
           reason: 'an abandoned worker may still be calling for people of this batch',
-          tally: tally.read(),
+          calls,
         };
       }
       case 'wait': {
@@ -139,17 +137,17 @@ export async function enrichBatch(
           ? Math.max(result.milliseconds, preemptedMilliseconds)
           : result.milliseconds;
         await registerWaitingBatch(warehouse.database, ready, milliseconds);
-        return { kind: 'wait', milliseconds, reason, tally: tally.read() };
+        return { kind: 'wait', milliseconds, reason, calls };
       }
       case 'over_budget':
         await deregisterWaitingBatch(warehouse.database, ready);
-        return { kind: 'over_budget', budget: result.budget, tally: tally.read() };
+        return { kind: 'over_budget', budget: result.budget, calls };
       case 'stopped':
-        return stopped(dependencies, request.runId, tally, result.pauseReason);
+        return stopped(dependencies, request.runId, calls, result.pauseReason);
       case 'not_running':
         return {
           kind: 'stopped',
-          tally: tally.read(),
+          calls,
           pauseReason: await reasonOfStop(dependencies, request.runId),
         };
     }
@@ -158,7 +156,7 @@ export async function enrichBatch(
   // Admission deregisters a batch that calls; a batch without open people was not admitted.
   await deregisterWaitingBatch(warehouse.database, ready);
   await writeOff();
-  return { kind: 'done', tally: tally.read() };
+  return { kind: 'done', calls };
 }
 
 /**
@@ -204,7 +202,7 @@ function everybodyRefused(reason: string): PauseReason {
 async function stopped(
   { warehouse, log }: AttemptDependencies,
   runId: string,
-  tally: Tally,
+  calls: number,
   pauseReason: PauseReason,
 ): Promise<BatchResult> {
   const resume = `enrich resume ${runId}`;
@@ -215,7 +213,7 @@ async function stopped(
   const paused = { ...pauseReason, next };
   await setRunStatus(warehouse, runId, 'paused', paused);
   log.warn({ type: pauseReason.type }, 'a call paused its run');
-  return { kind: 'stopped', tally: tally.read(), pauseReason: paused };
+  return { kind: 'stopped', calls, pauseReason: paused };
 }
 
 async function reasonOfStop({ warehouse }: AttemptDependencies, runId: string): Promise<PauseReason> {
@@ -227,26 +225,4 @@ async function reasonOfStop({ warehouse }: AttemptDependencies, runId: string): 
       next: `enrich resume ${runId}`,
     }
   );
-}
-
-class Tally {
-  calls = 0;
-  enriched = 0;
-  notFound = 0;
-  other = 0;
-  settled: Credits = 0n;
-
-  add(result: AttemptResult): void {
-    if ('called' in result) this.calls += 1;
-    if (result.kind !== 'recorded') return;
-    this.enriched += result.enriched;
-    this.notFound += result.notFound;
-    this.other += result.mismatched;
-    this.settled += result.creditsSettled;
-  }
-
-  read(): BatchTally {
-    const { calls, enriched, notFound, other } = this;
-    return { calls, enriched, notFound, other, creditsSettled: formatCredits(this.settled) };
-  }
 }

@@ -49,6 +49,7 @@ const schema = z.object({
   ENRICHMENT_ACCESS_TOKEN_COMMAND: text,
   DATABASE_URL: url('postgres:', 'postgresql:'),
   TEMPORAL_ADDRESS: text,
+  TEMPORAL_UI_URL: url('http:', 'https:'),
   TEMPORAL_CODEC_KEYS: text,
   TEMPORAL_CODEC_KEYS_FILE: text,
   CODEC_SERVER_LISTEN: listenAddress('127.0.0.1:8081'),
@@ -167,6 +168,8 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** Undefined: the Temporal dev server. */
   readonly temporalAddress: string | undefined;
+  /** Undefined: commands print no links to the UI of a configured server. */
+  readonly temporalUiUrl: string | undefined;
   /** Undefined: payloads are not encrypted. */
   readonly temporalCodec: CodecKeysOrigin | undefined;
   readonly codecServer: {
@@ -285,6 +288,7 @@ export function readConfig(
     },
     databaseUrl: values.DATABASE_URL,
     temporalAddress: values.TEMPORAL_ADDRESS,
+    temporalUiUrl: values.TEMPORAL_UI_URL?.replace(/\/$/, ''),
     temporalCodec:
       values.TEMPORAL_CODEC_KEYS !== undefined
         ? { text: values.TEMPORAL_CODEC_KEYS }

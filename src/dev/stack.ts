@@ -183,7 +183,9 @@ function stackOf(
   const { baseUrl, credential } = config.service;
   const service = baseUrl === undefined ? parts.service : { baseUrl, credential };
   const temporal =
-    config.temporalAddress === undefined ? parts.temporal : configuredTemporal(config.temporalAddress);
+    config.temporalAddress === undefined
+      ? parts.temporal
+      : configuredTemporal(config.temporalAddress, config.temporalUiUrl);
   return {
     embedded,
     release,
@@ -205,11 +207,11 @@ function present<Part>(part: Part | undefined, name: keyof StackNeeds): Part {
 }
 
 /** Temporal's own environment configuration names the namespace. */
-export function configuredTemporal(address: string): TemporalServer {
+export function configuredTemporal(address: string, uiUrl: string | undefined): TemporalServer {
   return {
     address,
     namespace: loadClientConnectConfig().namespace ?? 'default',
-    uiUrl: undefined,
+    uiUrl,
     embedded: false,
   };
 }

@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { getRun, type RunRecord } from './runs.ts';
 import { isUnfinished, planKeyPrefix, maySpend } from '../db/run-states.ts';
+import { newRunId } from '../domain/runs/run-id.ts';
+import { withoutPersonalData } from '../telemetry/log.ts';
 import type { RunOptions } from '../db/schema.ts';
 
 export interface RunSpec {
@@ -10,6 +12,8 @@ export interface RunSpec {
   readonly fileName: string;
   readonly fileSha256: string;
   readonly options: RunOptions;
+  /** Whose contacts the export has, where it was read; it is a part of the run's id. */
+  readonly source?: string;
   /**
    * The only plan that may be carried out; null: whichever it is. Binds an unfinished run that is found before it has a
    * plan.
@@ -32,7 +36,12 @@ export async function findOrBeginRun(
   spec: RunSpec,
 ): Promise<{ run: RunRecord; found: boolean }> {
   const runKey = spec.planOnly ? `${planKeyPrefix}${randomBytes(16).toString('hex')}` : keyOf(spec);
-  const runId = newRunId();
+  const runId = newRunId({
+    source: spec.source ?? spec.options.source,
+    file: withoutPersonalData(spec.fileName),
+    now: new Date(),
+    random: randomBytes(3).toString('hex'),
+  });
   const inserted = await sql<{ run_id: string }>`
     insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options,
       expected_plan_hash, as_of)
@@ -123,10 +132,4 @@ export async function wasRunBefore(
     limit 1
   `.execute(warehouse.database);
   return rows.length > 0;
-}
-
-/** Sorts by time in every list, says nothing of the file's content, and is short enough for a workflow id in the UI. */
-function newRunId(): string {
-  const time = new Date().toISOString().replace(/[-:]/g, '').slice(0, 15).replace('T', '-');
-  return `run-${time}-${randomBytes(3).toString('hex')}`;
 }

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { RunFacts } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readLateResultsStatus } from '../late-results/late-polls.ts';
-import { getRun } from './runs.ts';
+import { getRun, type RunRecord } from './runs.ts';
 
 /** Credits are decimals as text. */
 export interface RunMoney {
@@ -40,6 +40,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     outcomes: Object.fromEntries(outcomes.rows.map((row) => [row.outcome, row.rows])),
     filled: await countFilled(warehouse, run.runId),
     calls: money.calls,
+    max_credits: await ownBudget(warehouse, run),
     credits: { settled: money.settled, reserved: money.reserved, unknown: money.unknown },
     expected_credits: run.plan && {
       expected: run.plan.credits.expected,
@@ -49,6 +50,16 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     late_results: { awaited, arrived, late, expired, orphaned },
     undone: run.undone,
   };
+}
+
+/** The run's own budget, which a person may have changed since it began; decimals as text. */
+async function ownBudget({ database }: Warehouse, { runId, options }: RunRecord): Promise<string | null> {
+  const { rows } = await sql<{ limit: string | null }>`
+    select trim_scale(credits_limit)::text as "limit"
+    from budgets
+    where budget_id = ${`run:${runId}`}
+  `.execute(database);
+  return rows.length > 0 ? rows[0]!.limit : options.maxCredits;
 }
 
 /** Contacts that this run gave the data of a known person without a call. */

@@ -60,6 +60,7 @@ async function ensureSchedule(
         taskQueue: controlTaskQueue,
         args: [],
         staticSummary: summary,
+        staticDetails: note,
       },
       state: { note },
     });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract.ts';
 import { announce, withdraw } from '../../src/dev/presence.ts';
+import { expectFiguresOf } from '../helpers/current-details.ts';
 import { TestSystem } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
@@ -59,14 +60,17 @@ describe('pausing', () => {
   it('a run that was killed makes no further call, and none for a page that is skipped when it is resumed', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;
-    expect((await system.enrich(['status', runId])).stdout).toContain(
-      `no worker for ${runId}: no command of this machine carries it out any more\n  next: enrich resume ${runId}`,
-    );
+    const killed = await system.enrich(['status', runId]);
+    expect(killed.stdout).toContain(`run ${runId}: interrupted`);
+    expect(killed.stdout).toContain(`the command that carried out ${runId} was killed`);
+    expect(killed.stdout).toContain(`next: enrich resume ${runId}`);
     const listed = await system.enrich(['status', '--json']);
-    expect(listed.stderr).toContain(`no worker for ${runId}`);
+    expect(listed.stderr).toContain(`the command that carried out ${runId} was killed`);
     const workers = join(system.directory, 'state', 'workers');
     const mark = announce(workers);
-    expect((await system.enrich(['status', runId])).stdout).not.toContain('no worker for');
+    const working = await system.enrich(['status', runId]);
+    expect(working.stdout).toContain(`run ${runId}: running`);
+    expect(working.stdout).toMatch(new RegExp(`watch it: http.*/workflows/${runId}/[^/]+/user-metadata`));
     withdraw(workers, mark);
     expect(await system.enrich(['pause', runId])).toMatchObject({ code: 0 });
     expect(system.sandbox.log.bill().calls).toBe(calls);
@@ -74,6 +78,7 @@ describe('pausing', () => {
 
     const skipped = await system.enrich(['skip', runId, '--page', '1', '--reason', 'wrong region']);
     expect(skipped.stdout).toMatch(/page 1 of .*: \d+ people will not be asked for/);
+    expectFiguresOf(await system.details(runId), await statusOf(runId));
     const resumed = await system.enrich(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
     expect(resumed.facts().outcomes['cancelled']).toBeGreaterThan(0);
@@ -105,15 +110,28 @@ describe('a day without credits', () => {
     });
     expect(system.sandbox.log.bill().calls).toBe(calls);
     const runId = paused.facts().run_id;
+    expect(runId).toMatch(/^enrich-[a-z]+-contacts-\d+-\d{8}T\d{4}-[0-9a-f]{6}$/);
+    const waiting = await system.details(runId);
+    expectFiguresOf(waiting, paused.facts());
+    expect(waiting).toMatchObject({
+      state: 'paused',
+      'waits for': paused.facts().reason,
+      'pages done': '0 of 1',
+    });
+    const notEnough = await system.enrich(['budget', 'set', 'day', 'used']);
+    expect(notEnough.stdout).toContain(`${runId} still waits`);
     const raised = await system.enrich(['budget', 'set', 'day', 'none', '--reason', 'trade fair']);
     expect(raised.stdout).toContain(`enrich resume ${runId}`);
     const status = await system.enrich(['status', runId]);
     expect(status.stdout).toContain(
-      `paused: a budget was empty, and has credits again: the run has not gone on yet\n  next: enrich resume ${runId}`,
+      `paused: a budget was empty, and has credits again: the run has not continued yet\n  next: enrich resume ${runId}`,
     );
-    expect(status.stdout).not.toContain('no worker for');
+    expect(status.stdout).not.toContain('interrupted');
     const resumed = await system.enrich(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
+    const finished = await system.details(runId);
+    expectFiguresOf(finished, resumed.facts());
+    expect(finished).toMatchObject({ state: 'finished', 'pages done': '1 of 1' });
     await expectPromisesKept(system);
   });
 });
@@ -128,6 +146,7 @@ describe('with a worker of a server', () => {
       const piloted = await system.here(command);
       expect(piloted.code).toBe(3);
       expect(piloted.facts()).toMatchObject({ status: 'paused', calls: 2 });
+      expectFiguresOf(await system.details(piloted.facts().run_id), piloted.facts());
       expect(piloted.facts().reason).toMatch(/^pilot of 20 people; \d+ of 20 found: /);
       expect((await system.here(command)).facts()).toMatchObject({ status: 'paused', calls: 2 });
       expect(system.sandbox.log.bill().calls).toBe(calls + 2);

@@ -1,29 +1,63 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import { callTaskQueues, controlTaskQueue, workflowTypes, type RunInput } from '../../src/contract.ts';
+import {
+  callTaskQueues,
+  controlTaskQueue,
+  workflowTypes,
+  type CallActivities,
+  type ControlActivities,
+  type RunInput,
+  type RunRequest,
+} from '../../src/contract.ts';
 import { workflowIsolate } from '../../src/temporal/workflow-isolate.ts';
 import { recordHistories } from './histories.ts';
 import type { ScriptedActivities } from './scripted-activities.ts';
 import { startTestTemporal, type TestTemporal } from './temporal.ts';
 import { sharedWorkflowBundle } from './workflow-bundle.ts';
 
-/** A real Temporal server with the workflows, in which runs are played against scripted activities. */
+/**
+ * A real Temporal server with the workflows, in which runs are played against scripted activities. Its workers serve all runs:
+ * loading the workflows takes longer than most runs.
+ */
 export class Stage {
   readonly temporal: TestTemporal;
-  readonly #bundle: NonNullable<WorkerOptions['workflowBundle']>;
+  readonly #played: Map<string, ScriptedActivities>;
+  readonly #working: Promise<unknown>;
+  readonly #workers: readonly Worker[];
 
-  /** @param bundle of the workflows; the one that the workflow tests share unless said */
-  constructor(
+  private constructor(
     temporal: TestTemporal,
-    bundle = sharedWorkflowBundle() as NonNullable<WorkerOptions['workflowBundle']>,
+    workers: readonly Worker[],
+    played: Map<string, ScriptedActivities>,
   ) {
     this.temporal = temporal;
-    this.#bundle = bundle;
+    this.#workers = workers;
+    this.#played = played;
+    this.#working = Promise.all(workers.map((worker) => worker.run()));
+    this.#working.catch(() => {});
   }
 
-  static async open(): Promise<Stage> {
-    return new Stage(await startTestTemporal());
+  /** @param bundle of the workflows; the one that the workflow tests share unless said */
+  static async open(
+    bundle: NonNullable<WorkerOptions['workflowBundle']> = sharedWorkflowBundle(),
+  ): Promise<Stage> {
+    const temporal = await startTestTemporal();
+    const { workerConnection: connection, namespace } = temporal;
+    const played = new Map<string, ScriptedActivities>();
+    const activities = activitiesByRun(played);
+    const control = Worker.create({
+      connection,
+      namespace,
+      workflowBundle: bundle,
+      ...workflowIsolate,
+      taskQueue: controlTaskQueue,
+      activities,
+    });
+    const calls = Object.values(callTaskQueues).map((taskQueue) =>
+      Worker.create({ connection, namespace, taskQueue, activities }),
+    );
+    return new Stage(temporal, await Promise.all([control, ...calls]), played);
   }
 
   /** Starts a run, acts on it, and records its history where that is asked for. */
@@ -32,21 +66,9 @@ export class Stage {
     act: (handle: WorkflowHandle) => Promise<unknown>,
     input: Partial<RunInput> = {},
   ): Promise<void> {
-    const { client, workerConnection: connection, namespace } = this.temporal;
-    const control = await Worker.create({
-      connection,
-      namespace,
-      workflowBundle: this.#bundle,
-      ...workflowIsolate,
-      taskQueue: controlTaskQueue,
-      activities,
-    });
-    const calls = await Promise.all(
-      Object.values(callTaskQueues).map((taskQueue) =>
-        Worker.create({ connection, namespace, taskQueue, activities }),
-      ),
-    );
+    const { client } = this.temporal;
     const runId = `run-${randomUUID()}`;
+    this.#played.set(runId, activities);
     const handle = await client.workflow.start(workflowTypes.run, {
       taskQueue: controlTaskQueue,
       workflowId: runId,
@@ -64,35 +86,55 @@ export class Stage {
         } satisfies RunInput,
       ],
     });
-    let played = async (): Promise<void> => {
+    try {
       await act(handle);
-      await recordHistories(client, { run: handle.workflowId, page: `${handle.workflowId}/page-0001` });
-    };
-    for (const worker of [control, ...calls]) {
-      const inner = played;
-      played = () => worker.runUntil(inner);
+      await recordHistories(client, { run: runId, page: `${runId}/page-1` });
+    } finally {
+      // Only a run that a test has left unfinished is still there.
+      await handle.terminate('its test is over').catch(() => {});
     }
-    await played();
   }
 
   /** For how long a worker lets a workflow run without a pause, in milliseconds. */
-  async isolateMilliseconds(): Promise<number> {
-    const { workerConnection: connection, namespace } = this.temporal;
-    const worker = await Worker.create({
-      connection,
-      namespace,
-      workflowBundle: this.#bundle,
-      ...workflowIsolate,
-      taskQueue: 'nobody asks',
-    });
-    await worker.runUntil(Promise.resolve());
-    return worker.options.isolateExecutionTimeoutMs;
+  get isolateMilliseconds(): number {
+    return this.#workers[0]!.options.isolateExecutionTimeoutMs;
   }
 
-  close(): Promise<void> {
-    return this.temporal.stop();
+  async close(): Promise<void> {
+    for (const worker of this.#workers) worker.shutdown();
+    await this.#working;
+    await this.temporal.stop();
   }
 }
+
+/** Activities that play the script of the run that they are carried out for. */
+function activitiesByRun(played: ReadonlyMap<string, ScriptedActivities>): object {
+  const byRun =
+    (name: string) =>
+    (request: RunRequest): unknown =>
+      (played.get(request.runId) as unknown as Record<string, (request: RunRequest) => unknown>)[name]!(
+        request,
+      );
+  return Object.fromEntries(activitiesOfRuns.map((name) => [name, byRun(name)]));
+}
+
+const activitiesOfRuns = [
+  'ingestExport',
+  'planRun',
+  'checkService',
+  'setRunStatus',
+  'readRunFacts',
+  'openPage',
+  'syncLateResults',
+  'judgePilot',
+  'resolveBudgetExhaustion',
+  'changeRunBudget',
+  'changePriority',
+  'skipPage',
+  'reconcileContacts',
+  'finishRun',
+  'enrichBatch',
+] as const satisfies readonly (keyof (ControlActivities & CallActivities))[];
 
 /** How a run says that it is. */
 export async function phaseOf(handle: WorkflowHandle): Promise<string> {

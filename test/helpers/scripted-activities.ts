@@ -1,6 +1,5 @@
 import type {
   BatchResult,
-  BatchTally,
   BudgetMeeting,
   CallActivities,
   ControlActivities,
@@ -12,8 +11,6 @@ import type {
   ScheduledRuns,
   ServiceCheck,
 } from '../../src/contract.ts';
-
-export const tally: BatchTally = { calls: 1, enriched: 8, notFound: 2, other: 0, creditsSettled: '8' };
 
 export const plan: PlanSummary = {
   planHash: 'hash-1',
@@ -54,7 +51,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   /** What the nth execution of a batch answers; `done` where nothing is said. */
   answer: (batch: number, execution: number) => BatchResult | Promise<BatchResult> = () => ({
     kind: 'done',
-    tally,
+    calls: 1,
   });
   #executions = 0;
 
@@ -77,9 +74,12 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return this.service(this.checks);
   };
 
-  setRunStatus: ControlActivities['setRunStatus'] = async ({ status }) => {
+  setRunStatus: ControlActivities['setRunStatus'] = async ({ runId, status }) => {
     this.statuses.push(status);
+    return this.facts(runId, status);
   };
+
+  readRunFacts: ControlActivities['readRunFacts'] = async ({ runId }) => this.facts(runId, 'running');
 
   openPage: ControlActivities['openPage'] = async ({ page }) => {
     const all = page === 1 ? [1, 2, 3] : [101, 102];
@@ -167,26 +167,38 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
 
   reconcileContacts: ControlActivities['reconcileContacts'] = async () => ({ filled: 0, withdrawn: 0 });
 
-  finishRun: ControlActivities['finishRun'] = async ({ runId, ending }): Promise<RunFacts> => {
+  finishRun: ControlActivities['finishRun'] = async ({ runId, ending }) => {
     this.ending = ending;
+    return this.facts(runId, 'finished');
+  };
+
+  /** What the tables would say: each batch that was answered has brought eight contacts. */
+  facts(runId: string, status: string): RunFacts {
+    const asked = 10 * this.batches.length;
     return {
       run_id: runId,
       workflow_id: runId,
-      status: 'finished',
+      status,
       reason_type: null,
       reason: null,
       next: null,
       source: 'hubspot',
       file: 'contacts.csv',
-      plan_hash: plan.planHash,
-      rows: plan.rows,
-      outcomes: {},
+      plan_hash: this.plan.planHash,
+      rows: this.plan.rows,
+      outcomes: {
+        ...this.plan.dropped,
+        enriched: 0.8 * asked,
+        not_found: 0.2 * asked,
+        open: this.plan.people - asked,
+      },
       filled: 0,
       calls: this.batches.length,
-      credits: { settled: '0', reserved: '0', unknown: '0' },
+      max_credits: this.limits.at(-1) ?? null,
+      credits: { settled: String(0.8 * asked), reserved: '0', unknown: '0' },
       expected_credits: null,
       late_results: { awaited: 0, arrived: 0, late: 0, expired: 0, orphaned: 0 },
       undone: null,
     };
-  };
+  }
 }

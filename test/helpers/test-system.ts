@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { readConfig } from '../../src/config/settings.ts';
-import type { RunFacts } from '../../src/contract.ts';
+import { controlTaskQueue, type RunFacts } from '../../src/contract.ts';
 import { identityOf } from '../../src/dev/processes.ts';
 import { acquireStack, type Stack } from '../../src/dev/stack.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
@@ -16,6 +17,8 @@ import {
   type SandboxOptions,
 } from '../../src/sandbox/server/server.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
+import { currentDetails } from './current-details.ts';
+import { silentLogger } from './workflow-bundle.ts';
 import { batchesReadyAt, countActions } from './temporal-actions.ts';
 import { runHere } from './run-here.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -41,6 +44,8 @@ export interface Begun {
 
 /** Sandbox, database and embedded Temporal of one test file, and the binary as a user runs it. */
 export class TestSystem {
+  /** Installed once in a process. */
+  static #runtime: Runtime | undefined;
   readonly directory = mkdtempSync(join(tmpdir(), 'enrich-system-'));
   readonly sandbox: RunningSandbox;
   readonly warehouse: Warehouse;
@@ -208,6 +213,25 @@ export class TestSystem {
   /** What Temporal would bill for a run. */
   async countActions(runId: string): Promise<number> {
     return countActions(await this.temporal(), runId);
+  }
+
+  /** What Temporal's UI shows as current details of a run, by a worker that only answers for workflows. */
+  async details(runId: string): Promise<Record<string, string>> {
+    const { address, namespace } = this.#stack!.temporal;
+    TestSystem.#runtime ??= Runtime.install({ logger: silentLogger });
+    const connection = await Connection.connect({ address });
+    const workerConnection = await NativeConnection.connect({ address });
+    const worker = await Worker.create({
+      connection: workerConnection,
+      namespace,
+      taskQueue: controlTaskQueue,
+      workflowBundle: { codePath: fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url)) },
+    });
+    const handle = new Client({ connection, namespace }).workflow.getHandle(runId);
+    const details = await worker.runUntil(currentDetails(handle));
+    await workerConnection.close();
+    await connection.close();
+    return details;
   }
 
   /** A workflow's history as Temporal stores it, as text; search attributes left out. */

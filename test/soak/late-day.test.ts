@@ -9,7 +9,6 @@ import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import { backlogOfPolls } from '../helpers/late-calls.ts';
 import { Stage } from '../helpers/play-run.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/scripted-activities.ts';
-import { startTestTemporal } from '../helpers/temporal.ts';
 import { bundleWorkflows } from '../helpers/workflow-bundle.ts';
 
 /**
@@ -26,7 +25,7 @@ beforeAll(async () => {
   warehouse = await openTestWarehouse();
   const timers = fileURLToPath(new URL('./compressed-timers.ts', import.meta.url));
   const bundle = await bundleWorkflows(undefined, { workflowInterceptorModules: [timers] });
-  stage = new Stage(await startTestTemporal(), bundle);
+  stage = await Stage.open(bundle);
 });
 
 afterAll(async () => {

@@ -3,7 +3,7 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LateResultsStatus, RunFacts, PauseReason } from '../../src/contract.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
-import { ScriptedActivities, nothingAwaited, plan, tally } from '../helpers/scripted-activities.ts';
+import { ScriptedActivities, nothingAwaited, plan } from '../helpers/scripted-activities.ts';
 
 const pauseReason: PauseReason = {
   type: 'service.unauthorized',
@@ -19,8 +19,8 @@ beforeAll(async () => {
 
 afterAll(() => stage.close());
 
-it('may stand still for longer than Node, whose watchdog can end the process, lets it by itself', async () => {
-  expect(await stage.isolateMilliseconds()).toBe(86_400_000);
+it('may stand still for longer than Node, whose watchdog can end the process, lets it by itself', () => {
+  expect(stage.isolateMilliseconds).toBe(86_400_000);
 });
 
 describe('a run', () => {
@@ -51,7 +51,7 @@ describe('a run', () => {
   it('pauses when the service refuses the key, and asks for the rest when it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (_, execution) =>
-      execution === 2 ? { kind: 'stopped', tally, pauseReason } : { kind: 'done', tally };
+      execution === 2 ? { kind: 'stopped', calls: 1, pauseReason } : { kind: 'done', calls: 1 };
     await stage.play(activities, async (handle) => {
       await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('paused');
       expect(activities.batches.length).toBeLessThan(5);
@@ -88,8 +88,8 @@ describe('a run', () => {
     activities.answer = async () => {
       await held;
       return activities.statuses.at(-1) === 'paused'
-        ? { kind: 'stopped', tally, pauseReason }
-        : { kind: 'done', tally };
+        ? { kind: 'stopped', calls: 1, pauseReason }
+        : { kind: 'done', calls: 1 };
     };
     await stage.play(activities, async (handle) => {
       await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('enriching');
@@ -107,7 +107,7 @@ describe('a run', () => {
     const activities = new ScriptedActivities();
     activities.answer = async () => {
       await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
-      return { kind: 'stopped', tally, pauseReason };
+      return { kind: 'stopped', calls: 1, pauseReason };
     };
     await stage.play(activities, async (handle) => {
       await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('enriching');
@@ -124,7 +124,7 @@ describe('a run', () => {
     activities.answer = async () => {
       begun = true;
       await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
-      return { kind: 'stopped', tally, pauseReason };
+      return { kind: 'stopped', calls: 1, pauseReason };
     };
     await stage.play(activities, async (handle) => {
       await expect.poll(() => begun, { timeout: 20_000 }).toBe(true);
@@ -137,7 +137,7 @@ describe('a run', () => {
   it('gives the rest up when the budget is empty', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (batch) =>
-      batch === 1 ? { kind: 'done', tally } : { kind: 'over_budget', tally, budget: 'run:x' };
+      batch === 1 ? { kind: 'done', calls: 1 } : { kind: 'over_budget', calls: 1, budget: 'run:x' };
     await stage.play(activities, (handle) => handle.result());
     expect(activities.ending).toBe('over_budget');
     expect(activities.batches).toEqual([1]);
@@ -147,11 +147,11 @@ describe('a run', () => {
     const activities = new ScriptedActivities();
     const reason = 'the rate window of 600/hour is full';
     activities.answer = (_, execution) =>
-      execution <= 2 ? { kind: 'wait', tally, milliseconds: 1_000, reason } : { kind: 'done', tally };
+      execution <= 2 ? { kind: 'wait', calls: 1, milliseconds: 1_000, reason } : { kind: 'done', calls: 1 };
     let pageTimers = 0;
     await stage.play(activities, async (handle) => {
       const { run_id: runId } = (await handle.result()) as RunFacts;
-      const page = await stage.temporal.client.workflow.getHandle(`${runId}/page-0001`).fetchHistory();
+      const page = await stage.temporal.client.workflow.getHandle(`${runId}/page-1`).fetchHistory();
       pageTimers = (page.events ?? []).filter((event) => event.timerStartedEventAttributes).length;
     });
     expect(activities.batches).toHaveLength(5);
@@ -232,8 +232,8 @@ describe('late results', () => {
     const activities = new ScriptedActivities();
     activities.answer = (batch, execution) =>
       batch === 3 && execution < 5
-        ? { kind: 'over_budget', tally, budget: 'run:x' }
-        : { kind: 'done', tally };
+        ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
+        : { kind: 'done', calls: 1 };
     activities.sync = (number) => ({ ...nothingAwaited, arrived: number });
     await stage.play(activities, (handle) => handle.result(), { lateResults, batchConcurrency: 1 });
     expect(activities.batches).toContain(3);
@@ -248,12 +248,12 @@ describe('late results', () => {
       let letGo = (): void => {};
       const held = new Promise<void>((resolve) => (letGo = resolve));
       activities.answer = async (batch) => {
-        if (batch !== 3) return { kind: 'done', tally };
+        if (batch !== 3) return { kind: 'done', calls: 1 };
         const context = Context.current();
         const beat = setInterval(() => context.heartbeat(), 1_000);
         await held;
         clearInterval(beat);
-        return { kind: 'done', tally };
+        return { kind: 'done', calls: 1 };
       };
       activities.sync = () => nothingAwaited;
       let executions = 0;
@@ -292,8 +292,8 @@ describe('late results', () => {
       activities.sync = () => ({ ...awaited(1_000), nextSyncAt: '2026-11-21T12:00:00.900Z' });
       activities.answer = (batch) =>
         isPaused && batch > 100 && activities.statuses.at(-1) === 'running' && activities.checks === 0
-          ? { kind: 'stopped', tally, pauseReason }
-          : { kind: 'done', tally };
+          ? { kind: 'stopped', calls: 1, pauseReason }
+          : { kind: 'done', calls: 1 };
       await stage.play(
         activities,
         async (handle) => {
@@ -326,9 +326,9 @@ describe('late results', () => {
       const activities = new ScriptedActivities();
       let hasWaited = false;
       activities.answer = (batch) => {
-        if (batch !== 1 || hasWaited) return { kind: 'done', tally };
+        if (batch !== 1 || hasWaited) return { kind: 'done', calls: 1 };
         hasWaited = true;
-        return { kind: 'wait', milliseconds: 86_400_000, reason: 'the window is full', tally };
+        return { kind: 'wait', milliseconds: 86_400_000, reason: 'the window is full', calls: 1 };
       };
       activities.sync = () => nothingAwaited;
       await stage.play(

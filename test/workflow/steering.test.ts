@@ -2,8 +2,9 @@ import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BatchResult, BudgetMeeting, PauseReason } from '../../src/contract.ts';
+import { currentDetails, expectFiguresOf } from '../helpers/current-details.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
-import { ScriptedActivities, nothingAwaited, plan, tally } from '../helpers/scripted-activities.ts';
+import { ScriptedActivities, nothingAwaited, plan } from '../helpers/scripted-activities.ts';
 
 let stage: Stage;
 
@@ -26,8 +27,8 @@ function shortOfCredits(meetings: readonly BudgetMeeting[]): ScriptedActivities 
   const activities = new ScriptedActivities();
   activities.answer = (batch) =>
     batch === 1 || activities.meetings >= meetings.length
-      ? { kind: 'done', tally }
-      : { kind: 'over_budget', tally, budget: 'day:2026-11-21' };
+      ? { kind: 'done', calls: 1 }
+      : { kind: 'over_budget', calls: 1, budget: 'day:2026-11-21' };
   activities.meeting = (number) => meetings[Math.min(number, meetings.length) - 1]!;
   return activities;
 }
@@ -41,8 +42,30 @@ describe('a run whose budget is empty', () => {
     const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'paused');
-      await handle.signal('budgetChanged');
+      const waiting = await currentDetails(handle);
+      expectFiguresOf(waiting, activities.facts(handle.workflowId, 'paused'));
+      expect(waiting).toMatchObject({
+        state: 'paused',
+        'waits for': pauseReason.reason,
+        'pages done': '0 of 2',
+      });
+      await handle.executeUpdate('raiseBudget', { args: ['500'] });
       await handle.result();
+      const finished = await currentDetails(handle);
+      expectFiguresOf(finished, activities.facts(handle.workflowId, 'finished'));
+      expect(finished).toMatchObject({
+        state: 'finished',
+        'budget of the run': '500',
+        'pages done': '2 of 2',
+      });
+      expect(finished['waits for']).toBeUndefined();
+      const { typedSearchAttributes } = await handle.describe();
+      const values = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
+      expect(Object.fromEntries(values)).toMatchObject({
+        EnrichmentStatus: 'finished',
+        EnrichmentSource: 'hubspot',
+      });
+      expect(values.map(([name]) => name)).not.toContain('EnrichmentWaitsFor');
     });
     expect(activities.statuses).toEqual(['running', 'paused', 'running']);
     expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
@@ -126,12 +149,12 @@ function holding(first?: BatchResult): {
   const held = new Promise<void>((resolve) => (letGo = resolve));
   activities.answer = async (batch) => {
     begun = true;
-    if (batch !== 1) return { kind: 'done', tally };
+    if (batch !== 1) return { kind: 'done', calls: 1 };
     const context = Context.current();
     const beat = setInterval(() => context.heartbeat(), 1_000);
     await held;
     clearInterval(beat);
-    const result = first ?? { kind: 'done', tally };
+    const result = first ?? { kind: 'done', calls: 1 };
     first = undefined;
     return result;
   };
@@ -139,7 +162,12 @@ function holding(first?: BatchResult): {
 }
 
 describe('a signal that comes while a batch is about to be told to wait for the rate window', () => {
-  const anHour: BatchResult = { kind: 'wait', milliseconds: 3_600_000, reason: 'the window is full', tally };
+  const anHour: BatchResult = {
+    kind: 'wait',
+    milliseconds: 3_600_000,
+    reason: 'the window is full',
+    calls: 1,
+  };
 
   it.each<[string, string, [string | number, string?], string]>([
     ['a pause ends the wait at once', 'pause', ['budget review'], 'paused'],
@@ -150,13 +178,13 @@ describe('a signal that comes while a batch is about to be told to wait for the 
     const answer = activities.answer;
     activities.answer = (batch, execution) =>
       execution > 1 && ['paused', 'cancelling'].includes(activities.statuses.at(-1) ?? '')
-        ? { kind: 'stopped', tally, pauseReason }
+        ? { kind: 'stopped', calls: 1, pauseReason }
         : answer(batch, execution);
     await stage.play(
       activities,
       async (handle) => {
         await expect.poll(begun, { timeout: 20_000 }).toBe(true);
-        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-0001`);
+        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
         const steering = handle.executeUpdate<unknown, [string | number, string?]>(update, { args });
         await expect
           .poll(async () => JSON.stringify((await page.fetchHistory()).events), { timeout: 20_000 })
@@ -181,7 +209,7 @@ describe('a page', () => {
       async (handle) => {
         await expect.poll(begun, { timeout: 20_000 }).toBe(true);
         const skipping = handle.executeUpdate('skipPage', { args: [1, 'wrong region'] });
-        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-0001`);
+        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
         await expect
           .poll(async () => JSON.stringify((await page.fetchHistory()).events), { timeout: 20_000 })
           .toContain('"signalName":"end"');
@@ -219,12 +247,12 @@ describe('a pause', () => {
     let isPageTwoAsked = false;
     activities.answer = async (batch) => {
       if (batch > 100) isPageTwoAsked = true;
-      if (batch !== 3) return { kind: 'done', tally };
+      if (batch !== 3) return { kind: 'done', calls: 1 };
       const context = Context.current();
       const beat = setInterval(() => context.heartbeat(), 1_000);
       await held;
       clearInterval(beat);
-      return { kind: 'done', tally };
+      return { kind: 'done', calls: 1 };
     };
     await stage.play(activities, async (handle) => {
       await expect.poll(() => activities.batches.length, { timeout: 20_000 }).toBe(2);
@@ -244,10 +272,10 @@ describe('a pause', () => {
 
 describe('a page that waits for so long that its history grows long', () => {
   it('ends, and is opened again for whoever is left', async () => {
-    const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full', tally });
+    const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full', calls: 1 });
     await stage.play(activities, async (handle) => {
       await expect.poll(begun, { timeout: 20_000 }).toBe(true);
-      const pageId = `${handle.workflowId}/page-0001`;
+      const pageId = `${handle.workflowId}/page-1`;
       const page = stage.temporal.client.workflow.getHandle(pageId);
       // Enough for the server to suggest it: 4 MB of history.
       for (let sent = 0; sent < 6; sent += 1) await page.signal('wake', '.'.repeat(900_000));
@@ -275,7 +303,7 @@ describe('the priority of a run', () => {
         await expect.poll(begun, { timeout: 20_000 }).toBe(true);
         await expect(handle.executeUpdate('changePriority', { args: ['urgent'] })).rejects.toThrow();
         await handle.executeUpdate('changePriority', { args: ['backfill'] });
-        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-0001`);
+        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
         await expect
           .poll(async () => JSON.stringify((await page.fetchHistory()).events), { timeout: 20_000 })
           .toContain('"signalName":"priority"');
@@ -303,6 +331,9 @@ describe('a pilot', () => {
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'paused');
       expect(activities.batches.toSorted()).toEqual([1, 2, 3]);
+      expectFiguresOf(await currentDetails(handle), activities.facts(handle.workflowId, 'paused'));
+      const { typedSearchAttributes } = await handle.describe();
+      expect(typedSearchAttributes.get({ name: 'EnrichmentWaitsFor', type: 'KEYWORD' })).toBe('pilot.below');
       await handle.executeUpdate('resume');
       await handle.result();
     });
@@ -331,8 +362,8 @@ describe('a pilot', () => {
     activities.sync = () => ({ ...nothingAwaited, awaited: 1, nextSyncAt: '2026-11-21T13:00:00.000Z' });
     activities.answer = (batch) =>
       batch > 100 && activities.statuses.at(-1) === 'paused'
-        ? { kind: 'stopped', tally, pauseReason }
-        : { kind: 'done', tally };
+        ? { kind: 'stopped', calls: 1, pauseReason }
+        : { kind: 'done', calls: 1 };
     await stage.play(
       activities,
       async (handle) => {

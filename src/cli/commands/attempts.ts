@@ -17,22 +17,21 @@ const holds: readonly string[] = ['admitted', 'awaiting', 'unknown'];
 /** `enrich attempts list|show|release|retry` */
 export function attemptsCommand(): Command {
   const command = new Command('attempts').description(
-    'bulk calls whose cost is not known, and your word on them: nothing of them is retried or released by itself',
+    'Resolve calls whose cost is unknown. Nothing is retried automatically.',
   );
   command
     .addCommand(listCommand())
     .addCommand(showCommand())
     .addCommand(
       decisionCommand('release', {
-        description: 'the service did not bill this call: give its reservation back',
+        description: 'Release the credits of calls that the service did not bill.',
         credits: () => '0',
         done: 'released; its people are asked again by the next run',
       }),
     )
     .addCommand(
       decisionCommand('retry', {
-        description:
-          'accept what the call may have cost (all that is held, or --credits), so that its people may be asked again',
+        description: 'Settle the credits of calls, so that the next run asks for their people again.',
         credits: (held, given) => given ?? held,
         done: 'settled; its people are asked again, and paid for again, by the next run of their file',
       }),
@@ -43,10 +42,10 @@ export function attemptsCommand(): Command {
 
 function listCommand(): Command {
   return withSettings(new Command('list'))
-    .description('attempts that wait for a decision')
-    .argument('[run]', 'only those of this run, or of the "latest"')
-    .option('--all', 'every attempt, not only the unknown ones')
-    .option('--json', 'as a JSON array')
+    .description('List calls that wait for a decision.')
+    .argument('[run]', 'calls of this run; "latest" is the newest run')
+    .option('--all', 'calls of every status')
+    .option('--json', 'one JSON array')
     .addHelpText('after', '\nExample:\n  enrich attempts list')
     .action(async (runId: string | undefined, options: { all?: boolean; json?: boolean }) => {
       const config = settingsOf(options);
@@ -80,7 +79,7 @@ function listCommand(): Command {
 
 function showCommand(): Command {
   return withSettings(new Command('show'))
-    .description('one attempt, with the rows that it asked for')
+    .description('Show a call with the rows that it asked for.')
     .argument('<attempt>', 'id of a call, as list shows it')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich attempts show 0b54…')
@@ -108,7 +107,7 @@ Examples:
   enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`,
     );
   if (name === 'retry')
-    command.option('--credits <n>', 'what the service billed, if you know it (default: all that is held)');
+    command.option('--credits <n>', 'credits that the service billed (default: all that is held)');
   return command.action(async (attemptIds: readonly string[], options: { credits?: string } & JsonFlag) => {
     const given = options.credits === undefined ? undefined : creditsOf(options.credits);
     if (given !== undefined && attemptIds.length > 1) {

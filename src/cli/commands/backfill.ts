@@ -4,7 +4,7 @@ import { enrichingCommand } from './run.ts';
 /** `enrich backfill FILE` */
 export function backfillCommand(): Command {
   return enrichingCommand('backfill', 'backfill')
-    .description('enrich a large export beside everything else: as run does, and its calls go last')
+    .description('Enrich a large export; calls of every other run go first.')
     .addHelpText(
       'after',
       `
@@ -18,7 +18,7 @@ workers of a server, and to end the command without ending the run, set TEMPORAL
 To repeat the nights that a schedule has missed: enrich schedule backfill NAME.
 
 Examples:
-  enrich plan everybody.csv                     what it would cost, and for how many days it would call
+  enrich plan everybody.csv                     price and duration; spends nothing
   enrich backfill everybody.csv --yes --max-credits 20000
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs a person.`,

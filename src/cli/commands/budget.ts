@@ -21,7 +21,7 @@ const shownOfEach = 10;
 /** `enrich budget show|set|history` */
 export function budgetCommand(): Command {
   return new Command('budget')
-    .description('credits: what may be spent, and what was')
+    .description('Show and change budgets, in credits.')
     .addCommand(showCommand())
     .addCommand(setBudgetCommand())
     .addCommand(historyCommand())
@@ -33,12 +33,12 @@ export function budgetCommand(): Command {
 
 function showCommand(): Command {
   return withSettings(new Command('show'))
-    .description('limits, what is settled and what is reserved, of the newest days, months and runs')
-    .option('--json', 'as a JSON array')
+    .description('Show limits, settled and reserved credits of the newest days, months and runs.')
+    .option('--json', 'one JSON array')
     .addHelpText(
       'after',
       `
-"alarms" are the shares of BUDGET_ALARMS (80%,100% where it is not set) that settled and reserved credits have reached.
+"alarms" are the shares of BUDGET_ALARMS (default: 80%,100%) that settled and reserved credits have reached.
 
 Example:
   enrich budget show`,
@@ -68,10 +68,10 @@ Example:
 
 function historyCommand(): Command {
   return withSettings(new Command('history'))
-    .description('who changed which limit, when, from what to what, and why; the newest first')
-    .argument('[budget]', `only of this one: ${budgetNameForms}, ${everyPeriod.join(', ')}`)
-    .option('--json', 'as a JSON array')
-    .option('--limit <n>', 'how many', wholeNumber(1, 10_000), 50)
+    .description('Show changes of limits, the newest first.')
+    .argument('[budget]', `changes of this budget: ${budgetNameForms}, ${everyPeriod.join(', ')}`)
+    .option('--json', 'one JSON array')
+    .option('--limit <n>', 'most changes to show', wholeNumber(1, 10_000), 50)
     .addHelpText('after', '\nExample:\n  enrich budget history day')
     .action(async (name: string | undefined, options: { json?: boolean; limit: number }) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {

@@ -7,8 +7,7 @@ export function cancelCommand(): Command {
   return steerCommand(
     'cancel',
     {
-      description:
-        'end a run: no further call is sent, what was paid for is kept, the rest of the rows are "cancelled"',
+      description: 'End a run without further calls. Results are kept; the other rows become "cancelled".',
       need: 'unfinished',
       done: (runId) => `cancelled; enrich status ${runId} shows what it came to`,
     },

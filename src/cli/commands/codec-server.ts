@@ -9,14 +9,9 @@ import { untilStopped } from '../session/stop-signal.ts';
 /** `enrich codec-server` */
 export function codecServerCommand(): Command {
   return new Command('codec-server')
-    .description(
-      'decrypt payloads for the Temporal UI, in the foreground, where TEMPORAL_CODEC_KEYS encrypts them',
-    )
-    .option('--listen <host:port>', 'where to listen (CODEC_SERVER_LISTEN, default 127.0.0.1:8081)')
-    .option(
-      '--ui-origin <urls>',
-      'where browsers load the UI from (CODEC_SERVER_UI_ORIGINS, joined by commas)',
-    )
+    .description('Decrypt payloads for the Temporal UI, in the foreground.')
+    .option('--listen <host:port>', 'address to listen on (CODEC_SERVER_LISTEN, default 127.0.0.1:8081)')
+    .option('--ui-origin <urls>', 'addresses of the UI, joined by commas (CODEC_SERVER_UI_ORIGINS)')
     .addHelpText(
       'after',
       `

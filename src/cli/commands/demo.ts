@@ -22,11 +22,9 @@ import { settingsOf, withSettings } from '../session/settings-flags.ts';
 /** `enrich demo` */
 export function demoCommand(): Command {
   return withSettings(new Command('demo'))
-    .description(
-      'run the main job on an invented export of some hundred people, against the sandbox, at no cost',
-    )
+    .description('Enrich an invented export from the sandbox, at no cost.')
     .option('--people <n>', 'people in the export', wholeNumber(1, 1_000_000), 300)
-    .option('--seed <n>', 'another number invents other people', wholeNumber(0), 1)
+    .option('--seed <n>', 'number that decides which people are invented', wholeNumber(0), 1)
     .option('--json', 'facts as one JSON object on the last line of standard output')
     .addHelpText('after', '\nExample:\n  enrich demo --seed 2')
     .action(async (options: { people: number; seed: number; json?: boolean }) => {

@@ -9,11 +9,11 @@ import { untilStopped } from '../session/stop-signal.ts';
 /** `enrich dev` */
 export function devCommand(): Command {
   return withSettings(new Command('dev'))
-    .description('run everything in the foreground: database, Temporal with its UI, sandbox and a worker')
+    .description('Run database, Temporal with its UI, sandbox and a worker in the foreground.')
     .addHelpText(
       'after',
       `
-Other commands given meanwhile in the same folder share these servers. What they hold stays for the next time.
+Other commands in the same folder use these servers meanwhile. Their data stays for the next start.
 
 Example:
   enrich dev`,

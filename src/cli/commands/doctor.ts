@@ -10,8 +10,10 @@ const marks = { ok: 'ok', attention: 'look', broken: 'BROKEN' } as const;
 /** `enrich doctor` */
 export function doctorCommand(): Command {
   return withSettings(new Command('doctor'))
-    .description('say what would be used, what is missing and how to get it; nothing is started or spent')
-    .option('--json', 'findings as one JSON object')
+    .description(
+      'Check the set-up: what is used, what is missing and how to get it. Starts and spends nothing.',
+    )
+    .option('--json', 'one JSON object')
     .addHelpText(
       'after',
       `

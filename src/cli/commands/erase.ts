@@ -22,13 +22,13 @@ interface EraseFlags {
 /** `enrich erase [WHO]` */
 export function eraseCommand(): Command {
   return withSettings(new Command('erase'))
-    .description('remove a person from the warehouse, and never ask for them again')
-    .argument('[who]', 'one person, by any name of theirs')
-    .option('--contact <source/id>', 'instead: whoever a record of the CRM is about, such as hubspot/4711')
-    .option('--reason <text>', 'why: kept, so name nobody in it')
-    .option('--by <name>', 'who decided it (default: the user of this machine)')
-    .option('--yes', 'erase them; without it, it is shown what there is of them, and asked')
-    .option('--json', 'as a JSON object')
+    .description('Remove a person from the warehouse, and never ask for them again.')
+    .argument('[who]', 'one person, named in one of the forms below')
+    .option('--contact <source/id>', 'instead: the person of a CRM record, such as hubspot/4711')
+    .option('--reason <text>', 'reason, kept; no names')
+    .option('--by <name>', 'name of who decided it (default: the user of this machine)')
+    .option('--yes', 'erase without asking')
+    .option('--json', 'one JSON object')
     .addHelpText(
       'after',
       `

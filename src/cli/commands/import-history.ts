@@ -16,14 +16,14 @@ import { settingsOf, withSettings } from '../session/settings-flags.ts';
 export function importHistoryCommand(): Command {
   return withSettings(new Command('import-history'))
     .description(
-      'take the people of an export as asked for at a time, without asking: for calls that a restore has lost',
+      'Record the people of an export as asked for, without a call: after a restore has lost calls.',
     )
-    .argument('<file>', 'the export that was enriched then')
-    .requiredOption('--asked-at <time>', 'when they were asked for, such as 2026-11-20T02:00:00Z')
+    .argument('<file>', 'export that was enriched at that time')
+    .requiredOption('--asked-at <time>', 'time of the calls, such as 2026-11-20T02:00:00Z')
     .option('--source <name>', 'as for enrich run')
     .option('--mapping <file>', 'as for enrich run')
-    .option('--reveal <fields>', 'what was asked for beside profiles: email, phone')
-    .option('--waterfall <fields>', 'what further vendors were asked for: email, phone')
+    .option('--reveal <fields>', 'fields that were asked for beside profiles: email, phone')
+    .option('--waterfall <fields>', 'fields that further vendors were asked for: email, phone')
     .option('--max-credits-per-person <n>', 'as for enrich run, with --waterfall')
     .option(...jsonOption)
     .addHelpText(

@@ -22,7 +22,7 @@ import { withClient } from '../session/with-service.ts';
 /** `enrich inbox list|show|replay|sweep` */
 export function inboxCommand(): Command {
   return new Command('inbox')
-    .description('what was delivered by webhook or fetched by poll, and what became of it')
+    .description('Show and apply what webhooks delivered and polls fetched.')
     .addCommand(listCommand())
     .addCommand(showCommand())
     .addCommand(replayCommand())
@@ -32,11 +32,11 @@ export function inboxCommand(): Command {
 
 function listCommand(): Command {
   return withSettings(new Command('list'))
-    .description('the newest deliveries')
-    .argument('[run]', 'only those of this run, or of the "latest"')
-    .addOption(new Option('--status <status>', 'only those in this state').choices(deliveryStatuses))
-    .option('--limit <n>', 'how many to list', wholeNumber(1), 50)
-    .option('--json', 'as a JSON array')
+    .description('List the newest deliveries.')
+    .argument('[run]', 'deliveries of this run; "latest" is the newest run')
+    .addOption(new Option('--status <status>', 'deliveries of this status').choices(deliveryStatuses))
+    .option('--limit <n>', 'most deliveries to list', wholeNumber(1), 50)
+    .option('--json', 'one JSON array')
     .addHelpText('after', '\nExample:\n  enrich inbox list --status quarantined')
     .action(
       async (runId: string | undefined, options: { status?: string; limit: number; json?: boolean }) => {
@@ -74,9 +74,9 @@ function lineOf(delivery: DeliveryFacts): (string | number)[] {
 
 function showCommand(): Command {
   return withSettings(new Command('show'))
-    .description('one delivery')
+    .description('Show a delivery.')
     .argument('<delivery>')
-    .option('--body', 'print its body as it came, and nothing else: personal data')
+    .option('--body', 'only the body as it came, with personal data')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich inbox show 0b54… --body | jq')
     .action(async (deliveryId: string, options: { body?: boolean } & JsonFlag) => {
@@ -90,7 +90,7 @@ function showCommand(): Command {
 
 function replayCommand(): Command {
   return withSettings(new Command('replay'))
-    .description('look again at a delivery that was quarantined or orphaned')
+    .description('Apply a quarantined or orphaned delivery again.')
     .argument('<delivery>')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich inbox replay 0b54…')
@@ -116,7 +116,7 @@ function replayCommand(): Command {
 
 function sweepCommand(): Command {
   return withSettings(new Command('sweep'))
-    .description('apply now what came too late for its run, and poll what runs that have ended still await')
+    .description('Apply late results of ended runs now, and poll those that are still awaited.')
     .option(...jsonOption)
     .addHelpText(
       'after',

@@ -47,9 +47,9 @@ export function matchCommand(): Command {
     command.option(`--${kebabCase(name)} <text>`, describe);
   }
   return command
-    .description('ask the service for one person; shows what would be sent and its price first')
+    .description('Ask the service for one person, after showing the request and its price.')
     .option('--reveal-email', 'also ask for personal email addresses')
-    .option('--yes', 'do not ask: spend the price')
+    .option('--yes', 'spend the price without asking')
     .option('--json', 'the answer as the service gave it')
     .addHelpText(
       'after',

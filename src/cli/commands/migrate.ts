@@ -8,8 +8,8 @@ import { settingsOf, withSettings } from '../session/settings-flags.ts';
 /** `enrich migrate` */
 export function migrateCommand(): Command {
   return withSettings(new Command('migrate'))
-    .description('bring the warehouse tables up to this release (every command does so by itself)')
-    .option('--analyst-role <role>', 'let a role that is there read contacts, outcomes, calls and credits')
+    .description('Bring the warehouse tables up to this release. Every command does so by itself.')
+    .option('--analyst-role <role>', 'existing role that may read contacts, outcomes, calls and credits')
     .option(...jsonOption)
     .addHelpText(
       'after',

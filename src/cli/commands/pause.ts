@@ -7,9 +7,9 @@ export function pauseCommand(): Command {
   return steerCommand(
     'pause',
     {
-      description: 'send no further call for a run; calls in the air are waited for',
+      description: 'Pause a run. Calls in flight are recorded first.',
       need: 'going-on',
-      done: (runId) => `paused; go on with: enrich resume ${runId}`,
+      done: (runId) => `paused; continue with: enrich resume ${runId}`,
     },
     pauseRun,
   );

@@ -10,7 +10,7 @@ import { withSettings } from '../session/settings-flags.ts';
 /** `enrich plan FILE` */
 export function planCommand(): Command {
   return withRunOptions(withSettings(new Command('plan')))
-    .description('say what a run of this export would ask for, cost and take; spends nothing')
+    .description('Show what a run of this export would ask for, cost and take. Spends nothing.')
     .addHelpText(
       'after',
       `

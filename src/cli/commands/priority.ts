@@ -11,10 +11,10 @@ import { requireUnfinished, sendUpdate } from '../run/steer-run.ts';
 /** `enrich priority RUN WHICH` */
 export function priorityCommand(): Command {
   return withSettings(new Command('priority'))
-    .description('change whose calls go first: from the next batches on, and after a resume as well')
+    .description('Change the priority of a run, from its next batch on.')
     .argument('<run>', steeredRun.unfinished)
     .addArgument(
-      new Argument('<which>', 'ad-hoc goes before nightly, and nightly before backfill').choices(
+      new Argument('<which>', 'ad-hoc goes before nightly, nightly before backfill').choices(
         Object.keys(taskPriorities),
       ),
     )

@@ -13,12 +13,11 @@ import { stopAfterBatch } from '../session/stop-signal.ts';
 export function pruneCommand(): Command {
   return withSettings(new Command('prune'))
     .description(
-      'remove bodies of answers and deliveries, staged rows, replaced observations and changes that were ' +
-        'kept long enough',
+      'Remove bodies of answers and deliveries, staged rows, replaced observations and changes older than RETENTION.',
     )
-    .option('--retention <times>', 'how long each is kept (RETENTION), such as answers=90d,staging=30d')
-    .option('--yes', 'remove them; without it, it is only said what would be removed')
-    .option('--json', 'as a JSON object')
+    .option('--retention <times>', 'time to keep each (RETENTION), such as answers=90d,staging=30d')
+    .option('--yes', 'remove; otherwise only show what would be removed')
+    .option('--json', 'one JSON object')
     .addHelpText(
       'after',
       `

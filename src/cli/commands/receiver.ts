@@ -8,8 +8,8 @@ import { untilStopped } from '../session/stop-signal.ts';
 /** `enrich receiver` */
 export function receiverCommand(): Command {
   return withSettings(new Command('receiver'))
-    .description('receive webhook deliveries in the foreground: into the inbox first, then to the runs')
-    .option('--listen <host:port>', 'where to listen (WEBHOOK_LISTEN, default 127.0.0.1:8080)')
+    .description('Receive webhook deliveries in the foreground.')
+    .option('--listen <host:port>', 'address to listen on (WEBHOOK_LISTEN, default 127.0.0.1:8080)')
     .addHelpText(
       'after',
       `

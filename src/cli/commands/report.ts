@@ -19,16 +19,15 @@ const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
 /** `enrich report RUN` */
 export function reportCommand(): Command {
   return withSettings(new Command('report'))
-    .description(
-      'what a run did: outcomes, coverage, credits and where they were wasted, calls, late results',
-    )
+    .description('Report on a run: outcomes, coverage, credits and waste, calls, late results.')
     .argument('<run>', lookedAtRun)
     .addOption(
-      new Option('--format <format>', 'default: by the end of the file’s name, terminal otherwise').choices(
-        reportFormats,
-      ),
+      new Option(
+        '--format <format>',
+        'format (default: by the file’s extension, otherwise terminal)',
+      ).choices(reportFormats),
     )
-    .option('--output <file>', 'write it there (a file that is there is replaced) and not to standard output')
+    .option('--output <file>', 'file, which is replaced (default: standard output)')
     .addHelpText(
       'after',
       `

@@ -10,10 +10,13 @@ import { resumeRun, waitForRun } from '../run/steer-run.ts';
 /** `enrich resume RUN` */
 export function resumeCommand(): Command {
   return withSettings(new Command('resume'))
-    .description('go on with a run that is paused or was interrupted, and wait for it as run does')
+    .description('Continue a paused or interrupted run, and wait for it.')
     .argument('<run>', steeredRun.waiting)
-    .option('--json', 'facts as one JSON object on the last line of standard output')
-    .addHelpText('after', '\nExamples:\n  enrich resume run-20261121-040312-a1b2c3\n  enrich resume latest')
+    .option('--json', 'one JSON object on the last line of standard output')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  enrich resume enrich-hubspot-day2-20261122T0007-32f8a1\n  enrich resume latest',
+    )
     .action(async (runId: string, options: { json?: boolean }) => {
       const config = settingsOf(options);
       const facts = await withSession(config, { temporal: true, service: true }, async (session) => {

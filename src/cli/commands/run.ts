@@ -20,6 +20,7 @@ import { settingsOfRun, withRunOptions, type RunFlags } from '../run/run-flags.t
 import { addressOf, specifyRun, type SpecifiedRun } from '../run/run-spec.ts';
 import { withSession, withWarehouse, type Session } from '../session/session.ts';
 import { withSettings } from '../session/settings-flags.ts';
+import { runPage } from '../run/run-page.ts';
 import { goOnIfWanted, isStoppedByQualityGate } from '../run/quality-gate.ts';
 import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from '../run/steer-run.ts';
 
@@ -27,13 +28,13 @@ import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from '
 export function runCommand(): Command {
   return enrichingCommand('run', 'ad-hoc')
     .description(
-      'enrich a CRM export: ingest, plan, and after your yes ask the service and write the warehouse',
+      'Enrich a CRM export: read it, show the plan and its price, and after your approval ask the service.',
     )
     .addHelpText(
       'after',
       `
-Without a terminal and without --yes the plan is printed and nothing is spent.
-The same command again, after an interruption or a kill, goes on with the unfinished run.
+Without a terminal and without --yes, the command prints the plan and spends nothing.
+The same command again continues the unfinished run of the file.
 
 Examples:
   enrich run contacts.csv
@@ -55,7 +56,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that 
  */
 export function enrichingCommand(name: string, priority: RunPriority): Command {
   return withRunOptions(withSettings(new Command(name)))
-    .option('--yes', 'do not ask: spend what the plan says')
+    .option('--yes', 'spend what the plan says without asking')
     .action(
       async (
         file: string | undefined,
@@ -113,10 +114,8 @@ export async function enrichExport(
     found && run.planHash !== null && (approved || run.status === 'paused')
       ? await resumeRun(session, run, approved)
       : await startRunWorkflow(session, run, approved);
-  const { uiUrl } = session.stack.temporal;
-  if (uiUrl !== undefined) {
-    tell(`watch it: ${uiUrl}/namespaces/${session.stack.temporal.namespace}/workflows/${run.runId}`);
-  }
+  const page = await runPage(session, run.runId);
+  if (page !== undefined) tell(`watch it: ${page}`);
   if (asks && !(await approve(session, run.runId, handle)))
     return goOnIfWanted(session, await waitForRun(session, run.runId, handle), asks);
   const facts = await waitForRun(session, run.runId, handle, {

@@ -38,42 +38,36 @@ interface SandboxFlags {
 /** `enrich sandbox` */
 export function sandboxCommand(): Command {
   return new Command('sandbox')
-    .description(
-      'run the enrichment service on this machine: invented people, real rules, a log of every call and credit',
-    )
+    .description('Run the enrichment service on this machine, with invented people, at no cost.')
     .addOption(portOption())
-    .option('--api-key <key>', `the key that it takes (default ${defaultApiKey})`)
-    .option('--api-key-file <file>', 'the same, from a file')
+    .option('--api-key <key>', `accepted key (default ${defaultApiKey})`)
+    .option('--api-key-file <file>', 'file with the accepted key')
     .option(
       '--scopes <paths...>',
-      'paths that this key may call, such as /people/match; left out: a master key',
+      'paths that this key may call, such as /people/match (default: all, a master key)',
     )
-    .option('--master-key <key>', 'another key, which may call everything')
-    .option('--access-token <token>', 'an OAuth token that it takes as well')
-    .option('--token-calls <n>', 'access tokens expire after so many calls', wholeNumber(1))
-    .option('--token-seconds <n>', 'access tokens expire after so many seconds', wholeNumber(1))
+    .option('--master-key <key>', 'second key, which may call everything')
+    .option('--access-token <token>', 'accepted OAuth token')
+    .option('--token-calls <n>', 'calls until an access token expires', wholeNumber(1))
+    .option('--token-seconds <n>', 'seconds until an access token expires', wholeNumber(1))
     .option('--rate-limits <limits>', 'fixed windows per endpoint, or unlimited', rateLimits, '600/hour')
-    .option('--match-rate <share>', 'share of people outside its own population whom it knows', share, 0.82)
-    .option('--people <n>', 'people of its own population', wholeNumber(1), 100_000)
-    .option('--person-bytes <n>', 'about so many bytes of JSON a person', wholeNumber(0), 6_000)
-    .option('--latency <ms>', 'milliseconds that every answer takes', wholeNumber(0), 40)
+    .option('--match-rate <share>', 'share of other people whom the sandbox knows', share, 0.82)
+    .option('--people <n>', 'people in the sandbox’s own population', wholeNumber(1), 100_000)
+    .option('--person-bytes <n>', 'bytes of JSON a person, about', wholeNumber(0), 6_000)
+    .option('--latency <ms>', 'milliseconds an answer takes', wholeNumber(0), 40)
     .option(
       '--late-delay <ms>',
       'milliseconds until phones and waterfall results are delivered, at most',
       wholeNumber(0),
       3_000,
     )
-    .option('--seed <n>', 'another number makes another world', wholeNumber(0), 1)
+    .option('--seed <n>', 'number that decides which people are invented', wholeNumber(0), 1)
     .option('--scenario <file>', 'faults to produce, as JSON or YAML (docs/sandbox.md)')
-    .option('--check-scenario <file>', 'only check such a file')
-    .option(
-      '--clock <time>',
-      'start at another time, such as 2027-03-01T00:00:00Z, and run on from there',
-      time,
-    )
-    .option('--logged-calls <n>', 'keep the details of so many calls', wholeNumber(0), 100_000)
-    .option('--state-directory <folder>', 'keep the log of calls there')
-    .option('--openapi', 'only print the OpenAPI description of what it serves')
+    .option('--check-scenario <file>', 'scenario file to check, without starting')
+    .option('--clock <time>', 'time to start at, such as 2027-03-01T00:00:00Z', time)
+    .option('--logged-calls <n>', 'calls whose details are kept', wholeNumber(0), 100_000)
+    .option('--state-directory <folder>', 'folder of the log of calls')
+    .option('--openapi', 'print the OpenAPI description of the sandbox, without starting')
     .addHelpText(
       'after',
       `

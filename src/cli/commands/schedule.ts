@@ -20,7 +20,7 @@ import { settingsOf, withSettings } from '../session/settings-flags.ts';
 /** `enrich schedule set|apply|list|show|pause|resume|trigger|backfill|delete` */
 export function scheduleCommand(): Command {
   const command = new Command('schedule').description(
-    'runs that begin by themselves, such as every night: schedules of Temporal, carried out by workers',
+    'Run exports at fixed times, such as every night: Temporal schedules, carried out by workers.',
   );
   for (const child of [
     setCommand(),
@@ -48,8 +48,8 @@ Examples:
 
 function listCommand(): Command {
   return withSettings(new Command('list'))
-    .description('all schedules, when they fire next and when they fired last')
-    .option('--json', 'as a JSON array')
+    .description('List schedules with their next and last times.')
+    .option('--json', 'one JSON array')
     .addHelpText('after', '\nExample:\n  enrich schedule list')
     .action(async (options: { json?: boolean }) => {
       await withSchedules(settingsOf(options), async (session, client) => {
@@ -64,9 +64,9 @@ function listCommand(): Command {
 
 function showCommand(): Command {
   return withSettings(new Command('show'))
-    .description('one schedule: its flags, its next times, and what became of the last')
+    .description('Show a schedule: its flags, its next times, and how the last times ended.')
     .argument('<name>')
-    .option('--json', 'as a JSON object')
+    .option('--json', 'one JSON object')
     .addHelpText('after', '\nExample:\n  enrich schedule show nightly')
     .action(async (name: string, options: { json?: boolean }) => {
       await withSchedules(settingsOf(options), async (session, client) => {
@@ -79,9 +79,9 @@ function showCommand(): Command {
 
 function pauseCommand(): Command {
   return withSettings(new Command('pause'))
-    .description('let a schedule not fire until it is resumed; a run that is going on goes on')
+    .description('Pause a schedule. Runs in progress continue.')
     .argument('<name>')
-    .option('--reason <text>', 'why: shown in the Temporal UI and by show', 'enrich schedule pause')
+    .option('--reason <text>', 'reason, shown in the Temporal UI and by show', 'enrich schedule pause')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule pause nightly --reason "CRM migration"')
     .action(async (name: string, options: { reason: string } & JsonFlag) => {
@@ -99,7 +99,7 @@ function pauseCommand(): Command {
 
 function resumeCommand(): Command {
   return withSettings(new Command('resume'))
-    .description('let a paused schedule fire again, from its next time on')
+    .description('Resume a paused schedule, from its next time on.')
     .argument('<name>')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule resume nightly')
@@ -116,7 +116,7 @@ function resumeCommand(): Command {
 
 function triggerCommand(): Command {
   return withSettings(new Command('trigger'))
-    .description('let a schedule fire now, paused or not')
+    .description('Start a run of a schedule now, also while the schedule is paused.')
     .argument('<name>')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule trigger nightly')
@@ -138,7 +138,7 @@ function triggerCommand(): Command {
 
 function backfillCommand(): Command {
   return withSettings(new Command('backfill'))
-    .description('make up for the times of a schedule between two dates, one after another')
+    .description('Run the missed times of a schedule between two dates, one after another.')
     .argument('<name>')
     .requiredOption(
       '--from <time>',
@@ -178,7 +178,7 @@ Example:
 
 function deleteCommand(): Command {
   return withSettings(new Command('delete'))
-    .description('delete a schedule; a run that is going on goes on')
+    .description('Delete a schedule. Runs in progress continue.')
     .argument('<name>')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  enrich schedule delete nightly')

@@ -22,19 +22,19 @@ interface SkipOptions {
 /** `enrich skip RUN --page N` */
 export function skipCommand(): Command {
   return withSettings(new Command('skip'))
-    .description('ask for nobody more of a page of a run: its open people become "cancelled"')
+    .description('Skip a page of a run: its open people become "cancelled".')
     .argument('<run>', steeredRun.unfinished)
     .requiredOption(
       '--page <n>',
       'number of the page, about 1,000 people in the order of the file',
       wholeNumber(1),
     )
-    .option('--reason <text>', 'why: the reason of their outcome', 'enrich skip')
+    .option('--reason <text>', 'reason of their outcome', 'enrich skip')
     .option(...jsonOption)
     .addHelpText(
       'after',
       `
-Calls in the air are waited for, and count. The next run of the file asks for whoever was skipped.
+Calls in flight are recorded first. The next run of the file asks for the skipped people.
 
 Example:
   enrich skip latest --page 7 --reason "wrong region"`,

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { Config } from '../../config/settings.ts';
 import type { RunFacts } from '../../contract.ts';
 import { readRunFacts } from '../../runs/run-facts.ts';
 import { listRuns } from '../../runs/runs.ts';
@@ -6,21 +7,30 @@ import { describeRun } from '../run/describe-run.ts';
 import { lookedAtRun } from '../run/latest-run.ts';
 import { wholeNumber } from '../terminal/number-flag.ts';
 import { print, printJson, table, tell } from '../terminal/output.ts';
-import { describeIdle, describePreempted, withPresentReason } from '../run/present-status.ts';
-import { withWarehouse } from '../session/session.ts';
+import {
+  describePreempted,
+  findInterrupted,
+  interrupted,
+  isCommandPresent,
+  withPresentReason,
+} from '../run/present-status.ts';
+import { runPage } from '../run/run-page.ts';
+import { withSession } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
 /** `enrich status [RUN]` */
 export function statusCommand(): Command {
   return withSettings(new Command('status'))
-    .description('say how a run is, or list the newest runs')
+    .description('Show the status and figures of a run, or list the newest runs.')
     .argument('[run]', lookedAtRun)
-    .option('--json', 'the same as one JSON object (or an array of them)')
-    .option('--limit <n>', 'how many runs to list', wholeNumber(1, 10_000), 20)
-    .addHelpText('after', '\nExample:\n  enrich status latest --json')
+    .option('--json', 'one JSON object; without a run, one JSON array')
+    .option('--limit <n>', 'most runs to list', wholeNumber(1, 10_000), 20)
+    .addHelpText('after', '\nExamples:\n  enrich status\n  enrich status latest --json')
     .action(async (runId: string | undefined, options: { json?: boolean; limit: number }) => {
       const config = settingsOf(options);
-      await withWarehouse(config, async (session) => {
+      // A link is of use only while the UI is there: no server is started for it.
+      const needs = { temporal: runId !== undefined && hasUi(config), service: false };
+      await withSession(config, needs, async (session) => {
         const { warehouse } = session;
         const factsOf = async (id: string): Promise<RunFacts> =>
           withPresentReason(session, await readRunFacts(warehouse, id));
@@ -28,14 +38,20 @@ export function statusCommand(): Command {
         const hint = options.json === true ? tell : print;
         if (runId !== undefined) {
           const facts = await factsOf(runId);
+          const { runIds, lines } = await findInterrupted(session, [facts]);
           if (options.json === true) printJson(facts);
-          else print(describeRun(facts));
-          (await describeIdle(session, [facts])).forEach(hint);
+          else print(describeRun(facts, undefined, runIds.length > 0 ? interrupted : facts.status));
+          lines.forEach(hint);
           (await describePreempted(session, facts)).forEach(hint);
+          const page = needs.temporal ? await runPage(session, facts.run_id) : undefined;
+          if (page !== undefined) hint(`  watch it: ${page}`);
           return;
         }
         const runs = await listRuns(warehouse, options.limit);
         const facts = await Promise.all(runs.map((run) => factsOf(run.runId)));
+        const { runIds, lines } = await findInterrupted(session, facts);
+        const statusOf = ({ run_id, status }: RunFacts): string =>
+          runIds.includes(run_id) ? interrupted : status;
         if (options.json === true) {
           printJson(facts);
         } else if (facts.length === 0) {
@@ -46,7 +62,7 @@ export function statusCommand(): Command {
               ['run', 'status', 'rows', 'calls', 'credits', 'file'],
               ...facts.map((run) => [
                 run.run_id,
-                run.undone ? `${run.status}, undone` : run.status,
+                run.undone ? `${run.status}, undone` : statusOf(run),
                 run.rows,
                 run.calls,
                 run.credits.settled,
@@ -55,7 +71,11 @@ export function statusCommand(): Command {
             ]),
           );
         }
-        (await describeIdle(session, facts)).forEach(hint);
+        lines.forEach(hint);
       });
     });
+}
+
+function hasUi(config: Config): boolean {
+  return config.temporalAddress === undefined ? isCommandPresent(config) : config.temporalUiUrl !== undefined;
 }

@@ -28,7 +28,7 @@ interface NoteFlags extends JsonFlag {
 /** `enrich suppress add|import|remove|check|list` */
 export function suppressCommand(): Command {
   return new Command('suppress')
-    .description('people who are not to be asked for: nothing is asked, paid or written of them')
+    .description('Manage the suppression list: people on it are never asked for, paid for or written.')
     .addCommand(addCommand())
     .addCommand(importCommand())
     .addCommand(removeCommand())
@@ -49,8 +49,8 @@ Examples:
 
 function addCommand(): Command {
   return withNote(withSettings(new Command('add')))
-    .description('put people on the list')
-    .argument('<who...>', 'whom, or @acme.example for everybody at a domain and below it')
+    .description('Add people to the list.')
+    .argument('<who...>', 'people, or @acme.example for a domain and its subdomains')
     .addHelpText(
       'after',
       `
@@ -74,7 +74,7 @@ Examples:
 
 function importCommand(): Command {
   return withNote(withSettings(new Command('import')))
-    .description('put everybody on the list whom an export names')
+    .description('Add all people of an export to the list.')
     .argument('<file>', 'a file with a header, or s3://… or https://…, as for enrich run')
     .option('--source <name>', 'as for enrich run')
     .option('--mapping <file>', 'as for enrich run')
@@ -99,8 +99,8 @@ function importCommand(): Command {
 
 function removeCommand(): Command {
   return withSettings(new Command('remove'))
-    .description('take people off the list: they may be asked for again')
-    .argument('<who...>', 'whom, named as when they were put on it')
+    .description('Remove people from the list; runs may ask for them again.')
+    .argument('<who...>', 'people, named as when they were added')
     .option(...jsonOption)
     .addHelpText('after', `\n${waysToNameSomebody}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
     .action(async (who: string[], options: JsonFlag) => {
@@ -115,8 +115,8 @@ function removeCommand(): Command {
 
 function checkCommand(): Command {
   return withSettings(new Command('check'))
-    .description('whether people are on the list: exit code 0 where nobody is, 3 where somebody is')
-    .argument('<who...>', 'whom')
+    .description('Check whether people are on the list. Exit code 0: none is, 3: at least one is.')
+    .argument('<who...>', 'people')
     .option(...jsonOption)
     .addHelpText('after', `\n${waysToNameSomebody}\n\nExample:\n  enrich suppress check ada@orbit.example`)
     .action(async (who: string[], options: JsonFlag) => {
@@ -135,9 +135,9 @@ function checkCommand(): Command {
 
 function listCommand(): Command {
   return withSettings(new Command('list'))
-    .description('what is on the list, the newest first; nobody is named')
-    .option('--limit <n>', 'how many to list', wholeNumber(1), 50)
-    .option('--json', 'as a JSON object')
+    .description('Show the newest entries of the list, without names.')
+    .option('--limit <n>', 'most entries to show', wholeNumber(1), 50)
+    .option('--json', 'one JSON object')
     .addHelpText('after', '\nExample:\n  enrich suppress list')
     .action(async (options: { limit: number; json?: boolean }) => {
       const { entries, counts } = await withWarehouse(settingsOf(options), async ({ warehouse }) => ({
@@ -169,8 +169,8 @@ function listCommand(): Command {
 
 function withNote(command: Command): Command {
   return command
-    .option('--reason <text>', 'why: kept with the entry, so name nobody in it')
-    .option('--by <name>', 'who decided it (default: the user of this machine)')
+    .option('--reason <text>', 'reason, kept with the entry; no names')
+    .option('--by <name>', 'name of who decided it (default: the user of this machine)')
     .option(...jsonOption);
 }
 

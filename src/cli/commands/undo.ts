@@ -28,7 +28,7 @@ export function undoCommand(): Command {
   return withSettings(new Command('undo'))
     .description('Undo what a run wrote: contacts are as if it had never run.')
     .argument('<run>', lookedAtRun)
-    .option('--revert', 'take the undo of the run back')
+    .option('--revert', 'revert an earlier undo of the run')
     .option('--forget', 'also forget its lookups and answers: the next run pays for its people again')
     .option('--reason <text>', 'reason, kept with the run; no names')
     .option('--by <name>', 'who decided it (default: the user of this machine)')
@@ -45,8 +45,8 @@ right source, uses the stored answers without calls. With --forget the next run 
 
 Examples:
   enrich undo latest
-  enrich undo run-20261121-090000-0b54c1 --yes --reason "the export of another system"
-  enrich undo run-20261121-090000-0b54c1 --revert --yes`,
+  enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --yes --reason "the export of another system"
+  enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --revert --yes`,
     )
     .action(async (runId: string, options: UndoFlags) => {
       await withWarehouse(settingsOf(options), (session) => undo(session, runId, options));

@@ -15,12 +15,9 @@ import { withClient, withService } from '../session/with-service.ts';
 /** `enrich usage` */
 export function usageCommand(): Command {
   return withSettings(new Command('usage'))
-    .description('say how much of the service’s rate windows and credits is used and left; costs nothing')
-    .option(
-      '--reconcile',
-      'the service’s statement by credit cycle beside the ledger: billed, settled, held, unexplained',
-    )
-    .option('--json', 'as a JSON object')
+    .description('Show how much of the service’s rate windows and credits is used and left. Costs nothing.')
+    .option('--reconcile', 'compare the service’s statement with the ledger by credit cycle')
+    .option('--json', 'one JSON object')
     .addHelpText(
       'after',
       '\nNeeds a master key, or a key with the scope for usage statistics.\n\nExample:\n  enrich usage\n  ' +

@@ -6,8 +6,8 @@ import { withService } from '../session/with-service.ts';
 /** `enrich whoami` */
 export function whoamiCommand(): Command {
   return withSettings(new Command('whoami'))
-    .description('say which user of the service the credential acts as; costs nothing')
-    .option('--json', 'as a JSON object')
+    .description('Show which user of the service the credential acts as. Costs nothing.')
+    .option('--json', 'one JSON object')
     .addHelpText('after', '\nExample:\n  enrich whoami --json')
     .action(async (options: { json?: boolean }) => {
       const config = settingsOf(options);

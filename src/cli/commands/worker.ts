@@ -7,13 +7,11 @@ import { untilStopped } from '../session/stop-signal.ts';
 /** `enrich worker` */
 export function workerCommand(): Command {
   return withSettings(new Command('worker'))
-    .description(
-      'run a worker in the foreground: it carries out the runs of a Temporal server until it is stopped',
-    )
+    .description('Run a worker of a Temporal server in the foreground.')
     .addHelpText(
       'after',
       `
-Any number of workers may run, on any number of machines: rate limits and budgets are kept in the database.
+Any number of workers may run, on any number of machines: they share rate limits and budgets through the database.
 SIGTERM drains: no new call is begun, and calls in the air are waited for (CALL_TIMEOUT and 30 s more at most).
 
 Example:

@@ -14,13 +14,15 @@ import {
   type WantedLimit,
 } from '../../ledger/budget-limits.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { runsWaitingFor } from '../../runs/runs.ts';
+import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
+import { getRun, runsWaitingFor } from '../../runs/runs.ts';
 import { runToSteer } from './latest-run.ts';
+import { isCommandPresent } from './present-status.ts';
 import { print, printJson, tell } from '../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withSession, withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { isWorkflowGone } from '../../temporal/connection.ts';
+import { isWorkerThere, isWorkflowGone } from '../../temporal/connection.ts';
 
 /** `day or month` */
 const anyPeriod = periodNames.join(' or ');
@@ -34,12 +36,12 @@ interface SetOptions extends JsonFlag {
 /** `enrich budget set` */
 export function setBudgetCommand(): Command {
   return withSettings(new Command('set'))
-    .description('change a limit; it holds at once, for all workers, and runs that wait for it go on')
+    .description('Change a limit. It holds at once for all workers; runs that wait for it continue.')
     .argument('<budget>', `one of ${budgetNameForms}`)
-    .argument('<limit>', 'credits, or none, default (as the settings say), used (nothing more than now)')
-    .option('--from-now-on', `every ${anyPeriod} from now on, and not only this one`)
-    .option('--reason <text>', 'why: kept in the history')
-    .option('--by <name>', 'who: kept in the history (default: the user of this machine)')
+    .argument('<limit>', 'credits, none, default (as the settings say) or used (as much as now)')
+    .option('--from-now-on', `every ${anyPeriod} that begins from now on`)
+    .option('--reason <text>', 'reason, kept in the history')
+    .option('--by <name>', 'name, kept in the history (default: the user of this machine)')
     .option(...jsonOption)
     .addHelpText(
       'after',
@@ -54,7 +56,7 @@ Examples:
   enrich budget set day 800 --reason "trade fair"
   enrich budget set day 500 --from-now-on
   enrich budget set run:latest 250
-  enrich budget set month used                    nothing more is spent this month`,
+  enrich budget set month used                    spend nothing more this month`,
     )
     .action(async (name: string, limit: string, options: SetOptions) => {
       const config = settingsOf(options);
@@ -88,25 +90,41 @@ Examples:
     });
 }
 
-/** Tells runs that wait for a budget: they look at it, and continue where it is enough now. */
+/** Tells runs that wait for a budget, and says of each whether it continues by itself. */
 async function wake(config: Config, runIds: readonly string[], say: (text: string) => void): Promise<void> {
   await withSession(config, { temporal: true, service: false }, async (session) => {
-    const { workflow } = await session.temporal();
+    const client = await session.temporal();
+    const hasWorker = session.stack.temporal.embedded
+      ? isCommandPresent(config)
+      : await isWorkerThere(client);
     for (const runId of runIds) {
+      const { warehouse } = session;
+      const run = await getRun(warehouse, runId);
+      // A worker may have found the credits already.
+      const isEnough =
+        run.status !== 'paused' ||
+        (await hasCreditsAgain({ warehouse, budgets: config.budgets.perPeriod }, run));
+      let isTold = true;
       try {
-        await workflow.getHandle(runId).signal(budgetChangedSignalName);
-        // An embedded run has its worker only as long as a command waits for it, or enrich dev runs.
-        say(
-          session.stack.temporal.embedded
-            ? `${runId} waits for it; go on with: enrich resume ${runId}`
-            : `${runId} waits for it, and goes on if it is enough`,
-        );
+        await client.workflow.getHandle(runId).signal(budgetChangedSignalName);
       } catch (error) {
         if (!isWorkflowGone(error)) throw error;
-        say(`${runId} waits for it; go on with: enrich resume ${runId}`);
+        isTold = false;
       }
+      say(afterChange(runId, { isEnough, continues: isTold && hasWorker }));
     }
   });
+}
+
+function afterChange(
+  runId: string,
+  { isEnough, continues }: { isEnough: boolean; continues: boolean },
+): string {
+  if (!isEnough)
+    return `${runId} still waits: a budget of this run has less than the price of one person left (enrich budget show)`;
+  return continues
+    ? `${runId} waited for this budget and continues by itself now; watch it with: enrich status ${runId}`
+    : `${runId} has credits again, and no worker carries it out; continue it with: enrich resume ${runId}`;
 }
 
 /** The budget's row, and what its limit would be without a command. */

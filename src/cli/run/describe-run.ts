@@ -77,12 +77,13 @@ const noRows = '  the file has a header and no rows: there is nobody to ask for'
  * What a run came to.
  *
  * @param config of the command that ran it; undefined where another may have
+ * @param status as a person should read it
  */
-export function describeRun(facts: RunFacts, config?: Config): string {
+export function describeRun(facts: RunFacts, config?: Config, status: string = facts.status): string {
   const late = facts.late_results;
   const total = Object.values(facts.outcomes).reduce((sum, rows) => sum + rows, 0);
   const lines = [
-    `run ${facts.run_id}: ${facts.status}${facts.source === null ? '' : ` (${facts.source}, ${facts.file})`}`,
+    `run ${facts.run_id}: ${status}${facts.source === null ? '' : ` (${facts.source}, ${facts.file})`}`,
     table([
       ...Object.entries(facts.outcomes).map(([outcome, rows]): [string, number] => [
         facts.status === 'failed' && outcome === 'open' ? 'not asked for' : outcome,

@@ -18,14 +18,14 @@ type Mapping = Readonly<Record<string, unknown>>;
  * Reads an export. Where no column is recognised, shows all columns with a proposed mapping, and on a terminal asks
  * whether to read them so. With `--write-mapping`, writes the mapping that is recognised or proposed.
  *
- * @returns the mapping that the export is read with; null: without one
+ * @returns the mapping that the export is read with (null: without one), and whose contacts the export has
  * @throws Problem `export.*`, `mapping.*`
  */
 export async function openWithMapping(
   path: string,
   reading: ReadingOptions,
   flags: Pick<RunFlags, 'writeMapping' | 'json'>,
-): Promise<{ readonly fileSha256: string; readonly mapping: Mapping | null }> {
+): Promise<{ readonly fileSha256: string; readonly mapping: Mapping | null; readonly source: string }> {
   try {
     const opened = await openExport(path, reading);
     const { header } = opened.layout;
@@ -35,7 +35,11 @@ export async function openWithMapping(
       const mapping = { ...(source !== 'generic' && { source }), ...reading.mapping };
       await writeMapping(flags.writeMapping, path, withColumns(mapping, header, fields));
     }
-    return { fileSha256: opened.survey.sha256, mapping: reading.mapping ?? null };
+    return {
+      fileSha256: opened.survey.sha256,
+      mapping: reading.mapping ?? null,
+      source: opened.columns.source,
+    };
   } catch (error) {
     if (!(error instanceof Problem) || error.type !== 'export.no-identifying-column') throw error;
     const { layout } = await readLayout(path, reading);
@@ -50,9 +54,9 @@ export async function openWithMapping(
     if (flags.writeMapping !== undefined) await writeMapping(flags.writeMapping, path, proposal);
     else if (flags.json !== true && (await isReadable(path, reading, proposal))) {
       if ((await agrees('read the columns like this?')) === true) {
-        const { survey } = await openExport(path, { ...reading, mapping: proposal });
+        const { survey, columns } = await openExport(path, { ...reading, mapping: proposal });
         tell('to save the mapping: --write-mapping FILE');
-        return { fileSha256: survey.sha256, mapping: proposal };
+        return { fileSha256: survey.sha256, mapping: proposal, source: columns.source };
       }
     }
     const isProposed = fields.some((field) => field !== undefined) || flags.writeMapping !== undefined;

@@ -1,3 +1,4 @@
+import type { Config } from '../../config/settings.ts';
 import type { RunFacts, RunStatus } from '../../contract.ts';
 import { othersPresent } from '../../dev/presence.ts';
 import { embeddedDirectories } from '../../dev/stack.ts';
@@ -5,10 +6,11 @@ import { counted } from '../../domain/text/counted.ts';
 import { Problem } from '../../domain/problem.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
 import { reservedSlots } from '../../ledger/waiting-batches.ts';
+import { readRunMoney } from '../../runs/run-facts.ts';
 import { getRun } from '../../runs/runs.ts';
 import type { Session } from '../session/session.ts';
 
-/** In these a run continues by itself, as long as a person works at it. */
+/** In these a run continues by itself while it has a worker. */
 const statusesOfWork: readonly string[] = [
   'ingesting',
   'planning',
@@ -16,36 +18,64 @@ const statusesOfWork: readonly string[] = [
   'cancelling',
 ] satisfies RunStatus[];
 
+/** How a person reads the status of a run that should continue and that no worker carries out. */
+export const interrupted = 'interrupted';
+
+/** Whether a command of this machine carries out the runs of the embedded Temporal. */
+export function isCommandPresent({ embedded }: Config): boolean {
+  return othersPresent(embeddedDirectories(embedded.dataDirectory).workers).length > 0;
+}
+
 /**
- * Says what to do about runs that should continue and have no worker: a command that was killed leaves its run as it
- * was, and so does a server whose workers are gone.
+ * Finds the runs that should continue and have no worker: a command that was killed leaves its run as it was, and so
+ * does a server whose workers are gone.
  *
- * @returns lines for a person; none where all is well
+ * @returns the ids of these runs, and lines for a person; none where all is well
  */
-export async function describeIdle(session: Session, runs: readonly RunFacts[]): Promise<string[]> {
-  const waiting = runs.filter(({ status }) => statusesOfWork.includes(status));
-  if (waiting.length === 0) return [];
+export async function findInterrupted(
+  session: Session,
+  runs: readonly RunFacts[],
+): Promise<{ readonly runIds: readonly string[]; readonly lines: readonly string[] }> {
+  const runIds = runs
+    .filter(({ status }) => statusesOfWork.includes(status))
+    .map(({ run_id: runId }) => runId);
   const { config } = session;
+  if (runIds.length === 0) return { runIds, lines: [] };
   if (config.temporalAddress === undefined) {
-    const { workers } = embeddedDirectories(config.embedded.dataDirectory);
-    if (othersPresent(workers).length > 0) return [];
-    return waiting.flatMap(({ run_id: runId }) => [
-      `  no worker for ${runId}: no command of this machine carries it out any more`,
-      `  next: enrich resume ${runId}, or the same command again; both go on where it was left`,
-    ]);
+    if (isCommandPresent(config)) return { runIds: [], lines: [] };
+    const lines = await Promise.all(runIds.map((runId) => describeInterrupted(session, runId)));
+    return { runIds, lines: lines.flat() };
   }
   try {
     const { isWorkerThere } = await import('../../temporal/connection.ts');
-    if (await isWorkerThere(await session.temporal())) return [];
-    return [
-      `  no worker for ${waiting.map(({ run_id: runId }) => runId).join(', ')}: no worker takes runs from ` +
-        config.temporalAddress,
-      '  next: start one with: enrich worker',
-    ];
+    if (await isWorkerThere(await session.temporal())) return { runIds: [], lines: [] };
+    return {
+      runIds,
+      lines: [
+        `  no worker takes runs from ${config.temporalAddress}, and ${runIds.join(', ')} waits for one`,
+        '  next: start one with: enrich worker',
+      ],
+    };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return [`  whether somebody works at it is not known: ${error.message}`, `  next: ${error.next}`];
+    return {
+      runIds: [],
+      lines: [`  whether a worker carries it out is not known: ${error.message}`, `  next: ${error.next}`],
+    };
   }
+}
+
+async function describeInterrupted({ warehouse }: Session, runId: string): Promise<string[]> {
+  const { underWay } = await readRunMoney(warehouse, runId);
+  return [
+    `  the command that carried out ${runId} was killed, or its machine stopped: no call is sent until the run continues`,
+    ...(underWay > 0
+      ? [
+          `  ${counted(underWay, 'call')} had no recorded answer: the credits stay reserved, and the run decides on them when it continues`,
+        ]
+      : []),
+    `  next: enrich resume ${runId}, or the same command again; both continue where the run stopped`,
+  ];
 }
 
 /**
@@ -59,15 +89,15 @@ export async function describePreempted({ warehouse }: Session, facts: RunFacts)
   const batches = await reservedSlots(warehouse.database, priority);
   if (batches === 0) return [];
   return [
-    `  runs that go first have ${counted(batches, 'batch', 'batches')} waiting for a call: while the ` +
+    `  runs of a higher priority have ${counted(batches, 'batch', 'batches')} waiting for a call: while the ` +
       'rate windows are full, this one makes none',
-    `  next: nothing; or, to have it go before them: enrich priority ${facts.run_id} ad-hoc`,
+    `  next: wait; or let this run call first: enrich priority ${facts.run_id} ad-hoc`,
   ];
 }
 
 /**
- * What `--json` says of a run, and of a pause for a budget what is true now: no person looks at it again before a
- * person resumes the run, where no worker is there.
+ * What `--json` says of a run. The stored reason of a pause for a budget can be out of date: the run has not continued yet, or
+ * has no worker to do so.
  */
 export async function withPresentReason(session: Session, facts: RunFacts): Promise<RunFacts> {
   if (facts.status !== 'paused') return facts;
@@ -76,7 +106,7 @@ export async function withPresentReason(session: Session, facts: RunFacts): Prom
   if (!(await hasCreditsAgain({ warehouse, budgets: config.budgets.perPeriod }, run))) return facts;
   return {
     ...facts,
-    reason: 'a budget was empty, and has credits again: the run has not gone on yet',
+    reason: 'a budget was empty, and has credits again: the run has not continued yet',
     next: `enrich resume ${facts.run_id}`,
   };
 }

@@ -37,31 +37,25 @@ export function withRunOptions(command: Command): Command {
       '[file]',
       'CSV export of a CRM (plain or gzip): a file, https://…, s3://bucket/key, or - for standard input',
     )
-    .option('--from-table <name>', 'take the rows of a table of the warehouse, such as crm.contacts')
-    .option('--query <sql>', 'take the rows of a SELECT on the warehouse; it cannot write')
-    .option('--write-mapping <file>', 'write the recognised or proposed mapping of columns to a new file')
+    .option('--from-table <name>', 'table of the warehouse instead of a file, such as crm.contacts')
+    .option('--query <sql>', 'SELECT on the warehouse instead of a file; it cannot write')
+    .option('--write-mapping <file>', 'new file for the recognised or proposed mapping of columns')
     .option(
       '--pilot <n>',
-      'ask for so many people first, a sample of all kinds of rows, and show what they came to',
+      'people to ask for first, a sample of all kinds of rows; the run then shows their results',
       wholeNumber(1, 100_000),
     )
-    .option('--max-cost-per-email <n>', 'pause after a pilot whose emails cost more credits than that')
-    .addOption(new Option('--plan <hash>', 'run only if the plan has this hash (enrich plan prints it)'))
-    .option(
-      '--json',
-      'facts as one JSON object on the last line of standard output; progress on standard error',
-    );
+    .option('--max-cost-per-email <n>', 'credits per email above which the run pauses after its pilot')
+    .addOption(new Option('--plan <hash>', 'hash of the only plan that may run (enrich plan prints it)'))
+    .option('--json', 'one JSON object on the last line of standard output; progress on standard error');
 }
 
 /** Options that say what is asked for and what it may cost: those of runs, and of schedules that begin runs. */
 export function withOptionFlags(command: Command): Command {
   return command
-    .option(
-      '--source <name>',
-      'name of the CRM in the warehouse (default: the one that the header is recognised as)',
-    )
-    .option('--mapping <file>', 'JSON or YAML file that says which column is what')
-    .option('--max-credits <n>', 'the most that one run may spend (MAX_CREDITS_PER_RUN)')
+    .option('--source <name>', 'name of the CRM in the warehouse (default: recognised from the header)')
+    .option('--mapping <file>', 'JSON or YAML file that assigns columns')
+    .option('--max-credits <n>', 'maximum credits per run (MAX_CREDITS_PER_RUN)')
     .addOption(
       new Option(
         '--on-budget <what>',
@@ -72,7 +66,7 @@ export function withOptionFlags(command: Command): Command {
     )
     .option(
       '--min-match-rate <share>',
-      'pause where fewer people are found, such as 40%: after the pilot, and over the latest calls',
+      'match rate below which the run pauses, such as 40%: of the pilot and of the latest calls',
     )
     .addOption(
       new Option(
@@ -83,14 +77,17 @@ export function withOptionFlags(command: Command): Command {
     )
     .option(
       '--freshness <clocks>',
-      'whom not to ask again, such as 90d or enriched=90d,phone=180d,not_found=30d (FRESHNESS)',
+      'time until a person is asked for again, such as 90d or enriched=90d,phone=180d,not_found=30d (FRESHNESS)',
     )
-    .option('--reveal <what>', 'ask for more: phone, email (personal addresses), or phone,email')
-    .option('--waterfall <what>', 'ask further vendors as well: phone, email, or phone,email')
-    .option('--max-credits-per-person <n>', 'the most that one person may cost: needed with --waterfall')
+    .option(
+      '--reveal <what>',
+      'fields to ask for beside profiles: phone, email (personal addresses), or phone,email',
+    )
+    .option('--waterfall <what>', 'fields to ask further vendors for: phone, email, or phone,email')
+    .option('--max-credits-per-person <n>', 'maximum credits per person; required with --waterfall')
     .option(
       '--late-deadline <duration>',
-      'how long to wait for phones and waterfall results (LATE_RESULTS_DEADLINE, default 24h)',
+      'time to wait for phones and waterfall results (LATE_RESULTS_DEADLINE, default 24h)',
     );
 }
 

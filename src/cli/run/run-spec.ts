@@ -102,17 +102,17 @@ async function checkedContent(
   reading: ReadingOptions,
   flags: RunFlags,
   config: Config,
-): Promise<Pick<SpecifiedRun, 'fileSha256' | 'fetched'> & Pick<RunSpecOptions, 'mapping'>> {
+): Promise<Pick<SpecifiedRun, 'fileSha256' | 'fetched' | 'source'> & Pick<RunSpecOptions, 'mapping'>> {
   if (!isElsewhere(address)) {
-    const { fileSha256, mapping } = await openWithMapping(addressText(address), reading, flags);
-    return { fileSha256, mapping, fetched: undefined };
+    const opened = await openWithMapping(addressText(address), reading, flags);
+    return { ...opened, fetched: undefined };
   }
   const shown = shownAddress(address);
   tell(`${address.kind === 'http' || address.kind === 's3' ? 'fetching' : 'reading'} ${shown}`);
   const { path, sha256 } = await obtain(address, config);
   try {
-    const { mapping } = await namingExport(path, shown, () => openWithMapping(path, reading, flags));
-    return { fileSha256: sha256, mapping, fetched: path };
+    const { mapping, source } = await namingExport(path, shown, () => openWithMapping(path, reading, flags));
+    return { fileSha256: sha256, mapping, source, fetched: path };
   } catch (error) {
     await new StagingDirectory(config.exportAccess.stagingDirectory).remove(path);
     throw error;

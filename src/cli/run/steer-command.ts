@@ -18,7 +18,7 @@ export function steerCommand(
   return withSettings(new Command(name))
     .description(texts.description)
     .argument('<run>', steeredRun[texts.need])
-    .option('--reason <text>', 'why: shown in the Temporal UI and by enrich status', `enrich ${name}`)
+    .option('--reason <text>', 'reason, shown in the Temporal UI and by enrich status', `enrich ${name}`)
     .option(...jsonOption)
     .addHelpText('after', `\nExample:\n  enrich ${name} latest --reason "budget review"`)
     .action(async (runId: string, options: { reason: string } & JsonFlag) => {

@@ -1,8 +1,8 @@
-import type { SearchAttributePair } from '@temporalio/common';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
 import { controlTaskQueue, taskPriorities, workflowTypes, type RunFacts } from '../../contract.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import { runInputOf, shownName } from '../../runs/run-input.ts';
+import { describeStart, startAttributes } from '../../domain/runs/run-start.ts';
+import { runInputOf } from '../../runs/run-input.ts';
 import { endAbandonedRun } from '../../runs/abandoned-run.ts';
 import { readRunFacts } from '../../runs/run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
@@ -32,6 +32,13 @@ export async function startRunWorkflow(
     // A worker of this command calls with the credential that the command has tried; others have their own.
     checksService: !session.stack.temporal.embedded,
   });
+  const start = {
+    runId: run.runId,
+    file: input.file,
+    source: run.source ?? run.options.source,
+    schedule: null,
+    asOf: run.createdAt,
+  };
   return client.workflow.start(workflowTypes.run, {
     taskQueue: controlTaskQueue,
     workflowId: run.runId,
@@ -39,17 +46,8 @@ export async function startRunWorkflow(
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     args: [input],
     priority: { priorityKey: taskPriorities[run.options.priority] },
-    staticSummary: `enrich ${shownName(run)}`.slice(0, 180),
-    staticDetails: [
-      `| | |`,
-      `|---|---|`,
-      `| file | ${shownName(run)} |`,
-      `| content | sha256 ${run.fileSha256.slice(0, 16)}… |`,
-      `| credits, at most | ${run.options.maxCredits ?? 'no limit of its own'} |`,
-      '| steer | updates approve, pause, resume, cancel, raiseBudget, changePriority, skipPage; or ' +
-        `\`enrich pause ${run.runId}\` … |`,
-    ].join('\n'),
-    ...(searchable && { typedSearchAttributes: attributesOf(run) }),
+    ...describeStart(start),
+    ...(searchable && { typedSearchAttributes: [...startAttributes(start)] }),
   });
 }
 
@@ -218,15 +216,4 @@ export function requireUnfinished(run: RunRecord): void {
     next: 'nothing is left to do; the same file can be run again',
     exitCode: exitCodes.usage,
   });
-}
-
-function attributesOf(run: RunRecord): SearchAttributePair[] {
-  return [
-    { key: { name: 'EnrichmentStatus', type: 'KEYWORD' }, value: 'ingesting' },
-    { key: { name: 'EnrichmentFile', type: 'KEYWORD' }, value: shownName(run) },
-    { key: { name: 'EnrichmentAsOf', type: 'DATETIME' }, value: run.createdAt },
-    ...(run.source === null
-      ? []
-      : [{ key: { name: 'EnrichmentSource', type: 'KEYWORD' } as const, value: run.source }]),
-  ];
 }

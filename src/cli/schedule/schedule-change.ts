@@ -19,26 +19,26 @@ import { settingsOf, withSettings } from '../session/settings-flags.ts';
 /** `enrich schedule set NAME …` */
 export function setCommand(): Command {
   return withOptionFlags(withSettings(new Command('set')))
-    .description('make a schedule, or make it anew with these flags; whether it is paused stays')
+    .description('Create a schedule, or replace its flags. A paused schedule stays paused.')
     .argument('<name>', 'name of the schedule')
     .argument(
       '[file]',
       'the export: a path that the workers see, https://… or s3://bucket/key; {date} in it becomes the date',
     )
     .requiredOption('--cron <line>', 'when: minute, hour, day of the month, month, day of the week')
-    .option('--timezone <name>', 'the clock that --cron and {date} mean (default: UTC)')
+    .option('--timezone <name>', 'time zone of --cron and {date} (default: UTC)')
     .option(
       '--newest <pattern>',
-      'the newest file whose name fits, such as "/exports/hubspot-*.csv" or "s3://crm/*.csv"',
+      'newest file of a pattern, such as "/exports/hubspot-*.csv" or "s3://crm/*.csv"',
     )
-    .option('--newest-by <what>', 'newest by time of change or by name: time, name (default: time)')
-    .option('--every-new <pattern>', 'every file whose content was not enriched before, oldest first')
-    .option('--from-table <name>', 'the rows of a table of the warehouse, such as crm.contacts')
-    .option('--query <sql>', 'the rows of a SELECT on the warehouse; {date} in it becomes the date')
-    .option('--no-budget', 'let it run where nothing limits what it may spend')
-    .option('--overlap <policy>', 'while the time before goes on: skip, buffer-one (default: skip)')
-    .option('--catch-up <duration>', 'how late a missed time is made up for (default: 1h)')
-    .option('--jitter <duration>', 'begin up to so much later, by chance')
+    .option('--newest-by <what>', 'order of --newest: time (of the last change) or name (default: time)')
+    .option('--every-new <pattern>', 'files of a pattern whose content was not enriched before, oldest first')
+    .option('--from-table <name>', 'table of the warehouse, such as crm.contacts')
+    .option('--query <sql>', 'SELECT on the warehouse; {date} becomes the date')
+    .option('--no-budget', 'permission to run without any budget')
+    .option('--overlap <policy>', 'next time while a run is in progress: skip, buffer-one (default: skip)')
+    .option('--catch-up <duration>', 'time within which a missed start is made up for (default: 1h)')
+    .option('--jitter <duration>', 'random delay of the start, at most')
     .option('--pause-on-failure', 'pause the schedule when a run fails')
     .option(...jsonOption)
     .addHelpText(
@@ -88,17 +88,17 @@ Examples:
 /** `enrich schedule apply FILE` */
 export function applyCommand(): Command {
   return withSettings(new Command('apply'))
-    .description('make the schedules as a file says: shows the difference, then makes, changes and deletes')
+    .description('Create, change and delete schedules as a file says, after showing the difference.')
     .argument('<file>', 'YAML file of schedules')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'apply without asking')
     .option(...jsonOption)
     .addHelpText(
       'after',
       `
-Deleted are only schedules that this file made: those of its group, which is its name where it says no other.
-Without a terminal and without --yes the difference is shown, nothing is changed, and the exit code is 3.
+The command deletes only schedules of the file's group, which is the file's name unless the file says another.
+Without a terminal and without --yes, the command shows the difference, changes nothing and exits with code 3.
 
-Example, schedules.yaml:
+schedules.yaml:
   schedules:
     nightly-hubspot:
       cron: 0 2 * * *
@@ -107,6 +107,7 @@ Example, schedules.yaml:
       max-credits: 500
       pause-on-failure: true
 
+Example:
   enrich schedule apply schedules.yaml --yes`,
     )
     .action(async (path: string, options: { yes?: boolean } & JsonFlag) => {

@@ -9,7 +9,8 @@ import {
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import { controlTaskQueue, workflowTypes, type ScheduledRunInput } from '../../contract.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import type { ScheduleDefinition } from './schedule-definition.ts';
+import { longestSummary, markdownTable } from '../../domain/runs/run-start.ts';
+import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 import { registerSearchAttributes } from '../../temporal/connection.ts';
 
 /** A schedule as Temporal has it. */
@@ -179,7 +180,19 @@ function optionsOf(definition: ScheduleDefinition, searchable: boolean): Schedul
       workflowId: name,
       taskQueue: controlTaskQueue,
       args: [input],
-      staticSummary: `${work.export.kind} ${work.export.from}`.slice(0, 180),
+      staticSummary: `schedule ${name}: ${work.export.kind} ${work.export.from}`.slice(0, longestSummary),
+      staticDetails: markdownTable([
+        ['schedule', name],
+        ['cron', `${cron} (${timezone})`],
+        ...[...fieldsOf(definition)]
+          .filter(([flag]) => flag !== 'cron' && flag !== 'timezone')
+          .map(([flag, value]) => [flag, value.slice(0, longestSummary)]),
+        ['runs', 'children of this workflow: Relationships, or Current Details while it runs'],
+        ['change', `\`enrich schedule show ${name}\`, \`enrich schedule set ${name} …\``],
+      ]),
+      ...(searchable && {
+        typedSearchAttributes: [{ key: { name: 'EnrichmentSchedule', type: 'KEYWORD' }, value: name }],
+      }),
     },
   };
 }

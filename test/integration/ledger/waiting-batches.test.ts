@@ -208,7 +208,7 @@ describe('a batch', () => {
     const answer = () =>
       Promise.resolve({ ...missed, creditsConsumed: wholeCredits(0), raw: Buffer.from('{}') });
     const free = { slots: 4, wait: undefined };
-    expect(await enrich(night, 1, free, answer)).toMatchObject({ kind: 'done', tally: { notFound: 10 } });
+    expect(await enrich(night, 1, free, answer)).toMatchObject({ kind: 'done', calls: 1 });
     expect(await isWaitedFor()).toEqual([]);
   });
 

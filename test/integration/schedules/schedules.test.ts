@@ -255,6 +255,10 @@ describe('a schedule that fires', () => {
     expect(child.typedSearchAttributes.get({ name: 'EnrichmentAsOf', type: 'DATETIME' })?.toISOString()).toBe(
       result.asOf,
     );
+    expect(child.typedSearchAttributes.get({ name: 'EnrichmentSchedule', type: 'KEYWORD' })).toBe(name);
+    expect(await child.staticDetails()).toContain(`schedule ${name} |`);
+    const time = await temporal.client.workflow.getHandle(workflowId).describe();
+    expect(await time.staticDetails()).toContain(`| schedule | ${name} |`);
   });
 
   it('ends with a word where there is nothing new', async () => {
@@ -351,7 +355,7 @@ describe('a schedule that fires', () => {
     });
     const workflowId = await fire(activities);
     expect(await temporal.client.workflow.getHandle(workflowId).result()).toMatchObject({
-      summary: 'monday.csv going on since earlier',
+      summary: 'monday.csv in progress since earlier',
     });
     await going.terminate();
   });

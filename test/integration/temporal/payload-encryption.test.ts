@@ -92,7 +92,7 @@ describe('a run whose payloads are encrypted', () => {
   });
 
   it('leaves nothing readable in the histories of itself and its pages', async () => {
-    for (const workflowId of [runId, `${runId}/page-0001`]) {
+    for (const workflowId of [runId, `${runId}/page-1`]) {
       const { text, bytes } = await storedHistory(workflowId);
       expect(bytes('data').length).toBeGreaterThan(5);
       expect(new Set(bytes('encoding'))).toEqual(new Set(['binary/encrypted']));

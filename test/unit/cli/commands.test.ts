@@ -21,4 +21,14 @@ describe('every command', () => {
   )('prints its facts as JSON where it is asked to: enrich %s', (_, command) => {
     expect(command.options.map(({ long }) => long)).toContain('--json');
   });
+
+  it.each(commands.map(({ name, command }) => [name, command] as const))(
+    'has a summary as a sentence and an example: enrich %s --help',
+    (name, command) => {
+      let help = '';
+      command.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp();
+      expect(command.description()).toMatch(/^[A-Z].*\.$/);
+      expect(help).toMatch(new RegExp(`Examples?:\\n(?:.*\\n)*? +.*enrich ${name}`));
+    },
+  );
 });

@@ -37,6 +37,7 @@ it.each([
 const facts: RunFacts = {
   run_id: 'run-1',
   workflow_id: 'run-1',
+  max_credits: null,
   status: 'finished',
   reason_type: null,
   reason: null,

@@ -1,0 +1,36 @@
+const longestName = 40;
+
+/**
+ * The id of a run, which is the id of its workflow: `enrich-hubspot-day2-20261122T0007-32f8a1`. It names the source and the
+ * file, so that a list of workflows can be read.
+ *
+ * @param start.source null: not known yet; `generic`, of an export that no CRM is recognised in, is left out
+ * @param start.file the file's name as Temporal may show it
+ * @param start.random hexadecimal digits that tell runs of one minute apart
+ */
+export function newRunId(start: {
+  readonly source: string | null;
+  readonly file: string;
+  readonly now: Date;
+  readonly random: string;
+}): string {
+  const file = slug(start.file.replace(extensions, ''));
+  const source = start.source === null || start.source === 'generic' ? '' : slug(start.source);
+  const name = file === source || file.startsWith(`${source}-`) ? file : `${source}-${file}`;
+  const minute = start.now.toISOString().replace(/[-:]/g, '').slice(0, 13);
+  return ['enrich', slug(name).slice(0, longestName).replace(/-$/, ''), minute, start.random]
+    .filter((part) => part !== '')
+    .join('-');
+}
+
+/** `.csv`, `.csv.gz`, `.json?x=1`: from the first dot that only extensions follow. */
+const extensions = /(?:\.[a-z]{2,5})+$/i;
+
+function slug(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}

@@ -1,0 +1,64 @@
+/** What is known of a run before its workflow begins. Nothing personal: `file` is the name as Temporal may show it. */
+export interface RunStart {
+  readonly runId: string;
+  readonly file: string;
+  /** Null: found when the file is read. */
+  readonly source: string | null;
+  /** The schedule that began it; null: a command did. */
+  readonly schedule: string | null;
+  /** The time that the run stands for. */
+  readonly asOf: Date;
+}
+
+/** The longest summary that Temporal's UI shows. */
+export const longestSummary = 180;
+
+/** Summary and details that Temporal's UI shows of a run from its start on. They never change: no figures in here. */
+export function describeStart({ runId, file, source, schedule, asOf }: RunStart): {
+  readonly staticSummary: string;
+  readonly staticDetails: string;
+} {
+  const rows = [
+    ['run', `\`${runId}\``],
+    ['file', file],
+    ...(source === null ? [] : [['source', source]]),
+    ['begun by', schedule === null ? 'a command' : `schedule ${schedule}`],
+    ['as of', asOf.toISOString()],
+    ['state and figures', `Current Details; without a worker: \`enrich status ${runId}\``],
+    ['steer', `the updates of this workflow, or \`enrich pause ${runId}\`, \`resume\`, \`cancel\``],
+  ];
+  return {
+    staticSummary: `enrich ${file}`.slice(0, longestSummary),
+    staticDetails: markdownTable(rows),
+  };
+}
+
+/** Search attributes of a run from its start on. */
+export function startAttributes({ file, source, schedule, asOf }: Omit<RunStart, 'runId'>) {
+  return [
+    { key: { name: 'EnrichmentStatus', type: 'KEYWORD' }, value: 'ingesting' },
+    { key: { name: 'EnrichmentFile', type: 'KEYWORD' }, value: file },
+    { key: { name: 'EnrichmentAsOf', type: 'DATETIME' }, value: asOf },
+    ...(source === null
+      ? []
+      : [{ key: { name: 'EnrichmentSource', type: 'KEYWORD' } as const, value: source }]),
+    ...(schedule === null
+      ? []
+      : [{ key: { name: 'EnrichmentSchedule', type: 'KEYWORD' } as const, value: schedule }]),
+  ] as const;
+}
+
+/** A table of two columns, as Temporal's UI renders it. */
+export function markdownTable(rows: readonly (readonly (string | number)[])[]): string {
+  const lines = rows.map(([name = '', value = '']) => `| ${nameText(name)} | ${cellText(value)} |`);
+  return ['| | |', '|---|---|', ...lines].join('\n');
+}
+
+/** Names stay on one line: the UI would wrap them and not the values. */
+function nameText(name: string | number): string {
+  return cellText(name).slice(0, longestSummary).replaceAll(' ', '\u00a0');
+}
+
+function cellText(value: string | number): string {
+  return String(value).replaceAll('|', '\\|').replaceAll('\n', ' ');
+}

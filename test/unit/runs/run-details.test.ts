@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest';
+import type { RunFacts } from '../../../src/contract.ts';
+import { outcomes } from '../../../src/domain/runs/outcome.ts';
+import type { RunProgress } from '../../../workflows/messages.ts';
+import * as details from '../../../workflows/run-details.ts';
+import { ScriptedActivities, nothingAwaited, plan } from '../../helpers/scripted-activities.ts';
+
+const runDetails = (shown: RunProgress): string => details.runDetails(shown).replaceAll('\u00a0', ' ');
+
+const facts = new ScriptedActivities().facts('run-1', 'running');
+
+const progress: RunProgress = {
+  runId: 'run-1',
+  phase: 'enriching',
+  page: 1,
+  pages: 2,
+  plan,
+  service: null,
+  pauseReason: null,
+  cancelling: null,
+  figures: null,
+  priority: 'ad-hoc',
+  late: null,
+};
+
+const withFacts = (changed: Partial<RunFacts>): string =>
+  runDetails({
+    ...progress,
+    figures: { facts: { ...facts, ...changed }, readAt: '2026-11-22T06:24:55.515Z' },
+  });
+
+it('runDetails() shows every outcome, rows without one, and a sum that is the rows of the file', () => {
+  const counts = Object.fromEntries([...outcomes, 'open'].map((name, index) => [name, index + 1]));
+  const shown = withFacts({ rows: 105, outcomes: counts });
+  for (const [name, count] of Object.entries(counts)) expect(shown).toContain(`| rows ${name} | ${count} |`);
+  expect(shown).toContain('| rows, sum | 105 of 105 |');
+});
+
+it('runDetails() never counts a page as done before it is', () => {
+  const pagesDone = (page: number) => /pages done \| (.*) \|/.exec(runDetails({ ...progress, page }))?.[1];
+  expect([0, 1, 2, 3].map(pagesDone)).toEqual(['0 of 2', '0 of 2', '1 of 2', '2 of 2']);
+});
+
+it('runDetails() says what a paused run waits for and the next step', () => {
+  const pauseReason = { type: 'budget.empty', reason: 'day:2026-11-21 has 0 credits left', next: 'raise it' };
+  const shown = runDetails({ ...progress, phase: 'paused', pauseReason });
+  expect(shown).toContain('| **waits for** | day:2026-11-21 has 0 credits left |');
+  expect(shown).toContain('| next | `raise it` |');
+});
+
+it('runDetails() says that a plan waits for approval, and what it can cost', () => {
+  expect(runDetails({ ...progress, phase: 'awaiting approval' })).toContain(
+    '| **waits for** | approval of the plan: at most 1,500 credits |',
+  );
+});
+
+it.each([
+  [{ outcomes: { over_budget: 4 } }, 'raise the budget and run the file again: it asks only for the rest'],
+  [{ credits: { settled: '1', reserved: '0', unknown: '9' } }, '`enrich attempts list run-1`'],
+])('runDetails() of a finished run says what is left for a person to do: %j', (changed, next) => {
+  const figures = { facts: { ...facts, ...changed }, readAt: '2026-11-22T06:24:55.515Z' };
+  expect(runDetails({ ...progress, phase: 'finished', figures })).toContain(next);
+});
+
+it('runDetails() shows late results that are awaited, and until when', () => {
+  const late = { ...nothingAwaited, awaited: 3, arrived: 1, until: '2026-11-22T08:00:00.000Z' };
+  const shown = runDetails({ ...progress, phase: 'awaiting late results', late });
+  expect(shown).toContain('| **waits for** | late results of 3 calls, until 2026-11-22 08:00:00 UTC |');
+  expect(shown).toContain('| late results arrived | 1 delivery |');
+});
+
+it('runDetails() says that figures of a run in progress leave out the open page', () => {
+  const open = 'without page 1, which is in progress; now: `enrich status run-1`';
+  expect(withFacts({})).toContain(open);
+  const figures = { facts, readAt: '2026-11-22T06:24:55.515Z' };
+  expect(runDetails({ ...progress, phase: 'paused', figures })).toContain(
+    '| figures read at | 2026-11-22 06:24:55 UTC |',
+  );
+});

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { newRunId } from '../../../src/domain/runs/run-id.ts';
+
+const now = new Date('2026-11-22T00:07:31Z');
+
+it.each([
+  ['hubspot', 'day2.csv', 'enrich-hubspot-day2-20261122T0007-32f8a1'],
+  ['hubspot', 'hubspot-day2.csv.gz', 'enrich-hubspot-day2-20261122T0007-32f8a1'],
+  ['hubspot', 'hubspot.csv', 'enrich-hubspot-20261122T0007-32f8a1'],
+  ['generic', 'Kunden März (neu).csv', 'enrich-kunden-marz-neu-20261122T0007-32f8a1'],
+  [null, 'crm.contacts', 'enrich-crm-contacts-20261122T0007-32f8a1'],
+  [null, '[email].csv', 'enrich-email-20261122T0007-32f8a1'],
+  ['salesforce', '名簿.csv', 'enrich-salesforce-20261122T0007-32f8a1'],
+  [null, '…', 'enrich-20261122T0007-32f8a1'],
+])('newRunId() names the source %s and the file %s', (source, file, id) => {
+  expect(newRunId({ source, file, now, random: '32f8a1' })).toBe(id);
+});
+
+it('newRunId() shortens a long file name', () => {
+  const id = newRunId({ source: 'hubspot', file: `${'contact-'.repeat(20)}.csv`, now, random: '32f8a1' });
+  expect(id).toMatch(/^enrich-hubspot-contact-.*-20261122T0007-32f8a1$/);
+  expect(id.length).toBeLessThan(70);
+});
