@@ -47,8 +47,8 @@ export const sweepScheduleId = 'enrichment-late-results';
 export const pruneScheduleId = 'enrichment-retention';
 
 /**
- * Typed search attributes that runs carry; the dev server registers them at its start. `EnrichmentWaitsFor` is the type of a
- * pause reason (`budget.empty`), `approval` or `late results`; a run that waits for none of them has no value.
+ * Typed search attributes that runs carry; the dev server registers them at its start. `EnrichmentWaitsFor` is the type
+ * of a pause reason (`budget.empty`), `approval` or `late results`; a run that waits for none of them has no value.
  */
 export const searchAttributes = {
   EnrichmentStatus: 'Keyword',

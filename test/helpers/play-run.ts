@@ -17,8 +17,8 @@ import { startTestTemporal, type TestTemporal } from './temporal.ts';
 import { sharedWorkflowBundle } from './workflow-bundle.ts';
 
 /**
- * A real Temporal server with the workflows, in which runs are played against scripted activities. Its workers serve all runs:
- * loading the workflows takes longer than most runs.
+ * A real Temporal server with the workflows, in which runs are played against scripted activities. Its workers serve
+ * all runs: loading the workflows takes longer than most runs.
  */
 export class Stage {
   readonly temporal: TestTemporal;

@@ -42,10 +42,16 @@ export interface Begun {
   readonly output: () => string;
 }
 
+let isRuntimeInstalled = false;
+
+/** Once in a process. */
+function installRuntime(): void {
+  if (!isRuntimeInstalled) Runtime.install({ logger: silentLogger });
+  isRuntimeInstalled = true;
+}
+
 /** Sandbox, database and embedded Temporal of one test file, and the binary as a user runs it. */
 export class TestSystem {
-  /** Installed once in a process. */
-  static #runtime: Runtime | undefined;
   readonly directory = mkdtempSync(join(tmpdir(), 'enrich-system-'));
   readonly sandbox: RunningSandbox;
   readonly warehouse: Warehouse;
@@ -218,7 +224,7 @@ export class TestSystem {
   /** What Temporal's UI shows as current details of a run, by a worker that only answers for workflows. */
   async details(runId: string): Promise<Record<string, string>> {
     const { address, namespace } = this.#stack!.temporal;
-    TestSystem.#runtime ??= Runtime.install({ logger: silentLogger });
+    installRuntime();
     const connection = await Connection.connect({ address });
     const workerConnection = await NativeConnection.connect({ address });
     const worker = await Worker.create({

@@ -68,10 +68,11 @@ export async function findInterrupted(
 async function describeInterrupted({ warehouse }: Session, runId: string): Promise<string[]> {
   const { underWay } = await readRunMoney(warehouse, runId);
   return [
-    `  the command that carried out ${runId} was killed, or its machine stopped: no call is sent until the run continues`,
+    `  the command that carried out ${runId} was killed, or its machine stopped:`,
+    '  no call is sent until the run continues',
     ...(underWay > 0
       ? [
-          `  ${counted(underWay, 'call')} had no recorded answer: the credits stay reserved, and the run decides on them when it continues`,
+          `  ${counted(underWay, 'call')} had no recorded answer: the credits stay reserved until the run continues`,
         ]
       : []),
     `  next: enrich resume ${runId}, or the same command again; both continue where the run stopped`,
@@ -96,8 +97,8 @@ export async function describePreempted({ warehouse }: Session, facts: RunFacts)
 }
 
 /**
- * What `--json` says of a run. The stored reason of a pause for a budget can be out of date: the run has not continued yet, or
- * has no worker to do so.
+ * What `--json` says of a run. The stored reason of a pause for a budget can be out of date: the run has not
+ * continued yet, or has no worker to do so.
  */
 export async function withPresentReason(session: Session, facts: RunFacts): Promise<RunFacts> {
   if (facts.status !== 'paused') return facts;

@@ -1,8 +1,8 @@
 const longestName = 40;
 
 /**
- * The id of a run, which is the id of its workflow: `enrich-hubspot-day2-20261122T0007-32f8a1`. It names the source and the
- * file, so that a list of workflows can be read.
+ * The id of a run, which is the id of its workflow: `enrich-hubspot-day2-20261122T0007-32f8a1`. It names the
+ * source and the file, so that a list of workflows can be read.
  *
  * @param start.source null: not known yet; `generic`, of an export that no CRM is recognised in, is left out
  * @param start.file the file's name as Temporal may show it
