@@ -5,12 +5,13 @@ const mayImport = {
   'src/domain': [],
   'src/contract.ts': [],
   'src/config': ['src/domain'],
+  'src/files': ['src/domain'],
   'src/db': ['src/domain', 'src/contract.ts'],
   'src/telemetry': ['src/domain', 'src/config'],
   'src/service': ['src/domain', 'src/config'],
   'src/privacy': ['src/domain', 'src/contract.ts', 'src/db', 'src/people'],
   'src/ledger': ['src/domain', 'src/contract.ts', 'src/db', 'src/privacy'],
-  'src/ingest': ['src/domain', 'src/contract.ts', 'src/db', 'src/config/make-folder.ts'],
+  'src/ingest': ['src/domain', 'src/contract.ts', 'src/db', 'src/files'],
   'src/people': ['src/domain', 'src/contract.ts', 'src/db', 'src/ledger', 'src/privacy'],
   'src/late-results': [
     'src/domain',
@@ -22,7 +23,7 @@ const mayImport = {
     'src/ledger',
     'src/people',
   ],
-  'src/export': ['src/domain', 'src/contract.ts', 'src/db', 'src/people', 'src/config/make-folder.ts'],
+  'src/export': ['src/domain', 'src/contract.ts', 'src/db', 'src/files', 'src/people'],
   'src/runs': [
     'src/domain',
     'src/contract.ts',
@@ -59,7 +60,7 @@ const mayImport = {
   ],
   'src/sandbox': ['src/domain/problem.ts'],
   'src/temporal': ['src/domain', 'src/contract.ts', 'src/config'],
-  'src/dev': ['src/domain', 'src/contract.ts', 'src/config', 'src/temporal'],
+  'src/dev': ['src/domain', 'src/contract.ts', 'src/config', 'src/files', 'src/temporal'],
   workflows: ['src/contract.ts', 'src/domain'],
   activities: [
     'src/domain',
@@ -156,6 +157,7 @@ export default {
     // TypeScript 7 has no API for a parser; Temporal's bundler brings swc along.
     parser: 'swc',
     tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^test/fixtures/' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeFolder } from '../config/make-folder.ts';
+import { makeFolder } from '../files/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
 import { isRunning, spawnDetached, stopProcess, type ProcessIdentity } from './processes.ts';
 import {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeFolder } from '../config/make-folder.ts';
+import { makeFolder } from '../files/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
 import { isRunning, ownIdentity, type ProcessIdentity } from './processes.ts';
 

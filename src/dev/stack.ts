@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Config, ServiceSettings } from '../config/settings.ts';
 import { searchAttributes } from '../contract.ts';
-import { asUnusable } from '../config/make-folder.ts';
+import { asUnusable } from '../files/make-folder.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { onInterruption } from './interruption.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from './postgres.ts';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { makeFolder } from '../config/make-folder.ts';
+import { makeFolder } from '../files/make-folder.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { makeFolder } from '../config/make-folder.ts';
+import { makeFolder } from '../files/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
 import { findServer, startServer, stopServer, type ServerDefinition } from './detached-server.ts';
 import { choosePort, isListening } from './ports.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
-import { asUnusable, makeFolder } from '../../config/make-folder.ts';
+import { asUnusable, makeFolder } from '../../files/make-folder.ts';
 import type { Config } from '../../config/settings.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { sampleExport } from '../../sandbox/population/sample-export.ts';

@@ -6,7 +6,7 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 import { exportContacts, exportedColumns, type ExportedColumn } from '../../export/export-contacts.ts';
 import { getRun } from '../../runs/runs.ts';
 import { writeCrmImport, type CrmImportFlags } from '../export/write-crm-import.ts';
-import { writeWholeFile } from '../export/write-whole-file.ts';
+import { writeWholeFile } from '../../files/write-whole-file.ts';
 import { tell } from '../terminal/output.ts';
 import { unlessReadEnough } from '../terminal/write-lines.ts';
 import { withWarehouse } from '../session/session.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { makeFolder } from '../../config/make-folder.ts';
+import { makeFolder } from '../../files/make-folder.ts';
 import type { Config, ListenAddress } from '../../config/settings.ts';
 import { deliveryReceivedSignalName } from '../../contract.ts';
 import { choosePort } from '../../dev/ports.ts';

@@ -1,7 +1,7 @@
 import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { makeFolder } from '../../config/make-folder.ts';
+import { makeFolder } from '../../files/make-folder.ts';
 import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
 import { importers, type Importer, type ImporterName, type ImportField } from '../../domain/crm/importer.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { link, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asUnusable, makeFolder } from '../../config/make-folder.ts';
+import { asUnusable, makeFolder } from '../../files/make-folder.ts';
 
 /** Content that is on this machine now. */
 export interface StagedContent {

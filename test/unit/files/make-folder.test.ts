@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { asUnusable, makeFolder } from '../../../src/config/make-folder.ts';
+import { asUnusable, makeFolder } from '../../../src/files/make-folder.ts';
 
 const parent = mkdtempSync(join(tmpdir(), 'enrich-folder-'));
 afterAll(() => rmSync(parent, { recursive: true }));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
-import { writeWholeFile } from '../../../src/cli/export/write-whole-file.ts';
+import { writeWholeFile } from '../../../src/files/write-whole-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'enrich-whole-file-'));
 afterAll(() => rmSync(folder, { recursive: true }));

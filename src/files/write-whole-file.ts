@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { Problem } from '../../domain/problem.ts';
+import { Problem } from '../domain/problem.ts';
 
 /**
  * Writes a file under another name and renames it, so that a reader finds the old file or the complete new one. Only
