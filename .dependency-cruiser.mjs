@@ -157,7 +157,6 @@ export default {
     // TypeScript 7 has no API for a parser; Temporal's bundler brings swc along.
     parser: 'swc',
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^test/fixtures/' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
