@@ -73,7 +73,8 @@ function planRows({ plan, page, pages, service, priority }: RunProgress): Row[] 
   return [
     [
       'plan',
-      `${counted(plan.people, 'person', 'people')}, ${counted(plan.calls, 'call')}, ${credits.expected} credits expected, ${credits.worstCase} at most (${plan.planHash})`,
+      `${counted(plan.people, 'person', 'people')}, ${counted(plan.calls, 'call')}, ` +
+        `${credits.expected} credits expected, ${credits.worstCase} at most (${plan.planHash})`,
     ],
     ['pages done', `${Math.max(0, page - 1)} of ${pages}`],
     ['priority', priority],
@@ -95,7 +96,7 @@ function awaitedText({ awaited, until }: LateResultsStatus): string {
   return `${counted(awaited, 'call')}${until === null ? '' : `, until ${timeText(until)}`}`;
 }
 
-/** Figures are read between pages: those of a run that makes calls are behind, and the row says where the present ones are. */
+/** The run reads its figures between pages, so during a page they are older. The row names the command for new ones. */
 function readAtText({ runId, phase, page }: RunProgress, readAt: string): string {
   const behind = `, without page ${page}, which is in progress; now: \`enrich status ${runId}\``;
   return timeText(readAt) + (phase === 'enriching' ? behind : '');

@@ -25,7 +25,8 @@ const log = [
   `insert into organization_facts (facts_hash, facts)
    select sha256(convert_to('c' || c, 'UTF8')), jsonb_build_object('id', 'c' || c, 'name', 'Company ' || c,
      'domain', 'company' || c || '.example', 'industry', 'machinery', 'estimated_num_employees', c % 5000,
-     'keywords', array['bearings', 'gears', 'maintenance'], 'short_description', repeat('Makes parts for machines. ', 8))
+     'keywords', array['bearings', 'gears', 'maintenance'],
+     'short_description', repeat('Makes parts for machines. ', 8))
    from generate_series(0, $1::int / 20) c`,
   `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, organization_key,
      organization_facts, identity_keys, facts)
@@ -50,8 +51,9 @@ const log = [
        'organization_name', jsonb_build_object('organization_name', 'Company ' || n / 20,
          'organization_id', 'c' || n / 20, 'organization_domain', 'company' || n / 20 || '.example',
          'organization_industry', 'machinery', 'organization_employees', n / 20 % 5000),
-       'employment', (select jsonb_agg(jsonb_build_object('title', 'Engineer', 'organization_name', 'Company ' || n % 977 + j,
-         'start_date', '201' || j || '-01-01', 'started_on', '201' || j || '-01-01', 'current', j = 3))
+       'employment', (select jsonb_agg(jsonb_build_object('title', 'Engineer',
+         'organization_name', 'Company ' || n % 977 + j, 'start_date', '201' || j || '-01-01',
+         'started_on', '201' || j || '-01-01', 'current', j = 3))
          from generate_series(1, 3) j))
    from generate_series(1, $1::int) n`,
   `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, delivery_id,
@@ -62,19 +64,21 @@ const log = [
        'raw_number', '030 ' || n, 'status', 'valid_number', 'type', 'mobile', 'position', 0, 'origin', 'reveal',
        'status_rank', 0, 'e164_rank', 0, 'type_rank', 0)))
    from generate_series(5, $1::int, 5) n`,
-  `insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, attempt_id, row_number,
-     decided_at)
+  `insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, attempt_id,
+     row_number, decided_at)
    select 'crm', 'c' || n, '${service}', 'person:p' || n, 'email', true, 'run-1', 'a' || n / 10, n,
      now() - interval '1 day'
    from generate_series(1, $1::int) n`,
-  `insert into runs (run_id, run_key, workflow_id, status, source, file_path, file_name, file_sha256, options, finished_at)
+  `insert into runs (run_id, run_key, workflow_id, status, source, file_path, file_name, file_sha256, options,
+     finished_at)
    select 'run-1', 'run-1', 'run-1', 'finished', 'crm', '', '', '', '${options}', now()
    where $1::int > 0`,
   `insert into lookup_history (identity_key, field_group, outcome, asked_at, run_id, service)
    select unnest(array['person:p' || n, 'email:person' || n || '@company' || n / 20 || '.example']), 'profile',
      'enriched', now() - interval '1 day', 'run-1', '${service}'
    from generate_series(1, least($1::int, 90000)) n`,
-  `insert into runs (run_id, run_key, workflow_id, status, source, file_path, file_name, file_sha256, options, rows_staged)
+  `insert into runs (run_id, run_key, workflow_id, status, source, file_path, file_name, file_sha256, options,
+     rows_staged)
    select 'run-2', 'run-2', 'run-2', 'ingesting', 'other-crm', '', '', '', '${options}', least($1::int, 90000) + 10000`,
   `insert into run_rows (run_id, row_number, contact_id, raw, keys, email, first_name, last_name)
    select 'run-2', row_number() over (), email, '[]', array['email:' || email], email, 'Ada', 'Novak' || n

@@ -79,7 +79,7 @@ describe('a call that was certainly not sent', () => {
   }, 120_000);
 });
 
-it('a worker that Temporal has abandoned while its call was in flight sends no person twice when it comes back', async () => {
+it('a worker that Temporal abandoned during its call sends no person twice when it comes back', async () => {
   system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 4_000 }] });
   const before = system.sandbox.log.bill().calls;
   const settings = { ...system.sharedTemporal(), CALL_CONCURRENCY: '1' };
@@ -176,7 +176,7 @@ describe('with one call at a time', () => {
       await expectPromisesKept(system);
     });
 
-    it('above what was reserved is recorded and shown, and no further call is made until a person has looked', async () => {
+    it('above what was reserved is recorded and shown, and no call follows until an operator resumes', async () => {
       system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, price: 30 }] });
       const paused = await system.here(['run', system.sample(200), '--yes', '--json']);
       expect(paused.code).toBe(3);

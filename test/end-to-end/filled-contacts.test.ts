@@ -149,7 +149,7 @@ async function allContacts(): Promise<readonly { readonly source: string; readon
   return rows;
 }
 
-it('a file of an unnamed source whose contact ids are known as other people is refused before it is paid for', async () => {
+it('a file of an unnamed source is refused before it costs if its contact ids are other people', async () => {
   const first = await system.here(['run', genericExport(71), '--yes', '--json']);
   expect(first.facts().outcomes['enriched']).toBeGreaterThan(3);
   const before = await allContacts();

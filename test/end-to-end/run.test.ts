@@ -218,7 +218,7 @@ describe('what the service does wrong', () => {
     await expectPromisesKept(system);
   });
 
-  it('HTML, a cut body, a reset, 502 after billing, no price or a wrong one: each call is unknown, and not made again', async () => {
+  it('a call is unknown and not repeated after HTML, a cut body, a reset, a billed 502 or no right price', async () => {
     const faults = [
       { answer: 'html' },
       { answer: 'cut' },

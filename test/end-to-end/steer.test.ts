@@ -57,7 +57,7 @@ describe('cancelling', () => {
 });
 
 describe('pausing', () => {
-  it('a run that was killed makes no further call, and none for a page that is skipped when it is resumed', async () => {
+  it('a killed run makes no further call, and none for a page that is skipped when it is resumed', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;
     const killed = await system.enrich(['status', runId]);
@@ -124,7 +124,8 @@ describe('a day without credits', () => {
     expect(raised.stdout).toContain(`enrich resume ${runId}`);
     const status = await system.enrich(['status', runId]);
     expect(status.stdout).toContain(
-      `paused: a budget was empty, and has credits again: the run has not continued yet\n  next: enrich resume ${runId}`,
+      'paused: a budget was empty, and has credits again: the run has not continued yet\n' +
+        `  next: enrich resume ${runId}`,
     );
     expect(status.stdout).not.toContain('interrupted');
     const resumed = await system.enrich(['resume', runId, '--json']);

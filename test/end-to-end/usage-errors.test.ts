@@ -106,7 +106,7 @@ describe('a flag that cannot be read', () => {
   });
 });
 
-it('refuses the demo where workers of a Temporal server would ask their own service, and be billed for it', async () => {
+it('refuses the demo if workers of a Temporal server would call, and pay, their own service', async () => {
   const ended = await system.here(['demo'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
   expect(ended.stderr).toContain('  where: TEMPORAL_ADDRESS\n');
   expect(ended.code).toBe(2);

@@ -4,8 +4,8 @@ import type { RunningSandbox } from '../../src/sandbox/server/server.ts';
 import type { TestSystem } from './test-system.ts';
 
 /**
- * Promise 6: what was paid for is in the log, in each contact that it belongs to, and nowhere withheld. Read from the sandbox's own
- * log and from what the calls accepted; only the last check asks the product to compute its projections anew.
+ * Checks promise 6: paid data is in the log and in each contact that it belongs to. The expectation comes from the
+ * sandbox's own log and from the accepted matches. Only the last check lets the product compute its projections again.
  */
 export async function expectValueKept({
   warehouse,
@@ -55,8 +55,8 @@ export async function expectValueKept({
 }
 
 /**
- * Contacts that are not the person whom the newest call accepted for them, or whom one accepted for another row with the same
- * address and name. Contacts that a later export changed are the identity rule's to decide.
+ * Contacts without the person whom the newest call accepted for them, or for another row with the same address and
+ * name. Contacts of several exports are left out, because the identity rule decides about them.
  */
 const withheldContacts = `
   with accepted as (

@@ -21,7 +21,7 @@ export function rebuildCommand(): Command {
     .addHelpText(
       'after',
       `
---from-answers changes observations that this release reads otherwise; bodies that retention removed stay as they were read.
+--from-answers changes observations that this release reads differently. Observations without a stored body stay.
 It runs beside workers, makes no call and costs nothing. It can be stopped at any time and given again.
 
 Examples:

@@ -38,7 +38,7 @@ it('a plan learns nothing from calls to another service, such as the sandbox', a
   ).toBeUndefined();
 });
 
-it('a plan learns what a person costs from calls of its own source, and from all sources where it has none', async () => {
+it('a plan learns the cost of a person from its own source, or else from all sources', async () => {
   const own = 'https://own.example/api/v1';
   for (const credits of [10, 20, 30]) await settledCall(own, credits, 'hubspot');
   await settledCall(own, 60, 'zoho');

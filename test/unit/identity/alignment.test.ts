@@ -237,7 +237,7 @@ describe('without an agreeing identifier', () => {
     expect(align([{ email: 'jsmith@acme.example' }], [other])).toEqual(['identity_mismatch']);
   });
 
-  it('a namesake is given to no row where another row says the same name and employer with an address elsewhere', () => {
+  it('a namesake gets no row if another row has the same name and employer and another address', () => {
     const person = {
       id: 'p-1',
       name: 'Ada Novak',
