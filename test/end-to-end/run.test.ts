@@ -101,7 +101,7 @@ describe('enrich run', () => {
       const file = system.sample(30);
       const bill = sinceNow();
       const left = await system.answerPrompts(['run', file], '\u0003');
-      const runId = /run (run-\S+)/.exec(left.shown)![1]!;
+      const runId = /run (\S+)/.exec(left.shown)![1]!;
       await system.terminateWorkflow(runId);
       const pauseReason = { type: 'run.paused', reason: 'a test', next: 'none' };
       await system.warehouse.pool.query(`update runs set status = $2, pause_reason = $3 where run_id = $1`, [

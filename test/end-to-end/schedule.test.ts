@@ -120,7 +120,7 @@ describe('enrich schedule', () => {
       summary: expect.stringMatching(/^poor-1\.csv: .*; next: enrich budget set run:\S+/),
     });
     const cancelled = await system.here(['cancel', 'latest']);
-    expect(cancelled.stderr).toMatch(/latest is run-\S+ \(poor-1\.csv\): paused/);
+    expect(cancelled.stderr).toMatch(/latest is \S+ \(poor-1\.csv\): paused/);
     await timesEnded('poor', 1);
     expect((await show('poor')).recent[0]).toMatchObject({
       status: 'completed',

@@ -120,8 +120,11 @@ describe('an error under --json', () => {
   });
 
   it('is one JSON object where the command is interrupted', async () => {
+    // The command reads its standard input to the end before it plans: once it holds the bytes, it is at work.
     const ended = await system.shell(
-      `sleep 6 | $ENRICH plan - --json > out & p=$!; sleep 3; kill -INT $p; wait $p; c=$?; cat out; rm -f out; exit $c`,
+      `mkfifo in; $ENRICH plan - --json < in > out & p=$!; exec 3> in; echo 'Email,Name' >&3
+       until [ -n "$(find . -path '*staging*' -type f)" ]; do sleep 0.1; done
+       kill -INT $p; wait $p; c=$?; cat out; rm -f out in; exit $c`,
     );
     expect(JSON.parse(ended.stdout)).toMatchObject({ error: { type: 'interrupted' }, exit_code: 130 });
     expect(ended.code).toBe(130);
