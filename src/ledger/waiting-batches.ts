@@ -52,7 +52,8 @@ export async function deregisterWaitingBatch(
 }
 
 /**
- * Query for the waiting batches of running runs with a higher present priority.
+ * Query for the waiting batches of running runs with a higher present priority. It names no table `r`, because callers use
+ * that alias in `priority`.
  *
  * @param priority SQL expression
  */
@@ -60,10 +61,10 @@ export function batchesBefore(priority: RawBuilder<unknown>): RawBuilder<unknown
   return sql`
     select 1
     from waiting_batches w
-    join runs r using (run_id)
+    join runs higher using (run_id)
     where w.waits_until > clock_timestamp()
-      and r.status = 'running'
-      and array_position(${inOrder}::text[], r.options ->> 'priority')
+      and higher.status = 'running'
+      and array_position(${inOrder}::text[], higher.options ->> 'priority')
         < array_position(${inOrder}::text[], ${priority})
   `;
 }

@@ -71,8 +71,8 @@ describe('enrich export --for hubspot', () => {
     const folder = system.directory;
     writeFileSync(join(folder, 'mine.txt'), 'mine');
     for (const [flags, where] of [
-      [['--for', 'hubspot', '--output', folder], 'holds files'],
-      [['--for', 'hubspot', '--output', join(folder, 'x'), '--policy', 'title=always'], 'no policy of title'],
+      [['--for', 'hubspot', '--output', folder], 'has files that enrich export did not write'],
+      [['--for', 'hubspot', '--output', join(folder, 'x'), '--policy', 'title=always'], 'is not a policy'],
       [['--for', 'outlook', '--output', join(folder, 'x')], 'no importer'],
       [['--for', 'hubspot'], '--output'],
     ] as const) {

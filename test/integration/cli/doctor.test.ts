@@ -77,7 +77,7 @@ describe('the doctor', () => {
   it('says what is left of the limits, or why that is not known', async () => {
     const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key });
     expect(found.what).toContain(
-      'limits is not known yet: the service has no such operation at this address',
+      'limits are unknown until its first answer: the service has no such operation at this address',
     );
   });
 

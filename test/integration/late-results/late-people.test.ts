@@ -59,7 +59,7 @@ describe('a late result of somebody on the suppression list', () => {
   ])('is dropped where a listed address comes with it, under %s', async (_, who) => {
     const call = await answeredCall(waterfall);
     const own = call.people[0]!.identity.email!;
-    const listed = `private-${call.runId}@home.example`;
+    const listed = `private-${call.runId.toLowerCase()}@home.example`;
     await warehouse.database
       .transaction()
       .execute((transaction) =>

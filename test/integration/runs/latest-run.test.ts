@@ -24,7 +24,7 @@ async function begin(file: string, status: RunStatus, by: 'hand' | 'schedule' | 
     filePath: file,
     fileName: file,
     fileSha256: file,
-    options: {} as RunOptions,
+    options: { source: null } as RunOptions,
     expectedPlanHash: null,
     planOnly: by === 'plan',
     ...(by === 'schedule' && { asOf: new Date('2026-11-21T02:00:00Z') }),

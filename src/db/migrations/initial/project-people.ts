@@ -322,9 +322,10 @@ export const projectionFunctions = [
       touched_contacts text[];
       before enrichment.enriched_contacts[];
     begin
-      -- A cached plan assumes ten people. It took 28 s for 332 people of a new warehouse; a plan of their own takes 0.2 s.
+      -- A cached plan assumes ten people. For 332 people of a new warehouse it took 28 s, a plan of their own 0.2 s.
       perform set_config('plan_cache_mode',
-        case when cardinality(of_people) + cardinality(of_contacts) > 20 then 'force_custom_plan' else 'auto' end, true);
+        case when cardinality(of_people) + cardinality(of_contacts) > 20 then 'force_custom_plan' else 'auto' end,
+        true);
       select coalesce(array_agg(source), '{}'), coalesce(array_agg(contact_id), '{}')
       into touched_sources, touched_contacts
       from (
