@@ -52,8 +52,8 @@ export async function deregisterWaitingBatch(
 }
 
 /**
- * Query for the waiting batches of running runs with a higher present priority. It names no table `r`, because callers use
- * that alias in `priority`.
+ * Query for the waiting batches of running runs with a higher present priority. It names no table `r`, because callers
+ * use that alias in `priority`.
  *
  * @param priority SQL expression
  */
