@@ -119,7 +119,9 @@ describe('for batches of a night that wait at another worker', () => {
         { warehouse } as unknown as Session,
         { run_id: runId, status: 'running' } as RunFacts,
       );
-    expect((await said(backfill))[0]).toContain('runs of a higher priority have 2 batches waiting for a call');
+    expect((await said(backfill))[0]).toContain(
+      'runs of a higher priority have 2 batches waiting for a call',
+    );
     expect(await said(night)).toEqual([]);
   });
 
