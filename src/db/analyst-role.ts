@@ -4,9 +4,8 @@ import { schemaName } from './database.ts';
 import type { Tables } from './schema.ts';
 
 /**
- * What an analyst may read: contacts, outcomes, calls and money. Not the bodies that came, not the rows of exports,
- * no hashes of tokens, and no memory of identities. Whoever adds a table decides here; a column that is not named is
- * not readable.
+ * Columns that an analyst may read: contacts, outcomes, calls and money. Bodies, rows of exports, hashes of tokens and
+ * the lookup history are not readable. A new table needs an entry here. Columns that are not listed are not readable.
  */
 export const analystColumns: {
   readonly [Table in keyof Tables]: 'all' | 'none' | readonly (keyof Tables[Table] & string)[];
@@ -115,8 +114,7 @@ export const analystColumns: {
 };
 
 /**
- * Any number that nobody else locks: rights are given by one at a time, or PostgreSQL refuses ("concurrently
- * updated").
+ * Number of the advisory lock. PostgreSQL refuses two grants at once ("concurrently updated").
  */
 const grantLock = 7_305_902_311;
 

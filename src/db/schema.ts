@@ -272,7 +272,7 @@ export interface RateCallsTable {
   scope: string;
   started_at: GeneratedTimestamp;
   /**
-   * The latest moment at which the service may have counted the call: its deadline while in the air, its end
+   * The latest moment at which the service may have counted the call: its deadline while in flight, its end
    * afterwards.
    */
   counted_until: Timestamp;

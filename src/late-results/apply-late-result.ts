@@ -22,7 +22,7 @@ import { peopleOfCall, settleByParts } from './late-progress.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** What became of a delivery; `waiting`: its call is still in the air, and it stays in the inbox. */
+/** Result of a delivery; `waiting`: its call is still in flight, and the delivery stays in the inbox. */
 export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | 'done-before';
 
 /**

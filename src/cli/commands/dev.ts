@@ -24,7 +24,7 @@ Example:
         print(describeStack(session));
         tell('\nstop it with Ctrl-C');
         await Promise.race([untilStopped(), worker.ended]);
-        tell('stopping: calls in the air are waited for');
+        tell('stopping: waiting for calls in flight');
       });
     });
 }

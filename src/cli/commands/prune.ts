@@ -73,7 +73,7 @@ Example:
       if (Object.values(kept).some((count) => count > 0))
         tell(
           'still needed: by runs that have not ended (enrich status), calls whose cost is not known (enrich ' +
-            'attempts list), and deliveries that nobody has looked at yet (enrich inbox list)',
+            'attempts list), and unread deliveries (enrich inbox list)',
         );
       if (!removed) tell('nothing was removed; with --yes it is');
     });

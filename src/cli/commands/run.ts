@@ -137,7 +137,7 @@ function requirePlan({ runId, planHash }: RunRecord, expected: string | null): v
     {
       where: runId,
       next:
-        `enrich resume ${runId} goes on with its own plan; or give it up with enrich cancel ${runId}, and ` +
+        `enrich resume ${runId} continues with its own plan; or enrich cancel ${runId} abandons it: then ` +
         'give the command again',
       exitCode: exitCodes.usage,
     },

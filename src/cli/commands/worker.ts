@@ -12,7 +12,7 @@ export function workerCommand(): Command {
       'after',
       `
 Any number of workers may run, on any number of machines: they share rate limits and budgets through the database.
-SIGTERM drains: no new call is begun, and calls in the air are waited for (CALL_TIMEOUT and 30 s more at most).
+SIGTERM drains: the worker begins no call and waits for calls in flight, for at most CALL_TIMEOUT + 30 s.
 
 Example:
   TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgres://… ENRICHMENT_BASE_URL=https://…/api/v1 enrich worker`,

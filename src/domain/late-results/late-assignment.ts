@@ -14,14 +14,14 @@ export interface NamedPerson {
 }
 
 /**
- * Gives the people of a delivery to the contacts of its request, by the service's person id. In a waterfall, whose
- * ids may differ from those of the answer, an address will do as well, where all of this holds: no other contact and
- * nobody else in the body has it; it is no mailbox that several people read; and nobody in the body has the id of
- * that contact. Whoever is left is given to nobody: that only one contact is left as well is no evidence.
+ * Gives the people of a delivery to the contacts of its request, by the service's person id.
+ *
+ * In a waterfall ids may differ from those of the answer. An address is then evidence as well, on three conditions: no
+ * other contact and no other person of the body has it, it is no shared mailbox, and no person of the body has the id of
+ * that contact. All other people get no contact, even if only one contact is left.
  *
  * @param origin what the delivery is of
- * @param knownIds everybody whom the answer named, also those who were given to nobody: somebody known by id is no
- *   other
+ * @param knownIds ids of all people in the answer, with and without a row: it identifies that person alone
  * @returns for each person the indexes of their contacts (two rows of a file can be one person); empty where there is
  *   none
  */

@@ -1,6 +1,6 @@
 /**
- * Appends to the log in one statement: locks whoever it is about, appends, and projects them. A row that bears the
- * contact id of an earlier row is appended before it, so that the earlier row's decision is the newer one.
+ * Appends to the log in one statement: locks the people and contacts, appends, and projects them. Of two rows with one
+ * contact id the later row is appended first, so that the earlier row's decision is the newer one.
  */
 export const appendToLog = `
 create function enrichment.append_to_log(of_service text, of_observations jsonb, of_matches jsonb)

@@ -50,7 +50,7 @@ const common: Readonly<Record<string, string>> = {
   microblog_url: 'Profile at the microblog',
   codehost_url: 'Profile at the code host',
   socialnet_url: 'Profile at the social network',
-  identity_keys: 'Keys that identify this person and nobody else',
+  identity_keys: 'Keys that identify this person alone',
   match_id: 'Decision of `contact_matches`',
   kind: 'Kind of the entry',
   started_at: 'When it began',
