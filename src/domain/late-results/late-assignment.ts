@@ -17,8 +17,8 @@ export interface NamedPerson {
  * Gives the people of a delivery to the contacts of its request, by the service's person id.
  *
  * In a waterfall ids may differ from those of the answer. An address is then evidence as well, on three conditions: no
- * other contact and no other person of the body has it, it is no shared mailbox, and no person of the body has the id of
- * that contact. All other people get no contact, even if only one contact is left.
+ * other contact and no other person of the body has it, it is no shared mailbox, and no person of the body has the id
+ * of that contact. All other people get no contact, even if only one contact is left.
  *
  * @param origin what the delivery is of
  * @param knownIds ids of all people in the answer, with and without a row: it identifies that person alone
