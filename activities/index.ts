@@ -8,20 +8,20 @@ import {
   type LateDependencies,
 } from '../src/late-results/drain-deliveries.ts';
 import { keepCreditStatement } from '../src/calls/keep-credit-statement.ts';
-import { reconcileContacts } from '../src/runs/reconcile-contacts.ts';
+import { reconcileContacts } from '../src/runs/reconciliation/reconcile-contacts.ts';
 import { finishRun } from '../src/runs/finish-run.ts';
 import { ingestRun, type IngestDependencies } from '../src/runs/ingest-run.ts';
-import { judgePilot } from '../src/runs/judge-pilot.ts';
+import { judgePilot } from '../src/runs/quality-gate/judge-pilot.ts';
 import { changeRunBudget, resolveBudgetExhaustion } from '../src/runs/resolve-budget-exhaustion.ts';
-import { planRun, type PlanDependencies } from '../src/runs/plan-run.ts';
+import { planRun, type PlanDependencies } from '../src/runs/planning/plan-run.ts';
 import { discardUnstartedRuns } from '../src/runs/discard-unstarted-runs.ts';
-import { skipWhenLanded } from '../src/runs/skip-when-landed.ts';
+import { skipWhenLanded } from '../src/runs/pages/skip-when-landed.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/scheduled-run.ts';
 import type { Retention } from '../src/domain/runs/retention.ts';
 import type { Logger } from '../src/telemetry/log.ts';
 import { killPoint } from '../src/telemetry/kill-point.ts';
 import { prune } from '../src/privacy/prune.ts';
-import { askedBy, openPage } from '../src/runs/pages.ts';
+import { askedBy, openPage } from '../src/runs/pages/pages.ts';
 import { readRunFacts } from '../src/runs/run-facts.ts';
 import { getRun, setRunPriority, setRunStatus } from '../src/runs/runs.ts';
 import { mappingFailures } from './failure.ts';

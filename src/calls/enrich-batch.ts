@@ -7,7 +7,7 @@ import { readOpenPeople, type OpenPerson } from './open-people.ts';
 import { rejectPerson } from '../people/lookup-history.ts';
 import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../runs/runs.ts';
-import { watchMatchRate } from '../runs/watch-match-rate.ts';
+import { watchMatchRate } from '../runs/quality-gate/watch-match-rate.ts';
 import { attemptCall, type AttemptDependencies } from './attempt-call.ts';
 import { takeUpBatch } from './take-up-batch.ts';
 

@@ -3,7 +3,7 @@ import { withoutFieldGroups } from '../domain/late-results/awaited-results.ts';
 import { registerWaitingBatch, type ReadyBatch } from '../ledger/waiting-batches.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
 import { readLeftAttempts, readOpenPeople, type OpenPerson } from './open-people.ts';
-import { askedBy, dropOvertakenRows } from '../runs/pages.ts';
+import { askedBy, dropOvertakenRows } from '../runs/pages/pages.ts';
 import { reopenBatch } from '../ledger/reopen-unknown-attempts.ts';
 import { adoptService, getRun, type RunRecord } from '../runs/runs.ts';
 import type { AttemptDependencies } from './attempt-call.ts';

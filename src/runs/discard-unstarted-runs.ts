@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
-import { discardStagedRows } from './discard-plan.ts';
+import { discardStagedRows } from './planning/discard-plan.ts';
 
 /**
  * Removes runs that one time of a schedule recorded and whose workflows it will not start. Nothing was planned,

@@ -11,9 +11,9 @@ import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
-import { countFillable } from '../../src/runs/contacts-to-reconcile.ts';
-import { planRows } from '../../src/runs/plan.ts';
-import { reconcileContacts } from '../../src/runs/reconcile-contacts.ts';
+import { countFillable } from '../../src/runs/reconciliation/contacts-to-reconcile.ts';
+import { planRows } from '../../src/runs/planning/plan.ts';
+import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 
 const service = 'bench';
 const month = 30 * 86_400;

@@ -3,7 +3,7 @@ import { matchKeysOfIdentity } from '../../src/domain/identity/match-keys.ts';
 import type { Warehouse } from '../../src/db/database.ts';
 import { findOrBeginRun, type RunSpec } from '../../src/runs/begin-run.ts';
 import { setRunStatus, type RunRecord } from '../../src/runs/runs.ts';
-import type { Asked } from '../../src/runs/fresh-lookups.ts';
+import type { Asked } from '../../src/runs/planning/fresh-lookups.ts';
 import { budgetsOf } from '../../src/ledger/credit-ledger.ts';
 
 /** What the runs of tests ask for. */

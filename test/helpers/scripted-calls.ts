@@ -4,8 +4,8 @@ import { readOpenPeople, type OpenPerson } from '../../src/calls/open-people.ts'
 import { recordAnswer } from '../../src/calls/record-answer.ts';
 import type { Warehouse } from '../../src/db/database.ts';
 import { admit } from '../../src/ledger/admit.ts';
-import { askedBy, dropOvertakenRows } from '../../src/runs/pages.ts';
-import { planRows } from '../../src/runs/plan.ts';
+import { askedBy, dropOvertakenRows } from '../../src/runs/pages/pages.ts';
+import { planRows } from '../../src/runs/planning/plan.ts';
 import { getRun, setRunStatus } from '../../src/runs/runs.ts';
 import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
 

@@ -1,12 +1,12 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
-import { peoplePerCall, peoplePerPage } from '../contract.ts';
-import { askedFieldGroups } from '../domain/late-results/awaited-results.ts';
+import { peoplePerCall, peoplePerPage } from '../../contract.ts';
+import { askedFieldGroups } from '../../domain/late-results/awaited-results.ts';
 import { reasonOfClaim } from './claims.ts';
-import type { Warehouse } from '../db/database.ts';
-import { joinFreshLookups, type Asked } from './fresh-lookups.ts';
-import { dropSuppressed } from '../privacy/drop-suppressed.ts';
-import { lockSuppressionsShared } from '../privacy/suppressions.ts';
-import type { RunOptions, Tables } from '../db/schema.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { joinFreshLookups, type Asked } from '../planning/fresh-lookups.ts';
+import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
+import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
+import type { RunOptions, Tables } from '../../db/schema.ts';
 
 /** The same of a run's options. */
 export function askedBy(options: RunOptions): Asked {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { peoplePerCall, peoplePerPage } from '../contract.ts';
-import type { Warehouse } from '../db/database.ts';
+import { peoplePerCall, peoplePerPage } from '../../contract.ts';
+import type { Warehouse } from '../../db/database.ts';
 
 const batchesPerPage = peoplePerPage / peoplePerCall;
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Warehouse } from '../db/database.ts';
+import type { Warehouse } from '../../db/database.ts';
 import { skipPage } from './skip-page.ts';
 
 const pollMilliseconds = 500;

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Warehouse } from '../db/database.ts';
-import { databaseErrorCode } from '../db/postgres-errors.ts';
-import { maySpend } from '../db/run-states.ts';
-import { removeRunBudget } from '../ledger/credit-ledger.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { databaseErrorCode } from '../../db/postgres-errors.ts';
+import { maySpend } from '../../db/run-states.ts';
+import { removeRunBudget } from '../../ledger/credit-ledger.ts';
 
 const lockNotAvailable = '55P03';
 

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { foundSeconds, type Freshness } from '../domain/runs/freshness.ts';
+import { foundSeconds, type Freshness } from '../../domain/runs/freshness.ts';
 
 /** What a run asks for, and of whom it does not: those who were asked for recently, at the same service. */
 export interface Asked {

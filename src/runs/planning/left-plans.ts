@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Warehouse } from '../db/database.ts';
-import { isUnfinished, maySpend } from '../db/run-states.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { isUnfinished, maySpend } from '../../db/run-states.ts';
 import { discardStagedRows } from './discard-plan.ts';
-import { setRunStatus } from './runs.ts';
+import { setRunStatus } from '../runs.ts';
 
 /** Every command that stages an export only to plan it holds this lock, shared, on a connection of its own. */
 const planLock = sql.lit(4_207_311);

@@ -1,6 +1,6 @@
-import { peoplePerCall, type PlanOutcome, type PlanSummary, type PauseReason } from '../contract.ts';
-import { withoutFieldGroups } from '../domain/late-results/awaited-results.ts';
-import { policyOf } from '../domain/money/budget-policy.ts';
+import { peoplePerCall, type PlanOutcome, type PlanSummary, type PauseReason } from '../../contract.ts';
+import { withoutFieldGroups } from '../../domain/late-results/awaited-results.ts';
+import { policyOf } from '../../domain/money/budget-policy.ts';
 import {
   askOf,
   assumedCredits,
@@ -10,22 +10,22 @@ import {
   worstCaseCredits,
   type Ask,
   type ExpectedCredits,
-} from '../domain/money/credit-rules.ts';
-import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
-import { estimateSeconds } from '../domain/rates/eta.ts';
-import { formatRateLimits, lowestLimits, type RateLimit } from '../domain/rates/rate-limit.ts';
-import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '../ledger/credit-ledger.ts';
-import { bulkMatchScope, forgetOldCalls, freeSlotsPerWindow } from '../ledger/rate-windows.ts';
-import { forgetOldBatches } from '../ledger/waiting-batches.ts';
-import { killPoint } from '../telemetry/kill-point.ts';
-import { readCallHistory, type CallHistory } from '../ledger/call-history.ts';
-import type { Warehouse } from '../db/database.ts';
-import { askedBy, firstOpenPage } from './pages.ts';
-import { countFillable } from './contacts-to-reconcile.ts';
-import { pagesOf } from './pilot.ts';
+} from '../../domain/money/credit-rules.ts';
+import { formatCredits, parseCredits, type Credits } from '../../domain/money/decimal.ts';
+import { estimateSeconds } from '../../domain/rates/eta.ts';
+import { formatRateLimits, lowestLimits, type RateLimit } from '../../domain/rates/rate-limit.ts';
+import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '../../ledger/credit-ledger.ts';
+import { bulkMatchScope, forgetOldCalls, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
+import { forgetOldBatches } from '../../ledger/waiting-batches.ts';
+import { killPoint } from '../../telemetry/kill-point.ts';
+import { readCallHistory, type CallHistory } from '../../ledger/call-history.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { askedBy, firstOpenPage } from '../pages/pages.ts';
+import { countFillable } from '../reconciliation/contacts-to-reconcile.ts';
+import { pagesOf } from '../quality-gate/pilot.ts';
 import { planRows, type PlannedRows } from './plan.ts';
-import { getRun, savePlan, setRunStatus, type RunRecord } from './runs.ts';
-import { refuseUnnamedSource } from './unnamed-source.ts';
+import { getRun, savePlan, setRunStatus, type RunRecord } from '../runs.ts';
+import { refuseUnnamedSource } from '../unnamed-source.ts';
 
 export interface PlanDependencies {
   readonly warehouse: Warehouse;

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
-import { peoplePerCall, peoplePerPage } from '../contract.ts';
-import { lateFieldGroups, phoneGroups } from '../domain/late-results/awaited-results.ts';
-import { reasonOfClaim } from './claims.ts';
-import type { Warehouse } from '../db/database.ts';
+import { peoplePerCall, peoplePerPage } from '../../contract.ts';
+import { lateFieldGroups, phoneGroups } from '../../domain/late-results/awaited-results.ts';
+import { reasonOfClaim } from '../pages/claims.ts';
+import type { Warehouse } from '../../db/database.ts';
 import { joinFreshLookups, type Asked } from './fresh-lookups.ts';
-import { positionPilot } from './pilot.ts';
-import { optionsOutsidePlan } from './begin-run.ts';
-import { clearPersonalData, hasSuppressions, listedRows, recordKey } from '../privacy/suppressions.ts';
-import type { Tables } from '../db/schema.ts';
+import { positionPilot } from '../quality-gate/pilot.ts';
+import { optionsOutsidePlan } from '../begin-run.ts';
+import { clearPersonalData, hasSuppressions, listedRows, recordKey } from '../../privacy/suppressions.ts';
+import type { Tables } from '../../db/schema.ts';
 
 /**
  * Whose calls go first is for each command to say, and may change any time: a backfill applies what `enrich plan` has

@@ -1,12 +1,12 @@
-import type { PilotJudgement, PauseReason } from '../contract.ts';
-import { counted, countedPeople } from '../domain/text/counted.ts';
-import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
-import { describeRate, matchRate } from '../domain/runs/match-rate.ts';
-import { formatPercent } from '../domain/text/format-percent.ts';
-import type { Warehouse } from '../db/database.ts';
+import type { PilotJudgement, PauseReason } from '../../contract.ts';
+import { counted, countedPeople } from '../../domain/text/counted.ts';
+import { formatCredits, parseCredits, type Credits } from '../../domain/money/decimal.ts';
+import { describeRate, matchRate } from '../../domain/runs/match-rate.ts';
+import { formatPercent } from '../../domain/text/format-percent.ts';
+import type { Warehouse } from '../../db/database.ts';
 import { keepPilot, readPilot, type PilotResult } from './pilot.ts';
-import { getRun, type RunRecord } from './runs.ts';
-import type { PilotFigures } from '../db/schema.ts';
+import { getRun, type RunRecord } from '../runs.ts';
+import type { PilotFigures } from '../../db/schema.ts';
 
 /**
  * Says what the pilot of a run came to, and whether the run continues with everybody else: by the rules that it was

@@ -1,12 +1,12 @@
-import { anyOf } from '../db/one-of.ts';
-import { answeredOutcomes } from '../domain/runs/outcome.ts';
+import { anyOf } from '../../db/one-of.ts';
+import { answeredOutcomes } from '../../domain/runs/outcome.ts';
 import { sql, type Transaction } from 'kysely';
-import { peoplePerCall, peoplePerPage, type PauseReason } from '../contract.ts';
-import { isFreeMail } from '../domain/identity/free-mail.ts';
-import type { Matches } from '../domain/runs/match-rate.ts';
-import { chooseSample } from '../domain/runs/sample.ts';
-import type { Warehouse } from '../db/database.ts';
-import type { PilotFigures, Tables } from '../db/schema.ts';
+import { peoplePerCall, peoplePerPage, type PauseReason } from '../../contract.ts';
+import { isFreeMail } from '../../domain/identity/free-mail.ts';
+import type { Matches } from '../../domain/runs/match-rate.ts';
+import { chooseSample } from '../../domain/runs/sample.ts';
+import type { Warehouse } from '../../db/database.ts';
+import type { PilotFigures, Tables } from '../../db/schema.ts';
 
 /**
  * Gives a pilot's people the first pages: so the pilot is asked for first, in calls of its own. It is chosen among

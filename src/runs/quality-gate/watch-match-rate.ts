@@ -1,7 +1,7 @@
-import type { PauseReason } from '../contract.ts';
-import { describeRate, hasFallenBelow, matchRate } from '../domain/runs/match-rate.ts';
-import { formatPercent } from '../domain/text/format-percent.ts';
-import type { Warehouse } from '../db/database.ts';
+import type { PauseReason } from '../../contract.ts';
+import { describeRate, hasFallenBelow, matchRate } from '../../domain/runs/match-rate.ts';
+import { formatPercent } from '../../domain/text/format-percent.ts';
+import type { Warehouse } from '../../db/database.ts';
 import { forgetMatches, readLatestMatches } from './pilot.ts';
 
 /** About 500 people: the interval is then some seven percent to either side. */

@@ -1,8 +1,8 @@
 import { sql, type Kysely } from 'kysely';
-import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
-import { emailHashes } from '../people/email-hashes.ts';
-import { hasSuppressions, keysOfRows, listedRows } from '../privacy/suppressions.ts';
-import type { Tables } from '../db/schema.ts';
+import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
+import { emailHashes } from '../../people/email-hashes.ts';
+import { hasSuppressions, keysOfRows, listedRows } from '../../privacy/suppressions.ts';
+import type { Tables } from '../../db/schema.ts';
 import type { RowsOfRun } from './contacts-to-reconcile.ts';
 
 const observationsPerBatch = 1_000;

@@ -1,9 +1,9 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { KnownPerson } from '../domain/identity/contact-validity.ts';
-import { identityColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
-import type { Person } from '../domain/identity/person.ts';
-import { hasSuppressions, listedRows } from '../privacy/suppressions.ts';
-import type { Tables } from '../db/schema.ts';
+import type { KnownPerson } from '../../domain/identity/contact-validity.ts';
+import { identityColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
+import type { Person } from '../../domain/identity/person.ts';
+import { hasSuppressions, listedRows } from '../../privacy/suppressions.ts';
+import type { Tables } from '../../db/schema.ts';
 
 /** The rows of a run that are looked at together. */
 export interface RowsOfRun {

@@ -1,14 +1,14 @@
 import { sql, type Transaction } from 'kysely';
-import { contradictionOf, matchKnown } from '../domain/identity/contact-validity.ts';
-import { identityOfColumns } from '../domain/identity/identity-columns.ts';
-import { appendToLog, type MatchDecision } from '../people/append-to-log.ts';
-import { emailHashes } from '../people/email-hashes.ts';
-import { lockLog } from '../people/project.ts';
-import { recordCells } from '../people/record-cells.ts';
-import { reuseObservations } from '../people/reuse-observations.ts';
-import { lockSuppressionsShared } from '../privacy/suppressions.ts';
-import type { Warehouse } from '../db/database.ts';
-import type { Tables } from '../db/schema.ts';
+import { contradictionOf, matchKnown } from '../../domain/identity/contact-validity.ts';
+import { identityOfColumns } from '../../domain/identity/identity-columns.ts';
+import { appendToLog, type MatchDecision } from '../../people/append-to-log.ts';
+import { emailHashes } from '../../people/email-hashes.ts';
+import { lockLog } from '../../people/project.ts';
+import { recordCells } from '../../people/record-cells.ts';
+import { reuseObservations } from '../../people/reuse-observations.ts';
+import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
+import type { Warehouse } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
 import { contactsElsewhere } from './contacts-elsewhere.ts';
 import {
   readChangedContacts,
@@ -16,7 +16,7 @@ import {
   type RowAndPerson,
   type RowsOfRun,
 } from './contacts-to-reconcile.ts';
-import { getRun } from './runs.ts';
+import { getRun } from '../runs.ts';
 import { withdrawContested } from './withdraw-contested.ts';
 
 /** What the newest cells of a run's contacts led to, without any call. */

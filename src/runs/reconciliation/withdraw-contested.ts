@@ -1,11 +1,11 @@
 import { sql, type Transaction } from 'kysely';
-import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
-import { readyIdentity } from '../domain/identity/identity-evidence.ts';
-import { contestedReason, hasRival } from '../domain/identity/rivals.ts';
-import type { Person } from '../domain/identity/person.ts';
-import { appendToLog } from '../people/append-to-log.ts';
-import { emailHashes } from '../people/email-hashes.ts';
-import type { Tables } from '../db/schema.ts';
+import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
+import { readyIdentity } from '../../domain/identity/identity-evidence.ts';
+import { contestedReason, hasRival } from '../../domain/identity/rivals.ts';
+import type { Person } from '../../domain/identity/person.ts';
+import { appendToLog } from '../../people/append-to-log.ts';
+import { emailHashes } from '../../people/email-hashes.ts';
+import type { Tables } from '../../db/schema.ts';
 import { personOfProjection, type RowsOfRun } from './contacts-to-reconcile.ts';
 
 /** A contact that weak evidence gave a person, and a row of another contact that may be that person as well. */

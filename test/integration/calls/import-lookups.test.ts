@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { planRows } from '../../../src/runs/plan.ts';
+import { planRows } from '../../../src/runs/planning/plan.ts';
 import { importLookups } from '../../../src/people/lookup-history.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';

@@ -18,7 +18,7 @@ import {
 } from '../../../src/ledger/waiting-batches.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
-import { skipPage } from '../../../src/runs/skip-page.ts';
+import { skipPage } from '../../../src/runs/pages/skip-page.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { runningRun } from '../../helpers/rows.ts';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
-import { openPage } from '../../../src/runs/pages.ts';
+import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
-import { planRows } from '../../../src/runs/plan.ts';
+import { planRows } from '../../../src/runs/planning/plan.ts';
 import { importLookups } from '../../../src/people/lookup-history.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
-import { openPage } from '../../../src/runs/pages.ts';
+import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
-import { planRows } from '../../../src/runs/plan.ts';
+import { planRows } from '../../../src/runs/planning/plan.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import {
   callWithPhones,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dropOvertakenRows, openPage } from '../../../src/runs/pages.ts';
-import { planRows } from '../../../src/runs/plan.ts';
+import { dropOvertakenRows, openPage } from '../../../src/runs/pages/pages.ts';
+import { planRows } from '../../../src/runs/planning/plan.ts';
 import {
   areSuppressed,
   listSuppressions,

@@ -8,7 +8,7 @@ import {
 import { admit } from '../../../src/ledger/admit.ts';
 import { presentBudget, setBudget } from '../../../src/ledger/budget-limits.ts';
 import { getRun, runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
-import { skipPage } from '../../../src/runs/skip-page.ts';
+import { skipPage } from '../../../src/runs/pages/skip-page.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { runningRun } from '../../helpers/rows.ts';
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
-import { judgePilot } from '../../../src/runs/judge-pilot.ts';
-import { planRun } from '../../../src/runs/plan-run.ts';
-import { watchMatchRate } from '../../../src/runs/watch-match-rate.ts';
+import { judgePilot } from '../../../src/runs/quality-gate/judge-pilot.ts';
+import { planRun } from '../../../src/runs/planning/plan-run.ts';
+import { watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
 import { admit } from '../../../src/ledger/admit.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { openPage } from '../../../src/runs/pages.ts';
+import { openPage } from '../../../src/runs/pages/pages.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { appendContact } from '../../helpers/append-contact.ts';

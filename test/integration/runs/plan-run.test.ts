@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { planRun } from '../../../src/runs/plan-run.ts';
+import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { stagedRun, testSpec } from '../../helpers/rows.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { openPage } from '../../../src/runs/pages.ts';
-import { planRows } from '../../../src/runs/plan.ts';
+import { openPage } from '../../../src/runs/pages/pages.ts';
+import { planRows } from '../../../src/runs/planning/plan.ts';
 import { setRunPriority } from '../../../src/runs/runs.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { reconcileContacts, type ReconciledContacts } from '../../../src/runs/reconcile-contacts.ts';
+import {
+  reconcileContacts,
+  type ReconciledContacts,
+} from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { endRun } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countLookups, forgetAsked } from '../../../src/people/lookup-history.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { prune } from '../../../src/privacy/prune.ts';
-import { planRows } from '../../../src/runs/plan.ts';
+import { planRows } from '../../../src/runs/planning/plan.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';

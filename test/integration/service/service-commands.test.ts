@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it, vi } from 'vitest';
-import { matchCommand } from '../../../src/cli/commands/match.ts';
-import { usageCommand } from '../../../src/cli/commands/usage.ts';
-import { whoamiCommand } from '../../../src/cli/commands/whoami.ts';
+import { matchCommand } from '../../../src/cli/commands/service/match.ts';
+import { usageCommand } from '../../../src/cli/commands/service/usage.ts';
+import { whoamiCommand } from '../../../src/cli/commands/service/whoami.ts';
 import type { Problem } from '../../../src/domain/problem.ts';
 import { Population } from '../../../src/sandbox/population/population.ts';
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { startCodecEndpoint } from '../../temporal/codec-endpoint.ts';
-import { tell } from '../terminal/output.ts';
-import { payloadCodec } from '../../temporal/payload-codec.ts';
-import { settingsOf } from '../session/settings-flags.ts';
-import { untilStopped } from '../session/stop-signal.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { startCodecEndpoint } from '../../../temporal/codec-endpoint.ts';
+import { tell } from '../../terminal/output.ts';
+import { payloadCodec } from '../../../temporal/payload-codec.ts';
+import { settingsOf } from '../../session/settings-flags.ts';
+import { untilStopped } from '../../session/stop-signal.ts';
 
 /** `enrich codec-server` */
 export function codecServerCommand(): Command {

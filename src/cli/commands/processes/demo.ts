@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
-import { asUnusable, makeFolder } from '../../files/make-folder.ts';
-import type { Config } from '../../config/settings.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { sampleExport } from '../../sandbox/population/sample-export.ts';
-import { getRun } from '../../runs/runs.ts';
-import { describeService } from '../run/describe-service.ts';
-import { wholeNumber } from '../terminal/number-flag.ts';
-import { print, table, tell } from '../terminal/output.ts';
-import { describeMapping, planExport } from '../run/plan-export.ts';
-import { describePlan } from '../run/describe-run.ts';
-import { enrichExport, reportRun } from './run.ts';
-import { specifyRun } from '../run/run-spec.ts';
-import { withSession, type Session } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { asUnusable, makeFolder } from '../../../files/make-folder.ts';
+import type { Config } from '../../../config/settings.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { sampleExport } from '../../../sandbox/population/sample-export.ts';
+import { getRun } from '../../../runs/runs.ts';
+import { describeService } from '../../run/describe-service.ts';
+import { wholeNumber } from '../../terminal/number-flag.ts';
+import { print, table, tell } from '../../terminal/output.ts';
+import { describeMapping, planExport } from '../../run/plan-export.ts';
+import { describePlan } from '../../run/describe-run.ts';
+import { enrichExport, reportRun } from '../runs/run.ts';
+import { specifyRun } from '../../run/run-spec.ts';
+import { withSession, type Session } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 /** `enrich demo` */
 export function demoCommand(): Command {

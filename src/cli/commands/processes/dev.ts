@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { addressWithoutPassword } from '../../db/postgres-errors.ts';
-import { embeddedDirectories } from '../../dev/stack.ts';
-import { print, table, tell } from '../terminal/output.ts';
-import { withSession, type Session } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { untilStopped } from '../session/stop-signal.ts';
+import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
+import { embeddedDirectories } from '../../../dev/stack.ts';
+import { print, table, tell } from '../../terminal/output.ts';
+import { withSession, type Session } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { untilStopped } from '../../session/stop-signal.ts';
 
 /** `enrich dev` */
 export function devCommand(): Command {

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { exitCodes } from '../../domain/problem.ts';
-import { examine } from '../doctor/doctor-checks.ts';
-import type { Finding } from '../doctor/finding.ts';
-import { print, printJson, table } from '../terminal/output.ts';
-import { settingsThatAreRight, withSettings } from '../session/settings-flags.ts';
+import { exitCodes } from '../../../domain/problem.ts';
+import { examine } from '../../doctor/doctor-checks.ts';
+import type { Finding } from '../../doctor/finding.ts';
+import { print, printJson, table } from '../../terminal/output.ts';
+import { settingsThatAreRight, withSettings } from '../../session/settings-flags.ts';
 
 const marks = { ok: 'ok', attention: 'look', broken: 'BROKEN' } as const;
 

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { tell } from '../terminal/output.ts';
-import { defaultListen, runReceiver } from '../session/run-receiver.ts';
-import { withSession } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { untilStopped } from '../session/stop-signal.ts';
+import { tell } from '../../terminal/output.ts';
+import { defaultListen, runReceiver } from '../../session/run-receiver.ts';
+import { withSession } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { untilStopped } from '../../session/stop-signal.ts';
 
 /** `enrich receiver` */
 export function receiverCommand(): Command {

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { openApi } from '../../sandbox/interface/openapi.ts';
-import { parseWindowLimits } from '../../sandbox/account/rate-window.ts';
-import { scenarioSchema, type Scenario } from '../../sandbox/faults/scenario.ts';
-import { defaultApiKey, startSandbox } from '../../sandbox/server/server.ts';
-import { share, wholeNumber } from '../terminal/number-flag.ts';
-import { print } from '../terminal/output.ts';
-import { parseYaml } from '../terminal/parse-yaml.ts';
-import { untilStopped } from '../session/stop-signal.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { openApi } from '../../../sandbox/interface/openapi.ts';
+import { parseWindowLimits } from '../../../sandbox/account/rate-window.ts';
+import { scenarioSchema, type Scenario } from '../../../sandbox/faults/scenario.ts';
+import { defaultApiKey, startSandbox } from '../../../sandbox/server/server.ts';
+import { share, wholeNumber } from '../../terminal/number-flag.ts';
+import { print } from '../../terminal/output.ts';
+import { parseYaml } from '../../terminal/parse-yaml.ts';
+import { untilStopped } from '../../session/stop-signal.ts';
 
 interface SandboxFlags {
   readonly port: number;

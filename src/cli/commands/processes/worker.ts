@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { tell } from '../terminal/output.ts';
-import { withSession } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { untilStopped } from '../session/stop-signal.ts';
+import { tell } from '../../terminal/output.ts';
+import { withSession } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { untilStopped } from '../../session/stop-signal.ts';
 
 /** `enrich worker` */
 export function workerCommand(): Command {

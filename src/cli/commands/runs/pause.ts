@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { steerCommand } from '../run/steer-command.ts';
-import { pauseRun } from '../run/steer-run.ts';
+import { steerCommand } from '../../run/steer-command.ts';
+import { pauseRun } from '../../run/steer-run.ts';
 
 /** `enrich pause RUN` */
 export function pauseCommand(): Command {

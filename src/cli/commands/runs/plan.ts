@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { describeService } from '../run/describe-service.ts';
-import { tell } from '../terminal/output.ts';
-import { planExport, printPlan } from '../run/plan-export.ts';
-import { settingsOfRun, withRunOptions, type RunFlags } from '../run/run-flags.ts';
-import { addressOf, specifyRun } from '../run/run-spec.ts';
-import { withWarehouse } from '../session/session.ts';
-import { withSettings } from '../session/settings-flags.ts';
+import { describeService } from '../../run/describe-service.ts';
+import { tell } from '../../terminal/output.ts';
+import { planExport, printPlan } from '../../run/plan-export.ts';
+import { settingsOfRun, withRunOptions, type RunFlags } from '../../run/run-flags.ts';
+import { addressOf, specifyRun } from '../../run/run-spec.ts';
+import { withWarehouse } from '../../session/session.ts';
+import { withSettings } from '../../session/settings-flags.ts';
 
 /** `enrich plan FILE` */
 export function planCommand(): Command {

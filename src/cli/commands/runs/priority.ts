@@ -1,12 +1,12 @@
 import { Argument, Command } from 'commander';
-import { taskPriorities, type RunPriority } from '../../contract.ts';
-import { setRunPriority } from '../../runs/runs.ts';
-import { runToSteer, steeredRun } from '../run/latest-run.ts';
-import { printFacts } from '../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
-import { withSession } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { requireUnfinished, sendUpdate } from '../run/steer-run.ts';
+import { taskPriorities, type RunPriority } from '../../../contract.ts';
+import { setRunPriority } from '../../../runs/runs.ts';
+import { runToSteer, steeredRun } from '../../run/latest-run.ts';
+import { printFacts } from '../../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { withSession } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { requireUnfinished, sendUpdate } from '../../run/steer-run.ts';
 
 /** `enrich priority RUN WHICH` */
 export function priorityCommand(): Command {

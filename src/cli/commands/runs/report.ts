@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { Problem } from '../../domain/problem.ts';
-import { gatherReport } from '../../report/gather.ts';
-import { renderReport, reportFormats, type ReportFormat } from '../../report/render.ts';
-import { lookedAtRun } from '../run/latest-run.ts';
-import { tell, write } from '../terminal/output.ts';
-import { withWarehouse } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { Problem } from '../../../domain/problem.ts';
+import { gatherReport } from '../../../report/gather.ts';
+import { renderReport, reportFormats, type ReportFormat } from '../../../report/render.ts';
+import { lookedAtRun } from '../../run/latest-run.ts';
+import { tell, write } from '../../terminal/output.ts';
+import { withWarehouse } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
   '.html': 'html',

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { readRunFacts } from '../../runs/run-facts.ts';
-import { checkService } from '../run/check-service.ts';
-import { runToSteer, steeredRun } from '../run/latest-run.ts';
+import { readRunFacts } from '../../../runs/run-facts.ts';
+import { checkService } from '../../run/check-service.ts';
+import { runToSteer, steeredRun } from '../../run/latest-run.ts';
 import { reportRun } from './run.ts';
-import { withSession } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { resumeRun, waitForRun } from '../run/steer-run.ts';
+import { withSession } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { resumeRun, waitForRun } from '../../run/steer-run.ts';
 
 /** `enrich resume RUN` */
 export function resumeCommand(): Command {

@@ -1,21 +1,21 @@
 import { Command } from 'commander';
-import { counted } from '../../domain/text/counted.ts';
-import { isDate, parseMoment } from '../../domain/text/moment.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { clockIn, startOfDay } from '../../domain/text/time-zone.ts';
-import { print, printFacts, printJson } from '../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
-import { applyCommand, setCommand } from '../schedule/schedule-change.ts';
+import { counted } from '../../../domain/text/counted.ts';
+import { isDate, parseMoment } from '../../../domain/text/moment.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { clockIn, startOfDay } from '../../../domain/text/time-zone.ts';
+import { print, printFacts, printJson } from '../../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { applyCommand, setCommand } from '../../schedule/schedule-change.ts';
 import {
   backfillSchedule,
   getSchedule,
   listSchedules,
   missedTimes,
   triggerSchedule,
-} from '../schedule/schedule-server.ts';
-import { tellWhoFires, whoFires, withSchedules } from '../schedule/schedule-session.ts';
-import { describeList, describeSchedule, factsOf } from '../schedule/schedule-view.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
+} from '../../schedule/schedule-server.ts';
+import { tellWhoFires, whoFires, withSchedules } from '../../schedule/schedule-session.ts';
+import { describeList, describeSchedule, factsOf } from '../../schedule/schedule-view.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 /** `enrich schedule set|apply|list|show|pause|resume|trigger|backfill|delete` */
 export function scheduleCommand(): Command {

@@ -1,15 +1,15 @@
 import { Command } from 'commander';
-import { countedPeople } from '../../domain/text/counted.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { skipWhenLanded } from '../../runs/skip-when-landed.ts';
-import type { RunRecord } from '../../runs/runs.ts';
-import { runToSteer, steeredRun } from '../run/latest-run.ts';
-import { wholeNumber } from '../terminal/number-flag.ts';
-import { printFacts, tell } from '../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
-import { withSession, type Session } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { requireUnfinished, sendUpdate } from '../run/steer-run.ts';
+import { countedPeople } from '../../../domain/text/counted.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { skipWhenLanded } from '../../../runs/pages/skip-when-landed.ts';
+import type { RunRecord } from '../../../runs/runs.ts';
+import { runToSteer, steeredRun } from '../../run/latest-run.ts';
+import { wholeNumber } from '../../terminal/number-flag.ts';
+import { printFacts, tell } from '../../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { withSession, type Session } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { requireUnfinished, sendUpdate } from '../../run/steer-run.ts';
 
 /** Beyond the longest call: by then its worker has recorded it, or is gone. */
 const slackSeconds = 30;

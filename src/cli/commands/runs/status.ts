@@ -1,22 +1,22 @@
 import { Command } from 'commander';
-import type { Config } from '../../config/settings.ts';
-import type { RunFacts } from '../../contract.ts';
-import { readRunFacts } from '../../runs/run-facts.ts';
-import { listRuns } from '../../runs/runs.ts';
-import { describeRun } from '../run/describe-run.ts';
-import { lookedAtRun } from '../run/latest-run.ts';
-import { wholeNumber } from '../terminal/number-flag.ts';
-import { print, printJson, table, tell } from '../terminal/output.ts';
+import type { Config } from '../../../config/settings.ts';
+import type { RunFacts } from '../../../contract.ts';
+import { readRunFacts } from '../../../runs/run-facts.ts';
+import { listRuns } from '../../../runs/runs.ts';
+import { describeRun } from '../../run/describe-run.ts';
+import { lookedAtRun } from '../../run/latest-run.ts';
+import { wholeNumber } from '../../terminal/number-flag.ts';
+import { print, printJson, table, tell } from '../../terminal/output.ts';
 import {
   describePreempted,
   findInterrupted,
   interrupted,
   isCommandPresent,
   withPresentReason,
-} from '../run/present-status.ts';
-import { runPage } from '../run/run-page.ts';
-import { withSession } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
+} from '../../run/present-status.ts';
+import { runPage } from '../../run/run-page.ts';
+import { withSession } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 /** `enrich status [RUN]` */
 export function statusCommand(): Command {

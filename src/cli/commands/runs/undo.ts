@@ -1,18 +1,18 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
-import { counted, nounFor } from '../../domain/text/counted.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { countLookups, forgetAsked } from '../../people/lookup-history.ts';
-import { readRunFacts } from '../../runs/run-facts.ts';
-import { getRun, type RunRecord } from '../../runs/runs.ts';
-import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../runs/undo-run.ts';
-import { agrees } from '../terminal/confirm.ts';
-import { describeUndone } from '../run/describe-run.ts';
-import { lookedAtRun } from '../run/latest-run.ts';
-import { print, printJson, table, tell } from '../terminal/output.ts';
-import { withWarehouse, type Session } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { stopAfterBatch } from '../session/stop-signal.ts';
+import { counted, nounFor } from '../../../domain/text/counted.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { countLookups, forgetAsked } from '../../../people/lookup-history.ts';
+import { readRunFacts } from '../../../runs/run-facts.ts';
+import { getRun, type RunRecord } from '../../../runs/runs.ts';
+import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../runs/undo-run.ts';
+import { agrees } from '../../terminal/confirm.ts';
+import { describeUndone } from '../../run/describe-run.ts';
+import { lookedAtRun } from '../../run/latest-run.ts';
+import { print, printJson, table, tell } from '../../terminal/output.ts';
+import { withWarehouse, type Session } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { stopAfterBatch } from '../../session/stop-signal.ts';
 
 interface UndoFlags {
   readonly revert?: boolean;

@@ -1,15 +1,15 @@
 import { Command } from 'commander';
-import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { decideAttempt, listAttempts } from '../../ledger/decide-attempt.ts';
-import { getRun } from '../../runs/runs.ts';
-import { serviceName } from '../../config/settings.ts';
-import { reconcileCredits } from '../../ledger/credit-statements.ts';
-import { describeReconciliation } from '../run/describe-reconciliation.ts';
-import { print, printFacts, printJson, table, tell } from '../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
-import { withWarehouse, type Session } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { formatCredits, parseCredits } from '../../../domain/money/decimal.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { decideAttempt, listAttempts } from '../../../ledger/decide-attempt.ts';
+import { getRun } from '../../../runs/runs.ts';
+import { serviceName } from '../../../config/settings.ts';
+import { reconcileCredits } from '../../../ledger/credit-statements.ts';
+import { describeReconciliation } from '../../run/describe-reconciliation.ts';
+import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { withWarehouse, type Session } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 /** As long as an attempt is in one of these, its worst case is kept back in its budgets. */
 const holds: readonly string[] = ['admitted', 'awaiting', 'unknown'];

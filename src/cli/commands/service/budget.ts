@@ -1,16 +1,16 @@
 import { Command } from 'commander';
-import { budgetNameForms, periodNames } from '../../domain/money/budget-periods.ts';
-import { parseBudgetName } from '../../domain/money/budget-name.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { presentBudget } from '../../ledger/budget-limits.ts';
-import { readBudgetHistory, readBudgets, readDefaultBudgets } from '../../ledger/read-budgets.ts';
-import type { Warehouse } from '../../db/database.ts';
-import { getRun } from '../../runs/runs.ts';
-import { setBudgetCommand } from '../run/budget-change.ts';
-import { wholeNumber } from '../terminal/number-flag.ts';
-import { print, printJson, table } from '../terminal/output.ts';
-import { withWarehouse } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { budgetNameForms, periodNames } from '../../../domain/money/budget-periods.ts';
+import { parseBudgetName } from '../../../domain/money/budget-name.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { presentBudget } from '../../../ledger/budget-limits.ts';
+import { readBudgetHistory, readBudgets, readDefaultBudgets } from '../../../ledger/read-budgets.ts';
+import type { Warehouse } from '../../../db/database.ts';
+import { getRun } from '../../../runs/runs.ts';
+import { setBudgetCommand } from '../../run/budget-change.ts';
+import { wholeNumber } from '../../terminal/number-flag.ts';
+import { print, printJson, table } from '../../terminal/output.ts';
+import { withWarehouse } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 /** Names of the limits that every period of a kind begins with. */
 const everyPeriod = periodNames.map((period): string => `every-${period}`);

@@ -1,23 +1,23 @@
-import { deliveryStatuses } from '../../domain/late-results/delivery-status.ts';
+import { deliveryStatuses } from '../../../domain/late-results/delivery-status.ts';
 import { Command, Option } from 'commander';
-import { serviceName } from '../../config/settings.ts';
-import { counted } from '../../domain/text/counted.ts';
-import { drainInbox, syncLateResults } from '../../late-results/drain-deliveries.ts';
+import { serviceName } from '../../../config/settings.ts';
+import { counted } from '../../../domain/text/counted.ts';
+import { drainInbox, syncLateResults } from '../../../late-results/drain-deliveries.ts';
 import {
   getDelivery,
   listDeliveries,
   readDeliveryBody,
   reopenDelivery,
   type DeliveryFacts,
-} from '../../late-results/deliveries.ts';
-import { hastenPolls } from '../../late-results/late-polls.ts';
-import { getRun } from '../../runs/runs.ts';
-import { wholeNumber } from '../terminal/number-flag.ts';
-import { print, printFacts, printJson, table, tell } from '../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
-import { withSession, withWarehouse } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { withClient } from '../session/with-service.ts';
+} from '../../../late-results/deliveries.ts';
+import { hastenPolls } from '../../../late-results/late-polls.ts';
+import { getRun } from '../../../runs/runs.ts';
+import { wholeNumber } from '../../terminal/number-flag.ts';
+import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { withSession, withWarehouse } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { withClient } from '../../session/with-service.ts';
 
 /** `enrich inbox list|show|replay|sweep` */
 export function inboxCommand(): Command {

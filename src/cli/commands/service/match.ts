@@ -1,22 +1,22 @@
 import { Command } from 'commander';
-import { serviceName } from '../../config/settings.ts';
-import { worstCaseCredits } from '../../domain/money/credit-rules.ts';
-import { formatCredits } from '../../domain/money/decimal.ts';
-import { parseDomain } from '../../domain/identity/domain-name.ts';
-import { parseEmail, parseHashedEmail } from '../../domain/identity/email-address.ts';
-import type { Identity } from '../../domain/identity/identity.ts';
-import { parseName, parseOrganizationName } from '../../domain/identity/normalise.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
-import { matchPerson } from '../../calls/match-person.ts';
-import type { MatchAnswer } from '../../service/client.ts';
-import { toDetail } from '../../service/details.ts';
-import { agrees } from '../terminal/confirm.ts';
-import { describeService } from '../run/describe-service.ts';
-import { print, table, tell } from '../terminal/output.ts';
-import { withSession } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { withClient } from '../session/with-service.ts';
+import { serviceName } from '../../../config/settings.ts';
+import { worstCaseCredits } from '../../../domain/money/credit-rules.ts';
+import { formatCredits } from '../../../domain/money/decimal.ts';
+import { parseDomain } from '../../../domain/identity/domain-name.ts';
+import { parseEmail, parseHashedEmail } from '../../../domain/identity/email-address.ts';
+import type { Identity } from '../../../domain/identity/identity.ts';
+import { parseName, parseOrganizationName } from '../../../domain/identity/normalise.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { parseProfileUrl } from '../../../domain/identity/profile-url.ts';
+import { matchPerson } from '../../../calls/match-person.ts';
+import type { MatchAnswer } from '../../../service/client.ts';
+import { toDetail } from '../../../service/details.ts';
+import { agrees } from '../../terminal/confirm.ts';
+import { describeService } from '../../run/describe-service.ts';
+import { print, table, tell } from '../../terminal/output.ts';
+import { withSession } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { withClient } from '../../session/with-service.ts';
 
 /** What can be said of a person, by the name of the option: read as the same column of an export would be. */
 const fields = {

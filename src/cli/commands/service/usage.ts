@@ -1,16 +1,16 @@
 import { Command } from 'commander';
-import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
-import { Problem } from '../../domain/problem.ts';
-import type { CreditUsage, OperationUsage } from '../../service/client.ts';
-import { ServiceFailure } from '../../service/failures/failure.ts';
-import { print, printJson, table, tell } from '../terminal/output.ts';
-import { serviceName, type Config } from '../../config/settings.ts';
-import { reconciliationTable } from '../run/describe-reconciliation.ts';
-import { keepCreditStatement } from '../../calls/keep-credit-statement.ts';
-import { reconcileCredits } from '../../ledger/credit-statements.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { withSession } from '../session/session.ts';
-import { withClient, withService } from '../session/with-service.ts';
+import { formatCredits, type Credits } from '../../../domain/money/decimal.ts';
+import { Problem } from '../../../domain/problem.ts';
+import type { CreditUsage, OperationUsage } from '../../../service/client.ts';
+import { ServiceFailure } from '../../../service/failures/failure.ts';
+import { print, printJson, table, tell } from '../../terminal/output.ts';
+import { serviceName, type Config } from '../../../config/settings.ts';
+import { reconciliationTable } from '../../run/describe-reconciliation.ts';
+import { keepCreditStatement } from '../../../calls/keep-credit-statement.ts';
+import { reconcileCredits } from '../../../ledger/credit-statements.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { withSession } from '../../session/session.ts';
+import { withClient, withService } from '../../session/with-service.ts';
 
 /** `enrich usage` */
 export function usageCommand(): Command {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { print, printJson, table } from '../terminal/output.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { withService } from '../session/with-service.ts';
+import { print, printJson, table } from '../../terminal/output.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { withService } from '../../session/with-service.ts';
 
 /** `enrich whoami` */
 export function whoamiCommand(): Command {

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { readChanges, type ContactChange } from '../../people/read-changes.ts';
-import { wholeNumber } from '../terminal/number-flag.ts';
-import { print, table } from '../terminal/output.ts';
-import { writeLines } from '../terminal/write-lines.ts';
-import { withWarehouse } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { readChanges, type ContactChange } from '../../../people/read-changes.ts';
+import { wholeNumber } from '../../terminal/number-flag.ts';
+import { print, table } from '../../terminal/output.ts';
+import { writeLines } from '../../terminal/write-lines.ts';
+import { withWarehouse } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 interface ChangesFlags {
   readonly since?: string;

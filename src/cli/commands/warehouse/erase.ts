@@ -1,15 +1,15 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
-import { isRoleAddress } from '../../domain/identity/email-address.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { erase, measureErasure, type ErasureFigures } from '../../privacy/erase.ts';
-import { keysOfRecord } from '../../privacy/person-traces.ts';
-import type { Warehouse } from '../../db/database.ts';
-import { agrees } from '../terminal/confirm.ts';
-import { print, printJson, table, tell } from '../terminal/output.ts';
-import { subjectOf, waysToNameSomebody } from '../terminal/person-argument.ts';
-import { withSession } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { isRoleAddress } from '../../../domain/identity/email-address.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { erase, measureErasure, type ErasureFigures } from '../../../privacy/erase.ts';
+import { keysOfRecord } from '../../../privacy/person-traces.ts';
+import type { Warehouse } from '../../../db/database.ts';
+import { agrees } from '../../terminal/confirm.ts';
+import { print, printJson, table, tell } from '../../terminal/output.ts';
+import { subjectOf, waysToNameSomebody } from '../../terminal/person-argument.ts';
+import { withSession } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 interface EraseFlags {
   readonly contact?: string;

@@ -1,16 +1,16 @@
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
-import { counted } from '../../domain/text/counted.ts';
-import { importerNames } from '../../domain/crm/importer.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { exportContacts, exportedColumns, type ExportedColumn } from '../../export/export-contacts.ts';
-import { getRun } from '../../runs/runs.ts';
-import { writeCrmImport, type CrmImportFlags } from '../export/write-crm-import.ts';
-import { writeWholeFile } from '../../files/write-whole-file.ts';
-import { tell } from '../terminal/output.ts';
-import { unlessReadEnough } from '../terminal/write-lines.ts';
-import { withWarehouse } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { counted } from '../../../domain/text/counted.ts';
+import { importerNames } from '../../../domain/crm/importer.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { exportContacts, exportedColumns, type ExportedColumn } from '../../../export/export-contacts.ts';
+import { getRun } from '../../../runs/runs.ts';
+import { writeCrmImport, type CrmImportFlags } from '../../export/write-crm-import.ts';
+import { writeWholeFile } from '../../../files/write-whole-file.ts';
+import { tell } from '../../terminal/output.ts';
+import { unlessReadEnough } from '../../terminal/write-lines.ts';
+import { withWarehouse } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 interface ExportFlags extends Partial<CrmImportFlags> {
   readonly run?: string;

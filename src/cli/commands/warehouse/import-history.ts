@@ -1,16 +1,16 @@
 import { Command } from 'commander';
-import { counted, nounFor } from '../../domain/text/counted.ts';
-import { parseMoment } from '../../domain/text/moment.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { importLookups } from '../../people/lookup-history.ts';
-import { describeService } from '../run/describe-service.ts';
-import { printFacts, tell } from '../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
-import { withStagedExport } from '../run/plan-export.ts';
-import type { RunFlags } from '../run/run-flags.ts';
-import { addressOf, specifyRun } from '../run/run-spec.ts';
-import { withWarehouse } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { counted, nounFor } from '../../../domain/text/counted.ts';
+import { parseMoment } from '../../../domain/text/moment.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { importLookups } from '../../../people/lookup-history.ts';
+import { describeService } from '../../run/describe-service.ts';
+import { printFacts, tell } from '../../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { withStagedExport } from '../../run/plan-export.ts';
+import type { RunFlags } from '../../run/run-flags.ts';
+import { addressOf, specifyRun } from '../../run/run-spec.ts';
+import { withWarehouse } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 /** `enrich import-history FILE --asked-at TIME` */
 export function importHistoryCommand(): Command {

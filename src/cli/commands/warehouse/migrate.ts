@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { acquireStack } from '../../dev/stack.ts';
-import { allowAnalyst, migrate } from '../../db/migrate.ts';
-import { print, printFacts, tell } from '../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
+import { acquireStack } from '../../../dev/stack.ts';
+import { allowAnalyst, migrate } from '../../../db/migrate.ts';
+import { print, printFacts, tell } from '../../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 /** `enrich migrate` */
 export function migrateCommand(): Command {

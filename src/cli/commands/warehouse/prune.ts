@@ -1,13 +1,13 @@
 import { Command } from 'commander';
-import { counted } from '../../domain/text/counted.ts';
-import { formatDuration } from '../../domain/text/duration.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { retained } from '../../domain/runs/retention.ts';
-import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
-import { print, printJson, table, tell } from '../terminal/output.ts';
-import { withSession } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { stopAfterBatch } from '../session/stop-signal.ts';
+import { counted } from '../../../domain/text/counted.ts';
+import { formatDuration } from '../../../domain/text/duration.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { retained } from '../../../domain/runs/retention.ts';
+import { measurePrune, prune, type PruneFigures } from '../../../privacy/prune.ts';
+import { print, printJson, table, tell } from '../../terminal/output.ts';
+import { withSession } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { stopAfterBatch } from '../../session/stop-signal.ts';
 
 /** `enrich prune` */
 export function pruneCommand(): Command {

@@ -1,12 +1,12 @@
 import { Command } from 'commander';
-import { counted } from '../../domain/text/counted.ts';
-import { Problem, exitCodes } from '../../domain/problem.ts';
-import { readAnswersAgain } from '../../calls/read-answers-again.ts';
-import { rebuild } from '../../people/rebuild.ts';
-import { withWarehouse } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { stopAfterBatch } from '../session/stop-signal.ts';
-import { print, printJson } from '../terminal/output.ts';
+import { counted } from '../../../domain/text/counted.ts';
+import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { readAnswersAgain } from '../../../calls/read-answers-again.ts';
+import { rebuild } from '../../../people/rebuild.ts';
+import { withWarehouse } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { stopAfterBatch } from '../../session/stop-signal.ts';
+import { print, printJson } from '../../terminal/output.ts';
 
 /** `enrich rebuild` */
 export function rebuildCommand(): Command {

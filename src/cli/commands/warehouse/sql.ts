@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Command } from 'commander';
-import { schemaName } from '../../db/database.ts';
-import { addressWithoutPassword } from '../../db/postgres-errors.ts';
-import { embeddedDirectories } from '../../dev/stack.ts';
-import { withSession, type Session } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
-import { print, printJson } from '../terminal/output.ts';
+import { schemaName } from '../../../db/database.ts';
+import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
+import { embeddedDirectories } from '../../../dev/stack.ts';
+import { withSession, type Session } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { print, printJson } from '../../terminal/output.ts';
 
 /** `enrich sql` */
 export function sqlCommand(): Command {

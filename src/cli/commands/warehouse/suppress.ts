@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
-import { counted, nounFor } from '../../domain/text/counted.ts';
-import { exitCodes } from '../../domain/problem.ts';
+import { counted, nounFor } from '../../../domain/text/counted.ts';
+import { exitCodes } from '../../../domain/problem.ts';
 import {
   areSuppressed,
   countSuppressions,
@@ -9,16 +9,16 @@ import {
   suppress,
   suppressStaged,
   unsuppress,
-} from '../../privacy/suppressions.ts';
-import { wholeNumber } from '../terminal/number-flag.ts';
-import { print, printFacts, printJson, table, tell } from '../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
-import { subjectOf, waysToNameSomebody } from '../terminal/person-argument.ts';
-import { withStagedExport } from '../run/plan-export.ts';
-import type { RunFlags } from '../run/run-flags.ts';
-import { addressOf, specifyRun } from '../run/run-spec.ts';
-import { withWarehouse } from '../session/session.ts';
-import { settingsOf, withSettings } from '../session/settings-flags.ts';
+} from '../../../privacy/suppressions.ts';
+import { wholeNumber } from '../../terminal/number-flag.ts';
+import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
+import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { subjectOf, waysToNameSomebody } from '../../terminal/person-argument.ts';
+import { withStagedExport } from '../../run/plan-export.ts';
+import type { RunFlags } from '../../run/run-flags.ts';
+import { addressOf, specifyRun } from '../../run/run-spec.ts';
+import { withWarehouse } from '../../session/session.ts';
+import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 interface NoteFlags extends JsonFlag {
   readonly reason?: string;
