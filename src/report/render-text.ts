@@ -47,7 +47,7 @@ function lines(rows: readonly (readonly string[])[], numeric: readonly boolean[]
     .join('\n');
 }
 
-/** Breaks lines between words, at 98 characters. */
+/** Breaks lines between words, at 78 characters: a terminal of 80 columns shows them as they are. */
 function wrapped(text: string): string {
-  return text.replace(/(.{1,98})(?:\s+|$)/g, '$1\n').trimEnd();
+  return text.replace(/(.{1,78})(?:\s+|$)/g, '$1\n').trimEnd();
 }

@@ -1,5 +1,6 @@
 import type { PlanSummary, RunFacts, Undone } from '../../contract.ts';
 import type { Config } from '../../config/settings.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import { counted, countedPeople } from '../../domain/text/counted.ts';
 import { outcomesThatNeedAPerson } from '../../domain/runs/outcome.ts';
 import { exitCodes } from '../../domain/problem.ts';
@@ -27,9 +28,9 @@ export function describePlan(plan: PlanSummary): string {
         ? ([['  opted out of calls: no phone', plan.peopleWithoutPhones]] as const)
         : []),
       ['calls, at most', plan.calls],
-      ['credits, at least', plan.credits.minimum],
-      ['credits, expected', plan.credits.expected],
-      ['credits, worst case', plan.credits.worstCase],
+      ['credits, at least', formatNumber(plan.credits.minimum)],
+      ['credits, expected', formatNumber(plan.credits.expected)],
+      ['credits, worst case', formatNumber(plan.credits.worstCase)],
     ]),
     ...(plan.people > 0 ? [describeExpectation(plan)] : []),
     table([['time', `about ${formatElapsed(plan.etaSeconds)} at ${plan.rateLimits}`]]),
@@ -61,7 +62,12 @@ function describeExpectation({ credits, expectation }: PlanSummary): string {
   const { low, high, calls, source, assumption } = expectation;
   const of = source === null ? 'all sources' : source;
   const basis = assumption ?? `as the latest ${counted(calls, 'call')} of ${of} cost`;
-  return `  expected ${credits.expected}, between ${low} and ${high}: ${basis}`;
+  return `  expected ${whole(credits.expected)}, between ${whole(low)} and ${whole(high)}: ${basis}`;
+}
+
+/** An expectation is not known to a tenth of a credit. */
+function whole(credits: string): string {
+  return formatNumber(Number(credits) < 100 ? credits : Math.round(Number(credits)));
 }
 
 function whereEmpty({ budget, onEmpty }: NonNullable<PlanSummary['shortBudget']>): string {
@@ -92,12 +98,12 @@ export function describeRun(facts: RunFacts, config?: Config, status: string = f
       ['rows', total],
       ...(facts.filled > 0 ? ([['contacts filled without a call', facts.filled]] as const) : []),
       ['calls', facts.calls],
-      ['credits settled', facts.credits.settled],
+      ['credits settled', formatNumber(facts.credits.settled)],
       ...(facts.expected_credits
-        ? ([['  the plan expected', facts.expected_credits.expected]] as const)
+        ? ([['  the plan expected', formatNumber(facts.expected_credits.expected)]] as const)
         : []),
-      ['credits reserved', facts.credits.reserved],
-      ['credits unknown', facts.credits.unknown],
+      ['credits reserved', formatNumber(facts.credits.reserved)],
+      ['credits unknown', formatNumber(facts.credits.unknown)],
       ...(Object.values(late).some((count) => count > 0)
         ? ([
             ['late results awaited, calls', late.awaited],

@@ -65,7 +65,8 @@ export async function followRun(
       credits: money.settled,
       waiting: await waitingFor(session, run, money.people >= (run.plan?.people ?? 0)),
     });
-    if (run.status === 'paused') await untilCallsAreRecorded(session, runId, signal);
+    if (run.status === 'paused')
+      await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
     if (ended || run.status === 'awaiting_approval' || signal.aborted) return run.status;
     if (poll % pollsPerWorkflowCheck !== 0) return undefined;
     await notifyDelivery(session, runId, handle);
@@ -104,9 +105,14 @@ async function ridingOutAbsence<Result>(work: () => Promise<Result>, signal: Abo
  * A run is paused by the first call that cannot continue; others are under way at that moment, and what they cost
  * belongs into the summary. A call whose worker is gone is never recorded: the wait is bounded.
  */
-async function untilCallsAreRecorded(session: Session, runId: string, signal: AbortSignal): Promise<void> {
-  const until = Date.now() + longestWaitForCallsMilliseconds;
-  while (Date.now() < until && !signal.aborted) {
+export async function untilCallsAreRecorded(
+  session: Session,
+  runId: string,
+  longestMilliseconds: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const until = Date.now() + longestMilliseconds;
+  while (Date.now() < until && signal?.aborted !== true) {
     if ((await readRunMoney(session.warehouse, runId)).underWay === 0) return;
     await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
   }

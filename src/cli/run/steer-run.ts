@@ -7,7 +7,7 @@ import { endAbandonedRun } from '../../runs/abandoned-run.ts';
 import { readRunFacts } from '../../runs/run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { onInterruption } from '../../dev/interruption.ts';
-import { followRun, warnWithoutWorker, type RunListener } from './follow-run.ts';
+import { followRun, untilCallsAreRecorded, warnWithoutWorker, type RunListener } from './follow-run.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
 import { isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';
@@ -96,7 +96,7 @@ export async function waitForRun(
   // For the rest of the command: a second signal while the worker drains must not stop the database under it.
   onInterruption((_signal, exitCode, repeated) => {
     if (repeated) {
-      tell(`\nstopped at once; go on with: enrich resume ${runId} (embedded servers stay until then)`);
+      tell(`\nstopped at once; continue with: enrich resume ${runId} (embedded servers stay until then)`);
       process.exit(exitCode);
     }
     tell(whatStopDoes(session, runId));
@@ -108,7 +108,11 @@ export async function waitForRun(
     followRun(session, runId, handle, interrupted.signal, listener),
     worker?.ended ?? new Promise(() => {}),
   ]);
-  if (interrupted.signal.aborted) await leaveRun(session, runId);
+  if (interrupted.signal.aborted) {
+    await leaveRun(session, runId);
+    if (worker)
+      await untilCallsAreRecorded(session, runId, session.config.service.callTimeoutSeconds * 1_000);
+  }
   return readRunFacts(session.warehouse, runId);
 }
 
@@ -133,7 +137,7 @@ async function leaveRun(session: Session, runId: string): Promise<void> {
       next,
     });
   } else {
-    tell(`the run goes on; to wait for it: enrich resume ${runId}`);
+    tell(`the run continues; to wait for it: enrich resume ${runId}`);
   }
 }
 

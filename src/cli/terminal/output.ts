@@ -2,6 +2,7 @@ import { Problem } from '../../domain/problem.ts';
 import { visible, visibleInLine } from '../../domain/text/visible.ts';
 import { withoutPersonalData } from '../../telemetry/log.ts';
 import { paint, rendered, showsStyles, visibleStyled } from './style.ts';
+import { terminalWidth, wrapLines } from './wrap.ts';
 
 export { table } from './table.ts';
 
@@ -12,7 +13,7 @@ let outputFailure: OutputProblem | undefined;
 
 /** Facts go to standard output. */
 export function print(text: string): void {
-  write(process.stdout, `${text}\n`);
+  write(process.stdout, `${wrapLines(text, terminalWidth(process.stdout))}\n`);
 }
 
 /** One JSON value on a line of standard output, for programs. */
@@ -30,7 +31,7 @@ export function printFacts(isJson: boolean | undefined, facts: unknown, text: st
 
 /** Progress, hints and errors go to standard error, so that facts can be piped. */
 export function tell(text: string): void {
-  write(process.stderr, `${text}\n`);
+  write(process.stderr, `${wrapLines(text, terminalWidth(process.stderr))}\n`);
 }
 
 /** Writes text to a stream as a terminal may have it, above the line that changes. */

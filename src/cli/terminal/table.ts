@@ -1,15 +1,12 @@
 import { visibleInLine } from '../../domain/text/visible.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import { visibleStyled, widthOf } from './style.ts';
+import { terminalWidth, wrap } from './wrap.ts';
 
-const decimal = /^-?\d+(\.\d+)?%?$/;
+const decimal = /^-?[\d,]+(\.\d+)?%?$/;
 const gap = 2;
 /** Columns give way down to this many characters. */
 const narrowest = 8;
-
-/** Columns that lines may take on the terminal; elsewhere lines are as long as they are. */
-function terminalWidth(stream: NodeJS.WriteStream = process.stdout): number {
-  return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
-}
 
 /**
  * Left-aligned columns, numbers and decimals in text right-aligned. Where the lines do not fit the terminal, the widest
@@ -18,8 +15,13 @@ function terminalWidth(stream: NodeJS.WriteStream = process.stdout): number {
  * @param rows texts, with `paint` in a style, and numbers
  * @param width columns that the lines may take
  */
-export function table(rows: readonly (readonly (string | number)[])[], width = terminalWidth()): string {
-  const cells = rows.map((row) => row.map((cell) => visibleStyled(String(cell), visibleInLine)));
+export function table(
+  rows: readonly (readonly (string | number)[])[],
+  width = terminalWidth(process.stdout),
+): string {
+  const cells = rows.map((row) =>
+    row.map((cell) => visibleStyled(typeof cell === 'number' ? formatNumber(cell) : cell, visibleInLine)),
+  );
   const columns = (cells[0] ?? []).map((_, column) => cells.map((row) => row[column] ?? ''));
   const widths = fittingWidths(columns, width - gap);
   return cells
@@ -59,24 +61,4 @@ function fittingWidths(columns: readonly (readonly string[])[], width: number): 
     }
   }
   return widths;
-}
-
-/** Breaks a text between words. */
-function wrap(text: string, width: number): string[] {
-  if (widthOf(text) <= width) return [text];
-  const lines: string[] = [];
-  for (const word of text.split(' ').map((each) => shortened(each, width))) {
-    const last = lines.at(-1);
-    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-}
-
-/** Both ends of a word tell most: of a path the folder and the name, of an id its kind and its own part. */
-function shortened(word: string, width: number): string {
-  if (widthOf(word) <= width) return word;
-  const head = Math.ceil((width - 1) / 2);
-  return `${word.slice(0, head)}…${word.slice(word.length - (width - 1 - head))}`;
 }

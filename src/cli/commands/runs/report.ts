@@ -5,7 +5,7 @@ import { Problem } from '../../../domain/problem.ts';
 import { gatherReport } from '../../../report/gather.ts';
 import { renderReport, reportFormats, type ReportFormat } from '../../../report/render.ts';
 import { lookedAtRun } from '../../run/latest-run.ts';
-import { tell, write } from '../../terminal/output.ts';
+import { print, tell, write } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
@@ -45,8 +45,9 @@ Examples:
         gatherReport(warehouse, runId, { rateLimits: config.rateLimits, now: new Date() }),
       );
       const text = renderReport(report, format);
-      if (options.output === undefined) write(process.stdout, text);
-      else await writeFileAt(options.output, text);
+      if (options.output !== undefined) await writeFileAt(options.output, text);
+      else if (format === 'terminal') print(text.trimEnd());
+      else write(process.stdout, text);
     });
 }
 

@@ -1,3 +1,4 @@
+import { formatNumber } from '../../../domain/text/format-number.ts';
 import { Command } from 'commander';
 import type { Config } from '../../../config/settings.ts';
 import type { RunFacts } from '../../../contract.ts';
@@ -65,7 +66,7 @@ export function statusCommand(): Command {
                 run.undone ? `${run.status}, undone` : statusOf(run),
                 run.rows,
                 run.calls,
-                run.credits.settled,
+                formatNumber(run.credits.settled),
                 run.file,
               ]),
             ]),

@@ -1,0 +1,52 @@
+import { widthOf } from './style.ts';
+
+/** Columns that lines may take on a terminal; in files and pipes lines are as long as they are. */
+export function terminalWidth(stream: NodeJS.WriteStream): number {
+  return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Breaks the lines of a text between words where they are too long. What continues a line is indented by two columns
+ * more. A word that is too long, such as an address, stays whole, so that it can be copied.
+ */
+export function wrapLines(text: string, width: number): string {
+  if (width === Number.POSITIVE_INFINITY) return text;
+  return text
+    .split('\n')
+    .map((line) => {
+      if (widthOf(line) <= width) return line;
+      const indent = /^ */.exec(line)![0];
+      const hanging = `${indent}  `;
+      return brokenLines(line.slice(indent.length).split(' '), width - hanging.length)
+        .map((each, at) => (at === 0 ? indent : hanging) + each)
+        .join('\n');
+    })
+    .join('\n');
+}
+
+/** The lines of a text that is broken between words; words that are still too long lose their middle. */
+export function wrap(text: string, width: number): string[] {
+  if (widthOf(text) <= width) return [text];
+  return brokenLines(
+    text.split(' ').map((word) => shortened(word, width)),
+    width,
+  );
+}
+
+function brokenLines(words: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** Both ends of a word tell most: of a path the folder and the name, of an id its kind and its own part. */
+function shortened(word: string, width: number): string {
+  if (widthOf(word) <= width) return word;
+  const head = Math.ceil((width - 1) / 2);
+  return `${word.slice(0, head)}…${word.slice(word.length - (width - 1 - head))}`;
+}
