@@ -241,11 +241,11 @@ export interface PauseReason {
 
 /** Whether a run goes on after its pilot; the figures are in the summary, or in the reason of the stop. */
 export type PilotJudgement =
-  | { readonly kind: 'go on'; readonly summary: string }
+  | { readonly kind: 'continue'; readonly summary: string }
   | { readonly kind: 'pause'; readonly pauseReason: PauseReason };
 
 /** What a run does that met a limit. */
-export type BudgetMeeting =
+export type BudgetResolution =
   /** There are credits, by now. */
   | { readonly kind: 'open' }
   /** It ends; who was not asked for is over budget. */
@@ -453,7 +453,7 @@ export interface ControlActivities {
   /** Says what the pilot came to; where the run should not go on by itself it is paused by then. */
   judgePilot(request: RunRequest): Promise<PilotJudgement>;
   /** What the run does, whose page found no credits. */
-  resolveBudgetExhaustion(request: RunRequest): Promise<BudgetMeeting>;
+  resolveBudgetExhaustion(request: RunRequest): Promise<BudgetResolution>;
   /** @param request.limit credits as text, or `none` */
   changeRunBudget(request: RunRequest & { readonly limit: string; readonly reason: string }): Promise<void>;
   changePriority(request: RunRequest & { readonly priority: RunPriority }): Promise<void>;

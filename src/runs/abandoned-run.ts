@@ -4,8 +4,8 @@ import type { Warehouse } from '../db/database.ts';
 import { endRun } from './runs.ts';
 
 /**
- * Ends a run that no workflow looks after any more. Calls that it left open may have been sent: they become unknown,
- * and everybody who was not asked for becomes `cancelled`.
+ * Ends a run that has no workflow any more. Its open calls may have been sent: they become `unknown`. People whom the
+ * run did not ask for become `cancelled`.
  */
 export async function endAbandonedRun(warehouse: Warehouse, runId: string): Promise<void> {
   const left = await sql<{ attempt_id: string }>`

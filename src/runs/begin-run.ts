@@ -12,24 +12,23 @@ export interface RunSpec {
   readonly fileName: string;
   readonly fileSha256: string;
   readonly options: RunOptions;
-  /** Whose contacts the export has, where it was read; it is a part of the run's id. */
+  /** The source of the export's contacts, if the export was read; a part of the run's id. */
   readonly source?: string;
   /**
-   * The only plan that may be carried out; null: whichever it is. Binds an unfinished run that is found before it has a
-   * plan.
+   * Hash of the only plan that may be carried out; null: any plan. An unfinished run without a plan is bound to it.
    */
   readonly expectedPlanHash: string | null;
-  /** The time that a scheduled run stands for; the present where nothing is said. */
+  /** The scheduled time of the run; by default the present. */
   readonly asOf?: Date;
-  /** Only looked at: never found by, and never in the way of, a run that spends. */
+  /** The run only plans: a run that spends neither finds it nor waits for it. */
   readonly planOnly?: boolean;
 }
 
 /**
- * Finds the unfinished run of this file and these options, or begins one. Two commands at once get the same run: the
- * unfinished runs' key is unique.
+ * Finds the unfinished run of this file and these options, or begins one. Two commands at the same time get the same
+ * run, because the key is unique among unfinished runs.
  *
- * @returns the run, and whether it was there already
+ * @returns the run, and whether it existed before
  */
 export async function findOrBeginRun(
   warehouse: Warehouse,
@@ -67,11 +66,11 @@ export async function findOrBeginRun(
 }
 
 /**
- * What makes two orders the same: the file's content, and every option that decides what is asked for and what it may
- * cost. For how long a run waits, and for what, does not: another deadline must not start a second run of a file.
+ * The key of a run: a hash of the file's content and of every option that decides what is asked for and what it may
+ * cost. Deadlines are no part of the key: another deadline must not begin a second run of a file.
  *
- * As text, in the order in which the options were put together: whoever changes that order lets the next release begin
- * a second run beside each that is unfinished.
+ * The options are hashed as text in the order of their properties. A release that changes this order begins a second
+ * run beside each unfinished run.
  */
 function keyOf(spec: RunSpec): string {
   const { lateDeadlineSeconds: _, ...options } = spec.options;
@@ -81,20 +80,20 @@ function keyOf(spec: RunSpec): string {
     .digest('hex');
 }
 
-/** Options that a run takes over from the command that continues with it. */
+/** Options that a continued run takes over from the command that continues it. */
 const optionsThatMayChange = [
   'onBudget',
   'minMatchRate',
   'maxCostPerEmail',
 ] as const satisfies readonly (keyof RunOptions)[];
 
-/** Options that change nothing of whom a plan asks for, and what that may cost. */
+/** Options that change neither the people whom a plan asks for nor what they may cost. */
 export const optionsOutsidePlan = [
   ...optionsThatMayChange,
   'pilot',
 ] as const satisfies readonly (keyof RunOptions)[];
 
-/** Options that decide how a run is carried out, and not whom it asks for what. */
+/** Options that decide how a run is carried out, not which people it asks for. */
 const optionsOfManner = [
   'maxCredits',
   'maxCreditsPerPerson',
@@ -114,9 +113,8 @@ function omit(options: object, names: readonly string[]): object {
 }
 
 /**
- * Whether a file with this content was enriched before, by whatever run that asked for the same: then it is not new. A
- * run that left people over budget does not count, since they are still to be asked for; one that was refused or
- * cancelled does.
+ * Whether a run with the same options has enriched a file with this content. Runs that were refused or cancelled count.
+ * A run that left people over budget does not count, because the next run asks for them.
  */
 export async function wasRunBefore(
   warehouse: Warehouse,

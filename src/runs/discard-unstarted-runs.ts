@@ -3,10 +3,10 @@ import type { Warehouse } from '../db/database.ts';
 import { discardStagedRows } from './planning/discard-plan.ts';
 
 /**
- * Removes runs that one time of a schedule recorded and whose workflows it will not start. Nothing was planned,
- * approved or paid for them; runs that have begun are left alone. The next time of the schedule begins them anew.
+ * Removes runs that a schedule has recorded but whose workflows it cannot start. Nothing was planned, approved or paid
+ * for them. Runs that have begun stay. The next time of the schedule begins the removed runs anew.
  *
- * @param asOf the time of the schedule: runs that it only found are of an earlier one
+ * @param asOf the scheduled time: runs of an earlier time stay
  */
 export async function discardUnstartedRuns(
   warehouse: Warehouse,

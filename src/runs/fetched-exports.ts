@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 
 /**
- * The hash of what lay at an address, if it was fetched in this version before.
+ * The content hash of an export, if this version of it was fetched from the address before.
  *
  * @param address without secrets
  */
@@ -17,7 +17,7 @@ export async function recallContent(
   return rows[0]?.sha256;
 }
 
-/** The version of what was fetched from an address last. */
+/** The version that was last fetched from an address. */
 export async function recallEtag(warehouse: Warehouse, address: string): Promise<string | undefined> {
   const { rows } = await sql<{ etag: string }>`
     select etag from fetched_exports where address = ${address}
@@ -25,7 +25,7 @@ export async function recallEtag(warehouse: Warehouse, address: string): Promise
   return rows[0]?.etag;
 }
 
-/** Remembers which content was fetched from an address in which version. */
+/** Records the content hash of a version that was fetched from an address. */
 export async function recordContent(
   warehouse: Warehouse,
   fetched: { readonly address: string; readonly etag: string; readonly sha256: string },

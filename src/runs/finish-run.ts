@@ -4,10 +4,10 @@ import { readRunFacts } from './run-facts.ts';
 import { endRun } from './runs.ts';
 
 /**
- * Ends a run: rows that have no outcome yet get the one that its ending gives them.
+ * Ends a run. Rows without an outcome get the outcome of the ending, such as `over_budget`.
  *
- * @param ending `finished` where there are no such rows
- * @param budget the one that was empty, where the run ends for it
+ * @param ending `finished` requires that every row has an outcome
+ * @param budget the empty budget, if the run ends because of it
  * @returns the facts of the run as it ended
  */
 export async function finishRun(

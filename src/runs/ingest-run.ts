@@ -18,17 +18,17 @@ export interface IngestDependencies {
 }
 
 export interface IngestOptions {
-  /** The path of what this process has fetched for the run; it is not there any more afterwards. */
+  /** Path of the export that this process has fetched for the run; removed after staging. */
   readonly fetched?: string | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (rowsStaged: number) => void;
 }
 
 /**
- * Stages the export of a run; continues where an earlier try stopped, and reads nothing where it is staged. What was
- * fetched for it is removed: the rows are in the warehouse, or the export is refused.
+ * Stages the export of a run, from where an earlier try stopped. A staged export is not read again. Then removes the
+ * fetched file: its rows are in the warehouse, or the export is refused.
  *
- * @returns `refused` where the export is at fault: nothing was paid, and the same will not do
+ * @returns `refused` if the export has an error: nothing was paid, and another try has the same result
  */
 export async function ingestRun(
   dependencies: IngestDependencies,
@@ -40,7 +40,7 @@ export async function ingestRun(
   return outcome;
 }
 
-/** As `ingestRun`, but what was fetched stays where the export is refused: whoever ends the run looks at it again. */
+/** As `ingestRun`, but keeps the fetched file of a refused export for the workflow of the run, which reads it again. */
 export async function stageRun(
   { warehouse, exportAccess, onIngested = () => {} }: IngestDependencies,
   runId: string,
@@ -75,7 +75,7 @@ export async function stageRun(
     return { kind: 'ingested', rows: staged.rows, malformed: staged.malformed, source: staged.source };
   } catch (error) {
     if (!(error instanceof Problem) || error.type.startsWith('database.')) throw error;
-    // Another process may have staged it meanwhile, and removed what it had fetched.
+    // Another process may have staged the export meanwhile, and removed the fetched file.
     const now = await getRun(warehouse, runId);
     return now.ingestedAt === null
       ? { kind: 'refused', pauseReason: asPauseReason(error) }
@@ -88,7 +88,7 @@ async function ingested(warehouse: Warehouse, run: RunRecord): Promise<IngestOut
   return { kind: 'ingested', rows: run.rowsStaged, malformed, source: run.source ?? 'generic' };
 }
 
-/** Removes what was fetched for a run, and what processes left that were killed, as far as no run waits for it. */
+/** Removes the fetched file of a run, and files of killed processes that no run waits for. */
 export async function forgetContent(
   { warehouse, exportAccess }: IngestDependencies,
   runId: string,
@@ -105,7 +105,7 @@ export async function forgetContent(
 function asPauseReason(problem: Problem): PauseReason {
   return {
     type: problem.type,
-    // It ends up in Temporal: what is quoted of the file may look like a person.
+    // Temporal stores the reason: text quoted from the file may name a person.
     reason: withoutPersonalData(
       problem.where === undefined ? problem.message : `${problem.message} (${problem.where})`,
     ),

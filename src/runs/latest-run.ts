@@ -3,31 +3,28 @@ import type { RunStatus } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
 import { maySpend } from '../db/run-states.ts';
 
-/**
- * What a word to a run needs of it: that it waits for a person (to be resumed), that it continues (to be paused), or
- * only that it has not ended.
- */
-export type RunNeed = 'waiting' | 'going-on' | 'unfinished';
+/** The state of a run that a command needs: `resume` needs a waiting run, `pause` a run in progress. */
+export type RunNeed = 'waiting' | 'in-progress' | 'unfinished';
 
-/** The statuses that a word is for, where it is not for all. */
-const meant: Readonly<Record<RunNeed, readonly RunStatus[]>> = {
+/** Statuses that are preferred; empty: no preference. */
+const preferred: Readonly<Record<RunNeed, readonly RunStatus[]>> = {
   waiting: ['paused', 'awaiting_approval'],
-  'going-on': ['ingesting', 'planning', 'running'],
+  'in-progress': ['ingesting', 'planning', 'running'],
   unfinished: [],
 };
 
 /**
- * The run that a person means by "latest" who wants to do something with it: of those that have not ended the newest,
- * those first that the word is for, and of these those that were begun by hand. A schedule may have begun one a minute
- * ago, and no person at a terminal means that while a run of their own is there.
+ * The unfinished run that a command means by "latest". Preferred, in this order: runs in the state that the command
+ * needs, runs begun by hand, newer runs. A schedule may have begun a run a minute ago, but a person at a terminal means
+ * a run of their own.
  *
- * @returns undefined where every run has ended
+ * @returns undefined if every run has ended
  */
 export async function findLatestFor(warehouse: Warehouse, need: RunNeed): Promise<string | undefined> {
-  // Whatever a schedule begins stands for a time of its own.
+  // A run of a schedule has the scheduled time as `as_of`.
   const { rows } = await sql<{ runId: string }>`
     select run_id as "runId" from runs where finished_at is null and ${maySpend}
-    order by (status = any(${[...meant[need]]}::text[])) desc, (as_of = created_at) desc, created_at desc limit 1
+    order by (status = any(${[...preferred[need]]}::text[])) desc, (as_of = created_at) desc, created_at desc limit 1
   `.execute(warehouse.database);
   return rows[0]?.runId;
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { BudgetMeeting } from '../contract.ts';
+import type { BudgetResolution } from '../contract.ts';
 import { endOfPeriod } from '../domain/money/budget-name.ts';
 import { policyOf } from '../domain/money/budget-policy.ts';
 import { counted } from '../domain/text/counted.ts';
@@ -24,14 +24,14 @@ interface BudgetDependencies {
 
 const emptyBudget = 'budget.empty';
 
-/** What a run does whose page found no credits for even one person: continue, end, or wait for a budget. */
+/** Decides what a run does that has no credits for one more person: continue, end, or wait for a budget. */
 export async function resolveBudgetExhaustion(
   { warehouse, budgets }: BudgetDependencies,
   runId: string,
-): Promise<BudgetMeeting> {
+): Promise<BudgetResolution> {
   const { database } = warehouse;
   const { options, status, pauseReason } = await getRun(warehouse, runId);
-  // Another call of the page, a late result or a person has paused it meanwhile: that is not for a budget to end.
+  // Another call, a late result or a person has paused the run meanwhile. A budget does not end that pause.
   if (status === 'paused' && pauseReason !== null && pauseReason.type !== emptyBudget)
     return { kind: 'wait', milliseconds: null, pauseReason };
   const perPerson = worstCaseCredits(askOf(options));
@@ -43,11 +43,11 @@ export async function resolveBudgetExhaustion(
 
   const now = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(database);
   const ends = empty.map(endOfPeriod);
-  // A run's own budget has no end: nothing but a person's word fills it up.
+  // A run's own budget has no period: only a person raises it.
   const until = ends.includes(undefined)
     ? undefined
     : new Date(Math.max(...ends.map((end) => end?.getTime() ?? 0)));
-  const byItself = until === undefined ? '' : `, and by itself at ${until.toISOString()}`;
+  const byItself = until === undefined ? '' : `, and automatically at ${until.toISOString()}`;
   return {
     kind: 'wait',
     milliseconds: until === undefined ? null : Math.max(1_000, until.getTime() - now.rows[0]!.now.getTime()),
@@ -55,8 +55,8 @@ export async function resolveBudgetExhaustion(
       type: emptyBudget,
       reason:
         `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ` +
-        `${counted(formatCredits(perPerson), 'credit')} left, the price of one person: the run goes on when ` +
-        `that is raised${byItself}`,
+        `${counted(formatCredits(perPerson), 'credit')} left, the price of one person: the run continues when ` +
+        `the budget is raised${byItself}`,
       next: `${empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; ')}; then: enrich resume ${runId}`,
       budgets: empty,
     },
@@ -64,10 +64,10 @@ export async function resolveBudgetExhaustion(
 }
 
 /**
- * Whether a run that waits for a budget could continue: no budget that applies now has less than the price of one
- * person. Changes nothing.
+ * Whether a run that waits for a budget could continue: each budget that applies now has at least the price of one
+ * person.
  *
- * @param budgets the limits of this process: they hold as for a call
+ * @param budgets the limits of this process
  */
 export async function hasCreditsAgain(
   { warehouse, budgets }: BudgetDependencies,

@@ -9,7 +9,7 @@ import { getRun, type RunRecord } from './runs.ts';
 /** Credits are decimals as text. */
 export interface RunMoney {
   readonly calls: number;
-  /** Calls that are admitted and have not been recorded yet. */
+  /** Calls that are admitted and not recorded yet. */
   readonly underWay: number;
   readonly people: number;
   readonly settled: string;
@@ -17,7 +17,7 @@ export interface RunMoney {
   readonly unknown: string;
 }
 
-/** Everything that `--json` says of a run, from the tables alone. */
+/** The facts of a run for `--json`, from the tables alone. */
 export async function readRunFacts(warehouse: Warehouse, runId: string): Promise<RunFacts> {
   const run = await getRun(warehouse, runId);
   const outcomes = await sql<{ outcome: string; rows: number }>`
@@ -52,7 +52,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   };
 }
 
-/** The run's own budget, which a person may have changed since it began; decimals as text. */
+/** The run's own budget, which a person may have changed; credits are decimal text. */
 async function ownBudget({ database }: Warehouse, { runId, options }: RunRecord): Promise<string | null> {
   const { rows } = await sql<{ limit: string | null }>`
     select trim_scale(credits_limit)::text as "limit"
@@ -62,7 +62,7 @@ async function ownBudget({ database }: Warehouse, { runId, options }: RunRecord)
   return rows.length > 0 ? rows[0]!.limit : options.maxCredits;
 }
 
-/** Contacts that this run gave the data of a known person without a call. */
+/** Number of contacts that this run filled with a known person's data without a call. */
 async function countFilled({ database }: Warehouse, runId: string): Promise<number> {
   const { rows } = await sql<{ filled: number }>`
     select count(distinct (m.source, m.contact_id))::int as filled
@@ -77,7 +77,7 @@ async function countFilled({ database }: Warehouse, runId: string): Promise<numb
   return rows[0]!.filled;
 }
 
-/** Calls and credits of a run, from its attempts: cheap enough to be asked every second. */
+/** Calls and credits of a run, from its attempts; cheap enough for a query every second. */
 export async function readRunMoney(warehouse: Warehouse, runId: string): Promise<RunMoney> {
   const result = await sql<RunMoney>`
     select count(*) filter (where status <> 'released')::int as calls,

@@ -3,10 +3,10 @@ import { lateKindsOf } from '../domain/late-results/awaited-results.ts';
 import { withoutPersonalData } from '../telemetry/log.ts';
 import type { RunRecord } from './runs.ts';
 
-/** Lanes of a page for each call that one worker keeps in flight: enough for a second worker to take its share. */
+/** Concurrent batches per call that one worker keeps in flight: a second worker finds batches to take. */
 const batchesPerCall = 3;
 
-/** What the workflow of a run is started with. */
+/** The input of a run's workflow. */
 export function runInputOf(
   run: RunRecord,
   settings: {
@@ -32,7 +32,7 @@ export function runInputOf(
   };
 }
 
-/** Names of files end up in Temporal, and some are named after people. */
+/** Temporal stores file names, and some files are named after people. */
 export function shownName(run: Pick<RunRecord, 'fileName'>): string {
   return withoutPersonalData(run.fileName);
 }

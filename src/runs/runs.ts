@@ -19,7 +19,7 @@ export interface RunRecord {
   readonly mapping: Readonly<Record<string, unknown>> | null;
   readonly warnings: readonly string[];
   readonly rowsStaged: number;
-  /** Up to this row number the rows say nothing of people any more. */
+  /** The personal data of rows up to this number is removed. */
   readonly rowsPruned: number;
   readonly ingestedAt: Date | null;
   readonly plan: PlanSummary | null;
@@ -27,16 +27,16 @@ export interface RunRecord {
   readonly expectedPlanHash: string | null;
   readonly pauseReason: PauseReason | null;
   readonly createdAt: Date;
-  /** A person has approved to its plan, or its command did. */
+  /** A person or the command has approved the plan. */
   readonly isApproved: boolean;
   readonly finishedAt: Date | null;
-  /** Undoing it, or taking that back, was interrupted. */
+  /** An undo, or its reversal, was interrupted. */
   readonly undoUnfinished: boolean;
   readonly undone: Undone | null;
 }
 
 /**
- * @param runId a run's id, or `latest`: the newest that was more than looked at
+ * @param runId a run's id, or `latest`: the newest run that did more than plan
  * @throws Problem `run.unknown`
  */
 export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRecord> {
@@ -101,7 +101,7 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
   return Promise.all(rows.map((row) => getRun(warehouse, row.run_id)));
 }
 
-/** Ended runs keep their status: a late pause or a retried activity changes nothing. */
+/** Sets the status of an unfinished run. An ended run keeps its status. */
 export async function setRunStatus(
   warehouse: Warehouse,
   runId: string,
@@ -117,7 +117,7 @@ export async function setRunStatus(
   `.execute(warehouse.database);
 }
 
-/** Whether a run that continues has still to be staged from this content. */
+/** Whether an unfinished run still has to be staged from this content. */
 export async function isContentAwaited(warehouse: Warehouse, fileSha256: string): Promise<boolean> {
   const { rows } = await sql`
     select 1 from runs where file_sha256 = ${fileSha256} and ingested_at is null
@@ -133,7 +133,7 @@ export async function countMalformedRows(warehouse: Warehouse, runId: string): P
   return rows[0]!.rows;
 }
 
-/** Changes whose calls go first: what a run says of itself from now on. */
+/** Changes the priority of a run. */
 export async function setRunPriority(
   warehouse: Warehouse,
   runId: string,
@@ -145,10 +145,10 @@ export async function setRunPriority(
 }
 
 /**
- * A run is for the service that its workers ask: one that was ordered under another address (a mistake that was
- * corrected, a command without the workers' settings) becomes theirs, as long as no call of it can have been answered.
+ * Assigns a run to the service of its workers. A run that was begun with another address, such as by a command without
+ * the workers' settings, is reassigned until the service may have answered one of its calls.
  *
- * @returns whether the run is for that service
+ * @returns whether the run is now for that service
  */
 export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
   const adopted = await sql`
@@ -168,7 +168,7 @@ export async function runsWaitingFor(warehouse: Warehouse, budgetId: string): Pr
   return waiting.rows.map((row) => row.run_id);
 }
 
-/** Keeps what was odd about the file with the run. */
+/** Records the warnings about the run's file. */
 export async function saveWarnings(
   warehouse: Warehouse,
   runId: string,
@@ -179,7 +179,7 @@ export async function saveWarnings(
   );
 }
 
-/** Keeps the plan's figures with the run. */
+/** Records the plan's figures. */
 export async function savePlan(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<void> {
   await sql`update runs set plan = ${JSON.stringify(plan)}::jsonb where run_id = ${runId}`.execute(
     warehouse.database,
@@ -187,10 +187,10 @@ export async function savePlan(warehouse: Warehouse, runId: string, plan: PlanSu
 }
 
 /**
- * Ends a run: every row that has no outcome yet gets the given one, claims are abandoned but those of people whose call
- * is unknown (another run must not pay for them again), and the status is final. Ending twice changes nothing.
+ * Ends a run: rows without an outcome get the given outcome, claims are released, and the status becomes final. Claims
+ * of people whose call is unknown stay, so that no other run pays for them again. An ended run stays as it is.
  *
- * @param rest what becomes of people who were not asked for; undefined where there may be none
+ * @param rest outcome of people who were not asked for; undefined: every row must have an outcome
  */
 export async function endRun(
   warehouse: Warehouse,

@@ -21,27 +21,26 @@ export interface ScheduleDependencies {
   readonly exportAccess: ExportAccess;
   readonly callConcurrency: number;
   readonly pollAfterSeconds: number;
-  /** What counts where a schedule says nothing. */
+  /** Defaults for options that the schedule does not set. */
   readonly defaults: Pick<RunOptions, 'service' | 'maxCredits' | 'freshness' | 'lateDeadlineSeconds'>;
   /** This worker has a limit for the day or the month. */
   readonly hasPeriodBudget: boolean;
 }
 
-/** One night begins at most so many runs: their list has to fit a payload, and a night has an end. */
+/** Maximum runs per scheduled time: their list has to fit into a payload. */
 const mostRuns = 200;
 
 /**
- * Finds what a schedule has to enrich at a time, and begins the runs: with the schedule's own budget, approved, behind
- * ad hoc runs and before backfills. Spends nothing. Given again it finds the same runs, as far as they are unfinished.
+ * Finds the exports of a schedule at a time, and begins a run for each. The runs are approved, have the schedule's
+ * budget, and a priority between ad hoc runs and backfills. Spends nothing. A retry finds the unfinished runs again.
  *
- * What lies elsewhere is staged here as well, by the worker that has fetched it: it is fetched once, takes the disk of
- * one export at a time, and is what it was at that moment.
+ * This worker also stages exports that it has to fetch. Each export is fetched once, and the disk holds one at a time.
  *
- * A file of `every-new` that cannot be read stands in nobody's way: it gets a run that its own workflow fails with
- * the reason, and is not tried again until it changes. Where this throws, the runs that it began are gone again: no
- * run is recorded without a workflow.
+ * A file of `every-new` that cannot be read does not stop the others: its run fails with the reason, and the file is
+ * not tried again until it changes. If this function throws, it has removed the runs that it began, so that no run is
+ * recorded without a workflow.
  *
- * @param asOf the time that the schedule stands for, as ISO 8601
+ * @param asOf the scheduled time, as ISO 8601
  * @throws Problem `credits.no-ceiling`, `export.*`
  */
 export async function beginScheduledRuns(
@@ -64,7 +63,7 @@ export async function beginScheduledRuns(
       const isFull = begun.size === mostRuns;
       const run = await beginRunOf(dependencies, { found, options, asOf, onlyNew, isFull }, signal).catch(
         (error: unknown) => {
-          // Of a single export the schedule itself says what is wrong.
+          // The error of a single export is the error of the schedule's workflow.
           if (!onlyNew || !isOfExport(error)) throw error;
           refused.push({
             file: shownName({ fileName: addressName(found.address) }),
@@ -98,11 +97,11 @@ interface ExportToBegin {
   readonly options: RunOptions;
   readonly asOf: Date;
   readonly onlyNew: boolean;
-  /** As many runs as one time may have are begun. */
+  /** The maximum number of runs is reached. */
   readonly isFull: boolean;
 }
 
-/** @returns undefined where the export was enriched before; `left` where it is for the next time */
+/** @returns undefined if the export was enriched before; `left` if the next scheduled time takes it */
 async function beginRunOf(
   dependencies: ScheduleDependencies,
   { found, options, asOf, onlyNew, isFull }: ExportToBegin,
@@ -122,7 +121,7 @@ async function beginRunOf(
     onlyNew && (await wasRunBefore(warehouse, { fileSha256: sha256, options }));
   const known = onlyNew ? await knownContent(dependencies, found, signal) : undefined;
   if (known !== undefined && (await isKnown(known))) return undefined;
-  // Fetching it only to see whether it is new would be for the next time as well.
+  // Only a fetch can show whether it is new: the next scheduled time does that.
   if (isFull && isElsewhere(address)) return 'left';
   const obtained = await obtainExport(address, exportAccess, signal).catch((error: unknown) => {
     const standIn = onlyNew ? unreadableContent(found, error) : undefined;
@@ -138,7 +137,7 @@ async function beginRunOf(
   }
   if (isFull) return 'left';
   const { run } = await findOrBeginRun(warehouse, specOf(sha256));
-  // Where it is refused, the run's own workflow finds the same, and is the one that fails.
+  // If the export is refused, the run's workflow finds the same error and fails with it.
   if (path !== undefined && isElsewhere(address)) {
     const { kind } = await stageRun(dependencies, run.runId, { fetched: path, signal, onProgress: () => {} });
     if (kind === 'ingested') await forgetContent(dependencies, run.runId);
@@ -146,13 +145,14 @@ async function beginRunOf(
   return run;
 }
 
-/** What is wrong with the file itself, and stays so until it changes. */
+/** Errors of the file itself, which stay until the file changes. */
 const faultsOfFile: readonly string[] = ['export.empty', 'export.missing', 'export.unreadable'];
 
 /**
- * Stands for the content of a file that cannot be read: the same until the file changes, so that it is refused once.
+ * A stand-in for the content hash of a file that cannot be read. It changes only with the file, so that the file is
+ * refused once.
  *
- * @returns undefined where another try may succeed, or the file has no version
+ * @returns undefined if another try may succeed, or the file has no version
  */
 function unreadableContent({ address, etag, modified }: FoundExport, error: unknown): string | undefined {
   const version = etag ?? modified?.toString();
@@ -173,8 +173,8 @@ function reasonOf({ message, where }: Problem): string {
 }
 
 /**
- * Those of the exports that were found that `every-new` would begin a run of, as far as it can be said without fetching
- * any: a file is read for its hash, and of what lies elsewhere the version has to be known.
+ * The exports for which `every-new` would begin a run. Nothing is fetched: local files are hashed, and other exports
+ * count as known if their version is.
  */
 export async function withoutEnriched(
   dependencies: Pick<ScheduleDependencies, 'warehouse' | 'exportAccess'>,
@@ -198,7 +198,7 @@ export async function withoutEnriched(
   return left;
 }
 
-/** The hash of an export, where its version says that it is what was fetched before. */
+/** The content hash of an export whose version was fetched before. */
 async function knownContent(
   { warehouse, exportAccess }: Pick<ScheduleDependencies, 'warehouse' | 'exportAccess'>,
   { address, etag }: FoundExport,
@@ -212,7 +212,7 @@ async function knownContent(
   return recallContent(warehouse, text, before);
 }
 
-/** What the runs of a schedule ask for, and in which manner. */
+/** The options of a schedule's runs. */
 export function optionsOf(
   { defaults }: Pick<ScheduleDependencies, 'defaults'>,
   input: Omit<ScheduledRunInput, 'schedule' | 'timezone' | 'searchable' | 'export'>,
@@ -228,7 +228,7 @@ export function optionsOf(
     lateDeadlineSeconds: input.lateDeadlineSeconds ?? defaults.lateDeadlineSeconds,
     freshness: input.freshness ?? defaults.freshness,
     priority: 'nightly',
-    // A run that waited would keep the next nights from beginning, and those take the rest.
+    // A waiting run would keep later scheduled times from beginning. The next run takes the rest of the rows.
     onBudget: input.onBudget ?? 'finish',
     onUnknown: input.onUnknown,
     pilot: null,
@@ -237,7 +237,7 @@ export function optionsOf(
   };
 }
 
-/** The command looked at its own settings; those of the worker are what counts, and may be others. */
+/** The worker's settings count: they may differ from those of the command that created the schedule. */
 function noBudget(schedule: string): Problem {
   return new Problem('credits.no-ceiling', 'nothing limits what this schedule may spend', {
     where: `schedule ${schedule}`,

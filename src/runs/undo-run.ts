@@ -3,24 +3,24 @@ import type { Warehouse } from '../db/database.ts';
 import { lockLog, project } from '../people/project.ts';
 import { lockSuppressionsExclusive, lockSuppressionsShared } from '../privacy/suppressions.ts';
 
-/** What undoing a run does to contacts, or what taking the undo back does. */
+/** Contacts that an undo, or its reversal, changes. */
 export interface UndoFigures {
-  /** Contacts of whom nothing is known without the run: they go, or come back. */
+  /** Contacts known only from the run: an undo removes them, its reversal restores them. */
   readonly removed: number;
-  /** Contacts that are known from other runs as well: their values are computed without the run, or with it again. */
+  /** Contacts known from other runs as well: their values are computed without the run, or with the run again. */
   readonly restored: number;
 }
 
-/** Who undoes a run, and why. */
+/** Who undoes a run and why. */
 export interface UndoNote {
   readonly by: string;
   readonly reason: string | undefined;
 }
 
-/** One transaction computes so many log entries anew: others wait for their people no longer than that takes. */
+/** Log entries per transaction: writers of the same people wait for one transaction at most. */
 const entriesPerBatch = 500;
 
-/** Measures what `undoRun` or `revertUndo` would do, and changes nothing. */
+/** Counts the contacts that `undoRun` or `revertUndo` would change. */
 export async function measureUndo({ database }: Warehouse, runId: string): Promise<UndoFigures> {
   const { rows } = await sql<UndoFigures>`
     with observed as (
@@ -48,17 +48,17 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
 }
 
 /**
- * Undoes a run: contacts and people are computed from the log without its entries. First the run is marked, so that
- * whatever it appends late changes nothing; then its people and contacts follow in batches of one transaction each.
- * Whatever ends it in between, undoing again does the rest.
+ * Undoes a run: contacts and people are computed from the log without the run's entries. First the run is marked, so
+ * that its late entries have no effect. Then its people and contacts are computed in batches of one transaction each.
+ * After an interruption a second call does the rest.
  *
- * Credits, calls, deliveries, outcomes of rows and the history of lookups stay, and so does the log.
+ * Credits, calls, deliveries, outcomes of rows, the lookup history and the log stay.
  *
  * @param runId a run that has ended
  * @param signal ends it between two batches
- * @param progress is told after each batch how many entries of the log are done
- * @throws Error where the run has not ended
- * @returns whether all is done
+ * @param progress receives the number of log entries that are done, after each batch
+ * @throws Error if the run has not ended
+ * @returns false if the signal ended it early
  */
 export async function undoRun(
   warehouse: Warehouse,
@@ -71,7 +71,7 @@ export async function undoRun(
   return projectRun(warehouse, runId, signal, progress);
 }
 
-/** Takes an undo back: the run's entries of the log count again, those that came meanwhile included. */
+/** Reverts an undo: the run's log entries count again, including those that arrived after the undo. */
 export async function revertUndo(
   warehouse: Warehouse,
   runId: string,
@@ -83,8 +83,8 @@ export async function revertUndo(
 }
 
 /**
- * Under the lock that every writer of people holds: whoever has not seen the mark has committed, and is projected
- * anew.
+ * Takes the lock that every writer of people holds: a writer that has not seen the mark has committed, and its people
+ * are computed anew.
  */
 async function mark(warehouse: Warehouse, runId: string, note: UndoNote | undefined): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
@@ -122,7 +122,7 @@ async function projectRun(
   return { complete: true };
 }
 
-/** Contacts that the run decided about, with the people whom it took them for: nearly all that it changed. */
+/** Contacts that the run matched, with their people: nearly everything that it changed. */
 function matchesOf(runId: string, after: string) {
   return sql<LogEntry>`
     select match_id as id, service, person_key as "personKey", source, contact_id as "contactId"
@@ -130,7 +130,7 @@ function matchesOf(runId: string, after: string) {
   `;
 }
 
-/** Everybody of whom the run said anything, such as people whose late results came for contacts of other runs. */
+/** All people of the run's observations, such as people whose late results came for contacts of other runs. */
 function observationsOf(runId: string, after: string) {
   return sql<LogEntry>`
     select observation_id as id, service, person_key as "personKey", null as source, null as "contactId"

@@ -5,7 +5,7 @@ import { compareNames, compareReady, type ComparedName } from '../domain/identit
 import { counted } from '../domain/text/counted.ts';
 import type { RunRecord } from './runs.ts';
 
-/** So many contacts tell what a file is. */
+/** A sample of this many contacts is enough to recognise a file. */
 const contactsCompared = 10_000;
 
 interface NameCells {
@@ -22,18 +22,18 @@ interface KnownContact {
 }
 
 /**
- * Refuses a run whose source was not named and whose contact ids are those of other people in the warehouse: then the
- * file comes from another system with the same small ids, and would overwrite contacts that were paid for. Under a
- * name that was given, a record that has become somebody else is replaced.
+ * Refuses a run without a named source whose contact ids belong to other people in the warehouse. Such a file comes
+ * from another system with the same small ids, and would overwrite contacts that were paid for. With a named source, a
+ * record that became another person is replaced.
  *
- * @returns undefined where the run may be planned
+ * @returns undefined if the run may be planned
  */
 export async function refuseUnnamedSource(
   warehouse: Warehouse,
   run: RunRecord,
 ): Promise<PauseReason | undefined> {
   const source = run.source ?? 'generic';
-  // The ids of a CRM that was recognised are an identity: a record of it that became somebody else is replaced.
+  // The ids of a recognised CRM are reliable: a record that became another person is replaced.
   if (isNamed(run) || source !== 'generic') return undefined;
   const contacts = await readKnownContacts(warehouse, run.runId, source);
   const others = contacts.filter((contact) => !contact.shares_key && !mayBeOnePerson(contact));
@@ -42,8 +42,9 @@ export async function refuseUnnamedSource(
   return {
     type: 'source.unnamed',
     reason:
-      `${counted(others.length, 'contact id')} of this file ${others.length === 1 ? 'is' : 'are'} known as ` +
-      `somebody else of source "${source}" (such as ${ids.join(', ')}): nothing was paid`,
+      `${counted(others.length, 'contact id')} of this file ` +
+      `${others.length === 1 ? 'belongs to another person' : 'belong to other people'} of source "${source}" ` +
+      `(such as ${ids.join(', ')}): nothing was paid`,
     next:
       `name the system that the file comes from: --source NAME; if it is the same one, --source ${source} ` +
       'replaces them',
@@ -79,7 +80,7 @@ async function readKnownContacts(
   return found.rows;
 }
 
-/** A contact keeps its name where its address changes, and its first name where its last name does. */
+/** A contact keeps its name if its address changes, and its first name if its last name changes. */
 function mayBeOnePerson({ now, before }: KnownContact): boolean {
   const verdict = compareNames(nameOf(now), nameOf(before));
   return verdict === 'agree' || verdict === 'partly';

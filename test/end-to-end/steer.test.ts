@@ -159,7 +159,7 @@ describe('with a worker of a server', () => {
 
   describe('a pilot on a terminal', () => {
     const yes = 'y\n';
-    const question = 'go on with everybody else? [y/N]';
+    const question = 'continue with everybody else? [y/N]';
 
     /** Says yes to the plan, and then answers what is asked after the pilot. */
     async function pilot(answer: string) {

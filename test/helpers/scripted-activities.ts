@@ -1,6 +1,6 @@
 import type {
   BatchResult,
-  BudgetMeeting,
+  BudgetResolution,
   CallActivities,
   ControlActivities,
   IngestOutcome,
@@ -127,7 +127,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   };
 
   /** What the pilot comes to. */
-  judgement: PilotJudgement = { kind: 'go on', summary: 'good' };
+  judgement: PilotJudgement = { kind: 'continue', summary: 'good' };
   judgements = 0;
 
   judge = async (): Promise<PilotJudgement> => this.judgement;
@@ -138,7 +138,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   };
 
   /** What the nth meeting with an empty budget comes to; the run ends where nothing is said. */
-  meeting: (number: number) => BudgetMeeting = () => ({ kind: 'finish', budget: 'run:x' });
+  meeting: (number: number) => BudgetResolution = () => ({ kind: 'finish', budget: 'run:x' });
   meetings = 0;
 
   resolveBudgetExhaustion: ControlActivities['resolveBudgetExhaustion'] = async () => {

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BatchResult, BudgetMeeting, PauseReason } from '../../src/contract.ts';
+import type { BatchResult, BudgetResolution, PauseReason } from '../../src/contract.ts';
 import { currentDetails, expectFiguresOf } from '../helpers/current-details.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
 import { ScriptedActivities, nothingAwaited, plan } from '../helpers/scripted-activities.ts';
@@ -20,10 +20,10 @@ const pauseReason: PauseReason = {
   next: 'enrich budget set day:2026-11-21 N',
   budgets: ['day:2026-11-21'],
 };
-const untilRaised: BudgetMeeting = { kind: 'wait', pauseReason, milliseconds: null };
+const untilRaised: BudgetResolution = { kind: 'wait', pauseReason, milliseconds: null };
 
 /** Activities whose budget holds the first batch. */
-function shortOfCredits(meetings: readonly BudgetMeeting[]): ScriptedActivities {
+function shortOfCredits(meetings: readonly BudgetResolution[]): ScriptedActivities {
   const activities = new ScriptedActivities();
   activities.answer = (batch) =>
     batch === 1 || activities.meetings >= meetings.length

@@ -6,12 +6,12 @@ import { tell } from '../terminal/output.ts';
 const handFirst = 'runs begun by hand before those of schedules';
 
 /** What the argument of a command stands for that only looks at a run. */
-export const lookedAtRun = 'id of a run, or "latest": the newest, whoever began it';
+export const anyRun = 'id of a run, or "latest": the newest, whoever began it';
 
 /** What the argument of a command stands for that does something with a run. */
 export const steeredRun: Readonly<Record<RunNeed, string>> = {
   waiting: `id of a run, or "latest": the newest that is paused or waits for a yes, ${handFirst}`,
-  'going-on': `id of a run, or "latest": the newest that is going on, ${handFirst}`,
+  'in-progress': `id of a run, or "latest": the newest that is going on, ${handFirst}`,
   unfinished: `id of a run, or "latest": the newest that has not ended, ${handFirst}`,
 };
 

@@ -24,7 +24,7 @@ export async function goOnIfWanted(session: Session, facts: RunFacts, asks: bool
     const run = await getRun(session.warehouse, latest.run_id);
     if (!isStoppedByQualityGate(run) || !asks) return latest;
     tell(run.pauseReason?.reason ?? '');
-    if (!(await agrees('go on with everybody else?'))) return latest;
+    if (!(await agrees('continue with everybody else?'))) return latest;
     latest = await waitForRun(session, run.runId, await resumeRun(session, run));
   }
 }

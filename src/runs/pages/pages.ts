@@ -8,7 +8,7 @@ import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import type { RunOptions, Tables } from '../../db/schema.ts';
 
-/** The same of a run's options. */
+/** `Asked` of a run's options. */
 export function askedBy(options: RunOptions): Asked {
   return {
     freshness: options.freshness,
@@ -18,15 +18,15 @@ export function askedBy(options: RunOptions): Asked {
 }
 
 /**
- * Opens a page of a run: claims its people, so that no other run asks for them meanwhile, and drops those who were
- * asked for since the plan was made. Dropping never spends more than the plan said. Opening again returns what is still
+ * Opens a page of a run: claims its people, so that no other run asks for them, and drops people who were asked for
+ * after the plan was made. The cost stays within the plan. Opening a page again returns the batches that are still
  * open.
  *
- * People are claimed by the page and not by the plan: a backfill of days would otherwise keep the nightly run from
- * people whom it will not reach before tomorrow.
+ * The page claims people, not the plan. Otherwise a backfill of several days would keep the nightly run from people
+ * whom the backfill reaches tomorrow.
  *
  * @param page from 1
- * @returns the numbers of the batches that hold people to ask for
+ * @returns the numbers of the batches that have people to ask for
  */
 export async function openPage(
   warehouse: Warehouse,
@@ -35,7 +35,7 @@ export async function openPage(
   asked: Asked,
 ): Promise<{ batches: number[]; people: number }> {
   return warehouse.database.transaction().execute(async (transaction) => {
-    // Whoever is erased now is erased before their claim is written, or after, and then it goes with them.
+    // An erasure at the same time either commits before this claim, or removes it.
     await lockSuppressionsShared(transaction);
     await sql`
       create temporary table page_keys on commit drop as
@@ -44,7 +44,7 @@ export async function openPage(
       where p.run_id = ${runId} and r.outcome is null
         and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
     `.execute(transaction);
-    // In one order everywhere: two pages that claim the same people wait for one another only one way round.
+    // In the order of the keys: two pages that claim the same people cannot deadlock.
     await sql`
       insert into claims (identity_key, run_id, row_number)
       select k.identity_key, ${runId}, min(k.row_number)
@@ -65,16 +65,16 @@ export async function openPage(
       )
       delete from claims c using dropped d where c.run_id = ${runId} and c.row_number = d.row_number
     `.execute(transaction);
-    // Only now, with the claims held: a run that had claimed a person before gave the claim up with what it learned, in
-    // one transaction. Looking before claiming would miss that, and ask and pay for them again.
+    // After the claims: another run releases a claim and records the lookup in one transaction. A check before the
+    // claims would miss that lookup and pay again.
     await dropOvertaken(transaction, runId, sql`page_keys`, asked);
     return openBatches(transaction, runId, page);
   });
 }
 
 /**
- * Drops people of a batch who have become fresh since its page was opened: the same person can stand in it under other
- * keys, which only the answer for the first of them shows to be theirs. And people who were suppressed since.
+ * Drops people of a batch who became fresh or suppressed after its page was opened. A person becomes fresh when an
+ * earlier answer of the page shows that two rows with different keys are the same person.
  *
  * @returns how many were dropped
  */
@@ -84,8 +84,7 @@ export async function dropOvertakenRows(
   batch: number,
   asked: Asked,
 ): Promise<number> {
-  // No table of their own, as a page has: making one, and the transaction around it, took longer than all that is asked
-  // here.
+  // Without a temporary table: creating one, and its transaction, took longer than these statements.
   const keys = sql`(
     select identity_key, r.row_number, p.left_out from run_people p
     join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
@@ -108,7 +107,7 @@ async function dropOvertaken(
   );
 }
 
-/** Gives rows that were asked for recently their outcome, and their claims up. */
+/** Gives recently asked rows the outcome `fresh`, and releases their claims. */
 async function dropFresh(
   database: Kysely<Tables>,
   runId: string,
@@ -148,7 +147,7 @@ async function openBatches(
   };
 }
 
-/** The first page of a run that still holds people without an outcome; undefined where none does. */
+/** The first page of a run that has people without an outcome; undefined if no page has. */
 export async function firstOpenPage(warehouse: Warehouse, runId: string): Promise<number | undefined> {
   const first = await sql<{ position: number | null }>`
     select min(p.position) as position from run_people p join run_rows r using (run_id, row_number)

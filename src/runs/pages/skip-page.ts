@@ -5,15 +5,15 @@ import type { Warehouse } from '../../db/database.ts';
 const batchesPerPage = peoplePerPage / peoplePerCall;
 
 export interface SkippedPeople {
-  /** Who will not be asked for, by this word or an earlier one. */
+  /** People who will not be asked for, because of this request or an earlier one. */
   readonly people: number;
-  /** Whose call is in flight: they get the outcome that it brings. */
+  /** People whose call is in flight: they get the outcome of the call. */
   readonly inFlight: number;
 }
 
 /**
- * Gives the people of a page who have no outcome yet the outcome `cancelled`, and their claims up: no person of them
- * will be asked for. Left out are those whose call is in flight: its answer, which is paid for, is theirs.
+ * Gives people of a page without an outcome the outcome `cancelled`, and releases their claims. People whose call is in
+ * flight keep their claims: the answer is paid for, and is recorded for them.
  *
  * @param page from 1
  */
@@ -24,8 +24,7 @@ export async function skipPage(
   const { runId, page } = request;
   const reason = `page ${page} was skipped: ${request.reason}`;
   return warehouse.database.transaction().execute(async (transaction) => {
-    // Admission locks the rows that it asks for in the same order: either it sees their outcome, or its call is seen
-    // here.
+    // Admission locks its rows in the same order: either admission sees the outcome, or this statement sees the call.
     const open = await sql<{ row_number: number }>`
       select r.row_number from run_people p join run_rows r using (run_id, row_number)
       where p.run_id = ${runId} and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
@@ -43,7 +42,7 @@ export async function skipPage(
       )
       delete from claims c using skipped s where c.run_id = ${runId} and c.row_number = s.row_number
     `.execute(transaction);
-    // Places that were kept for its batches are free for others.
+    // Other runs may use the slots that were reserved for the page's batches.
     await sql`
       delete from waiting_batches where run_id = ${runId}
         and batch > ${(page - 1) * batchesPerPage} and batch <= ${page * batchesPerPage}

@@ -5,8 +5,8 @@ import { skipPage } from './skip-page.ts';
 const pollMilliseconds = 500;
 
 /**
- * Skips a page: whoever is not being asked for at once, and whoever is left of the calls in flight when those have
- * ended.
+ * Skips a page: at once the people who have no call in flight, and after these calls the people who still have no
+ * outcome.
  *
  * @throws the signal's reason
  */

@@ -7,8 +7,8 @@ import { removeRunBudget } from '../../ledger/credit-ledger.ts';
 const lockNotAvailable = '55P03';
 
 /**
- * Removes the staged rows of a run. Where no other run has rows, the tables are emptied, which gives their space on the
- * disk back at once; deleted rows would keep it.
+ * Removes the staged rows of a run. If no other run has rows, the tables are truncated, which frees their disk space at
+ * once. Deleted rows would keep it.
  */
 export async function discardStagedRows(warehouse: Warehouse, runId: string): Promise<void> {
   if (await emptyTables(warehouse, runId)) return;
@@ -16,7 +16,7 @@ export async function discardStagedRows(warehouse: Warehouse, runId: string): Pr
   await sql`delete from run_people where run_id = ${runId}`.execute(warehouse.database);
 }
 
-/** @returns false where another run has rows, or a transaction uses the tables */
+/** @returns false if another run has rows, or a transaction uses the tables */
 async function emptyTables({ database }: Warehouse, runId: string): Promise<boolean> {
   try {
     return await database.transaction().execute(async (transaction) => {
@@ -41,12 +41,12 @@ async function emptyTables({ database }: Warehouse, runId: string): Promise<bool
   }
 }
 
-/** Lets the space of deleted rows be used again, and gives what is at the end of the tables back to the disk. */
+/** Makes the space of deleted rows reusable, and frees disk space at the end of the tables. */
 export async function giveSpaceBack({ database }: Warehouse): Promise<void> {
   await sql`vacuum run_rows, run_people`.execute(database);
 }
 
-/** Removes runs that only planned and have ended, with their budgets: nothing is left of a plan. */
+/** Removes ended runs that only planned, with their budgets. */
 export async function removePlans({ database }: Warehouse): Promise<void> {
   const { rows } = await sql<{ run_id: string }>`
     delete from runs where status = 'planned' and not ${maySpend}

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { foundSeconds, type Freshness } from '../../domain/runs/freshness.ts';
 
-/** What a run asks for, and of whom it does not: those who were asked for recently, at the same service. */
+/** What a run asks for, at which service, and how long earlier lookups count as fresh. */
 export interface Asked {
   readonly freshness: Freshness;
   readonly fieldGroups: readonly string[];
@@ -9,8 +9,8 @@ export interface Asked {
 }
 
 /**
- * Joins the lookups `m` that are recent to identity keys `k`: for each group of fields that is asked for, what the same
- * service answered within the group's clock. A person is fresh where every group has one.
+ * SQL that joins recent lookups `m` to identity keys `k`: per requested group of fields, the service's answers within
+ * the freshness of the group. A person is fresh if every group has a lookup.
  */
 export function joinFreshLookups({ freshness, fieldGroups, service }: Asked): RawBuilder<unknown> {
   const found = fieldGroups.map((group) => foundSeconds(freshness, group));

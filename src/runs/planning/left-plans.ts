@@ -4,12 +4,12 @@ import { isUnfinished, maySpend } from '../../db/run-states.ts';
 import { discardStagedRows } from './discard-plan.ts';
 import { setRunStatus } from '../runs.ts';
 
-/** Every command that stages an export only to plan it holds this lock, shared, on a connection of its own. */
+/** Each command that stages an export only to plan it holds this lock, shared, on its own connection. */
 const planLock = sql.lit(4_207_311);
 
 /**
- * Stages and plans under a lock that a killed process loses with its connection. Where no other command holds the
- * lock, every unfinished plan is one that a killed command has left: its rows are discarded first.
+ * Stages and plans under a lock that a killed process loses with its connection. If no other command holds the lock,
+ * killed commands have left the unfinished plans: their rows are discarded first.
  */
 export async function withPlanLock<Result>(
   warehouse: Warehouse,
@@ -35,7 +35,7 @@ export async function withPlanLock<Result>(
   });
 }
 
-/** Ends a plan that was only to be looked at: its rows are not kept. */
+/** Ends a run that only planned, and discards its rows. */
 export async function endPlan(warehouse: Warehouse, runId: string): Promise<void> {
   await discardStagedRows(warehouse, runId);
   await setRunStatus(warehouse, runId, 'planned', undefined);

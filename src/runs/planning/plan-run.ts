@@ -29,7 +29,7 @@ import { refuseUnnamedSource } from '../unnamed-source.ts';
 
 export interface PlanDependencies {
   readonly warehouse: Warehouse;
-  /** As the runs name it. */
+  /** The service's name in the table `runs`. */
   readonly service: string;
   readonly rateLimits: readonly RateLimit[];
   readonly budgets: BudgetLimits;
@@ -39,7 +39,7 @@ export interface PlanDependencies {
 /**
  * Plans a staged run: outcomes before spending, people, calls, credits, time. Spends nothing.
  *
- * @returns `refused` where the run is bound to another plan, or its contact ids are those of other people
+ * @returns `refused` if the run is bound to another plan, or its contact ids belong to other people
  */
 export async function planRun(dependencies: PlanDependencies, runId: string): Promise<PlanOutcome> {
   const { warehouse, service, rateLimits, budgets } = dependencies;
@@ -106,8 +106,8 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
 }
 
 /**
- * Looks each time whether the run is bound to another plan: of an earlier try, whose worker died, no person may have
- * heard that.
+ * Compares the plan with the hash that the run is bound to. Retries compare again, because the worker of the first try
+ * may have died before it reported the refusal.
  */
 async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<PlanOutcome> {
   const { expectedPlanHash } = await getRun(warehouse, runId);
@@ -116,7 +116,7 @@ async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): 
   return { kind: 'planned', plan, firstOpenPage: (await firstOpenPage(warehouse, runId)) ?? plan.pages + 1 };
 }
 
-/** What people can cost at most, and are expected to cost, by what their calls ask for. */
+/** Worst-case and expected credits of people, by what their calls ask for. */
 async function creditsOf(
   warehouse: Warehouse,
   { options, source }: RunRecord,
@@ -136,7 +136,7 @@ async function creditsOf(
   return { worstCase, expected: { low, expected, high } };
 }
 
-/** Expected credits of people: by experience, otherwise by assumption. One call alone shows no range. */
+/** Expected credits of people: from earlier calls, otherwise from an assumption. One call has no range. */
 function expectedOf(ask: Ask, history: CallHistory | undefined, people: number): ExpectedCredits {
   if (history?.deviation !== undefined) {
     const calls = Math.ceil(people / peoplePerCall);
@@ -147,14 +147,14 @@ function expectedOf(ask: Ask, history: CallHistory | undefined, people: number):
   return { low: low * all, expected: (history?.perPerson ?? expected) * all, high: high * all };
 }
 
-/** In tenths, in order, and nowhere above the worst case. */
+/** Rounds to tenths, keeps low ≤ expected ≤ high, and caps all three at the worst case. */
 function roundedWithin(worstCase: Credits, credits: ExpectedCredits): ExpectedCredits {
   const rounded = (level: keyof ExpectedCredits): Credits => {
     const tenths = inTenths(credits[level]);
     return tenths < worstCase ? tenths : worstCase;
   };
   const [low, expected, high] = [rounded('low'), rounded('expected'), rounded('high')];
-  // A single call can cost less or more than is ever assumed.
+  // The cost of a single call can lie outside of the assumed range.
   return { low: low < expected ? low : expected, expected, high: high > expected ? high : expected };
 }
 
@@ -162,7 +162,7 @@ function limitOf(maxCredits: string | null): Credits | undefined {
   return maxCredits === null ? undefined : parseCredits(maxCredits);
 }
 
-/** An estimate: more digits would only look like knowledge. */
+/** Estimates have one decimal: more digits would suggest precision. */
 function inTenths(credits: Credits): Credits {
   const tenth = 100_000n;
   return ((credits + tenth - 1n) / tenth) * tenth;
@@ -174,6 +174,6 @@ function planChanged(expected: string, actual: string): PauseReason {
     reason:
       `the plan is no longer ${expected} but ${actual}: the file, the options or what is known of its ` +
       'people changed',
-    next: 'look at the new plan with enrich plan FILE, and run that one',
+    next: 'read the new plan with enrich plan FILE, and run that plan',
   };
 }

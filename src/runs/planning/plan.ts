@@ -10,40 +10,37 @@ import { optionsOutsidePlan } from '../begin-run.ts';
 import { clearPersonalData, hasSuppressions, listedRows, recordKey } from '../../privacy/suppressions.ts';
 import type { Tables } from '../../db/schema.ts';
 
-/**
- * Whose calls go first is for each command to say, and may change any time: a backfill applies what `enrich plan` has
- * shown.
- */
+/** The priority is no part of the plan: `enrich backfill` applies the plan that `enrich plan` has shown. */
 const optionsOutsideHash = [...optionsOutsidePlan, 'priority'];
 
-/** What a plan says of the rows, before prices and times. */
+/** The figures of a plan, before prices and times. */
 export interface PlannedRows {
   readonly planHash: string;
   readonly rows: number;
   readonly dropped: Readonly<Record<string, number>>;
   readonly people: number;
-  /** Those of them who opted out of calls, where phones are asked for. */
+  /** People who opted out of calls, if the run asks for phones. */
   readonly peopleWithoutPhones: number;
   readonly calls: number;
   readonly pages: number;
-  /** All people by the groups of fields that their calls leave out. */
+  /** People per groups of fields that their calls leave out. */
   readonly byLeftOut: readonly { readonly groups: readonly string[]; readonly people: number }[];
 }
 
-/** Below this the planner's defaults do; above it, missing statistics turned a hash join into nested loops. */
+/** Fewer rows need no statistics. With more, missing statistics turned a hash join into nested loops. */
 const rowsWorthAnalyzing = 10_000;
 
 /**
- * Gives every staged row of a run an outcome or a place among the people to ask for. Set-based: a million rows are
- * planned by a handful of statements in one transaction. Does nothing where the run is planned already.
+ * Gives each staged row of a run an outcome or a position among the people to ask for. A few set-based statements in
+ * one transaction plan a million rows. A run that has a plan stays as it is.
  *
- * Order of the reasons, first match wins: what ingest found (malformed, no identifier), suppressed (by the export
- * itself, then by the list), duplicate, fresh, in flight. Rows are one person where they share an identity key, also by
- * way of a third row.
+ * The first of these outcomes wins: malformed and no_identifier (from ingest), suppressed (by the export, then by the
+ * list), duplicate, fresh, in_flight. Rows are one person if they share an identity key, directly or through other
+ * rows.
  *
  * @param runId a run whose file is staged
- * @param pilot so many of the people come first, in pages of their own; null: none
- * @param asked a person is fresh where all that is asked for was asked for recently, at the same service
+ * @param pilot number of people who come first, in their own pages; null: no pilot
+ * @param asked a person is fresh if everything was asked for recently, at the same service
  */
 export async function planRows(
   warehouse: Warehouse,
@@ -64,13 +61,13 @@ export async function planRows(
     `.execute(transaction);
     const run = locked.rows[0];
     if (!run) throw new Error(`run ${runId} does not exist`);
-    // Two million keys fit: what is grouped and hashed stays in memory instead of going to the disk.
+    // Grouping and hashing of two million keys fits in memory.
     await sql`set local work_mem = '192MB'`.execute(transaction);
     if (run.plan_hash === null) {
       await decide(transaction, runId, run.rows_staged, asked);
       await assignPositions(transaction, runId, pilot);
-      // A run that PostgreSQL has no statistics of is taken for a handful of rows: then finding the first open page of
-      // 70,000 people took minutes, and takes 0.1 s. A sample of fixed size is read, whatever the number of runs.
+      // Without statistics PostgreSQL assumes a handful of rows: finding the first open page of 70,000 people took
+      // minutes, and takes 0.1 s with them. ANALYZE reads a sample of fixed size.
       if (run.rows_staged > rowsWorthAnalyzing)
         await sql`analyze run_rows (run_id, row_number, outcome), run_people`.execute(transaction);
     }
@@ -90,8 +87,8 @@ async function decide(
   asked: Asked,
 ): Promise<void> {
   await sql`set local synchronous_commit = on`.execute(transaction);
-  // What is asked of the rows below is asked of this copy. It has the rows of this run alone and statistics of its own,
-  // where `run_rows` has those of all runs: with 800,000 rows there, planning the same 100,000 took 8 s, and takes 3.
+  // The statements below read this copy, which has only the rows of this run and its own statistics. Beside 800,000
+  // rows of other runs, planning 100,000 rows from `run_rows` took 8 s; from the copy it takes 3 s.
   await sql`
     create temporary table plan_rows on commit drop as
     select row_number, contact_id, opted_out, opted_out_of_calls, keys from run_rows
@@ -121,7 +118,7 @@ async function decide(
     where opted.opted_out
     group by 1
   `.execute(transaction);
-  // Whoever opted out of calls in one row has opted out as a person.
+  // An opt-out of calls in one row holds for the person.
   await sql`
     create temporary table plan_opted_out_of_calls on commit drop as
     select distinct coalesce(same.row_number, opted.row_number) as row_number
@@ -132,7 +129,7 @@ async function decide(
   `.execute(transaction);
   const isListed = await hasSuppressions(transaction);
   if (isListed) await dropSuppressed(transaction, runId);
-  // One contact of the CRM is one row of the warehouse, whoever the rows of the file say that it is.
+  // A contact of the CRM is one row of the warehouse, even if rows of the file state different people for it.
   await sql`
     insert into plan_outcomes
     select row_number, 'duplicate', 'the same record id as row ' || record_row from plan_repeated
@@ -144,7 +141,7 @@ async function decide(
     where row_number <> first_row
     on conflict do nothing
   `.execute(transaction);
-  // What is known of any row of a person is known of the person.
+  // A lookup for one row of a person holds for the person.
   await findFresh(transaction, asked);
   await sql`
     insert into plan_outcomes
@@ -188,7 +185,7 @@ async function decide(
     `.execute(transaction);
 }
 
-/** Fills `plan_listed` with the rows of everybody who is on the suppression list, by whichever row of theirs. */
+/** Fills `plan_listed` with the rows of people on the suppression list; one listed row lists the person. */
 async function dropSuppressed(transaction: Transaction<Tables>, runId: string): Promise<void> {
   const keys = sql`
     select row_number, identity_key from plan_keys union all
@@ -210,7 +207,7 @@ async function dropSuppressed(transaction: Transaction<Tables>, runId: string): 
     left join plan_people same on same.first_row = own.first_row
     group by 1
   `.execute(transaction);
-  // Without it, 10,000 rows on the list were looked for one by one in each of 100,000: that took 70 s.
+  // Without the key, matching 10,000 listed rows with 100,000 rows took 70 s.
   await sql`alter table plan_listed add primary key (row_number)`.execute(transaction);
   await sql`
     insert into plan_outcomes select row_number, 'suppressed', reason from plan_listed on conflict do nothing
@@ -218,8 +215,8 @@ async function dropSuppressed(transaction: Transaction<Tables>, runId: string): 
 }
 
 /**
- * Fills `plan_fresh`: each person of whom some groups of fields need not be asked for → those groups. They were asked
- * for recently, or they are phones and the person opted out of calls.
+ * Fills `plan_fresh`: person → groups of fields that the call leaves out. A group is left out if it was asked for
+ * recently, or if it is phones and the person opted out of calls.
  */
 async function findFresh(transaction: Transaction<Tables>, asked: Asked): Promise<void> {
   const phones = asked.fieldGroups.filter((group) => phoneGroups.includes(group));
@@ -239,14 +236,14 @@ async function findFresh(transaction: Transaction<Tables>, asked: Asked): Promis
   `.execute(transaction);
 }
 
-/** Whether a run asks for something that people who opted out of calls are not asked for. */
+/** Whether a run asks for phones, which people who opted out of calls are not asked for. */
 function asksForPhones({ fieldGroups }: Asked): boolean {
   return fieldGroups.some((group) => phoneGroups.includes(group));
 }
 
 /**
- * In the order of the file, behind those of a pilot. People whose calls leave out the same groups of fields are in
- * batches of their own: the service reveals phones of all people of a call or of none.
+ * In the order of the file, after the pilot. The people of a batch leave out the same groups of fields, because the
+ * service reveals the phones of all people of a call or of none.
  */
 async function assignPositions(
   transaction: Transaction<Tables>,
@@ -275,8 +272,8 @@ async function assignPositions(
 /**
  * Fills `plan_people`: each row that shares a key with another row → the first row of its person.
  *
- * Every round takes the least label among a row's neighbours and then the label of that label, so that even a chain of
- * rows that share keys pairwise is done in a number of rounds that grows with its logarithm.
+ * Each round gives a row the least label among its neighbours, and then the label of that label. The number of rounds
+ * grows with the logarithm of the longest chain of rows that share keys pairwise.
  */
 async function findSamePeople(transaction: Transaction<Tables>): Promise<void> {
   await sql`
@@ -311,8 +308,8 @@ async function findSamePeople(transaction: Transaction<Tables>): Promise<void> {
 }
 
 /**
- * Fills `plan_repeated` with the rows that repeat the record id of an earlier row. No call asks for such a row, so it
- * cannot stand for its person: another row of the person does, where there is one.
+ * Fills `plan_repeated` with the rows that repeat the record id of an earlier row. No call asks for such a row. Another
+ * row of the same person, if there is one, represents the person.
  */
 async function findRepeatedRecords(transaction: Transaction<Tables>): Promise<void> {
   await sql`
@@ -339,7 +336,7 @@ async function countRows(
   runId: string,
   phones: boolean,
 ): Promise<Omit<PlannedRows, 'planHash' | 'rows'> & { readonly digest: string }> {
-  // A sum of row hashes does not depend on the order of the rows, so nothing has to be sorted for it.
+  // A sum of row hashes does not depend on the order of the rows, so it needs no sort.
   const counts = await sql<{ outcome: string; rows: number; digest: string }>`
     select outcome, count(*)::int as rows, sum(hashtextextended(row_number || outcome, 0)::numeric)::text as digest
     from run_rows where run_id = ${runId} and outcome is not null

@@ -4,13 +4,13 @@ import { formatCredits, parseCredits, type Credits } from '../../domain/money/de
 import { describeRate, matchRate } from '../../domain/runs/match-rate.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { keepPilot, readPilot, type PilotResult } from './pilot.ts';
+import { recordPilot, readPilot, type PilotResult } from './pilot.ts';
 import { getRun, type RunRecord } from '../runs.ts';
 import type { PilotFigures } from '../../db/schema.ts';
 
 /**
- * Says what the pilot of a run came to, and whether the run continues with everybody else: by the rules that it was
- * given, and without any by a person's word. Judged once; a person who resumes the run has had the last word.
+ * Reads the results of a run's pilot and decides whether the run continues. The run's quality gates decide; without
+ * gates the run pauses for a person's decision. A pilot is judged once: a person who resumes the run overrules it.
  */
 export async function judgePilot(warehouse: Warehouse, runId: string): Promise<PilotJudgement> {
   const run = await getRun(warehouse, runId);
@@ -19,8 +19,8 @@ export async function judgePilot(warehouse: Warehouse, runId: string): Promise<P
   const result = await readPilot(warehouse, runId, pages);
   const figures = figuresOf(people, result);
   const summary = describePilot(figures);
-  const pauseReason = await keepPilot(warehouse, runId, figures, pauseReasonOf(run, result, summary));
-  return pauseReason ? { kind: 'pause', pauseReason } : { kind: 'go on', summary };
+  const pauseReason = await recordPilot(warehouse, runId, figures, pauseReasonOf(run, result, summary));
+  return pauseReason ? { kind: 'pause', pauseReason } : { kind: 'continue', summary };
 }
 
 function figuresOf(people: number, result: PilotResult): PilotFigures {
@@ -47,9 +47,7 @@ function describePilot({ people, answered, found, match_rate, credits, fields }:
   const held = credits.held === '0' ? '' : ` and ${credits.held} held`;
   return [
     `pilot of ${countedPeople(people)}`,
-    match_rate === null
-      ? 'nobody of them has an answer'
-      : `${found} of ${answered} found: ${describeRate(match_rate)}`,
+    match_rate === null ? 'no answers yet' : `${found} of ${answered} found: ${describeRate(match_rate)}`,
     `${counted(credits.settled, 'credit')}${held}${prices.length === 0 ? '' : `: ${prices.join(', ')}`}`,
   ].join('; ');
 }
@@ -60,7 +58,7 @@ function pauseReasonOf(
   summary: string,
 ): PauseReason | undefined {
   const { minMatchRate, maxCostPerEmail } = options;
-  const next = `enrich resume ${runId} goes on with everybody else; enrich cancel ${runId} ends it`;
+  const next = `enrich resume ${runId} continues with everybody else; enrich cancel ${runId} ends it`;
   if (minMatchRate === null && maxCostPerEmail === null) return { type: 'pilot.done', reason: summary, next };
   const rate = matchRate(result)?.rate;
   const broken = [
@@ -80,7 +78,7 @@ function isDearer(result: PilotResult, ceiling: Credits): boolean {
   return priceOf(result) > ceiling * BigInt(result.fields.email);
 }
 
-/** What is held as unknown may have been billed. */
+/** Credits that are held as unknown count: the service may have billed them. */
 function priceOf({ settled, held }: PilotResult): Credits {
   return (parseCredits(settled) ?? 0n) + (parseCredits(held) ?? 0n);
 }

@@ -9,9 +9,9 @@ import type { Warehouse } from '../../db/database.ts';
 import type { PilotFigures, Tables } from '../../db/schema.ts';
 
 /**
- * Gives a pilot's people the first pages: so the pilot is asked for first, in calls of its own. It is chosen among
- * those of `plan_asked` about whom everything is asked for. People are alike where their rows have the same
- * identifiers, and addresses of the same kind.
+ * Puts a pilot's people on the first pages, so that the run asks for them first. The pilot is a sample of the people in
+ * `plan_asked` whose calls leave out no fields. Each kind of people is in the sample by its share; a kind is a set of
+ * identifiers and a kind of address.
  *
  * @param people how many the pilot should have
  * @returns the position at which the pages after the pilot's begin
@@ -59,17 +59,17 @@ export async function positionPilot(
   return pagesOf(chosen.length) * peoplePerPage;
 }
 
-/** Pages that so many people fill. */
+/** Number of pages for a number of people. */
 export function pagesOf(people: number): number {
   return Math.ceil(people / peoplePerPage);
 }
 
-/** What a pilot came to, as the tables have it. */
+/** The results of a pilot, from the tables. */
 export interface PilotResult extends Matches {
-  /** Decimals as text: what was settled, and what is held for calls whose price is not known. */
+  /** Settled credits, and credits held for calls whose cost is unknown, as decimal text. */
   readonly settled: string;
   readonly held: string;
-  /** Contacts that have the field now. */
+  /** Number of contacts that have the field now. */
   readonly fields: { readonly email: number; readonly phone: number; readonly title: number };
 }
 
@@ -95,13 +95,13 @@ export async function readPilot(warehouse: Warehouse, runId: string, pages: numb
 }
 
 /**
- * Keeps what a pilot came to, and pauses its run where it should not continue by itself: in one transaction, so that a
- * judgement whose reply was lost is neither made twice nor passed over.
+ * Records the results of a pilot, and pauses its run for the given reason, in one transaction. A retried activity does
+ * not judge the pilot again.
  *
- * @returns the stop that holds now; undefined: the run continues. A pilot that was judged before stops a run only while
- *   the run is still paused for it.
+ * @returns why the run is paused; undefined: the run continues. A pilot that was judged before returns its reason only
+ *   while the run is still paused for it.
  */
-export async function keepPilot(
+export async function recordPilot(
   warehouse: Warehouse,
   runId: string,
   figures: PilotFigures,
@@ -126,7 +126,7 @@ export async function keepPilot(
 }
 
 /**
- * What the latest calls of a run found, as far as they count: those that were answered since the guard last stopped it.
+ * What the latest calls of a run found. Only calls count that were answered after the match rate last paused the run.
  */
 export async function readLatestMatches(
   warehouse: Warehouse,
@@ -146,8 +146,8 @@ export async function readLatestMatches(
   return latest.rows[0]!;
 }
 
-/** Lets the guard of the match rate begin anew: a person who resumes the run has seen what the calls so far came to. */
-export async function forgetMatches(warehouse: Warehouse, runId: string): Promise<void> {
+/** Lets the match rate start anew: a person who resumes the run accepts the results so far. */
+export async function restartMatchRate(warehouse: Warehouse, runId: string): Promise<void> {
   await sql`update runs set match_rate_since = clock_timestamp() where run_id = ${runId}`.execute(
     warehouse.database,
   );

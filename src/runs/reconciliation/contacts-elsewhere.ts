@@ -15,8 +15,8 @@ interface RowElsewhere {
 }
 
 /**
- * Finds rows of runs that have ended, of any source, whose contacts have no person and share an identity key with a
- * person whom a run has found. Only the newest row of a contact is taken: the record may have become somebody else.
+ * Finds rows of ended runs, of any source, whose contacts have no person and share an identity key with a person whom a
+ * run has found. Only the newest row of a contact counts: the record may have become another person.
  */
 export async function* contactsElsewhere(
   database: Kysely<Tables>,
@@ -44,7 +44,7 @@ interface Learned {
   readonly last: string | null;
 }
 
-/** What answers of a run identify people by, hashes of their addresses included. */
+/** Identity keys of the people in a run's answers, hashes of their addresses included. */
 async function keysLearned(database: Kysely<Tables>, runId: string, after: string): Promise<Learned> {
   const { rows } = await sql<{ observation_id: string; identity_keys: string[] }>`
     select observation_id, identity_keys from observations
@@ -87,7 +87,7 @@ async function rowsByKeys(
   return rows;
 }
 
-/** Without rows whose contact a later run has again. */
+/** Leaves out rows whose contact a later run has again. */
 async function newestOnly(
   database: Kysely<Tables>,
   rows: readonly RowElsewhere[],
@@ -107,7 +107,7 @@ async function newestOnly(
   return rows.filter((_, index) => !stale.has(index));
 }
 
-/** Row numbers of people who are not on the suppression list by now. */
+/** Row numbers of people who are not on the suppression list. */
 async function notListed(
   database: Kysely<Tables>,
   runId: string,

@@ -5,20 +5,20 @@ import type { Person } from '../../domain/identity/person.ts';
 import { hasSuppressions, listedRows } from '../../privacy/suppressions.ts';
 import type { Tables } from '../../db/schema.ts';
 
-/** The rows of a run that are looked at together. */
+/** The rows of a run that are compared in one batch. */
 export interface RowsOfRun {
   readonly runId: string;
   readonly source: string;
   readonly service: string;
-  /** Over `r`, a row of the run: which rows. */
+  /** SQL condition over `r`, a row of the run. */
   readonly rows: RawBuilder<boolean>;
 }
 
-/** A row of a run with one person who is, or may be, its contact. */
+/** A row of a run with a person who is or may be its contact. */
 export interface RowAndPerson extends IdentityColumns, KnownPerson {
   readonly row_number: number;
   readonly contact_id: string;
-  /** Known only from observations of undone runs: they are appended once more before they are used. */
+  /** Known only from observations of undone runs: they are appended again before use. */
   readonly isUndone: boolean;
 }
 
@@ -33,7 +33,7 @@ interface PersonRow extends IdentityColumns {
 const cells = sql.raw(identityColumns.map((column) => `r.${column}`).join(', '));
 const recordCells = sql.raw(identityColumns.map((column) => `k.${column}`).join(', '));
 
-/** Rows of people who are not to be written of, or that name nobody, are left alone. */
+/** Excludes rows of suppressed people and rows without an identity. */
 function rowsOf({ runId, rows }: RowsOfRun): RawBuilder<unknown> {
   return sql`
     select r.row_number, r.contact_id, r.keys, ${cells}
@@ -45,7 +45,7 @@ function rowsOf({ runId, rows }: RowsOfRun): RawBuilder<unknown> {
   `;
 }
 
-/** A person in the form in which identity is compared, from a row `p` of `people`. */
+/** A person in the form that the identity rules compare, from a row `p` of `people`. */
 export const personOfProjection = sql.raw(`jsonb_build_object(
       'id', p.person_id,
       'first_name', p.first_name,
@@ -57,7 +57,7 @@ export const personOfProjection = sql.raw(`jsonb_build_object(
       'organization', jsonb_build_object('name', p.organization_name, 'primary_domain', p.organization_domain),
       'employment_history', p.employment)`);
 
-/** The same from the facts of an observation `o`. */
+/** A person in the same form, from the facts of an observation `o`. */
 const personOfFacts = sql.raw(`jsonb_build_object(
       'id', o.person_id,
       'first_name', o.facts #> '{first_name,first_name}',
@@ -71,7 +71,7 @@ const personOfFacts = sql.raw(`jsonb_build_object(
         'primary_domain', o.facts #> '{organization_name,organization_domain}'),
       'employment_history', coalesce(o.facts -> 'employment', '[]'))`);
 
-/** Rows whose contact is a person already, and whose cells are not those that the decision was taken by. */
+/** Rows whose contact has a person, and whose cells changed after the match. */
 export async function readChangedContacts(
   database: Kysely<Tables>,
   range: RowsOfRun,
@@ -99,9 +99,9 @@ export async function readChangedContacts(
 }
 
 /**
- * Rows whose contact has no person yet, each with every person who is known under one of its strong keys. People on the
- * suppression list are left out: nothing is written about them. A person without an id belongs to the contact that was
- * asked for, and is not shared.
+ * Rows whose contact has no person yet, each with every known person who shares a strong key with the row. People on
+ * the suppression list are left out. A person without an id belongs to the contact that was asked for, and is never
+ * shared.
  */
 export async function readKnownCandidates(
   database: Kysely<Tables>,
@@ -159,7 +159,7 @@ export async function readKnownCandidates(
   return rows.filter((_, index) => !listed.has(index)).map(asRowAndPerson);
 }
 
-/** Which of these people are on the suppression list, by what the service said of them; their places among the rows. */
+/** Indexes of the people who are on the suppression list by what the service said about them. */
 async function listedAmong(
   database: Kysely<Tables>,
   rows: readonly { readonly identity_keys: readonly (string | null)[] }[],
@@ -181,8 +181,8 @@ function asRowAndPerson({ person_key, is_undone, ...row }: PersonRow): RowAndPer
 }
 
 /**
- * How many contacts of a planned run can at most be filled without a call: those that are not asked for and share a
- * strong key with a known person, or with a row that is asked for.
+ * The maximum number of contacts that a planned run can fill without a call: contacts that are not asked for and share
+ * a strong key with a known person or with a row that is asked for.
  */
 export async function countFillable(
   database: Kysely<Tables>,

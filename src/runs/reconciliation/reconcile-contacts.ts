@@ -19,13 +19,13 @@ import {
 import { getRun } from '../runs.ts';
 import { withdrawContested } from './withdraw-contested.ts';
 
-/** What the newest cells of a run's contacts led to, without any call. */
+/** Contacts that changed without a call, because of the newest cells of a run's contacts. */
 export interface ReconciledContacts {
   /** Contacts that got the data of a known person. */
   readonly filled: number;
   /**
-   * Contacts that lost the data of the person whom they were: their cells contradict it, or another contact could be
-   * that person.
+   * Contacts that lost the data of their former person: their cells contradict it, or another contact could be that
+   * person.
    */
   readonly withdrawn: number;
 }
@@ -33,13 +33,15 @@ export interface ReconciledContacts {
 const rowsPerBatch = 1_000;
 
 /**
- * Compares the contacts of a run with the people who are known, before and after its calls. A contact whose cells
- * contradict its person loses that person's data, and so does a contact of any source that weak evidence gave a
- * person whom a row of the run could be as well. A contact without a person whose own cells show a known person gets
- * that person's data, whichever row, file, source or run paid for it. So do contacts of other runs and sources whose
- * person this run has found.
+ * Compares the contacts of a run with the known people, before and after its calls.
  *
- * Doing so again changes nothing. Stored answers of an undone run are used as well: they were paid for.
+ * - A contact whose cells contradict its person loses that person's data.
+ * - A contact of any source that has its person by weak evidence loses the data if a row of the run could be that
+ *   person as well.
+ * - A contact without a person gets the data of a known person whom its cells identify, whichever row, file, source or
+ *   run paid for it. So do contacts of other runs and sources whose person this run has found.
+ *
+ * A second call changes nothing. Answers of an undone run are used as well, because they were paid for.
  *
  * @param signal ends it between two batches
  */
@@ -59,7 +61,7 @@ export async function reconcileContacts(
     const rows = sql<boolean>`(r.row_number > ${after} and r.row_number <= ${after + rowsPerBatch}
       and r.row_number <> all (${repeated}::int[]))`;
     const range = { runId, source, service, rows };
-    // A transaction each: contacts are locked before people, and one that did both would lock contacts after people.
+    // One transaction each: contacts are locked before people, and a joint transaction would break that order.
     withdrawn += await inBatch(warehouse, (transaction) => withdrawContradicted(transaction, range));
     withdrawn += await inBatch(warehouse, (transaction) => withdrawContested(transaction, range));
     filled += await inBatch(warehouse, (transaction) => fillKnown(transaction, range));
@@ -71,7 +73,7 @@ export async function reconcileContacts(
   return { filled, withdrawn };
 }
 
-/** The suppression list is the first lock: an erasure comes before a batch is read, or after the batch is written. */
+/** The suppression list is locked first: an erasure commits before a batch is read or after it is written. */
 async function inBatch(
   { database }: Warehouse,
   work: (transaction: Transaction<Tables>) => Promise<number>,
@@ -165,7 +167,7 @@ function decisionOf(
   };
 }
 
-/** Says in a row's reason whether its contact was filled; an earlier note is replaced. */
+/** Notes in a row's reason whether its contact was filled, in place of an earlier note. */
 async function noteRows(
   transaction: Transaction<Tables>,
   runId: string,

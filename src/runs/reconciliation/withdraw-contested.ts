@@ -8,7 +8,7 @@ import { emailHashes } from '../../people/email-hashes.ts';
 import type { Tables } from '../../db/schema.ts';
 import { personOfProjection, type RowsOfRun } from './contacts-to-reconcile.ts';
 
-/** A contact that weak evidence gave a person, and a row of another contact that may be that person as well. */
+/** A contact that has its person by weak evidence, and a row of another contact that may be the same person. */
 interface Contested {
   readonly source: string;
   readonly contact_id: string;
@@ -19,8 +19,8 @@ interface Contested {
 }
 
 /**
- * Takes people back from contacts of any source to whom weak evidence gave them, where a row of this run could be
- * that person as well: it would have been refused had the row been known before.
+ * Withdraws matches by weak evidence, of contacts of any source, if a row of this run could be the person as well. The
+ * identity rule would have refused such a match if the row had been known.
  *
  * @returns how many contacts lost their person
  */

@@ -40,7 +40,7 @@ describe('the run that is meant by "latest"', () => {
     const unapproved = await begin('c.csv', 'awaiting_approval', 'hand');
     await begin('d.csv', 'finished', 'hand');
     expect(await findLatestFor(warehouse, 'waiting')).toBe(unapproved);
-    expect(await findLatestFor(warehouse, 'going-on')).toBe(running);
+    expect(await findLatestFor(warehouse, 'in-progress')).toBe(running);
     expect(await findLatestFor(warehouse, 'unfinished')).toBe(unapproved);
     await setRunStatus(warehouse, unapproved, 'cancelled', undefined);
     expect(await findLatestFor(warehouse, 'waiting')).toBe(paused);

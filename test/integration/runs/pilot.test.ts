@@ -108,11 +108,11 @@ describe('a pilot', () => {
       'pilot of 12 people; 6 of 12 found: 50.0 % (25.3 % to 74.6 %); 6 credits: 2 per email (3)',
     );
     await setRunStatus(warehouse, runId, 'running', undefined);
-    expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'go on' });
+    expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'continue' });
   });
 
   it.each([
-    ['is good enough', { minMatchRate: 0.5, maxCostPerEmail: '2' }, 'go on', undefined],
+    ['is good enough', { minMatchRate: 0.5, maxCostPerEmail: '2' }, 'continue', undefined],
     ['finds too few', { minMatchRate: 0.6 }, 'pause', 'the match rate is below 60.0 %: pilot'],
     [
       'costs too much',

@@ -8,7 +8,7 @@ export function pauseCommand(): Command {
     'pause',
     {
       description: 'Pause a run. Calls in flight are recorded first.',
-      need: 'going-on',
+      need: 'in-progress',
       done: (runId) => `paused; continue with: enrich resume ${runId}`,
     },
     pauseRun,

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { Problem } from '../../../domain/problem.ts';
 import { gatherReport } from '../../../report/gather.ts';
 import { renderReport, reportFormats, type ReportFormat } from '../../../report/render.ts';
-import { lookedAtRun } from '../../run/latest-run.ts';
+import { anyRun } from '../../run/latest-run.ts';
 import { print, tell, write } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -20,7 +20,7 @@ const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
 export function reportCommand(): Command {
   return withSettings(new Command('report'))
     .description('Report on a run: outcomes, coverage, credits and waste, calls, late results.')
-    .argument('<run>', lookedAtRun)
+    .argument('<run>', anyRun)
     .addOption(
       new Option(
         '--format <format>',

@@ -5,7 +5,7 @@ import type { RunFacts } from '../../../contract.ts';
 import { readRunFacts } from '../../../runs/run-facts.ts';
 import { listRuns } from '../../../runs/runs.ts';
 import { describeRun } from '../../run/describe-run.ts';
-import { lookedAtRun } from '../../run/latest-run.ts';
+import { anyRun } from '../../run/latest-run.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import {
@@ -23,7 +23,7 @@ import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 export function statusCommand(): Command {
   return withSettings(new Command('status'))
     .description('Show the status and figures of a run, or list the newest runs.')
-    .argument('[run]', lookedAtRun)
+    .argument('[run]', anyRun)
     .option('--json', 'one JSON object; without a run, one JSON array')
     .option('--limit <n>', 'most runs to list', wholeNumber(1, 10_000), 20)
     .addHelpText('after', '\nExamples:\n  enrich status\n  enrich status latest --json')

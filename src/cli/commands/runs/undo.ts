@@ -8,7 +8,7 @@ import { getRun, type RunRecord } from '../../../runs/runs.ts';
 import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../runs/undo-run.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { describeUndone } from '../../run/describe-run.ts';
-import { lookedAtRun } from '../../run/latest-run.ts';
+import { anyRun } from '../../run/latest-run.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -27,7 +27,7 @@ interface UndoFlags {
 export function undoCommand(): Command {
   return withSettings(new Command('undo'))
     .description('Undo what a run wrote: contacts are as if it had never run.')
-    .argument('<run>', lookedAtRun)
+    .argument('<run>', anyRun)
     .option('--revert', 'revert an earlier undo of the run')
     .option('--forget', 'also forget its lookups and answers: the next run pays for its people again')
     .option('--reason <text>', 'reason, kept with the run; no names')

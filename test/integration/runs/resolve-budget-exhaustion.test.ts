@@ -81,7 +81,7 @@ describe('a run that met a limit', () => {
     await setBudget(warehouse.database, day, 'used', undefined, note);
     const meeting = await resolveBudgetExhaustion({ warehouse, budgets }, runId);
     if (meeting.kind !== 'wait') throw new Error(meeting.kind);
-    expect(meeting.pauseReason.reason).toMatch(/^day:.* by itself at \d{4}-\d{2}-\d{2}T00:00:00.000Z$/);
+    expect(meeting.pauseReason.reason).toMatch(/^day:.* automatically at \d{4}-\d{2}-\d{2}T00:00:00.000Z$/);
     expect(meeting.milliseconds).toBeGreaterThan(0);
     expect(meeting.milliseconds).toBeLessThanOrEqual(86_400_000);
     await wishes(runId, 'finish');
