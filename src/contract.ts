@@ -8,11 +8,10 @@
 /** Everything but the calls: ingest, plan, page opening, finish. */
 export const controlTaskQueue = 'enrichment-control';
 /**
- * The paid calls: few slots, one long-lived activity each, so that they never starve the rest. A queue for each
- * priority: batches that wait for a place in the rate window hold their slots, and those of a backfill would otherwise
- * hold all of them while a night begins. Inside a worker the queue of calls decides whose batch goes first. Measured
- * with 600 people a night beside a backfill: up to 16 of its calls went before a batch of the night that was ready, on
- * one queue.
+ * The task queues of paid calls. Each call is one long activity and each queue has few slots, so that calls never
+ * starve other activities. Each priority has its own queue: on a shared queue, waiting batches of a backfill would hold
+ * all slots while a nightly run begins. With 600 people a night beside a backfill, up to 16 calls of the backfill went
+ * first on one queue. Inside a worker the call queue orders the batches.
  */
 export const callTaskQueues = {
   'ad-hoc': 'enrichment-calls-ad-hoc',
@@ -23,7 +22,7 @@ export const callTaskQueues = {
 /** Temporal's order of the tasks that wait for a worker, lowest first: a run's activities and pages inherit it. */
 export const taskPriorities = { 'ad-hoc': 2, nightly: 3, backfill: 4 } as const;
 
-/** Whose calls go first where several runs have some to make: in this order. */
+/** Priorities of runs, highest first: calls of a higher priority go first. */
 export type RunPriority = keyof typeof taskPriorities;
 
 export const workflowTypes = {
@@ -34,16 +33,16 @@ export const workflowTypes = {
   scheduled: 'scheduledRun',
 } as const;
 
-/** From the receiver to a run: something lies in its inbox. Coalesced; lost or repeated ones change nothing. */
+/** From the receiver to a run: its inbox has a delivery. Coalesced; a lost or repeated signal does no harm. */
 export const deliveryReceivedSignalName = 'deliveryReceived';
 
-/** From a command to a run: a budget that it waits for was changed. Repeated ones change nothing. */
+/** From a command to a run: a budget that the run waits for has changed. A repeated signal does no harm. */
 export const budgetChangedSignalName = 'budgetChanged';
 
-/** The schedule that looks after late results of runs that have ended. */
+/** The schedule that syncs late results of ended runs. */
 export const sweepScheduleId = 'enrichment-late-results';
 
-/** The schedule that removes what was kept long enough. */
+/** The schedule that removes data older than `RETENTION`. */
 export const pruneScheduleId = 'enrichment-retention';
 
 /**
@@ -67,8 +66,7 @@ export const peoplePerPage = 1_000;
 export const peoplePerCall = 10;
 
 /**
- * Statuses of a run in `enrichment.runs`, and whether the run keeps the status: nothing is begun or changed in it any
- * more. The last four are those of the public surface.
+ * Statuses of a run in `enrichment.runs`. A run keeps a final status. The last four are part of the public surface.
  */
 export const runStatuses = {
   ingesting: 'unfinished',
@@ -87,12 +85,12 @@ export type RunStatus = keyof typeof runStatuses;
 
 export interface RunInput {
   readonly runId: string;
-  /** For whoever reads the input on the run's page: the file's name, and the run's own budget. */
+  /** The file's name and the run's own budget, for readers of the input in the Temporal UI. */
   readonly file: string;
   readonly maxCredits: string | null;
   /** Already allowed to spend (`--yes`, or the terminal approved). */
   readonly approved: boolean;
-  /** Batches of a page that are under way at once. */
+  /** Batches of a page that run at the same time. */
   readonly batchConcurrency: number;
   readonly priority: RunPriority;
   /** The namespace knows our search attributes. */
@@ -100,14 +98,14 @@ export interface RunInput {
   /** The service has not been asked yet whether it accepts the credential. */
   readonly checksService: boolean;
   /**
-   * Results are to come after the answers, and the run waits for them; absent where everything comes with the answer.
+   * The run waits for results that arrive after the answers; absent if everything comes with the answer.
    */
   readonly lateResults?: { readonly pollAfterSeconds: number };
   /** Carried over continue-as-new. */
   readonly carried?: CarriedState;
 }
 
-/** What an execution of a run's workflow leaves to the next, which has an empty history. */
+/** State that an execution of a run's workflow passes to the next one by continue-as-new. */
 export interface CarriedState {
   readonly plan: PlanSummary;
   /** What the service says of the credential; null: not asked. */
@@ -140,10 +138,10 @@ export type ExportChoice =
   | { readonly kind: 'file' | 'every-new' | 'from-table' | 'query'; readonly from: string }
   | { readonly kind: 'newest'; readonly from: string; readonly by: 'name' | 'time' };
 
-/** What a schedule starts each time. What is null is a setting of the worker. */
+/** Input of a schedule's workflow. For null the worker's setting applies. */
 export interface ScheduledRunInput {
   readonly schedule: string;
-  /** The group of a schedule that `enrich schedule apply` keeps as a file says; null: made by hand. */
+  /** The group of a schedule that `enrich schedule apply` manages; null: made by hand. */
   readonly group: string | null;
   readonly export: ExportChoice;
   readonly timezone: string;
@@ -155,12 +153,12 @@ export interface ScheduledRunInput {
   /** Credits are decimals as text. */
   readonly maxCreditsPerPerson: string | null;
   readonly maxCredits: string | null;
-  /** What a run does where any of its budgets is empty; null: it ends, and the next time takes the rest. */
+  /** What a run does when a budget is empty; null: it ends, and the next scheduled time takes the rest. */
   readonly onBudget: 'finish' | 'pause' | null;
   readonly onUnknown: 'hold' | 'retry';
   /** Share from 0 to 1. */
   readonly minMatchRate: number | null;
-  /** Its owner said that it may run without any budget. */
+  /** The schedule may run without any budget (`--no-budget`). */
   readonly noBudget: boolean;
   /** `Freshness` of the domain. */
   readonly freshness: {
@@ -239,18 +237,18 @@ export interface PauseReason {
   readonly budgets?: readonly string[];
 }
 
-/** Whether a run goes on after its pilot; the figures are in the summary, or in the reason of the stop. */
+/** Whether a run continues after its pilot; the figures are in the summary or in the pause reason. */
 export type PilotJudgement =
   | { readonly kind: 'continue'; readonly summary: string }
   | { readonly kind: 'pause'; readonly pauseReason: PauseReason };
 
-/** What a run does that met a limit. */
+/** What a run does when a budget is empty. */
 export type BudgetResolution =
-  /** There are credits, by now. */
+  /** There are credits again. */
   | { readonly kind: 'open' }
-  /** It ends; who was not asked for is over budget. */
+  /** It ends; people who were not asked for become `over_budget`. */
   | { readonly kind: 'finish'; readonly budget: string }
-  /** It waits for a person, or for the next day or month as well. */
+  /** It waits for a person, or until the budget's next period begins. */
   | { readonly kind: 'wait'; readonly pauseReason: PauseReason; readonly milliseconds: number | null };
 
 /** A plan in figures; credits are decimals as text. */
@@ -361,7 +359,7 @@ export type PageResult =
   | { readonly kind: 'over_budget'; readonly calls: number; readonly budget: string }
   | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: PauseReason };
 
-/** That a run was taken back: what it wrote to contacts is gone, what it paid is not. */
+/** An undo of a run: its values are removed from contacts, its costs stay. */
 export interface Undone {
   readonly at: string;
   readonly by: string;
@@ -410,7 +408,7 @@ export interface RunFigures {
   readonly readAt: string;
 }
 
-/** What was kept long enough and is removed. */
+/** Counts of what retention removed. */
 export interface Pruned {
   /** Bodies of answers. */
   readonly answers: number;
@@ -418,7 +416,7 @@ export interface Pruned {
   readonly deliveries: number;
   /** Rows of exports that say nothing of people any more. */
   readonly rows: number;
-  /** Older as well, and kept: calls or deliveries of theirs are still open. */
+  /** Old data that is kept because its calls or deliveries are still open. */
   readonly kept: {
     readonly answers: number;
     readonly deliveries: number;
@@ -431,35 +429,35 @@ export interface Pruned {
 export interface ControlActivities {
   ingestExport(request: RunRequest): Promise<IngestOutcome>;
   planRun(request: RunRequest): Promise<PlanOutcome>;
-  /** Asks whether the service takes the credential, whom it acts as, and what is left of its limits. */
+  /** Asks the service whether it accepts the credential, whom the credential acts as, and what its limits are. */
   checkService(request: RunRequest): Promise<ServiceCheck>;
-  /** Writes the status, and tells the figures of the run from then on. */
+  /** Writes the status; returns the run's figures. */
   setRunStatus(
     request: RunRequest & { readonly status: RunStatus; readonly pauseReason?: PauseReason },
   ): Promise<RunFacts>;
   /** The figures of a run as `enrich status --json` prints them. */
   readRunFacts(request: RunRequest): Promise<RunFacts>;
   openPage(request: PageRequest): Promise<OpenPage>;
-  /** One sync: applies what lies in the run's inbox, polls what is due, and tells the status of its late results. */
+  /** One sync: applies the run's inbox, makes the polls that are due, and returns the status of late results. */
   syncLateResults(request: RunRequest): Promise<LateResultsStatus>;
-  /** The same for runs that have ended or lost their workflow; tells how many deliveries took effect. */
+  /** A sync for runs that have ended or lost their workflow; returns how many deliveries took effect. */
   sweepLateResults(): Promise<{ readonly applied: number }>;
-  /** Removes what is older than the worker's `RETENTION`, and says how much that was. */
+  /** Removes data older than the worker's `RETENTION`; returns the counts. */
   pruneWarehouse(): Promise<Pruned>;
-  /** Finds the export of a schedule, and begins its runs; those that were begun already are found again. */
+  /** Finds the exports of a schedule and begins their runs; a retry finds the same runs. */
   beginScheduledRuns(request: ScheduledRunInput & { readonly asOf: string }): Promise<ScheduledRuns>;
-  /** Removes the records of runs whose workflows are not started after all. */
+  /** Removes the records of runs whose workflows were not started. */
   discardRuns(request: { readonly runIds: readonly string[]; readonly asOf: string }): Promise<void>;
-  /** Says what the pilot came to; where the run should not go on by itself it is paused by then. */
+  /** Judges the pilot, and pauses the run if a quality gate or the missing approval requires it. */
   judgePilot(request: RunRequest): Promise<PilotJudgement>;
-  /** What the run does, whose page found no credits. */
+  /** Decides what the run does when a page has no credits left. */
   resolveBudgetExhaustion(request: RunRequest): Promise<BudgetResolution>;
   /** @param request.limit credits as text, or `none` */
   changeRunBudget(request: RunRequest & { readonly limit: string; readonly reason: string }): Promise<void>;
   changePriority(request: RunRequest & { readonly priority: RunPriority }): Promise<void>;
-  /** Waits for the calls of the page that are in flight; tells how many people will not be asked for. */
+  /** Waits for the page's calls in flight; returns how many people will not be asked for. */
   skipPage(request: PageRequest & { readonly reason: string }): Promise<{ readonly people: number }>;
-  /** Compares the contacts of the run with the people who are known; tells how many got data, and how many lost it. */
+  /** Compares the contacts of the run with known people; returns how many got data and how many lost it. */
   reconcileContacts(request: RunRequest): Promise<{ readonly filled: number; readonly withdrawn: number }>;
   finishRun(
     request: RunRequest & {

@@ -9,7 +9,7 @@ import {
   type PauseReason,
 } from '../src/contract.ts';
 
-/** The plan's hash binds the approval: what was looked at is what is run. */
+/** The plan's hash binds the approval to the plan that the person has read. */
 export const approveUpdate = defineUpdate<void, [planHash: string]>('approve');
 export const pauseUpdate = defineUpdate<void, [reason: string]>('pause');
 export const resumeUpdate = defineUpdate<void>('resume');

@@ -23,13 +23,13 @@ export function installSteering(run: RunState): void {
     description: 'How far the run is: phase, page, plan, calls, credits, late results.',
   });
   setHandler(deliveryReceivedSignal, () => run.late?.deliveryReceived(), {
-    description: 'A delivery lies in the inbox: sent by the receiver; sending it by hand does no harm.',
+    description: 'The inbox has a delivery: sent by the receiver; sending it by hand does no harm.',
   });
   setHandler(budgetChangedSignal, () => void (run.budgetChanged = true), {
     description:
       'A budget that the run waits for was changed: sent by enrich budget set; sending it by hand does no harm.',
   });
-  // Answered once the run may spend: whoever approves sees the run running, and not still waiting for a word.
+  // Answered after the status has changed, so that a client then reads `running` and not `awaiting_approval`.
   const approve = async (): Promise<void> => {
     await run.setStatus('running');
     run.approved = true;
@@ -55,7 +55,7 @@ export function installSteering(run: RunState): void {
   };
   setHandler(pauseUpdate, pause, {
     description:
-      'Send no further call until the run is resumed; calls in the air are waited for. Argument: why.',
+      'Send no further call until the run is resumed; calls in flight are recorded first. Argument: why.',
     validator: (_reason: string) => {
       // A run that waits for a budget, or for the late results of its pilot, would continue by itself.
       const isPilotOut = run.phase === 'awaiting late results' && run.page <= (run.plan?.pages ?? 0);
@@ -91,7 +91,7 @@ export function installSteering(run: RunState): void {
   };
   setHandler(raiseBudgetUpdate, raiseBudget, {
     description:
-      "Set the run's own budget; a run that waits for it goes on. Arguments: the credits as text, such as " +
+      "Set the run's own budget; a run that waits for it continues. Arguments: the credits as text, such as " +
       '"500", or "none"; why.',
     validator: (limit: string | number, _reason?: string) => {
       if (limit !== 'none' && parseCredits(String(limit)) === undefined)
@@ -115,8 +115,8 @@ export function installSteering(run: RunState): void {
   });
   setHandler(skipPageUpdate, (page: number, reason = '') => skipPage(run, page, reason || 'by hand'), {
     description:
-      'Ask for nobody more of a page: its open people become "cancelled" once its calls in the air have ' +
-      'ended. Arguments: the number of the page; why.',
+      'Skip a page: its open people become "cancelled" when its calls in flight have ended. ' +
+      'Arguments: the number of the page; why.',
     validator: (page: number, _reason?: string) => {
       if (run.phase !== 'enriching' && run.phase !== 'paused' && run.phase !== 'awaiting approval')
         throw new Error(`the run is ${run.phase}: there is no page to skip`);

@@ -58,7 +58,7 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
   if (isDatabaseAway(error)) {
     return new Problem('database.unreachable', `the database does not answer (${code ?? message})`, {
       where,
-      next: 'check DATABASE_URL and that PostgreSQL is running there; nothing was lost, the same command goes on',
+      next: 'check DATABASE_URL and that PostgreSQL is running there; nothing was lost, the same command continues',
       cause: error,
     });
   }
@@ -86,7 +86,7 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
   if (code === '53100') {
     return new Problem('database.disk-full', 'the disk of the database is full', {
       where,
-      next: 'free space there and give the same command again: it goes on where it stopped',
+      next: 'free space there and give the same command again: it continues where it stopped',
       cause: error,
     });
   }
@@ -95,7 +95,7 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
     `the database reported: ${message}${code === undefined ? '' : ` (${code})`}`,
     {
       where,
-      next: 'see the cause in the log of PostgreSQL; the same command goes on where it stopped',
+      next: 'see the cause in the log of PostgreSQL; the same command continues where it stopped',
       cause: error,
     },
   );

@@ -17,8 +17,7 @@ type Json<Value> = ColumnType<Value, string, string>;
 export interface RunsTable {
   run_id: string;
   /**
-   * Hash of file content and options; unique among unfinished runs, so the same command goes on instead of starting
-   * twice.
+   * Hash of file content and options; unique among unfinished runs, so that the same command continues the run.
    */
   run_key: string;
   workflow_id: string;
@@ -77,11 +76,11 @@ export interface RunOptions {
   readonly lateDeadlineSeconds: number;
   readonly freshness: Freshness;
   readonly priority: RunPriority;
-  /** What the run does where a budget is empty; null: what suits the budget (`policyOf`). */
+  /** What the run does when a budget is empty; null: the default of the budget (`policyOf`). */
   readonly onBudget: BudgetPolicy | null;
   /** People whose call is unknown are asked for once more, at the price of both calls. */
   readonly onUnknown: 'hold' | 'retry';
-  /** So many people are asked for first, and the run goes on if that was worth it. */
+  /** Number of people who are asked for first; the quality gates then decide whether the run continues. */
   readonly pilot: number | null;
   /** Share from 0 to 1 below which a run stops. */
   readonly minMatchRate: number | null;
@@ -89,14 +88,14 @@ export interface RunOptions {
   readonly maxCostPerEmail: string | null;
 }
 
-/** What the pilot of a run came to; credits are decimals as text. */
+/** The results of a run's pilot; credits are decimal text. */
 export interface PilotFigures {
   readonly people: number;
   readonly answered: number;
   readonly found: number;
   readonly match_rate: MatchRate | null;
   readonly credits: { readonly settled: string; readonly held: string };
-  /** Contacts that have the field, and what one costs; null: nobody has it. */
+  /** Number of contacts that have the field, and the credits for each; null: no contact has it. */
   readonly fields: Readonly<Record<string, { readonly count: number; readonly credits_each: string | null }>>;
 }
 
@@ -191,7 +190,7 @@ export interface RawAnswersTable {
   body_gzip: Buffer;
 }
 
-/** People that came back and were given to nobody, and why; the data itself stays in the raw answer. */
+/** People in an answer who match no row, and why; their data stays in the raw answer. */
 export interface QuarantinedPeopleTable {
   attempt_id: string;
   match_index: number;
@@ -312,7 +311,7 @@ export interface ClaimsTable {
   claimed_at: GeneratedTimestamp;
 }
 
-/** What was last learned about an identity, so that nobody is paid for twice while it is fresh. */
+/** The last lookup of an identity: while the lookup is fresh, no run pays for the person again. */
 export interface LookupHistoryTable {
   identity_key: string;
   field_group: string;
@@ -686,8 +685,7 @@ export interface EmploymentHistoryView {
 }
 
 /**
- * What somebody is to be told: a run's change of status, or a budget that has crossed a threshold. Filled by
- * triggers.
+ * Notifications to send: a run changed its status, or a budget crossed a threshold. Triggers fill the table.
  */
 export interface NotificationsTable {
   notification_id: Generated<string>;
@@ -738,7 +736,7 @@ export interface SuppressedKeysTable {
   entry_id: Buffer;
 }
 
-/** That somebody was erased, without saying who. */
+/** Records of erasures, without the person. */
 export interface ErasuresTable {
   erasure_id: string;
   erased_at: GeneratedTimestamp;

@@ -139,7 +139,7 @@ function explain(
   if (/not a database|malformed|disk image|unable to open database/i.test(log)) {
     return new Problem('temporal.data-directory', 'the Temporal dev server cannot use its database file', {
       where: join(directory, 'temporal.db'),
-      next: `move ${directory} away: runs go on from the warehouse, only the history in the UI is lost`,
+      next: `move ${directory} away: runs continue from the warehouse, and only the history in the UI is lost`,
       cause,
     });
   }

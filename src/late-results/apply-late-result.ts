@@ -149,7 +149,7 @@ function sharesOf(
     const isKnown = id !== undefined && known.has(id);
     return {
       knownId: isKnown ? id : own.find((personId) => known.has(personId)),
-      // Not the id itself: this is kept after somebody is erased.
+      // A hash, not the id: the alias stays after an erasure.
       alias: hashOf(attempt.attemptId, id ?? JSON.stringify([phones, emails])),
       hasPhones: phones.length > 0,
       hasEmails: emails.length > 0,
@@ -159,7 +159,7 @@ function sharesOf(
   });
 }
 
-/** Of bodies with one subject the dearest is shown in reports. */
+/** Reports show the highest cost among bodies with the same subject. */
 function subjectOf(kind: 'phones' | 'waterfall', { covers, brings }: DeliveredPart): string {
   return `${kind}:${hashOf(...(brings.length > 0 ? brings : covers).toSorted())}`;
 }
@@ -168,16 +168,16 @@ function hashOf(...parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 24);
 }
 
-/** Why a body that can be read is quarantined, and changes nothing. */
+/** Why a readable body is quarantined and has no effect; undefined: it takes effect. */
 function refusalOf(
   attempt: LockedAttempt,
   content: LateResult,
   part: DeliveredPart | undefined,
 ): { readonly reason: string; readonly pauses: boolean } | undefined {
-  if (!part) return { reason: 'nobody in it is of this call', pauses: false };
+  if (!part) return { reason: 'no person in it belongs to this call', pauses: false };
   const { creditsConsumed: credits, creditsProblem } = content;
   if (content.people.length === 0 && credits !== undefined && credits > 0n)
-    return { reason: 'it states a price and names nobody', pauses: false };
+    return { reason: 'it states a price and no people', pauses: false };
   const most = maxCredibleCredits(askOf(attempt.options), attempt.people);
   const isCredible = credits === undefined || most === undefined || credits <= most;
   if (isCredible && creditsProblem !== 'too-large') return undefined;
@@ -192,15 +192,15 @@ function reasonOf(
   const parts = [
     ...(attempt.hasAnswer
       ? []
-      : ['the answer of its call was never recorded: nobody is known to whom this could belong']),
+      : ['the answer of its call was never recorded, so it is unknown whose results these are']),
     ...(strangers > 0 && attempt.hasAnswer
       ? [
           `${strangers} of ${countedPeople(content.people.length)} ${nounFor(strangers, 'was', 'were')} not ` +
             'asked for, not found, or suppressed',
         ]
       : []),
-    ...(undone ? ['its run is undone: it is paid for, and changes no contact of it'] : []),
-    ...(suppressed ? ['its body is not kept: it speaks of somebody on the suppression list'] : []),
+    ...(undone ? ['its run is undone: the results are paid for and change no contact'] : []),
+    ...(suppressed ? ['its body is not kept: it names a person on the suppression list'] : []),
     ...(content.unreadablePeople > 0 && attempt.hasAnswer
       ? [`${countedPeople(content.unreadablePeople)} cannot be read`]
       : []),
@@ -216,7 +216,7 @@ interface Marking {
   readonly brings?: readonly string[];
   readonly personIds?: readonly string[];
   readonly credits?: Credits | undefined;
-  /** What it says of somebody is not to be kept. */
+  /** The body is removed, because it names a person on the suppression list. */
   readonly dropsBody?: boolean;
 }
 

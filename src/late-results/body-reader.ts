@@ -11,7 +11,7 @@ export class BodyRefused extends Error {
   }
 }
 
-/** What a request takes by itself, so that the limit on memory holds for very many empty bodies as well. */
+/** Memory of a request without its body, so that the limit also holds for very many empty bodies. */
 const bytesOfRequest = 16_384;
 
 interface Arrival {
@@ -20,17 +20,16 @@ interface Arrival {
 }
 
 /**
- * Reads bodies as raw bytes under two limits: of one body, and of all that are in memory at once. The second keeps
- * memory flat however many connections send large bodies slowly, which a limit on each cannot do.
+ * Reads bodies as raw bytes under two limits: bytes of one body, and bytes of all bodies in memory. The second limit
+ * keeps memory bounded when many connections send large bodies slowly.
  *
- * Where memory is short, whoever has been sending longest makes room: a delivery takes milliseconds to arrive, so that
- * is never an honest one while anybody holds memory on purpose. Refusing the newcomer would let thirty slow senders
- * shut everybody out.
+ * At the limit the oldest unfinished request is refused. A delivery arrives within milliseconds, so the oldest request
+ * is not a delivery during an attack. Refusing the newest request would let thirty slow senders block the receiver.
  */
 export class BodyReader {
   readonly #longestBody: number;
   readonly #mostInMemory: number;
-  /** Who began first comes first. */
+  /** Oldest first. */
   readonly #arriving = new Set<Arrival>();
   #inMemory = 0;
 

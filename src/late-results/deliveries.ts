@@ -174,11 +174,11 @@ export async function quarantineDelivery(
   `.execute(warehouse.database);
 }
 
-/** In SQL, as what `webhook_deliveries` are set to: nothing was made of them yet. */
+/** SQL assignments that reset a row of `webhook_deliveries` to `received`. */
 export const resetToReceived = sql`status = 'received', reason = null, applied_at = null, subject = null,
   covers = '{}', brings = '{}', credits = null`;
 
-/** Lets a delivery that had no effect be looked at again, such as by a release that understands more. */
+/** Returns a delivery that had no effect to the inbox, such as for a release that can read it. */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<boolean> {
   const reopened = await sql`
     update webhook_deliveries set ${resetToReceived}

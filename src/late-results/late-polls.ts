@@ -15,13 +15,13 @@ import { peopleOfCall, readAppliedParts, settleByParts } from './late-progress.t
  */
 export type LateScope = { readonly runId: string } | 'unattended';
 
-/** A run that has a workflow takes what is due within this time, except where a rate window is full. */
+/** A run with a workflow makes a due poll within this time, unless a rate window is full. */
 const attendedSeconds = 15 * 60;
 
 /**
- * In SQL: whether something of a run that was due at a time is in a scope. A workflow that was terminated leaves no
- * mark, so a run counts as unattended where it has left undone for long what was due. Taking that from a run that is
- * only slow does no harm: each effect happens once, whoever takes it.
+ * SQL condition: whether work of a run, due at a time, is in a scope. A terminated workflow leaves no mark, so a run
+ * counts as unattended if its work is long overdue. Taking work from a run that is only slow does no harm, because each
+ * effect happens once.
  *
  * @param runId, due expressions of SQL
  */

@@ -41,12 +41,12 @@ const drainMilliseconds = 5_000;
 const tokenForm = /^[\w-]{20,128}$/;
 
 /**
- * Receives deliveries: raw bytes and their hash into the inbox in one commit, then 2xx, then the wake-up. Nothing is
- * parsed and nothing decompressed here: what cannot be understood is kept and looked at later.
+ * Receives deliveries: commits the raw bytes and their hash to the inbox, answers 2xx, then wakes the run. The receiver
+ * neither parses nor decompresses a body: the drain does.
  *
- * The address is all that shows who may deliver, since the service signs nothing. Only the token's hash is stored and
- * looked up, so neither the database nor the time that a look-up takes tells anything of a token; whatever is wrong
- * with one gets the same answer.
+ * The token in the address authorises a delivery, because the service signs nothing. Only the token's hash is stored
+ * and looked up, so neither the database nor the time of a look-up reveals a token. Every wrong token gets the same
+ * answer.
  */
 export async function startReceiver(settings: ReceiverSettings): Promise<RunningReceiver> {
   const server = createServer(settings);

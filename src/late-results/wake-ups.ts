@@ -19,7 +19,7 @@ interface Sleeper {
  * double, up to five minutes. A hundred deliveries within ten minutes are some ten signals, and each signal is one
  * action that Temporal bills.
  *
- * Wake-ups may be lost with the process: the inbox has the deliveries, and the run looks into it by itself as well.
+ * A killed process loses its wake-ups. The inbox keeps the deliveries, and the run also drains it by timer.
  */
 export class WakeUps {
   readonly #wake: Wake;
@@ -43,7 +43,7 @@ export class WakeUps {
     });
   }
 
-  /** Rings at once whoever is to be woken, and ends. */
+  /** Sends all pending wake-ups at once, and ends. */
   async close(): Promise<void> {
     this.#closed = true;
     const waiting = [...this.#sleepers].filter(([, sleeper]) => sleeper.waiting).map(([runId]) => runId);

@@ -31,8 +31,8 @@ export interface MatchDecision {
 }
 
 /**
- * Appends to the log and computes the current state of whoever it is about, in one statement. Entries of a run that
- * is undone are kept, and change nothing until the undo is taken back.
+ * Appends to the log and projects the people and contacts of the new entries, in one statement. Entries of an undone
+ * run are kept, and take effect when the undo is reverted.
  *
  * @param toJson how values become JSON text: `exactJson` of the service where they can hold exact numbers
  */

@@ -76,8 +76,8 @@ export async function recordMissing(
 }
 
 /**
- * The service refuses this person (422 with nobody else in the call): nobody is billed, and nobody asks again while
- * that is fresh.
+ * Records that the service refuses a person: a call with this person alone was answered by 422. The call costs nothing,
+ * and no run asks again while the lookup is fresh.
  */
 export async function rejectPerson(
   warehouse: Warehouse,
@@ -110,11 +110,10 @@ export async function rejectPerson(
 }
 
 /**
- * Takes everybody in a staged export as asked for at a time, without any call: for calls that the ledger has lost.
- * Nothing is known of what came back, so that somebody new counts as not found; for who is remembered already only
- * the time moves on.
+ * Records a lookup at a given time for each person in a staged export, without a call: for calls that the ledger has
+ * lost. The answers are unknown, so new people count as `not_found`. People with a lookup get the later time.
  *
- * @returns rows that name somebody
+ * @returns number of rows with an identity
  */
 export async function importLookups(
   warehouse: Warehouse,
@@ -122,7 +121,7 @@ export async function importLookups(
   askedAt: Date,
   asked: AskedExtras & { readonly service: string },
 ): Promise<number> {
-  // Nobody asks for them in any case, and of who was erased nothing comes back by this.
+  // No run asks for suppressed people, and an erased person must not come back.
   const listed = listedRows(keysOfRows(runId, sql`select row_number from run_rows where run_id = ${runId}`));
   return warehouse.database.transaction().execute(async (transaction) => {
     await lockSuppressionsShared(transaction);
@@ -144,7 +143,7 @@ export async function importLookups(
   });
 }
 
-/** Under how many names it is remembered that a run asked for people, and no later run has. */
+/** Number of identity keys whose last lookup is of this run. */
 export async function countLookups(database: Kysely<Tables>, runId: string): Promise<number> {
   const { rows } = await sql<{ names: number }>`
     select count(distinct identity_key)::int as names from lookup_history where run_id = ${runId}
@@ -153,12 +152,12 @@ export async function countLookups(database: Kysely<Tables>, runId: string): Pro
 }
 
 /**
- * Forgets that a run asked for its people: whichever run comes next asks for them, and pays for them, again.
+ * Removes the lookups of a run: the next run asks for its people, and pays for them, again.
  *
- * @returns under how many names it was remembered
+ * @returns number of identity keys
  */
 export async function forgetAsked({ database }: Warehouse, runId: string): Promise<number> {
-  // In the order in which it is written, so that whoever remembers the same people waits only one way round.
+  // In the order in which lookups are written, so that two transactions cannot deadlock.
   const { rows } = await sql<{ names: number }>`
     with locked as (
       select identity_key, field_group from lookup_history where run_id = ${runId}

@@ -21,7 +21,7 @@ export interface Said {
   readonly organization: Readonly<Record<string, unknown>> | null;
 }
 
-/** The row that somebody was accepted for: people without an id are told apart by it. */
+/** The row that a person was accepted for: it tells people without an id apart. */
 export interface AcceptedRow {
   readonly runId: string;
   readonly rowNumber: number;
@@ -200,7 +200,7 @@ function addressesOf(person: Person, fields: ContactFields) {
   return [...byAddress.entries()].map(([email, entry]) => ({ ...entry, email }));
 }
 
-/** What identifies the person and nobody else: not an address that several people read. */
+/** Keys that identify only this person: shared addresses are left out. */
 function confirmedKeys(person: Person, fields: ContactFields): string[] {
   return [
     ...identityKeys({

@@ -3,28 +3,28 @@ import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { lockLog, project, projectCompanies } from './project.ts';
 
-/** What a rebuild has looked at, and what was not as the log says. */
+/** What a rebuild has compared, and what differed from the log. */
 export interface RebuildFigures {
   readonly people: number;
   readonly contacts: number;
-  /** Keys of people, companies and contacts that differed: the first of them. */
+  /** The first keys of people, companies and contacts that differed. */
   readonly differing: readonly string[];
   readonly differences: number;
-  /** False: it was stopped before everything was looked at. */
+  /** False: it was stopped early. */
   readonly complete: boolean;
 }
 
-/** One transaction computes so many people anew: writers of the same people wait no longer than that takes. */
+/** People per transaction: writers of the same people wait for one transaction at most. */
 const keysPerBatch = 500;
 const mostNamed = 20;
 
 /**
- * Computes all projections from the log, in batches of one transaction each, beside running workers. What is as the
- * log says is not written, and does not reach the feed.
+ * Computes all projections from the log, in batches of one transaction each, beside running workers. Rows that agree
+ * with the log are not written, and do not reach the change feed.
  *
- * @param options.check only compares: what differs is found in the same way, and taken back
+ * @param options.check only compares: each batch is rolled back
  * @param options.signal ends it between two batches
- * @param options.progress is told how many people and contacts are done
+ * @param options.progress receives the number of people and contacts that are done
  */
 export async function rebuild(
   { database }: Warehouse,

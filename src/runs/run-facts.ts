@@ -10,7 +10,7 @@ import { getRun, type RunRecord } from './runs.ts';
 export interface RunMoney {
   readonly calls: number;
   /** Calls that are admitted and not recorded yet. */
-  readonly underWay: number;
+  readonly inFlight: number;
   readonly people: number;
   readonly settled: string;
   readonly reserved: string;
@@ -81,7 +81,7 @@ async function countFilled({ database }: Warehouse, runId: string): Promise<numb
 export async function readRunMoney(warehouse: Warehouse, runId: string): Promise<RunMoney> {
   const result = await sql<RunMoney>`
     select count(*) filter (where status <> 'released')::int as calls,
-      count(*) filter (where status = 'admitted')::int as "underWay",
+      count(*) filter (where status = 'admitted')::int as "inFlight",
       coalesce(sum(people) filter (where status in (${anyOf(askedStatuses)})), 0)::int as people,
       trim_scale(coalesce(sum(credits_settled), 0))::text as settled,
       trim_scale(coalesce(sum(credits_reserved)

@@ -62,7 +62,7 @@ describe('enrich erase', () => {
   it.each([
     ['info@orbit.example', 'several people may read this address'],
     ['@orbit.example', 'a domain is not one person'],
-    ['Ada Novak', 'this names nobody'],
+    ['Ada Novak', 'this identifies no person'],
   ])('refuses %s', async (who, why) => {
     const ended = await system.here(['erase', who, '--yes']);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });

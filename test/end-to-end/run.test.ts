@@ -110,7 +110,7 @@ describe('enrich run', () => {
         status === 'paused' ? pauseReason : null,
       ]);
       const again = await system.answerPrompts(['run', file], 'n\n');
-      expect(again.shown).toContain(`going on with ${runId}`);
+      expect(again.shown).toContain(`continuing ${runId}`);
       expect(again.shown).toContain('[y/N]');
       expect(bill().calls).toBe(0);
       const [run] = JSON.parse((await system.here(['status', '--json'])).stdout) as RunFacts[];

@@ -73,11 +73,11 @@ function whole(credits: string): string {
 function whereEmpty({ budget, onEmpty }: NonNullable<PlanSummary['shortBudget']>): string {
   if (onEmpty === 'finish') return '  people who do not fit will be over_budget, and a later run takes them';
   return budget.startsWith('run:')
-    ? '  where it is empty the run pauses until it is raised'
-    : '  where it is empty the run pauses until it is raised or the next one begins (or finishes: --on-budget finish)';
+    ? '  when it is empty the run pauses until the budget is raised'
+    : '  when it is empty the run pauses until it is raised or the next period begins (--on-budget finish: the run ends)';
 }
 
-const noRows = '  the file has a header and no rows: there is nobody to ask for';
+const noRows = '  the file has a header and no rows: there are no people to ask for';
 
 /**
  * What a run came to.
@@ -110,7 +110,7 @@ export function describeRun(facts: RunFacts, config?: Config, status: string = f
             ['late results expired, calls', late.expired],
             ['deliveries arrived', late.arrived],
             ['  of them after the run', late.late],
-            ['deliveries for nobody', late.orphaned],
+            ['deliveries for unknown people', late.orphaned],
           ] as const)
         : []),
     ]),

@@ -16,7 +16,7 @@ import type { Session } from '../session/session.ts';
 import { isWorkerThere, isWorkflowGone } from '../../temporal/connection.ts';
 
 const pollMilliseconds = 250;
-/** The database tells how a run is; its workflow is only looked at in case it has ended without a word. */
+/** The database has the run's status. The workflow is checked less often, in case it was terminated. */
 const pollsPerWorkflowCheck = 8;
 const longestWaitForCallsMilliseconds = 10_000;
 const patienceWithDatabaseMilliseconds = 120_000;
@@ -85,8 +85,8 @@ export async function followRun(
 }
 
 /**
- * Tries a look again while the database is away: a failover or a restart ends in a minute, and the run continues by
- * itself then, so whoever waits for it need not start anew.
+ * Retries a query while the database is unreachable. A failover or a restart takes about a minute, and the run
+ * continues after it, so the waiting command continues as well.
  */
 async function ridingOutAbsence<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
   const until = Date.now() + patienceWithDatabaseMilliseconds;
@@ -102,8 +102,8 @@ async function ridingOutAbsence<Result>(work: () => Promise<Result>, signal: Abo
 }
 
 /**
- * A run is paused by the first call that cannot continue; others are under way at that moment, and what they cost
- * belongs into the summary. A call whose worker is gone is never recorded: the wait is bounded.
+ * The first call that cannot continue pauses the run while other calls are in flight. The summary includes their cost.
+ * A call of a lost worker is never recorded, so the wait has a limit.
  */
 export async function untilCallsAreRecorded(
   session: Session,
@@ -113,7 +113,7 @@ export async function untilCallsAreRecorded(
 ): Promise<void> {
   const until = Date.now() + longestMilliseconds;
   while (Date.now() < until && signal?.aborted !== true) {
-    if ((await readRunMoney(session.warehouse, runId)).underWay === 0) return;
+    if ((await readRunMoney(session.warehouse, runId)).inFlight === 0) return;
     await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
   }
 }
@@ -125,8 +125,8 @@ export async function warnWithoutWorker(session: Session): Promise<void> {
 }
 
 /**
- * Receivers wake a run after pauses that grow, because a server pays for each signal. An embedded one does not, and a
- * person is waiting here: what lies in the inbox is applied at once.
+ * Receivers wake a run after growing pauses, because Temporal Cloud bills each signal. The embedded server bills
+ * nothing and a person is waiting, so the inbox is applied at once.
  */
 async function notifyDelivery(session: Session, runId: string, handle: WorkflowHandle): Promise<void> {
   if (!session.stack.temporal.embedded) return;

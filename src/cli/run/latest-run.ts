@@ -3,21 +3,21 @@ import { findLatestFor, type RunNeed } from '../../runs/latest-run.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';
 
-const handFirst = 'runs begun by hand before those of schedules';
+const handFirst = 'runs begun by hand before runs of schedules';
 
-/** What the argument of a command stands for that only looks at a run. */
-export const anyRun = 'id of a run, or "latest": the newest, whoever began it';
+/** Help of the argument of a command that reads a run. */
+export const anyRun = 'id of a run, or "latest": the newest of all';
 
-/** What the argument of a command stands for that does something with a run. */
+/** Help of the argument of a command that changes a run. */
 export const steeredRun: Readonly<Record<RunNeed, string>> = {
-  waiting: `id of a run, or "latest": the newest that is paused or waits for a yes, ${handFirst}`,
-  'in-progress': `id of a run, or "latest": the newest that is going on, ${handFirst}`,
+  waiting: `id of a run, or "latest": the newest that is paused or waits for approval, ${handFirst}`,
+  'in-progress': `id of a run, or "latest": the newest in progress, ${handFirst}`,
   unfinished: `id of a run, or "latest": the newest that has not ended, ${handFirst}`,
 };
 
 /**
- * The run that a command is to do something with. Which one "latest" is, is told; where all have ended it is the newest
- * of all, and the command says that there is nothing to do.
+ * The run that a command changes. Prints which run "latest" is. If all runs have ended, "latest" is the newest run, and
+ * the command then reports that the run has ended.
  *
  * @param name a run's id, or `latest`
  * @throws Problem `run.unknown`

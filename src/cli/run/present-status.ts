@@ -66,13 +66,13 @@ export async function findInterrupted(
 }
 
 async function describeInterrupted({ warehouse }: Session, runId: string): Promise<string[]> {
-  const { underWay } = await readRunMoney(warehouse, runId);
+  const { inFlight } = await readRunMoney(warehouse, runId);
   return [
     `  the command that carried out ${runId} was killed, or its machine stopped:`,
     '  no call is sent until the run continues',
-    ...(underWay > 0
+    ...(inFlight > 0
       ? [
-          `  ${counted(underWay, 'call')} had no recorded answer: the credits stay reserved until the run continues`,
+          `  ${counted(inFlight, 'call')} had no recorded answer: the credits stay reserved until the run continues`,
         ]
       : []),
     `  next: enrich resume ${runId}, or the same command again; both continue where the run stopped`,

@@ -47,7 +47,7 @@ export class Progress {
     write(this.#stream, `${line}\n`);
   }
 
-  /** Leaves the last line standing. */
+  /** Keeps the last line on the terminal. */
   end(): void {
     if (this.#stream.isTTY) endChangingLine();
   }

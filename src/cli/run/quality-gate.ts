@@ -18,7 +18,11 @@ export function isStoppedByQualityGate({ status, pauseReason }: RunRecord): bool
  * @param asks a person may be asked
  * @returns how the run is afterwards
  */
-export async function goOnIfWanted(session: Session, facts: RunFacts, asks: boolean): Promise<RunFacts> {
+export async function continueIfApproved(
+  session: Session,
+  facts: RunFacts,
+  asks: boolean,
+): Promise<RunFacts> {
   let latest = facts;
   for (;;) {
     const run = await getRun(session.warehouse, latest.run_id);

@@ -20,13 +20,13 @@ import { openWithMapping, readMapping } from './mapping-proposal.ts';
 import type { RunFlags, OptionFlags } from './run-flags.ts';
 import { withWarehouse } from '../session/session.ts';
 
-/** An order whose export has been looked at. */
+/** A run spec whose export has been opened. */
 export interface SpecifiedRun extends RunSpec {
-  /** What was fetched for it, where it is no file: whoever stages the run takes it from there. */
+  /** Path of the fetched export; undefined for a file on this machine. */
   readonly fetched: string | undefined;
 }
 
-/** What is asked for, whatever the file and whenever. */
+/** Options of a run that do not depend on the file. */
 export type RunSpecOptions = Pick<
   RunOptions,
   | 'source'
@@ -180,12 +180,12 @@ function planHashOf(text: string | undefined): string | null {
   if (text === undefined || /^[0-9a-f]{16}$/.test(text)) return text ?? null;
   throw new Problem('setting.invalid', `"${text}" is not the hash of a plan`, {
     where: '--plan',
-    next: 'copy it from what enrich plan FILE prints: 16 digits and letters from a to f',
+    next: 'copy it from the output of enrich plan FILE: 16 digits and letters from a to f',
     exitCode: exitCodes.usage,
   });
 }
 
-/** `phone,email` in one order, so that the same wish written otherwise is the same order. */
+/** `phone,email` in a fixed order, so that the same options in another order give the same run key. */
 function extrasOf(flag: string, text: string | undefined): ('email' | 'phone')[] {
   if (text === undefined) return [];
   const names = new Set(

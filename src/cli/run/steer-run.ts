@@ -83,8 +83,8 @@ export async function resumeRun(session: Session, run: RunRecord, approved = tru
 }
 
 /**
- * Waits for a run as `enrich run` and `enrich resume` do: with a worker of its own where Temporal is embedded, until
- * the run has ended or needs a person. Ctrl-C lets calls in flight end and leaves the run to be resumed.
+ * Waits until a run has ended or needs a person, as `enrich run` and `enrich resume` do. With embedded Temporal this
+ * process is also the worker. Ctrl-C lets calls in flight end; `enrich resume` continues the run.
  */
 export async function waitForRun(
   session: Session,
@@ -121,8 +121,8 @@ function whatStopDoes({ stack, config }: Session, runId: string): string {
     return `\nthe run continues on the workers; to wait for it again: enrich resume ${runId}`;
   const seconds = config.service.callTimeoutSeconds;
   return [
-    `\nstopping: no further call is sent; calls in flight are waited for, up to ${seconds} s`,
-    '  a second Ctrl-C stops at once: what those calls cost is then unknown, and stays reserved',
+    `\nstopping: no further call is sent; waiting up to ${seconds} s for calls in flight`,
+    '  a second Ctrl-C stops at once: the cost of these calls is then unknown and stays reserved',
   ].join('\n');
 }
 

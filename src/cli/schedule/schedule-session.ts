@@ -23,7 +23,7 @@ export function withSchedules(
 /** Warns if no worker would run the scheduled times, or only until a command ends. */
 export async function tellWhoFires(session: Session): Promise<void> {
   if (!session.stack.temporal.embedded) return warnWithoutWorker(session);
-  // Such as that of an enrich dev: whoever has it running knows.
+  // Such as the worker of enrich dev.
   if (await isWorkerThere(await session.temporal())) return;
   tell(
     'schedules of the embedded Temporal fire only while it runs: with enrich dev in this folder, or for ' +

@@ -61,7 +61,7 @@ export async function withSession<Result>(
     if (newer.length > 0)
       log.warn(
         { migrations: newer },
-        'the warehouse is of a newer release: this one goes on without what is new',
+        'a newer release has migrated the warehouse: this release ignores the new columns and tables',
       );
     const warehouse = openWarehouse(stack.databaseUrl, {
       connections: 4,

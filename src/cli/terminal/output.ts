@@ -49,7 +49,7 @@ export function showChangingLine(text: string, stream: NodeJS.WriteStream = proc
   stream.write(clearedLine + changing.text);
 }
 
-/** Leaves the line that changes standing. */
+/** Keeps the changing line on the terminal and ends it. */
 export function endChangingLine(): void {
   changing?.stream.write('\n');
   changing = undefined;

@@ -158,7 +158,7 @@ export function alignMatches(
   function mismatchReason(match: number): string {
     const doubts = fits.map((each) => each[match]);
     const doubtful = (inPlace ? doubts[match] : undefined) ?? doubts.find((fit) => fit && isNamesake(fit));
-    return doubtful ? doubtOf(doubtful) : 'it fits nobody who was asked for';
+    return doubtful ? doubtOf(doubtful) : 'the person fits no row of the call';
   }
 }
 

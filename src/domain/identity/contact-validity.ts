@@ -39,10 +39,10 @@ export function matchKnown(
 }
 
 /**
- * Why the newest cells of a contact contradict the person whom it was; undefined where they do not.
+ * Why the newest cells of a contact contradict its person; undefined if they do not.
  *
- * A contact that says the person's name stays that person when it moves to another address or employer. A contact of
- * another name, or of no name and with none of the identifiers left, is somebody else.
+ * A contact with the person's name stays that person when its address or employer changes. A contact with another name,
+ * or without a name and with none of the person's identifiers, is another person.
  */
 export function contradictionOf(cells: Identity, person: Person, hashesOf: EmailHashes): string | undefined {
   const row = readyIdentity(cells);

@@ -131,7 +131,7 @@ export function isMadeOfName(localPart: string, name: ComparedName): boolean {
   return letters !== undefined && localPartsOf(name).includes(letters);
 }
 
-/** What of a local part can name somebody; undefined where it has a number. */
+/** The letters of a local part, which may form a name; undefined if it has a number. */
 export function lettersOfLocalPart(localPart: string): string | undefined {
   if (/\p{N}/u.test(localPart)) return undefined;
   return comparisonForm(localPart.split('+')[0]!).replace(/[^\p{L}]/gu, '');

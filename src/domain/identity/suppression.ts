@@ -26,7 +26,7 @@ export function parseSuppressionSubject(text: string): SuppressionSubject | unde
   const personId = /^person:(\S{1,200})$/.exec(written)?.[1];
   if (personId !== undefined) return { kind: 'person', key: `person:${personId}` };
   const email = parseEmail(written);
-  // Without a name: whoever reads a shared address (`info@`) is meant, all of them.
+  // A shared address (`info@`) without a name suppresses everyone who reads it.
   if (email !== undefined) return { kind: 'email', key: `email:${email}` };
   const hashedEmail = parseHashedEmail(written);
   if (hashedEmail !== undefined) return { kind: 'hash', key: identityKeys({ hashedEmail })[0]! };

@@ -53,7 +53,7 @@ export function withoutFieldGroups<Extras extends AskedExtras>(
 
 /** What an answer says of the results that come later; undefined where it says nothing. */
 export interface LateAnnouncement {
-  /** People in the answer, whoever they are. */
+  /** Number of people in the answer. */
   readonly found: number;
   /** `phone_enrichment.status`: `pending`, or `skipped` where an earlier request's delivery serves. */
   readonly phoneStatus: string | undefined;

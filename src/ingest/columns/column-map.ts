@@ -227,7 +227,6 @@ function warningsOf(header: readonly string[]): string[] {
   return privacyRecord === undefined
     ? []
     : [
-        `column "${privacyRecord}" points to privacy settings that are not in this file: nobody is left out ` +
-          'because of them',
+        `column "${privacyRecord}" points to privacy settings that are not in this file: they exclude no contact`,
       ];
 }

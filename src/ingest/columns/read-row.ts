@@ -31,9 +31,9 @@ export interface StagedRow {
   readonly matchKeys: readonly number[];
 }
 
-/** No field of a CRM holds as much; a file that was pasted into a cell does. */
+/** Longer than any field of a CRM: a longer cell is probably a pasted file. */
 const longestCell = 1_000_000;
-const nobody: Identity = {};
+const emptyIdentity: Identity = {};
 const none = encodeText('');
 const noIdentifier = 'no email, profile URL or service id, and no name together with a company';
 
@@ -51,7 +51,13 @@ export function createRowReader(
   return (cells, rowNumber, fault) => {
     if (fault !== undefined) {
       const contactId = `row:${rowNumber}`;
-      const nothing = { identity: nobody, optedOut: false, optedOutOfCalls: false, keys: [], matchKeys: [] };
+      const nothing = {
+        identity: emptyIdentity,
+        optedOut: false,
+        optedOutOfCalls: false,
+        keys: [],
+        matchKeys: [],
+      };
       return { rowNumber, contactId, outcome: 'malformed', reason: fault, cells, ...nothing };
     }
     const identity = readIdentity(cells, columns);

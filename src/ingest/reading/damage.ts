@@ -45,7 +45,7 @@ export interface HalfCells {
 /** As `Damage`, counted from the beginning of the damaged text. */
 type DamagedText = Omit<Damage, 'index' | 'start'>;
 
-/** Of a quote that is never closed or closed too late, so many lines below it are looked at. */
+/** Lines that are checked below a quote that is never closed or closed too late. */
 const linesSampled = 50;
 
 /**

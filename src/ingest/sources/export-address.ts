@@ -106,7 +106,7 @@ export function shownAddress(address: ExportAddress): string {
     : addressName(address);
 }
 
-/** Whether whoever reads the address as it is kept can fetch the export: nothing of it had to be left out. */
+/** Whether the stored address is enough to fetch the export: no secret had to be left out of it. */
 export function canBeFetchedAgain(address: ExportAddress): boolean {
   if (address.kind === 'standard-input') return false;
   return address.kind !== 'http' || address.url === address.shown;

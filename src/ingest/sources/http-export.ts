@@ -118,7 +118,7 @@ class HttpExport implements RemoteExport {
     const { username, password } = this.#url;
     if (url.origin === this.#url.origin && username !== '')
       return basic(decodeURIComponent(username), decodeURIComponent(password));
-    // The default of the file is for hosts that a person has named, and not for whoever is redirected to.
+    // The netrc default applies to the host that a person has named, not to the target of a redirect.
     return basicAuthorization(this.#netrcFile, url.hostname, url.hostname !== this.#url.hostname);
   }
 

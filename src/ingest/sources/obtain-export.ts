@@ -115,7 +115,7 @@ async function fetch(
       await copyRows(access.pool, address, bounded(file, address, limits), signal);
       return undefined;
     case 'standard-input':
-      if (!access.standardInput) throw new Error('nobody reads standard input here');
+      if (!access.standardInput) throw new Error('standard input is not available here');
       for await (const piece of access.standardInput as AsyncIterable<Buffer>)
         await bounded(file, address, limits).append(piece);
       return undefined;

@@ -104,7 +104,7 @@ export async function withS3<Result>(
   settings: S3Settings,
   use: (store: S3Store) => Promise<Result>,
 ): Promise<Result> {
-  // What it says of later versions of itself is for whoever raises its version, and not for whoever runs a command.
+  // The SDK's warning about later Node versions is for developers, not for users of the command.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const sdk = await import('@aws-sdk/client-s3');
   const client = new sdk.S3Client({

@@ -17,12 +17,12 @@ const abandonedAfterMilliseconds = 3_600_000;
 const partAbandonedAfterMilliseconds = 24 * 3_600_000;
 
 /**
- * A folder in which exports that lie elsewhere are kept from when they are fetched until their rows are staged. They
- * hold people's data: only the user of this process may read them.
+ * A folder that holds fetched exports until their rows are staged. The files have personal data: only the user of this
+ * process may read them.
  *
- * A file is named by the hash of its content and by who wants it: a run, or a command that has begun none yet. So the
- * same content is found again after a kill, and whoever is done with a file takes it from no other person. What is not
- * whole yet ends in `.part`.
+ * A file's name has the hash of its content and its owner: a run, or a command that has not begun a run. A restarted
+ * process finds the same content again, and removing a file takes it from no other owner. Incomplete files end in
+ * `.part`.
  */
 export class StagingDirectory {
   readonly #folder: string;

@@ -61,7 +61,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
     [filling, writing] = [writing, filling];
     filling.clear();
     staging = stageChunk(pool, runId, writing, reading).then(options.onProgress);
-    // Looked at by whoever awaits it; until then it is no unhandled rejection.
+    // A later await reports the error; until then it must not be an unhandled rejection.
     staging.catch(() => {});
   };
   try {

@@ -83,7 +83,7 @@ describe('enrich match', () => {
 
   it('says so where no person was found', async () => {
     await run(matchCommand(), '--id', 'nobody', '--yes');
-    expect(printed).toBe('nobody was found\n');
+    expect(printed).toBe('the service did not find this person\n');
   });
 
   it('settles its price in the budgets of the day and the month, and nothing where no person was found', async () => {
@@ -120,7 +120,7 @@ describe('enrich match', () => {
   });
 
   it.each([
-    [[], 'match.nobody'],
+    [[], 'match.no-person'],
     [['--email', 'nonsense'], 'match.unusable'],
   ])('refuses %o before anything is sent', async (options, type) => {
     await expect(run(matchCommand(), ...options, '--yes')).rejects.toMatchObject({ type, exitCode: 2 });

@@ -28,7 +28,7 @@ export function demoCommand(): Command {
     .option('--json', 'facts as one JSON object on the last line of standard output')
     .addHelpText('after', '\nExample:\n  enrich demo --seed 2')
     .action(async (options: { people: number; seed: number; json?: boolean }) => {
-      // The sandbox delivers phones within seconds: whatever has not come after a minute never will.
+      // The sandbox delivers phones within seconds, so a minute is enough.
       const config = settingsOf(options, {
         ENRICHMENT_BASE_URL: '',
         WEBHOOK_PUBLIC_URL: '',
@@ -51,7 +51,7 @@ export function demoCommand(): Command {
       reportRun(facts, options.json === true, config);
       tell(
         planHint(facts.calls, options.seed) +
-          '\nlook around with: npx enrich dev        (database, Temporal UI and sandbox until Ctrl-C)',
+          '\nexplore with: npx enrich dev            (database, Temporal UI and sandbox until Ctrl-C)',
       );
     });
 }
@@ -102,6 +102,6 @@ async function showContacts(session: Session, runId: string): Promise<void> {
 
 function planHint(calls: number, seed: number): string {
   return calls > 0
-    ? '\nthe same command again asks for nobody a second time; your own export: npx enrich plan contacts.csv'
-    : `\nnobody was asked a second time; other people: npm run demo -- --seed ${seed + 1}`;
+    ? '\nthe same command again makes no call; your own export: npx enrich plan contacts.csv'
+    : `\nno person was asked for twice; other people: npm run demo -- --seed ${seed + 1}`;
 }

@@ -31,7 +31,7 @@ Example:
 
 function describeReceiver({ config, receiver }: Session): string {
   const own = receiver();
-  const here = own ? `http://${own.host}:${own.port}` : 'that of another command';
+  const here = own ? `http://${own.host}:${own.port}` : 'in another command';
   return config.webhook.publicUrl === undefined ? here : `${here}, reached as ${config.webhook.publicUrl}`;
 }
 
@@ -40,14 +40,14 @@ function describeStack(session: Session): string {
   const database = addressWithoutPassword(stack.databaseUrl);
   const directories = embeddedDirectories(config.embedded.dataDirectory);
   const rows: [string, string][] = [
-    ['Temporal UI', stack.temporal.uiUrl ?? 'that of the server that is set'],
+    ['Temporal UI', stack.temporal.uiUrl ?? 'see TEMPORAL_ADDRESS'],
     ['Temporal', `${stack.temporal.address}, namespace ${stack.temporal.namespace}`],
     ['database', database],
     [stack.embedded.sandbox ? 'sandbox' : 'service', addressWithoutPassword(stack.service.baseUrl ?? '')],
     ['receiver', describeReceiver(session)],
   ];
   if (stack.embedded.postgres) {
-    rows.push(['look into it', `PGPASSWORD=$(cat ${directories.postgres}/password) psql ${database}`]);
+    rows.push(['psql', `PGPASSWORD=$(cat ${directories.postgres}/password) psql ${database}`]);
   }
   return table(rows);
 }

@@ -21,7 +21,7 @@ import { addressOf, specifyRun, type SpecifiedRun } from '../../run/run-spec.ts'
 import { withSession, withWarehouse, type Session } from '../../session/session.ts';
 import { withSettings } from '../../session/settings-flags.ts';
 import { runPage } from '../../run/run-page.ts';
-import { goOnIfWanted, isStoppedByQualityGate } from '../../run/quality-gate.ts';
+import { continueIfApproved, isStoppedByQualityGate } from '../../run/quality-gate.ts';
 import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
 
 /** `enrich run FILE` */
@@ -50,13 +50,13 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that 
 }
 
 /**
- * A command that enriches one file: `run` and `backfill` differ in whose calls go first, and in their words.
+ * A command that enriches one file. `run` and `backfill` differ in priority and help.
  *
- * @param priority of its calls beside those of other runs
+ * @param priority of the run's calls
  */
 export function enrichingCommand(name: string, priority: RunPriority): Command {
   return withRunOptions(withSettings(new Command(name)))
-    .option('--yes', 'spend what the plan says without asking')
+    .option('--yes', 'approve the plan without asking')
     .action(
       async (
         file: string | undefined,
@@ -88,10 +88,10 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
 }
 
 /**
- * Runs an order to its end, or to where it needs a person.
+ * Enriches an export until the run ends or needs a person.
  *
  * @param options.asks whether a person at the terminal must approve the plan; false: the plan is approved
- * @param options.showsPlan tells the plan as soon as it is made: whoever has approved beforehand reads it in the log
+ * @param options.showsPlan prints the plan to standard error: with `--yes` the log then shows it
  */
 export async function enrichExport(
   session: Session,
@@ -99,14 +99,14 @@ export async function enrichExport(
   { asks, showsPlan }: { asks: boolean; showsPlan: boolean },
 ): Promise<RunFacts> {
   await checkService(session, spec.options);
-  // Before there is a run: one that no workflow takes up would stand there as being read forever.
+  // Before the run begins: without Temporal the run would keep the status `ingesting` forever.
   await session.temporal();
   const { run, found } = await findOrBeginRun(session.warehouse, spec);
   if (found) requirePlan(run, spec.expectedPlanHash);
-  tell(found ? `going on with ${run.runId}` : `run ${run.runId}`);
-  // The same command again is no word that a loss is accepted: a program repeats it as well.
+  tell(found ? `continuing ${run.runId}` : `run ${run.runId}`);
+  // The same command again does not overrule a quality gate: a program may repeat it.
   if (found && isStoppedByQualityGate(run))
-    return goOnIfWanted(session, await readRunFacts(session.warehouse, run.runId), asks);
+    return continueIfApproved(session, await readRunFacts(session.warehouse, run.runId), asks);
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
   // A run that was left before it was approved to, whatever it was at, is asked for again.
   const approved = !asks || run.isApproved;
@@ -117,7 +117,7 @@ export async function enrichExport(
   const page = await runPage(session, run.runId);
   if (page !== undefined) tell(`watch it: ${page}`);
   if (asks && !(await approve(session, run.runId, handle)))
-    return goOnIfWanted(session, await waitForRun(session, run.runId, handle), asks);
+    return continueIfApproved(session, await waitForRun(session, run.runId, handle), asks);
   const facts = await waitForRun(session, run.runId, handle, {
     onPlan: (planned, plan) => {
       if (!showsPlan) return;
@@ -125,10 +125,10 @@ export async function enrichExport(
       tell(describePlan(plan));
     },
   });
-  return goOnIfWanted(session, facts, asks);
+  return continueIfApproved(session, facts, asks);
 }
 
-/** A run that has its plan is not planned anew: where another plan was looked at, nothing of it is carried out. */
+/** @throws Problem `plan.changed` if the found run has another plan than the one that the command names */
 function requirePlan({ runId, planHash }: RunRecord, expected: string | null): void {
   if (planHash === null || expected === null || planHash === expected) return;
   throw new Problem(
@@ -144,7 +144,7 @@ function requirePlan({ runId, planHash }: RunRecord, expected: string | null): v
   );
 }
 
-/** What this command has fetched is staged by it: the workers need neither see it nor fetch it again. */
+/** Stages the export that this command has fetched: the workers need neither the file nor the credentials. */
 async function stageHere(session: Session, run: RunRecord, fetched: string | undefined): Promise<void> {
   await ingestHere(session, run.runId, fetched).catch(async (error: unknown) => {
     if (error instanceof Problem && !error.type.startsWith('database.')) {
@@ -155,7 +155,7 @@ async function stageHere(session: Session, run: RunRecord, fetched: string | und
   });
 }
 
-/** Prints what a run came to and sets the exit code. */
+/** Prints the result of a run and sets the exit code. */
 export function reportRun(facts: RunFacts, json: boolean, config: Config): void {
   if (json) printJson(facts);
   else print(describeRun(facts, config));
@@ -167,7 +167,7 @@ async function approve(
   runId: string,
   handle: Awaited<ReturnType<typeof startRunWorkflow>>,
 ): Promise<boolean> {
-  // A worker is at work: the servers must not be stopped under it by the signal itself.
+  // A worker is running: the signal must not stop its servers.
   const interrupted = new AbortController();
   const leave = onInterruption((_signal, exitCode, repeated) => {
     if (repeated) process.exit(exitCode);
@@ -196,9 +196,9 @@ async function approve(
 }
 
 function notApproved(runId: string): Problem {
-  return new Problem('run.not-approved', 'nobody has said yes to the plan; nothing was spent', {
+  return new Problem('run.not-approved', 'the plan was not approved; nothing was spent', {
     where: runId,
-    next: `the same command again asks again; enrich cancel ${runId} gives it up`,
+    next: `give the same command again to approve; enrich cancel ${runId} ends the run`,
     exitCode: exitCodes.needsPerson,
   });
 }

@@ -54,13 +54,13 @@ Example:
           { run_id: run.runId, page, people },
           `page ${page} of ${run.runId}: ${countedPeople(people)} will not be asked for`,
         );
-        if (!steered && run.status === 'running') tell('its workflow finds nobody there when it gets to it');
+        if (!steered && run.status === 'running') tell('the workflow finds no people on this page');
       });
     });
 }
 
 /**
- * In the tables: all that there is to do where no workflow looks after the run, and nothing more where one has done it.
+ * Skips the page in the tables. A run without a workflow needs this; after a workflow's own skip it changes nothing.
  */
 async function skipHere(
   { warehouse, config }: Session,
@@ -71,7 +71,7 @@ async function skipHere(
     return await skipWhenLanded(warehouse, request, patience);
   } catch (error) {
     if (!patience.aborted) throw error;
-    throw new Problem('page.in-the-air', `calls of page ${request.page} are in the air, or were left open`, {
+    throw new Problem('page.in-flight', `page ${request.page} has calls in flight or calls left open`, {
       where: request.runId,
       next: `enrich resume ${request.runId} records them or marks them unknown; then skip the page again`,
       cause: error,
@@ -86,7 +86,7 @@ function requirePage({ runId, plan }: RunRecord, page: number): void {
     plan ? `the run has the pages 1 to ${plan.pages}` : 'the run has no plan yet, and no pages',
     {
       where: `${runId} --page ${page}`,
-      next: 'enrich status shows how the run is',
+      next: 'enrich status shows the run',
       exitCode: exitCodes.usage,
     },
   );

@@ -109,7 +109,7 @@ async function carryOut({ warehouse }: Session, runId: string, options: UndoFlag
   });
 }
 
-/** @throws Problem where the run goes on */
+/** @throws Problem if the run has not ended */
 function requireEnded(run: RunRecord): void {
   if (run.finishedAt !== null) return;
   throw new Problem(

@@ -98,11 +98,11 @@ function replayCommand(): Command {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const before = await getDelivery(warehouse, deliveryId);
         if (before.bytes === null) {
-          tell('its body is no longer kept (RETENTION): there is nothing to look at again');
+          tell('its body is no longer kept (RETENTION): it cannot be replayed');
         } else if (await reopenDelivery(warehouse, deliveryId)) {
           await drainInbox(warehouse, { attemptId: before.attempt_id ?? '' }, new AbortController().signal);
         } else {
-          tell(`it is ${before.status}: only quarantined and orphaned deliveries are looked at again`);
+          tell(`it is ${before.status}: only quarantined and orphaned deliveries can be replayed`);
         }
         const { status, reason } = await getDelivery(warehouse, deliveryId);
         printFacts(

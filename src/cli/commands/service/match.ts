@@ -100,15 +100,15 @@ function readIdentity(options: MatchOptions): Identity {
     if (text === undefined) return [];
     const value = parse(text);
     if (value !== undefined) return [[identity, value]];
-    throw new Problem('match.unusable', `what --${kebabCase(name)} says cannot be used`, {
+    throw new Problem('match.unusable', `the value of --${kebabCase(name)} cannot be used`, {
       where: `--${kebabCase(name)}`,
-      next: 'write it as it would stand in an export; enrich match --help has an example',
+      next: 'write it as in an export; enrich match --help has an example',
       exitCode: exitCodes.usage,
     });
   });
   if (given.length > 0) return Object.fromEntries(given) as Identity;
-  throw new Problem('match.nobody', 'nothing says who is asked for', {
-    next: 'give at least one of the options for a person; enrich match --help lists them',
+  throw new Problem('match.no-person', 'no option identifies a person', {
+    next: 'give at least one option for a person; enrich match --help lists them',
     exitCode: exitCodes.usage,
   });
 }
@@ -120,7 +120,7 @@ function printAnswer(answer: MatchAnswer, json: boolean): void {
   }
   const { person } = answer;
   if (person === undefined) {
-    print('nobody was found');
+    print('the service did not find this person');
     return;
   }
   const facts = {

@@ -18,7 +18,7 @@ export function whoamiCommand(): Command {
           name: user.name ?? null,
           service: service.baseUrl,
           sandbox: service.sandbox,
-          // A key stands for a workspace and acts as its longest-standing active admin; a token for whoever granted it.
+          // A key acts as the workspace's oldest active admin; a token acts as the user who granted it.
           credential: service.credential ?? null,
         };
         if (options.json === true) printJson(facts);

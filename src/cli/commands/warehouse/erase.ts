@@ -7,7 +7,7 @@ import { keysOfRecord } from '../../../privacy/person-traces.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
-import { subjectOf, waysToNameSomebody } from '../../terminal/person-argument.ts';
+import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
@@ -32,7 +32,7 @@ export function eraseCommand(): Command {
     .addHelpText(
       'after',
       `
-${waysToNameSomebody}
+${waysToNamePerson}
 The person is found by every identifier in the warehouse: rows and contacts that share one are one person.
 Contacts, phones, data in rows of exports, bodies of answers and deliveries, and the lookup history are removed.
 Numbers of rows, outcomes, calls and credits stay. The suppression list gets hashes of the identifiers, so that no

@@ -13,7 +13,7 @@ import {
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
-import { subjectOf, waysToNameSomebody } from '../../terminal/person-argument.ts';
+import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
 import { withStagedExport } from '../../run/plan-export.ts';
 import type { RunFlags } from '../../run/run-flags.ts';
 import { addressOf, specifyRun } from '../../run/run-spec.ts';
@@ -54,7 +54,7 @@ function addCommand(): Command {
     .addHelpText(
       'after',
       `
-${waysToNameSomebody}
+${waysToNamePerson}
 @eu.acme.example lists all of acme.example.
 All rows that a file joins with a listed identifier are left out. Give every identifier that you know.
 
@@ -92,7 +92,7 @@ function importCommand(): Command {
       );
       if (namelessRows > 0)
         tell(
-          `${counted(namelessRows, 'row')} of the file ${nounFor(namelessRows, 'names', 'name')} nobody: look at them`,
+          `${counted(namelessRows, 'row')} of the file ${nounFor(namelessRows, 'has', 'have')} no identifier: check them`,
         );
     });
 }
@@ -102,7 +102,7 @@ function removeCommand(): Command {
     .description('Remove people from the list; runs may ask for them again.')
     .argument('<who...>', 'people, named as when they were added')
     .option(...jsonOption)
-    .addHelpText('after', `\n${waysToNameSomebody}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
+    .addHelpText('after', `\n${waysToNamePerson}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
     .action(async (who: string[], options: JsonFlag) => {
       const keys = keysOf(who);
       const removed = await withWarehouse(settingsOf(options), ({ warehouse }) =>
@@ -118,7 +118,7 @@ function checkCommand(): Command {
     .description('Check whether people are on the list. Exit code 0: none is, 3: at least one is.')
     .argument('<who...>', 'people')
     .option(...jsonOption)
-    .addHelpText('after', `\n${waysToNameSomebody}\n\nExample:\n  enrich suppress check ada@orbit.example`)
+    .addHelpText('after', `\n${waysToNamePerson}\n\nExample:\n  enrich suppress check ada@orbit.example`)
     .action(async (who: string[], options: JsonFlag) => {
       const keys = keysOf(who);
       const listed = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
@@ -145,7 +145,7 @@ function listCommand(): Command {
         counts: await countSuppressions(warehouse),
       }));
       if (options.json === true) return printJson({ counts, entries });
-      if (entries.length === 0) return print('nobody is on the list');
+      if (entries.length === 0) return print('the list is empty');
       print(
         table([
           ['entry', 'kind', 'domain', 'added', 'by', 'why'],

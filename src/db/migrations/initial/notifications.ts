@@ -19,8 +19,8 @@ export const notificationTables = [
   `create index notifications_to_tell on enrichment.notifications (next_try_at) where closed_at is null`,
   `create index notifications_by_time on enrichment.notifications (occurred_at)`,
 
-  // Triggers, so that the news is part of the very transaction that makes it, whoever makes it: a workflow, a command
-  // beside a lost workflow, or a call that is refused. Runs that only plan notify no person.
+  // Triggers write a notification in the transaction that changes the run, whether a workflow, a command or a refused
+  // call changes it. Runs that only plan send no notifications.
   `create function enrichment.notify_of_run() returns trigger language plpgsql as $$
     begin
       insert into enrichment.notifications (event, run_id, facts) values (new.status, new.run_id, new.pause_reason);
