@@ -74,7 +74,7 @@ function whereEmpty({ budget, onEmpty }: NonNullable<PlanSummary['shortBudget']>
   if (onEmpty === 'finish') return '  people who do not fit will be over_budget, and a later run takes them';
   return budget.startsWith('run:')
     ? '  when it is empty the run pauses until the budget is raised'
-    : '  when it is empty the run pauses until it is raised or the next period begins (--on-budget finish: the run ends)';
+    : '  when it is empty the run pauses until it is raised or its next period begins (or ends: --on-budget finish)';
 }
 
 const noRows = '  the file has a header and no rows: there are no people to ask for';

@@ -92,7 +92,7 @@ function importCommand(): Command {
       );
       if (namelessRows > 0)
         tell(
-          `${counted(namelessRows, 'row')} of the file ${nounFor(namelessRows, 'has', 'have')} no identifier: check them`,
+          `${counted(namelessRows, 'row')} ${nounFor(namelessRows, 'has', 'have')} no identifier: check the file`,
         );
     });
 }
