@@ -1,5 +1,4 @@
 import { periodNames } from './domain/money/budget-periods.ts';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
   Runtime,
@@ -108,7 +107,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   const options = optionsOf(settings);
   const control = await Worker.create({
     ...options,
-    ...workflowCode(settings),
+    workflowBundle: workflowBundle(settings),
     ...workflowIsolate,
     taskQueue: controlTaskQueue,
     activities: createControlActivities({
@@ -184,7 +183,7 @@ function optionsOf({
     namespace: temporal.namespace,
     dataConverter: {
       payloadCodecs: [temporal.codec],
-      ...(encrypts(config) && { failureConverterPath: ownPath('../workflows/encoded-failures') }),
+      ...(encrypts(config) && { failureConverterPath: compiledPath('workflows/encoded-failures.js') }),
     },
     shutdownGraceTime: `${callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
     shutdownForceTime: `${callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
@@ -217,12 +216,17 @@ function bothOf(outer: CallObserver | undefined, inner: CallObserver | undefined
   return (endpoint, call) => outer(endpoint, () => inner(endpoint, call));
 }
 
+let isRuntimeInstalled = false;
+
 /**
- * Sends the SDK's own log to ours; once per process, before the first worker.
+ * Sends the SDK's own log to ours, before the first worker. The SDK allows it once a process: a later call changes
+ * nothing.
  *
  * @param metricsListen where the SDK serves its metrics; undefined: nowhere
  */
 export function installRuntime(log: Logger, metricsListen: string | undefined): void {
+  if (isRuntimeInstalled) return;
+  isRuntimeInstalled = true;
   const write = (level: keyof typeof sdkLevels, message: string, meta: LogMetadata | undefined): void => {
     const ours = expectedWarnings.test(message) ? 'debug' : sdkLevels[level];
     log[ours]({ from: 'temporal', ...pick(meta) }, message);
@@ -258,16 +262,17 @@ function pick(meta: LogMetadata | undefined): Record<string, unknown> {
 const expectedWarnings = /^(?:No workflows registered|Workflow failed)/;
 const sdkLevels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
 
-/** The bundle that the build made (it takes a second to make), or the sources where there is none. */
-function workflowCode({ config }: WorkerSettings): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
-  const name = encrypts(config) ? 'workflow-bundle-encrypting.js' : 'workflow-bundle.js';
-  const bundle = fileURLToPath(new URL(`../${name}`, import.meta.url));
-  if (existsSync(bundle)) return { workflowBundle: { codePath: bundle } };
-  return { workflowsPath: ownPath('../workflows/index') };
+/**
+ * The bundle that the build made. The failure converter is part of a bundle, so workers that encrypt have their own.
+ */
+function workflowBundle({ config }: WorkerSettings): { codePath: string } {
+  return {
+    codePath: compiledPath(encrypts(config) ? 'workflow-bundle-encrypting.js' : 'workflow-bundle.js'),
+  };
 }
 
-/** The file of a module of ours, as it is run: compiled, or a source. */
-function ownPath(module: string): string {
-  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-  return fileURLToPath(new URL(`${module}${extension}`, import.meta.url));
+/** A file of dist. Temporal's threads load it, and Node runs no TypeScript, which the tests import this module as. */
+function compiledPath(file: string): string {
+  const dist = new URL(import.meta.url.endsWith('.ts') ? '../dist/' : '../', import.meta.url);
+  return fileURLToPath(new URL(file, dist));
 }

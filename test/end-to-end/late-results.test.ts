@@ -6,7 +6,9 @@ import { expectPromisesKept } from '../helpers/promises.ts';
 
 let system: TestSystem;
 const waterfall = ['--waterfall', 'email,phone', '--max-credits-per-person', '20'];
-const quick = { LATE_RESULTS_POLL_AFTER: '2s', LATE_RESULTS_DEADLINE: '20s' };
+const deadline = { LATE_RESULTS_DEADLINE: '20s' };
+/** Polls that come after each webhook, however busy the machine is. */
+const lastPolls = { LATE_RESULTS_POLL_AFTER: '10m' };
 
 beforeAll(async () => {
   system = await TestSystem.open({ latency: 20, lateDelay: 600 });
@@ -21,7 +23,7 @@ async function reveal(
   options: readonly string[] = ['--reveal', 'phone'],
   settings: Record<string, string> = {},
 ): Promise<RunFacts> {
-  const ended = await system.enrich(['run', file, '--yes', '--json', ...options], { ...quick, ...settings });
+  const ended = await system.here(['run', file, '--yes', '--json', ...options], { ...deadline, ...settings });
   return ended.facts();
 }
 
@@ -57,13 +59,11 @@ async function inbox(runId: string): Promise<Record<string, number>> {
   return Object.fromEntries(counted.map(({ status, count }) => [status, count]));
 }
 
-describe('phones', () => {
-  it('come by webhook, are applied, and their credits are settled', async () => {
-    // Not so quick that a poll comes first where the machine is busy.
-    const facts = await reveal(system.sample(80), ['--reveal', 'phone'], {
-      LATE_RESULTS_POLL_AFTER: '30s',
-      LATE_RESULTS_DEADLINE: '60s',
-    });
+describe('phones that come by webhook', () => {
+  beforeAll(() => system.startWorker(lastPolls));
+
+  it('are applied, and their credits are settled', async () => {
+    const facts = await reveal(system.sample(80), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '1h' });
     expect(facts).toMatchObject({
       status: 'finished',
       credits: { reserved: '0', unknown: '0' },
@@ -74,6 +74,10 @@ describe('phones', () => {
     expect(await inbox(facts.run_id)).toEqual({ applied: facts.calls });
     await expectPromisesKept(system);
   });
+});
+
+describe('phones', () => {
+  beforeAll(() => system.startWorker({ LATE_RESULTS_POLL_AFTER: '2s' }));
 
   it('are polled where no webhook comes, by the exact id of the request', async () => {
     system.sandbox.faults.set({ deliveries: [{ never: true }] });
@@ -99,7 +103,7 @@ describe('phones', () => {
   it('are asked for again of a person whose profile alone is fresh, and not once they are fresh', async () => {
     const file = system.sample(20);
     await reveal(file, []);
-    const plan = JSON.parse((await system.enrich(['plan', file, '--json', '--reveal', 'phone'])).stdout) as {
+    const plan = JSON.parse((await system.here(['plan', file, '--json', '--reveal', 'phone'])).stdout) as {
       people: number;
     };
     expect(plan.people).toBeGreaterThan(10);
@@ -109,7 +113,7 @@ describe('phones', () => {
 
     // Nor once all that could be removed of it is.
     const retention = 'answers=0s,deliveries=0s,staging=0s';
-    const pruned = await system.enrich(['prune', '--retention', retention, '--yes', '--json']);
+    const pruned = await system.here(['prune', '--retention', retention, '--yes', '--json']);
     expect(JSON.parse(pruned.stdout)).toMatchObject({ removed: true, kept: { answers: 0, runs: 0 } });
     await expectPromisesKept(system);
     expect((await reveal(file)).calls).toBe(0);
@@ -119,7 +123,7 @@ describe('phones', () => {
     const file = system.sample(20);
     const first = await reveal(file);
     const options = ['--reveal', 'phone', '--freshness', 'enriched=0s,phone=180d,not_found=0s'];
-    const plan = JSON.parse((await system.enrich(['plan', file, '--json', ...options])).stdout) as {
+    const plan = JSON.parse((await system.here(['plan', file, '--json', ...options])).stdout) as {
       people: number;
       credits: { worst_case: string };
     };
@@ -195,9 +199,9 @@ describe('phones', () => {
   it('whose price is missing, negative or no number leave their credits held as unknown', async () => {
     const deliveries = eachOnce([{ credits: 'missing' }, { credits: 'negative' }, { credits: 'text' }]);
     system.sandbox.faults.set({ deliveries });
-    const ended = await system.enrich(
+    const ended = await system.here(
       ['run', system.sample(50), '--yes', '--json', '--reveal', 'phone'],
-      quick,
+      deadline,
     );
     expectAllUsed(deliveries);
     expect(ended.code).toBe(3);
@@ -222,7 +226,7 @@ describe('phones', () => {
 
 describe('a waterfall', () => {
   it('needs to know what one person may cost', async () => {
-    const refused = await system.enrich(['run', system.sample(5), '--yes', '--waterfall', 'phone']);
+    const refused = await system.here(['run', system.sample(5), '--yes', '--waterfall', 'phone']);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('--max-credits-per-person');
   });
@@ -256,18 +260,19 @@ describe('a waterfall', () => {
 });
 
 describe('after its run', () => {
+  beforeAll(() => system.startWorker(lastPolls));
+
   it('a result is applied by the sweep, marked late', async () => {
     system.sandbox.faults.set({ deliveries: [{ never: true, delay: 4_000 }] });
     const facts = await reveal(system.sample(20), ['--reveal', 'phone'], {
-      LATE_RESULTS_POLL_AFTER: '10m',
       LATE_RESULTS_DEADLINE: '1s',
     });
     expect(facts.status).toBe('finished');
     expect(facts.late_results.expired).toBeGreaterThan(0);
     expect(Number(facts.credits.reserved)).toBeGreaterThan(0);
     await waitUntil(allAreReady);
-    expect((await system.enrich(['inbox', 'sweep'])).stdout).toMatch(/applied \d+ deliveries/);
-    const after = JSON.parse((await system.enrich(['status', facts.run_id, '--json'])).stdout) as RunFacts;
+    expect((await system.here(['inbox', 'sweep'])).stdout).toMatch(/applied \d+ deliveries/);
+    const after = JSON.parse((await system.here(['status', facts.run_id, '--json'])).stdout) as RunFacts;
     expect(after).toMatchObject({ credits: { reserved: '0', unknown: '0' }, late_results: { expired: 0 } });
     expect(after.late_results.late).toBe(after.late_results.arrived);
     await expectPromisesKept(system);
@@ -284,15 +289,16 @@ describe('a delivery', () => {
       '600/1h',
     ],
   ] as const)('%s, and stops further calls', async (_, rule, limits) => {
+    await system.startWorker({ RATE_LIMITS: limits });
     system.sandbox.faults.set({ deliveries: [{ ...rule, from: 1, to: 1 }] });
-    const ended = await system.enrich(
-      ['run', system.sample(200), '--yes', '--json', '--reveal', 'phone', '--rate-limits', limits],
-      quick,
+    const ended = await system.here(
+      ['run', system.sample(200), '--yes', '--json', '--reveal', 'phone'],
+      deadline,
     );
     expect(ended.code).toBe(3);
     expect(ended.facts()).toMatchObject({ status: 'paused', reason: expect.stringContaining('billed more') });
     system.sandbox.faults.set({});
-    await system.enrich(['cancel', ended.facts().run_id]);
+    await system.here(['cancel', ended.facts().run_id]);
   });
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { readConfig } from '../../src/config/settings.ts';
 import { controlTaskQueue, type RunFacts } from '../../src/contract.ts';
 import { identityOf } from '../../src/dev/processes.ts';
@@ -17,10 +17,12 @@ import {
   type SandboxOptions,
 } from '../../src/sandbox/server/server.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
+import { installRuntime } from '../../src/worker.ts';
 import { currentDetails } from './current-details.ts';
-import { silentLogger } from './workflow-bundle.ts';
 import { batchesReadyAt, countActions } from './temporal-actions.ts';
 import { runHere } from './run-here.ts';
+import { startWorkerHere, type WorkerHere } from './worker-here.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
@@ -42,14 +44,6 @@ export interface Begun {
   readonly output: () => string;
 }
 
-let isRuntimeInstalled = false;
-
-/** Once in a process. */
-function installRuntime(): void {
-  if (!isRuntimeInstalled) Runtime.install({ logger: silentLogger });
-  isRuntimeInstalled = true;
-}
-
 /** Sandbox, database and embedded Temporal of one test file, and the binary as a user runs it. */
 export class TestSystem {
   readonly directory = mkdtempSync(join(tmpdir(), 'enrich-system-'));
@@ -58,7 +52,7 @@ export class TestSystem {
   readonly #database: TestDatabase;
   readonly #environment: Record<string, string>;
   #stack: Stack | undefined;
-  #worker: Begun | undefined;
+  #worker: WorkerHere | undefined;
   #client: Promise<Client> | undefined;
   #samples = 0;
 
@@ -95,19 +89,18 @@ export class TestSystem {
   }
 
   /**
-   * Starts a worker that carries out the runs of all later commands, instead of an earlier one. A command without a
-   * worker of its own takes a quarter of the processor time.
+   * Starts a worker with a receiver in this process, instead of an earlier one: it carries out the runs of all later
+   * commands. A command with a worker of its own takes four times the processor time.
    */
   async startWorker(settings: Record<string, string> = {}): Promise<void> {
     await this.stopWorker();
+    this.#worker = await startWorkerHere({ ...this.#environment, ...settings });
     Object.assign(this.#environment, this.sharedTemporal());
-    this.#worker = this.begin(['worker'], settings);
   }
 
   /** Stops the worker; later commands have their own again. */
   async stopWorker(): Promise<void> {
-    this.#worker?.kill('SIGTERM');
-    await this.#worker?.ended;
+    await this.#worker?.stop();
     this.#worker = undefined;
     delete this.#environment['TEMPORAL_ADDRESS'];
   }
@@ -224,7 +217,7 @@ export class TestSystem {
   /** What Temporal's UI shows as current details of a run, by a worker that only answers for workflows. */
   async details(runId: string): Promise<Record<string, string>> {
     const { address, namespace } = this.#stack!.temporal;
-    installRuntime();
+    installRuntime(createLogger({ level: 'silent', format: 'json' }), undefined);
     const connection = await Connection.connect({ address });
     const workerConnection = await NativeConnection.connect({ address });
     const worker = await Worker.create({
@@ -303,8 +296,7 @@ export class TestSystem {
   }
 
   async close(): Promise<void> {
-    this.#worker?.kill('SIGKILL');
-    await this.#worker?.ended;
+    await this.stopWorker();
     await (await this.#client)?.connection.close();
     await this.#stack?.release();
     await this.warehouse.close();
