@@ -26,13 +26,13 @@ import type { Tables } from '../db/schema.ts';
 export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | 'done-before';
 
 /**
- * Applies one delivery in one transaction: contacts, credits, what is still awaited, and the delivery's own mark.
- * Applying it again changes nothing. Whatever arrives twice, out of order, before the answer or after the run's end
- * ends up in the same tables.
+ * Applies a delivery in one transaction: contacts, credits, awaited results and the delivery's status. A delivery takes
+ * effect once. The tables do not depend on the order of deliveries, or on whether they arrive before the answer or
+ * after the run's end.
  *
  * The attempt is locked first, so that deliveries of one request are applied one after another.
  *
- * @param content undefined where the body cannot be understood
+ * @param content undefined if the body cannot be read
  */
 export async function applyLateResult(
   warehouse: Warehouse,
@@ -62,7 +62,7 @@ export async function applyLateResult(
       return 'duplicate';
     }
     if (!content) {
-      await mark({ status: 'quarantined', reason: 'it cannot be understood: no JSON with a list of people' });
+      await mark({ status: 'quarantined', reason: 'it cannot be read: no JSON with a list of people' });
       return 'quarantined';
     }
 
@@ -120,7 +120,7 @@ export async function applyLateResult(
   });
 }
 
-/** A request that asked for one kind only has no other: what the body looks like decides only between both. */
+/** A request that asked for one kind has results of that kind. The body decides only if both were asked for. */
 function kindOf(content: LateResult, asked: readonly LateKind[]): 'phones' | 'waterfall' {
   const phones = asked.includes('phone');
   const waterfall = asked.some((kind) => kind !== 'phone');
@@ -135,7 +135,7 @@ function describe(
   return { targetFields, bearsRequestId: requestId !== undefined && requestId === attempt.requestId };
 }
 
-/** The people of a body as far as money is concerned, in their order. */
+/** The people of a body in their order, with the facts that settlement needs. */
 function sharesOf(
   attempt: LockedAttempt,
   { people }: LateResult,

@@ -9,7 +9,7 @@ export interface LockedAttempt {
   readonly runId: string;
   readonly status: string;
   readonly requestId: string | null;
-  /** How many were asked for. */
+  /** Number of people who were asked for. */
   readonly people: number;
   readonly hasAnswer: boolean;
   readonly foundIds: readonly string[];
@@ -19,13 +19,13 @@ export interface LockedAttempt {
   readonly runEnded: boolean;
 }
 
-/** A contact that a body can be about. */
+/** A contact that a body may concern. */
 export interface NamedContact extends LateContact {
-  /** What the suppression list could know them by. */
+  /** Keys that the suppression list may have. */
   readonly keys: readonly string[];
 }
 
-/** Locks a call, so that its deliveries are applied one after another. */
+/** Locks a call: its deliveries are applied one after another. */
 export async function lockAttempt(
   transaction: Transaction<Tables>,
   attemptId: string,
@@ -42,10 +42,9 @@ export async function lockAttempt(
 }
 
 /**
- * The contacts of a call, and of later calls that the service told to use this one's phones.
+ * The contacts of a call, and of later calls whose phone request the service skipped because of this call.
  *
- * Only addresses that the answer confirmed identify a person: its own, and the address of the row by which it was
- * accepted.
+ * Only confirmed addresses identify a person: the addresses in the answer, and the row's address if it was the evidence.
  */
 export async function readContacts(
   transaction: Transaction<Tables>,

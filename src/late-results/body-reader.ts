@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** A body that is not taken in. */
+/** A body that is refused. */
 export class BodyRefused extends Error {
   readonly statusCode: 413 | 503;
 
@@ -39,11 +39,10 @@ export class BodyReader {
   }
 
   /**
-   * Reads a body and hands it over; it counts as in memory until `use` has ended.
+   * Reads a body and passes it to `use`. The body counts as in memory until `use` has ended.
    *
-   * @param declared the `content-length` header: a body that says itself that it is too large is not read at all
-   * @throws BodyRefused, whatever `use` throws, and the stream's own error where the sender breaks off or had to make
-   *   room
+   * @param declared the `content-length` header: a body that is declared too large is not read
+   * @throws BodyRefused, errors of `use`, and the stream's error if the sender breaks off or is refused at the limit
    */
   async read<Result>(
     payload: Readable,
@@ -65,7 +64,7 @@ export class BodyReader {
     try {
       this.#hold(arrival, bytesOfRequest);
       let bytes = 0;
-      // Left as it is where the loop ends early: a destroyed request takes its socket along, and the refusal with it.
+      // Not destroyed when the loop ends early: that would close the socket before the refusal is sent.
       for await (const chunk of arrival.payload.iterator({ destroyOnReturn: false })) {
         const { length } = chunk as Buffer;
         bytes += length;

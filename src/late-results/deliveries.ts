@@ -14,12 +14,11 @@ export interface StoredDelivery {
 }
 
 /**
- * Stores a delivery as it came, in one statement and one commit: what is answered with 2xx afterwards can no longer be
- * lost. Each delivery is a row, repeated ones as well; that the same bytes take effect once is decided when they are
- * applied.
+ * Stores the bytes of a delivery in one commit, before the 2xx answer. Each delivery is a row, repeated deliveries as
+ * well: the drain decides that the same bytes take effect once.
  *
  * @param delivery.tokenHash hash of the token in the address
- * @returns undefined where the token is of no attempt, or has expired: nothing is stored
+ * @returns undefined if the token belongs to no attempt or has expired: nothing is stored
  */
 export async function storeDelivery(
   warehouse: Warehouse,
@@ -29,7 +28,7 @@ export async function storeDelivery(
     readonly contentEncoding: string | undefined;
   },
 ): Promise<StoredDelivery | undefined> {
-  // Past the query builder: this statement is all that a delivery costs, and its text never changes.
+  // Without the query builder: each delivery executes only this statement, and its text never changes.
   const { rows } = await warehouse.pool.query<StoredDelivery>({
     name: 'store-delivery',
     text: `insert into enrichment.webhook_deliveries
@@ -52,7 +51,7 @@ export async function storeDelivery(
   return rows[0];
 }
 
-/** Puts what a poll fetched into the same inbox. The same bytes again are not stored again: a poll is our own doing. */
+/** Stores the body of a poll in the inbox. Polls with the same bytes are stored once. */
 export async function storePolled(warehouse: Warehouse, attemptId: string, body: Buffer): Promise<void> {
   const hash = sha256(body);
   await sql`
@@ -74,9 +73,9 @@ export interface WaitingDelivery {
 }
 
 /**
- * Deliveries that can be applied: their call is no longer in flight. In the order in which they came.
+ * Deliveries whose call is no longer in flight, oldest first.
  *
- * @param scope one attempt's, one run's, or those that no workflow syncs
+ * @param scope of one attempt, of one run, or of runs that no workflow syncs
  */
 export async function readWaitingDeliveries(
   warehouse: Warehouse,
@@ -97,7 +96,7 @@ export async function readWaitingDeliveries(
   return result.rows;
 }
 
-/** A delivery as an operator looks at it; its body is personal data and is read apart. */
+/** A delivery for operators, without its body, which is personal data. */
 export interface DeliveryFacts {
   readonly delivery_id: string;
   readonly run_id: string | null;
@@ -106,7 +105,7 @@ export interface DeliveryFacts {
   readonly status: DeliveryStatus;
   readonly late: boolean;
   readonly reason: string | null;
-  /** Null: its body is no longer kept. */
+  /** Null: the body is no longer kept. */
   readonly bytes: number | null;
   readonly body_sha256: string;
   readonly people: number;
@@ -115,7 +114,7 @@ export interface DeliveryFacts {
   readonly applied_at: Date | null;
 }
 
-/** The newest deliveries first. @param filter what is not said leaves none out */
+/** The newest deliveries first. @param filter undefined members filter nothing */
 export async function listDeliveries(
   warehouse: Warehouse,
   filter: { runId?: string | undefined; status?: string | undefined; deliveryId?: string; limit: number },
@@ -145,7 +144,7 @@ export async function getDelivery(warehouse: Warehouse, deliveryId: string): Pro
   });
 }
 
-/** The body as it came. @throws Problem `delivery.pruned` */
+/** The stored bytes of the body. @throws Problem `delivery.pruned` */
 export async function readDeliveryBody(warehouse: Warehouse, deliveryId: string): Promise<Buffer> {
   const row = await warehouse.database
     .selectFrom('webhook_deliveries')
@@ -156,7 +155,7 @@ export async function readDeliveryBody(warehouse: Warehouse, deliveryId: string)
   throw new Problem('delivery.pruned', `the body of delivery ${deliveryId} is no longer kept`, {
     where: 'enrichment.webhook_deliveries',
     next:
-      'nothing is left to do: ' +
+      'no action is needed: ' +
       `${row.status === 'orphaned' || row.status === 'quarantined' ? 'it had no effect' : 'it took effect before'}; ` +
       'RETENTION says how long bodies are kept',
   });

@@ -10,13 +10,13 @@ const decompressors: Readonly<
   deflate: promisify(inflate),
   br: promisify(brotliDecompress),
 };
-/** Decompressed; far above any result of ten people. A bomb ends here, and not in memory. */
+/** Maximum decompressed bytes, far above any result of ten people: it stops decompression bombs. */
 const longestBody = 8 * 1_048_576;
 
 /**
- * What a stored delivery says, decompressed.
+ * Decompresses and reads a stored delivery.
  *
- * @returns undefined where it cannot be understood
+ * @returns undefined if it cannot be read
  */
 export async function contentOf(delivery: {
   readonly body: Buffer;

@@ -29,23 +29,23 @@ import {
 import { pollWithinLimits, type PollDependencies } from './poll-within-limits.ts';
 
 export interface LateDependencies extends PollDependencies {
-  /** From the answer to the first poll; further polls wait longer from one to the next. */
+  /** Time from the answer to the first poll; each further poll waits longer. */
   readonly pollAfterSeconds: number;
 }
 
-/** Bodies are up to some hundred KB; so many at once keep memory flat. */
+/** Bodies have up to some hundred KB: this number at once bounds memory. */
 const deliveriesAtOnce = 50;
 const pollsAtOnce = 20;
 const longestPauseSeconds = 3_600;
-/** A service that asks to be polled at once, again and again, would have the workflow sync every second. */
+/** Shortest pause: a service that asks for immediate polls would otherwise make the workflow sync every second. */
 const longestHurrySeconds = 30;
 
 /**
- * Syncs late results: applies what lies in the inbox, polls what is due, and applies that. Safe to repeat and to run
- * beside itself: every effect is one transaction that recognises what was done. Where the window of polls is full,
+ * Syncs late results: applies the inbox, makes the polls that are due, and applies their bodies. Safe to repeat and to
+ * run concurrently, because each effect is one transaction that takes effect once. When the window of polls is full,
  * the other polls stay due.
  *
- * @returns how many deliveries took effect now
+ * @returns how many deliveries took effect
  */
 export async function syncLateResults(
   dependencies: LateDependencies,
@@ -74,7 +74,7 @@ export async function syncLateResults(
   return applied;
 }
 
-/** The same for one run, with the status of its late results afterwards. */
+/** Syncs one run, and reads the status of its late results afterwards. */
 export async function syncRunResults(
   dependencies: LateDependencies,
   runId: string,
@@ -86,7 +86,7 @@ export async function syncRunResults(
   return readLateResultsStatus(warehouse, runId, wait?.milliseconds ?? 0);
 }
 
-/** Applies what lies in the inbox, in the order in which it came. */
+/** Applies the inbox, oldest delivery first. */
 export async function drainInbox(
   warehouse: Warehouse,
   scope: LateScope | { readonly attemptId: string },
@@ -102,15 +102,15 @@ export async function drainInbox(
         applied += 1;
         killPoint('delivery-applied');
       }
-      // It stays where it is, and would be read again forever. Only a call in flight is waited for, and none of those
-      // is read here.
+      // The delivery would be read again forever. Only calls in flight keep deliveries waiting, and their deliveries
+      // are not read here.
       if (effect === 'waiting') return applied;
     }
     if (waiting.length < deliveriesAtOnce) return applied;
   }
 }
 
-/** One delivery that the database refuses must not keep the others, and the other runs', from being applied. */
+/** Quarantines a delivery that the database refuses, so that other deliveries are applied. */
 async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery): Promise<DeliveryEffect> {
   try {
     return await applyLateResult(warehouse, delivery, await contentOf(delivery));
@@ -123,7 +123,7 @@ async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery
   }
 }
 
-/** @returns whether a further poll can be made now, and how many deliveries took effect by this one */
+/** @returns whether another poll can be made now, and how many deliveries took effect by this poll */
 async function pollOnce(
   dependencies: LateDependencies,
   poll: DuePoll,
@@ -155,8 +155,8 @@ async function pollOnce(
         break;
       case 'no-result': {
         const reason = `nothing came: ${answer.deliveryStatus ?? 'no result'}`;
-        // "Failed" without a result is the service's word that there is none. "Success" without one contradicts itself:
-        // what was delivered may have been billed, so nothing is concluded from it.
+        // "Failed" without a result means that there is none. "Success" without a result contradicts itself: results
+        // may have been billed, so the call stays open.
         if (answer.deliveryStatus === 'failed') await endAwaitedByPoll(warehouse, poll.attemptId, reason);
         else await stopPolling(warehouse, poll.attemptId, reason);
         break;
@@ -169,14 +169,13 @@ async function pollOnce(
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
     await postponePoll(warehouse, poll.attemptId, error.retryAfterSeconds ?? later);
-    // A refused key or an absent service answers the next poll the same way; an answer that cannot be read is about
-    // this one.
+    // A refused key or an absent service concerns all polls. An unreadable answer concerns only this poll.
     const next = error.type === 'unreadable-answer' || error.type === 'answer-too-large';
     return { next, applied };
   }
 }
 
-/** What a poll returns once the waiting is over can be final. @returns how many deliveries took effect */
+/** After the deadline a poll's body can be final. @returns how many deliveries took effect */
 async function settleByPolled(
   warehouse: Warehouse,
   attemptId: string,
@@ -190,7 +189,7 @@ async function settleByPolled(
   return applied;
 }
 
-/** Doubles from poll to poll, up to an hour: most results come within minutes, and some within a day. */
+/** Doubles from poll to poll, up to an hour: most results arrive within minutes, some within a day. */
 function pauseBetweenPolls(pollAfterSeconds: number, polls: number): number {
   return Math.min(longestPauseSeconds, Math.max(1, pollAfterSeconds) * 2 ** Math.min(polls - 1, 12));
 }

@@ -7,10 +7,10 @@ import { contentOf } from './delivery-content.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
 
 /**
- * Locks the earlier calls for some people, so that none of their deliveries is applied between now and the end of the
- * transaction: a delivery is seen either by this transaction or by the contacts that it writes.
+ * Locks earlier calls for some people until the transaction ends. A delivery of an earlier call is applied either
+ * before, and this transaction reads it, or after, and it finds the contacts of this transaction.
  *
- * @returns their ids
+ * @returns ids of the calls
  */
 export async function lockEarlierCalls(
   transaction: Transaction<Tables>,
@@ -27,10 +27,10 @@ export async function lockEarlierCalls(
 }
 
 /**
- * Gives the contacts of a call whose phone request was skipped what earlier calls have brought already. What comes
- * from now on reaches them with the earlier call's delivery.
+ * Gives contacts of a call with a skipped phone request the phones that earlier calls have received. Later phones reach
+ * them with the delivery of the earlier call.
  *
- * @param earlier calls that are locked
+ * @param earlier ids of locked calls
  */
 export async function giveEarlierPhones(
   transaction: Transaction<Tables>,

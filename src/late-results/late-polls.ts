@@ -10,8 +10,7 @@ import { lockAttempt } from './awaiting-call.ts';
 import { peopleOfCall, readAppliedParts, settleByParts } from './late-progress.ts';
 
 /**
- * Whose late results are synced: one run's; or everything that no workflow syncs, because its run has ended or its
- * workflow is gone.
+ * Whose late results are synced: those of one run, or those of runs that have ended or lost their workflow.
  */
 export type LateScope = { readonly runId: string } | 'unattended';
 
@@ -38,16 +37,16 @@ export function isInScope(
 export interface DuePoll {
   readonly attemptId: string;
   readonly requestId: string;
-  /** How many were made, this one included. */
+  /** Number of polls of the attempt, this poll included. */
   readonly polls: number;
   /** The run no longer waits for the results. */
   readonly waitIsOver: boolean;
 }
 
-/** A poll that its process does not survive is due again after this. */
+/** A poll of a killed process is due again after this time. */
 const leaseSeconds = 120;
 
-/** Takes polls that are due, so that no other person makes them meanwhile; earliest first. */
+/** Takes due polls, earliest first, so that no other process makes them. */
 export async function takeDuePolls(
   warehouse: Warehouse,
   scope: LateScope,
@@ -67,9 +66,9 @@ export async function takeDuePolls(
 }
 
 /**
- * Makes the polls of runs that have ended due now, however long their pause has grown.
+ * Makes all polls of ended runs due now.
  *
- * @returns how many
+ * @returns number of polls
  */
 export async function hastenPolls(warehouse: Warehouse): Promise<number> {
   const hastened = await sql`
@@ -80,7 +79,7 @@ export async function hastenPolls(warehouse: Warehouse): Promise<number> {
   return Number(hastened.numAffectedRows ?? 0n);
 }
 
-/** Polls again later; once more at the end of the waiting, so that nothing expires that could have been fetched. */
+/** Schedules the next poll. The last poll is at the deadline, so that no available result expires. */
 export async function postponePoll(warehouse: Warehouse, attemptId: string, seconds: number): Promise<void> {
   await sql`
     update attempts set next_poll_at = least(clock_timestamp() + make_interval(secs => ${seconds}),
@@ -90,8 +89,7 @@ export async function postponePoll(warehouse: Warehouse, attemptId: string, seco
 }
 
 /**
- * Gives a poll back that was taken and never made: it is due again. It does not count: pauses grow by polls that were
- * made.
+ * Returns a poll that was taken but not made: it is due again, and its pause does not grow.
  */
 export async function putPollBack(warehouse: Warehouse, attemptId: string): Promise<void> {
   await sql`
@@ -100,7 +98,7 @@ export async function putPollBack(warehouse: Warehouse, attemptId: string): Prom
   await postponePoll(warehouse, attemptId, 0);
 }
 
-/** Polling this request will never help; a delivery may still come. */
+/** Stops the polls of a request; a delivery may still arrive. */
 export async function stopPolling(warehouse: Warehouse, attemptId: string, reason: string): Promise<void> {
   await sql`
     update attempts set next_poll_at = null, reason = coalesce(reason, ${reason})
@@ -109,8 +107,8 @@ export async function stopPolling(warehouse: Warehouse, attemptId: string, reaso
 }
 
 /**
- * The service says that nothing comes for a request. Where a part has come all the same, or lies in the inbox, the
- * service contradicts itself, and what is missing is waited for.
+ * Handles the service's report that a request has no results. If a part has arrived or is in the inbox, the service
+ * contradicts itself, and the run waits for the rest.
  */
 export async function endAwaitedByPoll(
   warehouse: Warehouse,
@@ -139,11 +137,11 @@ async function hasWaiting(transaction: Transaction<Tables>, attemptId: string): 
 }
 
 /**
- * Settles a request by what a poll returned after the waiting was over: a body that has everything which came, and
- * counts everybody else as missing. (A waterfall need not name people for whom no vendor knew anything, nor count
- * them.) Before the end of the waiting a body says nothing of people whom it does not name: it can be a part.
+ * Settles a request by a body that was polled after the deadline. The body has all results; people whom it does not
+ * name have none. (A waterfall need not name or count people without results.) Before the deadline a body may be a
+ * part, and decides nothing about people whom it does not name.
  *
- * @param body the polled body, which is applied by now
+ * @param body the polled body, which was applied before
  */
 export async function settleByLastPoll(
   warehouse: Warehouse,
@@ -174,9 +172,9 @@ export async function settleByLastPoll(
 }
 
 /**
- * Results that can no longer be fetched make their attempt unknown, for the operator to decide: past its deadline and
- * not to be polled, or older than the service keeps results. A delivery that comes all the same is applied, and settles
- * it.
+ * Marks attempts unknown whose results can no longer be fetched: past the deadline without polls, or older than the
+ * service keeps results. The operator decides about them. A delivery that still arrives is applied and settles its
+ * attempt.
  */
 export async function giveUpOld(warehouse: Warehouse, scope: LateScope): Promise<void> {
   await sql`
@@ -191,8 +189,7 @@ export async function giveUpOld(warehouse: Warehouse, scope: LateScope): Promise
 /**
  * Reads the status of a run's late results.
  *
- * @param pollWaitMilliseconds how long it takes until a poll can be made: no earlier sync could do anything for one
- *   that is due
+ * @param pollWaitMilliseconds time until the window has a slot for a poll: an earlier sync could make no due poll
  */
 export async function readLateResultsStatus(
   warehouse: Warehouse,

@@ -10,7 +10,7 @@ import { settleLateCredits } from '../ledger/late-credits.ts';
 import { isHiddenId } from '../privacy/suppressions.ts';
 import type { LockedAttempt } from './awaiting-call.ts';
 
-/** The people of a call, as its answer tells; without an answer all who were asked for can have been found. */
+/** The people found by a call, from its answer. Without an answer, everyone who was asked for may be found. */
 export function peopleOfCall(
   call: Pick<LockedAttempt, 'foundIds' | 'foundPeople' | 'hasAnswer' | 'people'>,
 ): CallPeople {
@@ -21,7 +21,7 @@ export function peopleOfCall(
   };
 }
 
-/** What a body that took effect is about. */
+/** The content of a body that took effect. */
 export interface AppliedPart {
   readonly hash: string;
   readonly covers: readonly string[];
@@ -42,10 +42,9 @@ export async function readAppliedParts(
 }
 
 /**
- * Settles a call as far as its bodies tell: nothing is awaited any more of a kind of results once bodies have spoken of
- * everybody who was found.
+ * Settles a call by its bodies. A kind of results is complete when the bodies cover everyone who was found.
  *
- * @param call.ended kinds that are known not to come any more
+ * @param call.ended kinds of which no further results arrive
  */
 export async function settleByParts(
   transaction: Transaction<Tables>,
@@ -61,7 +60,7 @@ export async function settleByParts(
       credits: credits === null ? undefined : parseCredits(credits),
     })),
   );
-  // What cannot be read can be all that was to come.
+  // An unreadable body may have all awaited results.
   const isCertain = parts.length > 0 || !(await hasQuarantined(transaction, call.attemptId));
   await settleLateCredits(transaction, call.attemptId, {
     arrived: call.awaits.filter((kind) => ended.includes(kind) || countUncovered(kind, people, covers) === 0),

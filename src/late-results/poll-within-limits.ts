@@ -15,7 +15,7 @@ import type { Warehouse } from '../db/database.ts';
 
 export interface PollDependencies {
   readonly warehouse: Warehouse;
-  /** As the runs name it. */
+  /** The service's name in the table `runs`. */
   readonly service: string;
   readonly client: ServiceClient;
   readonly rateLimits: readonly RateLimit[];
@@ -23,8 +23,8 @@ export interface PollDependencies {
 }
 
 /**
- * Polls once, in the windows that polls are counted in: they are apart from those of the calls that are paid for, and
- * what the service says of them is believed in the same way.
+ * Polls once, within the rate windows of polls, which are separate from the windows of paid calls. Rate reports of the
+ * service update them in the same way.
  *
  * @returns `full`: there is no slot now, and nothing was sent
  * @throws ServiceFailure

@@ -10,14 +10,14 @@ import { hashToken } from '../ledger/webhook-token.ts';
 import { BodyReader, BodyRefused } from './body-reader.ts';
 
 export interface ReceiverSettings {
-  /** Its pool must fail fast: a delivery that cannot be stored now is better sent again. */
+  /** Its pool must fail fast: the service then sends the delivery again. */
   readonly warehouse: Warehouse;
   readonly host: string;
   /** 0: a free one. */
   readonly port: number;
-  /** Told once a delivery is stored; never waited for. */
+  /** Called after a delivery is stored; the receiver does not wait for it. */
   readonly onStored: (runId: string) => void;
-  /** Counts what was done with each delivery. */
+  /** Counts deliveries by result. */
   readonly count?: ((result: DeliveryResult) => void) | undefined;
   readonly log: Logger;
 }
@@ -25,18 +25,18 @@ export interface ReceiverSettings {
 export interface RunningReceiver {
   readonly host: string;
   readonly port: number;
-  /** Takes no new connection, answers what has arrived, cuts off who is still sending after five seconds, and ends. */
+  /** Accepts no new connections, answers requests that have arrived, and aborts senders after five seconds. */
   close(): Promise<void>;
 }
 
-/** Path below which deliveries arrive; the token of an attempt follows. */
+/** Path of deliveries; the token of an attempt follows. */
 export const webhookPath = '/webhooks/';
 
 /** A waterfall's result for ten people, with all vendors, is some hundred KB. */
 const longestBody = 2 * 1_048_576;
-/** Of all deliveries that are arriving at once: beyond it the service is asked to come again. */
+/** Bytes of all unfinished deliveries; above it the receiver answers 503. */
 const bytesInMemory = 64 * 1_048_576;
-/** Less than the ten seconds after which Docker kills what it has asked to end. */
+/** Less than the ten seconds after which Docker kills a stopping container. */
 const drainMilliseconds = 5_000;
 const tokenForm = /^[\w-]{20,128}$/;
 
@@ -57,10 +57,10 @@ export async function startReceiver(settings: ReceiverSettings): Promise<Running
 
 function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSettings): FastifyInstance {
   const server = fastify({
-    // Its own log has addresses in it, and with them tokens.
+    // Fastify's own log has addresses, and with them tokens.
     logger: false,
     routerOptions: { maxParamLength: 500 },
-    // A person who sends slowly, or nothing, is cut off; honest deliveries take milliseconds.
+    // Aborts slow and silent senders; deliveries take milliseconds.
     connectionTimeout: 15_000,
     requestTimeout: 10_000,
     keepAliveTimeout: 5_000,
@@ -73,8 +73,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
   server.server.maxConnections = 4_000;
 
   const bodies = new BodyReader({ longestBody, bytesInMemory });
-  // Bodies are left unread until a delivery's own handler reads them, and kept whatever type they say they have:
-  // fastify would refuse a type that it cannot read.
+  // The delivery's handler reads the body, whatever its content type. Fastify would refuse types that it cannot parse.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
   server.addHook('onRequest', async ({ raw }) => {
@@ -97,7 +96,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     }
     count('stored');
     killPoint('delivery-stored');
-    // Also if the client no longer waits for the answer.
+    // Counted even if the client no longer waits for the answer.
     onStored(stored.runId);
     reply.raw.once('finish', () => killPoint('delivery-answered'));
     return reply.code(200).send({ received: true });
@@ -117,7 +116,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     const { statusCode } = error as { statusCode?: number };
     if (statusCode !== undefined && statusCode < 500) return notFound(reply);
     count('unavailable');
-    // Where the body is not complete, its sender broke off or was cut off, and waits for no answer.
+    // The sender of an incomplete body has broken off or was aborted, and waits for no answer.
     if (request.raw.complete && !isDatabaseAway(error)) {
       log.error({ err: error }, 'a delivery could not be stored');
     }
@@ -127,9 +126,9 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
 }
 
 async function drain(server: FastifyInstance): Promise<void> {
-  // Node closes those that are idle at the beginning, and not those that are once they have got their last answer.
+  // Node closes connections that are idle now, but not connections that become idle after their last answer.
   const idle = setInterval(() => server.server.closeIdleConnections(), 100);
-  // It also no longer looks for connections that send too slowly: one of them could hold it forever.
+  // Node also stops checking for slow senders: one of them could keep the process alive forever.
   const deadline = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds);
   await server.close();
   clearInterval(idle);

@@ -4,20 +4,20 @@ import type { LateResult } from '../service/answers/late-result.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LockedAttempt, NamedContact } from './awaiting-call.ts';
 
-/** People of a body who are on the suppression list. */
+/** The suppressed people of a body. */
 export interface SuppressedPeople {
-  /** Their places in the body. */
+  /** Their indexes in the body. */
   readonly people: ReadonlySet<number>;
   /** Their ids in the body. */
   readonly ids: ReadonlySet<string>;
 }
 
 /**
- * Who in a body is on the suppression list, decided for each delivered person: by their id, by any address that is
- * delivered with them, and by everything that the contacts are known by to whom they were assigned. Whoever is
- * delivered for the same contact, or under the same id, is the same person.
+ * Finds the suppressed people of a body: by their id, by each address delivered with them, and by all keys of the
+ * contacts to whom they are assigned. Entries for the same contact or with the same id are the same person.
  *
- * Where a person of the call is on the list, or was erased, a stranger in the body can be them under another id.
+ * If a person of the call is suppressed or erased, an unassigned person in the body may be that person under another
+ * id, and counts as suppressed.
  *
  * @param assigned for each person of the body the indexes of their contacts
  */
@@ -64,7 +64,7 @@ export async function suppressedOfDelivery(
   return { people: theirs, ids: new Set([...theirs].flatMap((person) => people[person]!.id ?? [])) };
 }
 
-/** Whether a person whom a call asked for is on the list by now, or was erased. */
+/** Whether a person of the call is now suppressed or erased. */
 async function askedForSuppressed(
   transaction: Transaction<Tables>,
   { attemptId, runId }: LockedAttempt,

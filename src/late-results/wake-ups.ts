@@ -1,9 +1,9 @@
-/** Sends one run's wake-up; fails where that is not possible now. */
+/** Sends the wake-up of a run; throws if Temporal does not accept it. */
 export type Wake = (runId: string) => Promise<void>;
 
 const firstPauseMilliseconds = 1_000;
 const longestPauseMilliseconds = 5 * 60_000;
-/** A run without deliveries for this long begins anew with short pauses. */
+/** After this time without deliveries, the pauses of a run are short again. */
 const forgetAfterMilliseconds = 30 * 60_000;
 /** Longest wait for the last wake-ups while Temporal is down. */
 const closeMilliseconds = 3_000;
@@ -15,9 +15,9 @@ interface Sleeper {
 }
 
 /**
- * Coalesces wake-ups: the first delivery of a run wakes it after a second, and further ones wake it after pauses that
- * double, up to five minutes. A hundred deliveries within ten minutes are some ten signals, and each signal is one
- * action that Temporal bills.
+ * Coalesces wake-ups. The first delivery of a run wakes it after a second; later deliveries wake it after pauses that
+ * double, up to five minutes. A hundred deliveries within ten minutes need about ten signals. Temporal Cloud bills each
+ * signal as an action.
  *
  * A killed process loses its wake-ups. The inbox keeps the deliveries, and the run also drains it by timer.
  */
@@ -30,7 +30,7 @@ export class WakeUps {
     this.#wake = wake;
   }
 
-  /** A delivery of this run is stored. */
+  /** Schedules a wake-up for the run of a stored delivery. */
   stored(runId: string): void {
     const sleeper = this.#sleepers.get(runId);
     if (this.#closed || sleeper?.waiting) return;
@@ -63,7 +63,7 @@ export class WakeUps {
     try {
       await this.#wake(runId);
     } catch {
-      // Temporal is away: as if another delivery had come.
+      // Temporal is unreachable: try again as for another delivery.
       this.stored(runId);
     }
   }

@@ -13,19 +13,19 @@ export interface Observation extends Said {
   readonly delivery_id: string | null;
 }
 
-/** A decision which person a contact is. */
+/** The decision that a contact is a person, or no longer a person. */
 export interface MatchDecision {
   readonly source: string;
   readonly contact_id: string;
-  /** Null: the contact is no longer the person whom it was. */
+  /** Null: the contact is no longer its former person. */
   readonly person_key: string | null;
   readonly evidence: string;
   readonly asked: boolean;
   readonly run_id: string;
   readonly attempt_id: string | null;
-  /** 0: a row of another contact led to the decision, and says nothing of this one. */
+  /** 0: a row of another contact led to the decision. */
   readonly row_number: number;
-  /** Of weak evidence, `matchKeysOfPerson`. */
+  /** `matchKeysOfPerson`, for weak evidence. */
   readonly match_keys: readonly number[] | null;
   readonly decided_at: string;
 }

@@ -14,28 +14,27 @@ export interface LateContact {
   readonly runId: string;
   readonly rowNumber: number;
   readonly attemptId: string;
-  /** When it was asked for, by the database's clock, in full precision. */
+  /** When the contact was asked for, by the database's clock in full precision. */
   readonly askedAt: string;
   readonly emails: readonly string[];
-  /** Its run was undone: what is appended changes nothing until the undo is taken back. */
+  /** The run is undone: new entries take effect only when the undo is reverted. */
   readonly undone: boolean;
 }
 
-/** A person of a delivery, given to a contact. */
+/** A person of a delivery, assigned to a contact. */
 export interface GivenLateResult {
   readonly contact: LateContact;
   readonly person: {
     readonly phones: readonly DeliveredPhone[];
     readonly emails: readonly { readonly email: string; readonly status: string | undefined }[];
   };
-  /** The kinds of results that the body speaks of. */
+  /** The kinds of results in the body. */
   readonly kinds: readonly LateKind[];
 }
 
 /**
- * Appends what a delivery says about people whom calls asked for: one observation for each person and call. A later
- * call that the service told to use this delivery has an observation of its own, so that it keeps it where the
- * earlier run is undone.
+ * Appends the results of a delivery: one observation per person and call. A later call that uses this delivery gets its
+ * own observation, so that an undo of the earlier run does not remove it.
  */
 export async function recordLateResults(
   transaction: Transaction<Tables>,
@@ -50,7 +49,7 @@ export async function recordLateResults(
   const people = [...new Set(given.map(({ person }) => person))];
   for (const { contact, person } of given) {
     const key = personKey(contact.personId, contact);
-    // Two contacts can be one person, and one body can name a person twice.
+    // Two contacts may be one person, and a body may name a person twice.
     observations.set(`${contact.attemptId} ${people.indexOf(person)} ${key}`, {
       ...saidByLateResult(contact.personId, delivery.kind, person),
       person_key: key,

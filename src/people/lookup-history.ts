@@ -9,18 +9,17 @@ import type { Warehouse } from '../db/database.ts';
 import { lockSuppressionsShared, keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** A row that was asked for, with what came of it. */
+/** A row that was asked for, with its result. */
 export interface LookedUpRow {
   readonly rowNumber: number;
   readonly outcome: AlignedRow['outcome'];
-  /** Of the person given to the row. */
+  /** Keys of the person who was assigned to the row. */
   readonly fields: ContactFields | undefined;
 }
 
 /**
- * Remembers, under every key of the row and of the person who came back, that they were asked for. Keys in order, so
- * that two writers wait for one another only one way round; what was asked for earlier never replaces what was asked
- * for later.
+ * Records a lookup under every key of the row and of its person. Keys are written in order, so that two writers cannot
+ * deadlock. An earlier lookup never replaces a later one.
  */
 export async function recordLookup(
   transaction: Transaction<Tables>,
@@ -51,7 +50,7 @@ export async function recordLookup(
   `.execute(transaction);
 }
 
-/** No number came for these people, under any of their keys: that is a miss, and misses have a clock of their own. */
+/** Records that no phone arrived for these people: misses have their own freshness. */
 export async function recordMissing(
   transaction: Transaction<Tables>,
   rows: readonly { readonly runId: string; readonly rowNumber: number }[],
@@ -171,7 +170,7 @@ export async function forgetAsked({ database }: Warehouse, runId: string): Promi
   return rows[0]!.names;
 }
 
-/** Whom the contact's columns name: tidied, so that no key holds what a text column refuses. */
+/** The identity in a contact's columns, without characters that a text column refuses. */
 function identityOf(fields: ContactFields): Identity {
   return {
     ...(fields.person_id !== null && { personId: fields.person_id }),

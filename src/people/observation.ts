@@ -7,17 +7,17 @@ import type { Person } from '../domain/identity/person.ts';
 import { rankPhone, readPhones, type DeliveredPhone } from '../domain/identity/phone.ts';
 import { emailRank } from '../domain/late-results/late-assignment.ts';
 
-/** The members of a person under the names of the wire, as `documentedPerson` of the service tidies them. */
+/** The members of a person under their names in the service's JSON, as `documentedPerson` returns them. */
 export type DocumentedPerson = Readonly<Record<string, unknown>>;
 
-/** What one answer, delivery or poll said about one person, ready for the log. */
+/** What an answer, delivery or poll said about a person, in the form of the log. */
 export interface Said {
   readonly person_id: string | null;
   readonly organization_key: string | null;
   readonly identity_keys: readonly string[];
-  /** By field group, and what else the interface document names under its own names. */
+  /** Values by field group, and other members of the interface document under their own names. */
   readonly facts: Readonly<Record<string, unknown>>;
-  /** The employer under the names of the wire. */
+  /** The employer under the names of the service's JSON. */
   readonly organization: Readonly<Record<string, unknown>> | null;
 }
 
@@ -29,19 +29,19 @@ export interface AcceptedRow {
 }
 
 /**
- * Under which key the log has a person: the service's id. A person without an id is known only by the row that they
- * were accepted for: two missing ids are never equal.
+ * The key of a person in the log: the service's id. A person without an id has the key of the row that they were
+ * accepted for, because two missing ids are never equal.
  */
 export function personKey(personId: string | null, row: AcceptedRow): string {
   return personId === null ? `row:${row.runId}:${row.rowNumber}:${row.attemptId}` : keyOfId(personId);
 }
 
-/** Under which key the log has a person with an id. */
+/** The key of a person with an id. */
 export function keyOfId(personId: string): string {
   return identityKeys({ personId })[0]!;
 }
 
-/** What an answer says about a person; only what it says, so that an empty field never replaces a value. */
+/** The values of a person in an answer. Empty fields are left out, so that they never replace a value. */
 export function saidByAnswer(
   person: Person,
   documented: DocumentedPerson,
@@ -83,8 +83,7 @@ export function saidByAnswer(
 }
 
 /**
- * What a late result says about a person: every number and address, each with the rank by which the best one is
- * chosen.
+ * The numbers and addresses of a person in a late result, each with its rank.
  */
 export function saidByLateResult(
   personId: string | null,
@@ -101,7 +100,7 @@ export function saidByLateResult(
     status: phone.status,
     confidence: phone.confidence,
     position: phone.position,
-    // What a later delivery of the number leaves out is kept.
+    // Members that a later delivery of the same number leaves out are kept.
     ...withoutNull({ type: phone.type, dnc_status: phone.dncStatus }),
     origin: kind === 'phones' ? 'reveal' : 'waterfall',
     ...rankPhone(phone),
@@ -130,7 +129,7 @@ export function saidByLateResult(
   };
 }
 
-/** Members of a person that belong to no group of columns. */
+/** Members of a person that belong to no field group. */
 const otherMembers = [
   'extrapolated_email_confidence',
   'contact_id',
@@ -170,7 +169,7 @@ function pickEmployer(fields: ContactFields) {
   };
 }
 
-/** Which company it is: by its id, otherwise by its domain, otherwise by its name. */
+/** The key of a company: its id, otherwise its domain, otherwise its name. */
 function organizationKey(fields: ContactFields): string | null {
   const { organization_id: id, organization_domain: domain, organization_name: name } = fields;
   if (id !== null && (name !== null || domain !== null)) return `id:${bounded(id)}`;
@@ -178,7 +177,7 @@ function organizationKey(fields: ContactFields): string | null {
   return name === null ? null : `name:${bounded(name.toLowerCase())}`;
 }
 
-/** Every address of a person, each once; that of the profile first. */
+/** All addresses of a person without duplicates; the profile's address first. */
 function addressesOf(person: Person, fields: ContactFields) {
   const status = (of: string | null | undefined) =>
     withoutNull({ email_status: of ? displayForm(of) : null });
@@ -211,7 +210,7 @@ function confirmedKeys(person: Person, fields: ContactFields): string[] {
   ];
 }
 
-/** Dates that PostgreSQL reads as dates beside the texts of the wire. */
+/** Adds dates in PostgreSQL's form beside the service's texts. */
 function withDates(employment: unknown): object {
   const job = employment as Readonly<Record<string, unknown>>;
   return {
@@ -225,7 +224,7 @@ function withDates(employment: unknown): object {
 function isoDate(text: unknown): string | undefined {
   const date = typeof text === 'string' ? /^[12]\d{3}-\d\d-\d\d(?![\d])/.exec(text)?.[0] : undefined;
   const read = date === undefined ? Number.NaN : Date.parse(date);
-  // Date.parse takes the 31st of June for the 1st of July in some forms; a date that is none is left in its text.
+  // Date.parse reads the 31st of June as the 1st of July in some forms. An invalid date keeps only its text.
   return Number.isNaN(read) || new Date(read).toISOString().slice(0, 10) !== date ? undefined : date;
 }
 

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 
-/** Whose current state is to be computed: people of one service, and contacts. */
+/** The people of one service, and the contacts, to project. */
 export interface Projected {
   readonly service: string;
   readonly people: readonly string[];
@@ -13,12 +13,12 @@ export async function lockLog(transaction: Transaction<Tables>, of: Projected): 
   await sql`select lock_log(${sql.join(keysOf(of))})`.execute(transaction);
 }
 
-/** Computes the current state of people and contacts from the log, and tells the feed what changed. Lock them first. */
+/** Projects people and contacts from the log, and appends their changes to the feed. The caller holds their locks. */
 export async function project(transaction: Transaction<Tables>, of: Projected): Promise<void> {
   await sql`select project(${sql.join(keysOf(of))})`.execute(transaction);
 }
 
-/** Computes companies from the log; one that no observation describes any more goes. */
+/** Projects companies from the log; a company without observations is removed. */
 export async function projectCompanies(
   transaction: Transaction<Tables>,
   service: string,

@@ -3,9 +3,9 @@ import type { Warehouse } from '../db/database.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** One change of a contact, as incremental readers get it. A deletion says only which contact is gone. */
+/** One change of a contact for incremental readers. A deletion has only the contact's key. */
 export interface ContactChange {
-  /** Where to continue after this change. */
+  /** Cursor after this change. */
   readonly cursor: string;
   readonly operation: 'upsert' | 'delete';
   readonly source: string;
@@ -20,12 +20,11 @@ const pageSize = 10_000;
 /**
  * Reads changes in the order of the feed.
  *
- * Only transactions below the oldest one in progress are read: a transaction that began earlier and commits later would
- * otherwise put its changes behind a reader's cursor. So a slow transaction delays readers, and no reader misses a
- * change.
+ * Reads only transactions older than the oldest one in progress. Otherwise a transaction that commits late would put
+ * its changes before a reader's cursor. A slow transaction delays readers, but no reader misses a change.
  *
  * @param since cursor of the last change that was read; undefined: from the beginning
- * @param limit at most so many; undefined: all that can be read now
+ * @param limit maximum number; undefined: all that can be read now
  * @throws Problem `changes.cursor-invalid`, `changes.cursor-too-old`
  */
 export async function* readChanges(
@@ -43,7 +42,7 @@ export async function* readChanges(
   }
 }
 
-/** @returns the cursor behind everything that can be read now; undefined where there is nothing */
+/** @returns the cursor after the newest change that can be read now; undefined if there are no changes */
 export async function newestCursor(database: Kysely<Tables>): Promise<string | undefined> {
   const { rows } = await sql<{ cursor: string }>`
     select transaction_id || '-' || change_id as cursor
@@ -55,7 +54,7 @@ export async function newestCursor(database: Kysely<Tables>): Promise<string | u
   return rows[0]?.cursor;
 }
 
-/** A cursor as the two numbers that the feed is ordered by. */
+/** Parses a cursor into the two numbers that order the feed. */
 export function parseCursor(cursor: string): { readonly transaction: string; readonly change: string } {
   const [, transaction, change] = /^(\d{1,19})-(\d{1,18})$/.exec(cursor.trim()) ?? [];
   if (transaction !== undefined && change !== undefined) return { transaction, change };
@@ -85,7 +84,7 @@ async function readPage(
   return rows;
 }
 
-/** Retention drops the oldest changes: a reader that had not read them has to begin again. */
+/** Retention drops the oldest changes: a reader that has not read them must begin again. */
 async function requireKept(database: Kysely<Tables>, cursor: string): Promise<void> {
   const { transaction, change } = parseCursor(cursor);
   const { rows } = await sql<{ pruned: boolean }>`
@@ -102,7 +101,7 @@ async function requireKept(database: Kysely<Tables>, cursor: string): Promise<vo
   });
 }
 
-/** Changes that are older than a time and that every reader could have read. @param before null: none */
+/** SQL: changes older than a time that every reader could have read. @param before null: none */
 function oldChanges(before: RawBuilder<Date | null>): RawBuilder<unknown> {
   return sql`
     from changes
@@ -110,7 +109,7 @@ function oldChanges(before: RawBuilder<Date | null>): RawBuilder<unknown> {
       and transaction_id < pg_snapshot_xmin(pg_current_snapshot())`;
 }
 
-/** How many changes are older than a time. @param before null: none */
+/** Counts changes that are older than a time. @param before null: none */
 export async function countOldChanges(
   { database }: Warehouse,
   before: RawBuilder<Date | null>,
@@ -122,8 +121,8 @@ export async function countOldChanges(
 }
 
 /**
- * Drops changes that are older than a time, the oldest first, and records how far: a reader whose cursor lies before
- * that is told.
+ * Drops changes that are older than a time, oldest first, and records the last dropped change. A reader with an older
+ * cursor gets an error.
  *
  * @param before null: nothing is dropped
  * @param signal ends it between two batches

@@ -119,7 +119,7 @@ async function projectBatch(
   return { keys: keys.length, differing, last };
 }
 
-/** The next keys of the log and of what was computed from it: an entry of either can be missing in the other. */
+/** The next keys of the log and of the projections: each side may lack keys of the other. */
 function nextKeys(first: string, second: string, tables: readonly string[], after: Key) {
   const [one, other] = [sql.ref(first), sql.ref(second)];
   const each = tables.map(
@@ -130,7 +130,7 @@ function nextKeys(first: string, second: string, tables: readonly string[], afte
   return sql<Key>`select first, second from (${sql.join(each, sql` union `)}) keys order by 1, 2 limit ${keysPerBatch}`;
 }
 
-/** Companies that no observation describes: those of people are computed with their people. */
+/** Companies without observations; companies of people are projected with their people. */
 function orphanedCompanies({ first, second }: Key): RawBuilder<Key> {
   return sql<Key>`
     select g.service as first, g.organization_key as second

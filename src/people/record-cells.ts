@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { identityColumns } from '../domain/identity/identity-columns.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** Keeps the newest cells of contacts that stay who they are, so that the next change is compared with them. */
+/** Records the newest cells of contacts that keep their person: the next export is compared with them. */
 export async function recordCells(
   transaction: Transaction<Tables>,
   { runId, source }: { readonly runId: string; readonly source: string },

@@ -5,8 +5,8 @@ import { lockLog, project } from './project.ts';
 const observationsPerBatch = 5_000;
 
 /**
- * Over an observation `o` and its person `p`: nothing that is current cites it, so that what is known stays the same
- * without it. Of an undone run it stays, for the undo can be taken back.
+ * SQL condition over an observation `o` and its person `p`: no current value comes from the observation, so that the
+ * projections stay the same without it. Observations of undone runs stay, because an undo can be reverted.
  */
 const isReplaced = sql`
   not exists (select from runs u where u.run_id = o.run_id and u.undone_at is not null)
@@ -22,7 +22,7 @@ const isReplaced = sql`
       and n.observation_id = (p.said_by ->> 'organization_name')::bigint
       and (n.facts -> 'organization_name') ?& array(select jsonb_object_keys(o.facts -> 'organization_name'))))`;
 
-/** How many observations are older than a time and replaced. @param before null: none */
+/** Counts replaced observations that are older than a time. @param before null: none */
 export async function countReplaced(
   { database }: Warehouse,
   before: RawBuilder<Date | null>,
@@ -35,9 +35,8 @@ export async function countReplaced(
 }
 
 /**
- * Removes observations that are older than a time and that newer ones have replaced; the newest that said a value is
- * never removed. A run whose values were all that a person had before can then be undone, and nothing comes back in
- * their place.
+ * Removes observations that are older than a time and that newer observations have replaced. The newest observation of
+ * a value stays. An undo of a later run cannot restore values of removed observations.
  *
  * @param before null: nothing is removed
  * @param signal ends it between two batches

@@ -2,9 +2,9 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 
 /**
- * Appends what undone runs had learned about people once more, for a run that would otherwise pay for it again: an
- * observation of its own with its origin, asked when the origin was asked. The caller holds the locks of these people,
- * and projects them afterwards.
+ * Appends observations of undone runs again, for a run that would otherwise pay for them again. Each new observation
+ * refers to its origin and has its lookup time. The caller holds the locks of these people, and projects them
+ * afterwards.
  */
 export async function reuseObservations(
   transaction: Transaction<Tables>,

@@ -3,7 +3,7 @@ import type { Tables } from '../db/schema.ts';
 import type { Said } from './observation.ts';
 import { lockLog, project } from './project.ts';
 
-/** What an answer or a delivery says, as this release reads it, in place of what an observation has. */
+/** An answer or a delivery as this release reads it, for an existing observation. */
 export interface Reread {
   readonly observationId: string;
   readonly personKey: string;
@@ -11,12 +11,11 @@ export interface Reread {
 }
 
 /**
- * Writes what this release reads into observations of one service, and projects their people. When and by whom a
- * value was learned stays, so that the history has it from then on. Observations that reuse another one say what that
- * one says.
+ * Updates observations of one service with the values that this release reads, and projects their people. The time and
+ * the origin of an observation stay. An observation that reuses another gets the same values.
  *
  * @param toJson how values become JSON text: `exactJson` of the service
- * @returns how many observations changed
+ * @returns number of changed observations
  */
 export async function rewriteObservations(
   transaction: Transaction<Tables>,

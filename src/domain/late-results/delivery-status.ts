@@ -14,7 +14,7 @@ export const deliveryStatusFacts = {
   duplicate: { effect: 'done', countsCredits: false },
   /** Nobody in it was asked for. */
   orphaned: { effect: 'none', countsCredits: true },
-  /** It cannot be understood. */
+  /** It cannot be read. */
   quarantined: { effect: 'none', countsCredits: false },
 } as const satisfies Readonly<Record<string, DeliveryStatusFacts>>;
 
