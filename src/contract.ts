@@ -113,7 +113,7 @@ export interface CarriedState {
   readonly page: number;
   readonly figures: RunFigures | null;
   readonly isPilotPassed: boolean;
-  readonly pauseReason: PauseReason | null;
+  readonly pauseReason: StatusReason | null;
   /** Why the run is being cancelled; null: it is not. */
   readonly cancelling: string | null;
   /** Every call is made, and late results are awaited. */
@@ -228,13 +228,86 @@ export interface IngestResult {
   readonly source: string;
 }
 
-/** Why a run cannot continue by itself: a stable type, a sentence, and the next step. */
-export interface PauseReason {
+interface PauseReasonFacts {
+  /** What a person does: `fix` the cause, take a `decision` about a limit of the run, or `nothing`. */
+  readonly needs: 'fix' | 'decision' | 'nothing';
+  /** A quality gate paused the run: the same command given again does not continue it. */
+  readonly isQualityGate?: boolean;
+  /** Text for the runbook. */
+  readonly meaning: string;
+}
+
+/**
+ * Why runs are paused. Alerts and the runbook follow this table. A run is also paused by failures of calls: their types
+ * are `service.` and a name of the table `failureKinds`.
+ */
+export const pauseReasons = {
+  'run.paused': { needs: 'nothing', meaning: 'a person paused the run (no alert)' },
+  'run.interrupted': { needs: 'fix', meaning: 'a command with embedded Temporal was stopped' },
+  'workflow.ended': {
+    needs: 'fix',
+    meaning: "the workflow was terminated, has failed, or was lost with Temporal's data",
+  },
+  'budget.empty': { needs: 'decision', meaning: 'a budget is exhausted, and people are left' },
+  'pilot.done': {
+    needs: 'decision',
+    isQualityGate: true,
+    meaning: 'the pilot has finished; the reason has its figures',
+  },
+  'pilot.below': {
+    needs: 'decision',
+    isQualityGate: true,
+    meaning: 'the pilot has finished below a limit of the run',
+  },
+  'match-rate.below': {
+    needs: 'decision',
+    isQualityGate: true,
+    meaning: 'the match rate is below the minimum of the run',
+  },
+  'service.credential-refused': {
+    needs: 'fix',
+    meaning: "the service refused the workers' credential before the run spent anything",
+  },
+  'service.scope-missing': {
+    needs: 'fix',
+    meaning: 'the key may not poll, and late results can only come by polls',
+  },
+  'service.other': {
+    needs: 'fix',
+    meaning: "a service other than the workers' has answered for this run",
+  },
+  'service.refuses-everybody': {
+    needs: 'fix',
+    meaning: 'the service refuses every person of a batch, one by one',
+  },
+  'service.overbilled': { needs: 'fix', meaning: 'a call was billed above its worst case' },
+  'answer.refused-by-database': {
+    needs: 'fix',
+    meaning:
+      'PostgreSQL refuses to store a paid answer; its body is in `enrichment.raw_answers` and its call is unknown',
+  },
+} as const satisfies Readonly<Record<string, PauseReasonFacts>>;
+
+export type PauseReasonType = keyof typeof pauseReasons;
+
+/** Why a run has its status: a stable type, a sentence, and the next step. */
+export interface StatusReason {
   readonly type: string;
   readonly reason: string;
   readonly next: string;
-  /** The budgets that it waits for, where that is why: raising them lets it continue. */
+  /** The budgets that the run waits for: it continues when they are raised. */
   readonly budgets?: readonly string[];
+}
+
+/** Why a run is paused. */
+export interface PauseReason extends StatusReason {
+  readonly type: PauseReasonType | `service.${string}`;
+}
+
+/** Whether a quality gate has paused a run. */
+export function isQualityGate(type: string): boolean {
+  const facts: Readonly<Record<string, PauseReasonFacts>> = pauseReasons;
+  return facts[type]?.isQualityGate === true;
 }
 
 /** Whether a run continues after its pilot; the figures are in the summary or in the pause reason. */
@@ -249,7 +322,7 @@ export type BudgetResolution =
   /** It ends; people who were not asked for become `over_budget`. */
   | { readonly kind: 'finish'; readonly budget: string }
   /** It waits for a person, or until the budget's next period begins. */
-  | { readonly kind: 'wait'; readonly pauseReason: PauseReason; readonly milliseconds: number | null };
+  | { readonly kind: 'wait'; readonly pauseReason: StatusReason; readonly milliseconds: number | null };
 
 /** A plan in figures; credits are decimals as text. */
 export interface PlanSummary {
@@ -293,16 +366,16 @@ export interface PlanSummary {
 
 export type IngestOutcome =
   | ({ readonly kind: 'ingested' } & IngestResult)
-  | { readonly kind: 'refused'; readonly pauseReason: PauseReason };
+  | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
 
 export type PlanOutcome =
   | { readonly kind: 'planned'; readonly plan: PlanSummary; readonly firstOpenPage: number }
-  | { readonly kind: 'refused'; readonly pauseReason: PauseReason };
+  | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
 
 /** What the service says of the credential before the run spends anything, in words for a person. */
 export type ServiceCheck =
   | { readonly kind: 'ready'; readonly status: string }
-  | { readonly kind: 'refused'; readonly pauseReason: PauseReason };
+  | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
 
 export interface OpenPage {
   /** Numbers of the batches that still hold people to ask for. */
@@ -325,7 +398,7 @@ export type BatchResult =
   /**
    * Nothing may be sent now: the run was paused or cancelled, or the service refuses the key or has no credits left.
    */
-  | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: PauseReason };
+  | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: StatusReason };
 
 /** The state of results that come after their answers, in requests and deliveries. */
 export interface LateResultsStatus {
@@ -357,7 +430,7 @@ export type PageResult =
   /** Its run told it to end, or its history is long: people of it are still open. */
   | { readonly kind: 'unfinished'; readonly calls: number }
   | { readonly kind: 'over_budget'; readonly calls: number; readonly budget: string }
-  | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: PauseReason };
+  | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: StatusReason };
 
 /** An undo of a run: its values are removed from contacts, its costs stay. */
 export interface Undone {
@@ -433,7 +506,7 @@ export interface ControlActivities {
   checkService(request: RunRequest): Promise<ServiceCheck>;
   /** Writes the status; returns the run's figures. */
   setRunStatus(
-    request: RunRequest & { readonly status: RunStatus; readonly pauseReason?: PauseReason },
+    request: RunRequest & { readonly status: RunStatus; readonly pauseReason?: StatusReason },
   ): Promise<RunFacts>;
   /** The figures of a run as `enrich status --json` prints them. */
   readRunFacts(request: RunRequest): Promise<RunFacts>;

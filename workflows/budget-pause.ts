@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { PauseReason } from '../src/contract.ts';
+import type { StatusReason } from '../src/contract.ts';
 import { quick } from './control-activities.ts';
 import type { RunState } from './run-state.ts';
 
@@ -52,7 +52,7 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
   }
 }
 
-async function goOn(run: RunState, paused: PauseReason): Promise<void> {
+async function goOn(run: RunState, paused: StatusReason): Promise<void> {
   // A pause by hand that comes meanwhile is written after this, and holds.
   await run.setStatus('running');
   if (run.pauseReason === paused) run.pauseReason = null;

@@ -8,7 +8,7 @@ import {
 import {
   taskPriorities,
   type PageResult,
-  type PauseReason,
+  type StatusReason,
   type PlanSummary,
   type RunEnding,
   type RunFacts,
@@ -225,7 +225,7 @@ async function finish(run: RunState, { ending, budget }: RunEnding): Promise<Run
 }
 
 /** A failure is for what needs another file or other options: the run cannot continue. */
-async function fail(run: RunState, why: PauseReason): Promise<never> {
+async function fail(run: RunState, why: StatusReason): Promise<never> {
   run.pauseReason = why;
   await run.setStatus('failed', why);
   run.enter('failed');

@@ -6,7 +6,7 @@ import {
   type LateResultsStatus,
   type PlanSummary,
   type RunPriority,
-  type PauseReason,
+  type StatusReason,
 } from '../src/contract.ts';
 
 /** The plan's hash binds the approval to the plan that the person has read. */
@@ -52,7 +52,7 @@ export interface RunProgress {
   readonly plan: PlanSummary | null;
   /** What the service says of the credential and of its limits; null where the command that began the run asked. */
   readonly service: string | null;
-  readonly pauseReason: PauseReason | null;
+  readonly pauseReason: StatusReason | null;
   /** Why the run is being cancelled; null: it is not. */
   readonly cancelling: string | null;
   /** From the tables, as last read; null: not read yet. */

@@ -10,7 +10,7 @@ import {
 import type {
   PageInput,
   PageResult,
-  PauseReason,
+  StatusReason,
   PlanSummary,
   RunEnding,
   RunFacts,
@@ -50,7 +50,7 @@ export class RunState {
   /** What the service says of the credential; null: the command that began the run asked. */
   service: string | null;
   /** Why it does not go on; null: it does. */
-  pauseReason: PauseReason | null;
+  pauseReason: StatusReason | null;
   approved: boolean;
   cancelling: string | undefined;
   priority: RunPriority;
@@ -183,7 +183,7 @@ export class RunState {
    * moment would otherwise be carried out in any order, and the database could say "running" after the pause was
    * acknowledged.
    */
-  setStatus(status: RunStatus, why?: PauseReason): Promise<void> {
+  setStatus(status: RunStatus, why?: StatusReason): Promise<void> {
     const { runId } = this;
     const change = async (): Promise<void> =>
       this.showFigures(
@@ -196,7 +196,7 @@ export class RunState {
   }
 
   /** Is paused until a person resumes or cancels the run. */
-  async untilResumed(why: PauseReason): Promise<void> {
+  async untilResumed(why: StatusReason): Promise<void> {
     this.pauseReason = why;
     this.enter('paused');
     await this.waitUntil(() => this.pauseReason === null || this.isCancelling);

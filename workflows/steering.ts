@@ -1,5 +1,5 @@
 import { setHandler } from '@temporalio/workflow';
-import { taskPriorities, type RunPriority } from '../src/contract.ts';
+import { taskPriorities, type PauseReason, type RunPriority } from '../src/contract.ts';
 import { parseCredits } from '../src/domain/money/decimal.ts';
 import { quick } from './control-activities.ts';
 import {
@@ -44,7 +44,7 @@ export function installSteering(run: RunState): void {
     },
   });
   const pause = async (reason: string): Promise<void> => {
-    const pauseReason = {
+    const pauseReason: PauseReason = {
       type: 'run.paused',
       reason: reason || 'paused by hand',
       next: `enrich resume ${runId}`,

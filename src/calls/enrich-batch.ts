@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchRequest, BatchResult, PauseReason } from '../contract.ts';
+import type { BatchRequest, BatchResult, PauseReason, StatusReason } from '../contract.ts';
 import { halve } from '../domain/runs/batching.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import { registerWaitingBatch, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
@@ -216,7 +216,7 @@ async function stopped(
   return { kind: 'stopped', calls, pauseReason: paused };
 }
 
-async function reasonOfStop({ warehouse }: AttemptDependencies, runId: string): Promise<PauseReason> {
+async function reasonOfStop({ warehouse }: AttemptDependencies, runId: string): Promise<StatusReason> {
   const run = await getRun(warehouse, runId);
   return (
     run.pauseReason ?? {

@@ -3,7 +3,7 @@ import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import type { DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import type { ColumnType, Generated } from 'kysely';
-import type { RunPriority, PauseReason } from '../contract.ts';
+import type { RunPriority, StatusReason } from '../contract.ts';
 import type { BudgetPolicy } from '../domain/money/budget-policy.ts';
 import type { MatchRate } from '../domain/runs/match-rate.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
@@ -22,7 +22,7 @@ export interface RunsTable {
   run_key: string;
   workflow_id: string;
   status: string;
-  pause_reason: Json<PauseReason> | null;
+  pause_reason: Json<StatusReason> | null;
   source: string | null;
   file_path: string;
   file_name: string;

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
-import type { PauseReason } from '../contract.ts';
+import type { PauseReason, PauseReasonType } from '../contract.ts';
 import type { LateKind } from '../domain/late-results/awaited-results.ts';
 import type { LateBill } from '../domain/late-results/late-bill.ts';
 import { settle } from './close-attempt.ts';
@@ -115,6 +115,7 @@ export async function pauseOverbilled(
   { attemptId, runId }: { readonly attemptId: string; readonly runId: string },
   mark: string,
 ): Promise<void> {
+  const emptyBudget: PauseReasonType = 'budget.empty';
   const pauseReason: PauseReason = {
     type: 'service.overbilled',
     reason: `the service billed more for attempt ${attemptId} than was reserved for it`,
@@ -130,6 +131,6 @@ export async function pauseOverbilled(
   await sql`
     update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb
     where run_id = ${runId}
-      and (status = 'running' or (status = 'paused' and pause_reason ->> 'type' = 'budget.empty'))
+      and (status = 'running' or (status = 'paused' and pause_reason ->> 'type' = ${emptyBudget}))
   `.execute(transaction);
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { RunFacts, PauseReason } from '../contract.ts';
+import type { RunFacts, StatusReason } from '../contract.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readRunFacts } from '../runs/run-facts.ts';
@@ -117,7 +117,7 @@ export async function readMessage(
   const occurrence = { event, event_id: notificationId, occurred_at: occurredAt.toISOString() };
   if (runId === null)
     return { ...occurrence, ...(facts as unknown as Omit<BudgetMessage, keyof Occurrence>) };
-  const pauseReason = facts as unknown as PauseReason | null;
+  const pauseReason = facts as unknown as StatusReason | null;
   return {
     ...occurrence,
     figures_at: new Date().toISOString(),

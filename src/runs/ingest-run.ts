@@ -1,4 +1,4 @@
-import type { IngestOutcome, PauseReason } from '../contract.ts';
+import type { IngestOutcome, StatusReason } from '../contract.ts';
 import { Problem } from '../domain/problem.ts';
 import { parseAddress, shownAddress } from '../ingest/sources/export-address.ts';
 import { findContent, isElsewhere, type ExportAccess } from '../ingest/sources/obtain-export.ts';
@@ -102,7 +102,7 @@ export async function forgetContent(
   }
 }
 
-function asPauseReason(problem: Problem): PauseReason {
+function asPauseReason(problem: Problem): StatusReason {
   return {
     type: problem.type,
     // Temporal stores the reason: text quoted from the file may name a person.

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { BudgetResolution } from '../contract.ts';
+import type { BudgetResolution, PauseReasonType } from '../contract.ts';
 import { endOfPeriod } from '../domain/money/budget-name.ts';
 import { policyOf } from '../domain/money/budget-policy.ts';
 import { counted } from '../domain/text/counted.ts';
@@ -22,7 +22,7 @@ interface BudgetDependencies {
   readonly budgets: BudgetLimits;
 }
 
-const emptyBudget = 'budget.empty';
+const emptyBudget = 'budget.empty' satisfies PauseReasonType;
 
 /** Decides what a run does that has no credits for one more person: continue, end, or wait for a budget. */
 export async function resolveBudgetExhaustion(

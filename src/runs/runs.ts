@@ -1,7 +1,7 @@
 import { anyOf } from '../db/one-of.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { sql } from 'kysely';
-import type { PlanSummary, RunPriority, RunStatus, PauseReason, Undone } from '../contract.ts';
+import type { PlanSummary, RunPriority, RunStatus, StatusReason, Undone } from '../contract.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isFinal, isUnfinished, maySpend } from '../db/run-states.ts';
@@ -25,7 +25,7 @@ export interface RunRecord {
   readonly plan: PlanSummary | null;
   readonly planHash: string | null;
   readonly expectedPlanHash: string | null;
-  readonly pauseReason: PauseReason | null;
+  readonly pauseReason: StatusReason | null;
   readonly createdAt: Date;
   /** A person or the command has approved the plan. */
   readonly isApproved: boolean;
@@ -106,7 +106,7 @@ export async function setRunStatus(
   warehouse: Warehouse,
   runId: string,
   status: RunStatus,
-  pauseReason: PauseReason | undefined,
+  pauseReason: StatusReason | undefined,
 ): Promise<void> {
   await sql`
     update runs set status = ${status},

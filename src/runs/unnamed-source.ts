@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { PauseReason } from '../contract.ts';
+import type { StatusReason } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
 import { compareNames, compareReady, type ComparedName } from '../domain/identity/name-agreement.ts';
 import { counted } from '../domain/text/counted.ts';
@@ -31,7 +31,7 @@ interface KnownContact {
 export async function refuseUnnamedSource(
   warehouse: Warehouse,
   run: RunRecord,
-): Promise<PauseReason | undefined> {
+): Promise<StatusReason | undefined> {
   const source = run.source ?? 'generic';
   // The ids of a recognised CRM are reliable: a record that became another person is replaced.
   if (isNamed(run) || source !== 'generic') return undefined;

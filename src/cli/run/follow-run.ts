@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { serviceName } from '../../config/settings.ts';
-import { deliveryReceivedSignalName, type PlanSummary, type RunStatus } from '../../contract.ts';
+import {
+  deliveryReceivedSignalName,
+  type PauseReason,
+  type PlanSummary,
+  type RunStatus,
+} from '../../contract.ts';
 import { parseRateLimits } from '../../domain/rates/rate-limit.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { bulkMatchScope, freeSlots } from '../../ledger/rate-windows.ts';
@@ -156,7 +161,7 @@ async function settleEnded(session: Session, runId: string, how: string): Promis
     type: 'workflow.ended',
     reason: `the workflow ended before the run did: ${how}`,
     next: `enrich resume ${runId}`,
-  });
+  } satisfies PauseReason);
   return 'paused';
 }
 

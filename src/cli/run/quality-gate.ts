@@ -1,22 +1,21 @@
-import type { RunFacts } from '../../contract.ts';
+import { isQualityGate, type RunFacts } from '../../contract.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
 import { resumeRun, waitForRun } from './steer-run.ts';
 
-/** Whether a run is paused because what it buys may not be worth it: only a person lets it continue. */
+/** Whether a quality gate has paused a run: only a person lets it continue. */
 export function isStoppedByQualityGate({ status, pauseReason }: RunRecord): boolean {
-  if (status !== 'paused' || pauseReason === null) return false;
-  return pauseReason.type.startsWith('pilot.') || pauseReason.type === 'match-rate.below';
+  return status === 'paused' && pauseReason !== null && isQualityGate(pauseReason.type);
 }
 
 /**
- * Asks on the terminal whether a run continues that its pilot or its match rate has stopped, and waits for it if so.
+ * Asks on the terminal whether a run continues that a quality gate has paused. If so, continues it and waits for it.
  *
- * @param facts of the run as it is now
- * @param asks a person may be asked
- * @returns how the run is afterwards
+ * @param facts of the run before
+ * @param asks whether a person can answer
+ * @returns facts of the run afterwards
  */
 export async function continueIfApproved(
   session: Session,

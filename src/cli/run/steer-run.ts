@@ -1,5 +1,11 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
-import { controlTaskQueue, taskPriorities, workflowTypes, type RunFacts } from '../../contract.ts';
+import {
+  controlTaskQueue,
+  taskPriorities,
+  workflowTypes,
+  type PauseReason,
+  type RunFacts,
+} from '../../contract.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { describeStart, startAttributes } from '../../domain/runs/run-start.ts';
 import { runInputOf } from '../../runs/run-input.ts';
@@ -135,7 +141,7 @@ async function leaveRun(session: Session, runId: string): Promise<void> {
       type: 'run.interrupted',
       reason: 'interrupted',
       next,
-    });
+    } satisfies PauseReason);
   } else {
     tell(`the run continues; to wait for it: enrich resume ${runId}`);
   }
@@ -175,7 +181,7 @@ export async function sendUpdate(
 export async function pauseRun(session: Session, run: RunRecord, reason: string): Promise<void> {
   requireUnfinished(run);
   const paused = run.status === 'running';
-  const pauseReason = {
+  const pauseReason: PauseReason = {
     type: 'run.paused',
     reason: reason || 'paused by hand',
     next: `enrich resume ${run.runId}`,

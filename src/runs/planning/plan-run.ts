@@ -1,4 +1,4 @@
-import { peoplePerCall, type PlanOutcome, type PlanSummary, type PauseReason } from '../../contract.ts';
+import { peoplePerCall, type PlanOutcome, type PlanSummary, type StatusReason } from '../../contract.ts';
 import { withoutFieldGroups } from '../../domain/late-results/awaited-results.ts';
 import { policyOf } from '../../domain/money/budget-policy.ts';
 import {
@@ -168,7 +168,7 @@ function inTenths(credits: Credits): Credits {
   return ((credits + tenth - 1n) / tenth) * tenth;
 }
 
-function planChanged(expected: string, actual: string): PauseReason {
+function planChanged(expected: string, actual: string): StatusReason {
   return {
     type: 'plan.changed',
     reason:

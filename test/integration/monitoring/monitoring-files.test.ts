@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pauseReasons } from '../../../src/contract.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
 import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
 import { metricNames, openMetricsFixture } from '../../helpers/metrics-fixture.ts';
@@ -74,30 +75,41 @@ describe('the alerts', () => {
   });
 });
 
+describe('the alerts about paused runs', () => {
+  const matcherOf = (alert: string) => {
+    const [, operator, pattern] =
+      /enrich_runs_paused\{type([!=]~)"([^"]+)"/.exec(
+        readRules().find((rule) => rule.alert === alert)!.expr,
+      ) ?? [];
+    const regex = new RegExp(`^(?:${pattern!.replaceAll('\\\\', '\\')})$`);
+    return (type: string) => regex.test(type) === (operator === '=~');
+  };
+
+  it.each(Object.entries(pauseReasons))('treat %s as the table of pause reasons does', (type, { needs }) => {
+    expect(matcherOf('EnrichRunPaused')(type)).toBe(needs === 'fix');
+    expect(matcherOf('EnrichRunAwaitsDecision')(type)).toBe(needs === 'decision');
+  });
+});
+
 describe('the runbook', () => {
   /** One failure that needs a person, or some in a row that may pass by themselves. */
   const pauses = Object.entries(failureKinds)
     .filter(([, { disposition }]) => ['pause', 'retry', 'unknown'].includes(disposition))
     .map(([type]) => `service.${type.replace(/^not-sent\..*/, 'not-sent.…')}`);
-  /** What the service says before a run that no person watches spends anything. */
-  const refusals = [
-    ...readFileSync(new URL('../../../src/calls/service-status.ts', import.meta.url), 'utf8').matchAll(
-      /new Problem\(\s*'(service\.[a-z-]+)'/g,
-    ),
-  ].map(([, type]) => type!);
-  const ours = ['src', 'workflows'].flatMap((folder) =>
-    readdirSync(new URL(`../../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !name.startsWith('sandbox'))
-      .map((name) => readFileSync(new URL(`../../../${folder}/${name}`, import.meta.url), 'utf8'))
-      .flatMap((text) => [
-        ...text.matchAll(/type: '((?:budget|match-rate|pilot|run|service|workflow)\.[a-z-]+)'/g),
-      ])
-      .map(([, type]) => type!),
+  it.each(pauses)('says what to do about a run that is paused by %s', (type) =>
+    expect(runbook).toContain(`\`${type}\``),
   );
 
-  it.each([...new Set([...pauses, ...refusals, ...ours])].filter((type) => type !== 'run.cancelled'))(
-    'says what to do where a run is stopped by %s',
-    (type) => expect(runbook).toContain(`\`${type}\``),
+  it.each(Object.entries(pauseReasons))(
+    'explains the pause reason %s as its table does',
+    (type, { meaning }) => {
+      const [, types, explained] =
+        runbook
+          .split('\n')
+          .map((line) => line.split('|').map((cell) => cell.trim()))
+          .find(([, cell]) => cell?.includes(`\`${type}\``)) ?? [];
+      expect({ types, explained }).toEqual({ types: `\`${type}\``, explained: meaning });
+    },
   );
 });
 
