@@ -22,11 +22,11 @@ const plan: PlanSummary = {
 
 it.each([
   ['run:r1', 'finish', 'over_budget'],
-  ['run:r1', 'pause', 'pauses until it is raised'],
+  ['run:r1', 'pause', 'pauses until the budget is raised'],
   ['day:2026-11-21', 'finish', 'over_budget'],
-  ['day:2026-11-21', 'pause', 'pauses until it is raised or the next one begins'],
+  ['day:2026-11-21', 'pause', 'pauses until it is raised or its next period begins'],
 ] as const)(
-  'says of %s, where it is to %s, what becomes of the people who do not fit',
+  'the plan of a run says what happens when %s is empty and its policy is %s',
   (budget, onEmpty, words) => {
     const lines = describePlan({ ...plan, shortBudget: { budget, available: '50', onEmpty } }).split('\n');
     expect(lines.at(-2)).toContain(`does not fit budget ${budget}, which has 50 left`);
