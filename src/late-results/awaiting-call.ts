@@ -44,7 +44,7 @@ export async function lockAttempt(
 /**
  * The contacts of a call, and of later calls whose phone request the service skipped because of this call.
  *
- * Only confirmed addresses identify a person: the addresses in the answer, and the row's address if it was the evidence.
+ * Only confirmed addresses identify a person: those in the answer, and the row's address if it was the evidence.
  */
 export async function readContacts(
   transaction: Transaction<Tables>,
