@@ -8,7 +8,7 @@ import {
   type NativeConnection,
   type WorkerOptions,
 } from '@temporalio/worker';
-import type { PayloadCodec } from '@temporalio/common';
+import type { PayloadCodec, WorkerDeploymentVersion } from '@temporalio/common';
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
 import { runDefaults, serviceName, type Config, type ServiceSettings } from './config/settings.ts';
 import { callTaskQueues, controlTaskQueue } from './contract.ts';
@@ -26,6 +26,7 @@ import type { Tracing } from './telemetry/tracing.ts';
 import { createServiceClient, type CallObserver } from './service/client.ts';
 import { openWarehouse } from './db/database.ts';
 import { webhookPath } from './late-results/receiver.ts';
+import { workerVersioning } from './temporal/worker-versioning.ts';
 import { workflowIsolate } from './temporal/workflow-isolate.ts';
 
 export interface WorkerSettings {
@@ -37,6 +38,8 @@ export interface WorkerSettings {
     readonly namespace: string;
     /** What payloads are encrypted with. */
     readonly codec: PayloadCodec;
+    /** Undefined: runs are not pinned to the version of their worker. */
+    readonly version: WorkerDeploymentVersion | undefined;
   };
   /** Address under which the service reaches the receiver; undefined: late results are polled only. */
   readonly webhookUrl: string | undefined;
@@ -175,12 +178,19 @@ function optionsOf({
   tracing,
 }: WorkerSettings): Pick<
   WorkerOptions,
-  'connection' | 'namespace' | 'dataConverter' | 'shutdownGraceTime' | 'shutdownForceTime' | 'interceptors'
+  | 'connection'
+  | 'namespace'
+  | 'workerDeploymentOptions'
+  | 'dataConverter'
+  | 'shutdownGraceTime'
+  | 'shutdownForceTime'
+  | 'interceptors'
 > {
   const { callTimeoutSeconds } = config.service;
   return {
     connection: temporal.connection,
     namespace: temporal.namespace,
+    ...workerVersioning(temporal.version),
     dataConverter: {
       payloadCodecs: [temporal.codec],
       ...(encrypts(config) && { failureConverterPath: compiledPath('workflows/encoded-failures.js') }),

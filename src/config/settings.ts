@@ -50,6 +50,10 @@ const schema = z.object({
   DATABASE_URL: url('postgres:', 'postgresql:'),
   TEMPORAL_ADDRESS: text,
   TEMPORAL_UI_URL: url('http:', 'https:'),
+  TEMPORAL_DEPLOYMENT_NAME: text.refine((value) => value === undefined || !/[.:]/.test(value), {
+    error: 'must contain neither a dot nor a colon',
+  }),
+  TEMPORAL_WORKER_BUILD_ID: text,
   TEMPORAL_CODEC_KEYS: text,
   TEMPORAL_CODEC_KEYS_FILE: text,
   CODEC_SERVER_LISTEN: listenAddress('127.0.0.1:8081'),
@@ -115,6 +119,14 @@ const schemaOfAll = schema.superRefine((values, context) => {
       message: 'is set together with TEMPORAL_CODEC_KEYS: unset one of the two',
     });
   }
+  const { TEMPORAL_DEPLOYMENT_NAME: deployment, TEMPORAL_WORKER_BUILD_ID: build } = values;
+  if ((deployment === undefined) !== (build === undefined)) {
+    context.addIssue({
+      code: 'custom',
+      path: [deployment === undefined ? 'TEMPORAL_DEPLOYMENT_NAME' : 'TEMPORAL_WORKER_BUILD_ID'],
+      message: 'is missing: Worker Versioning needs TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID',
+    });
+  }
   const { ENRICHMENT_BASE_URL: address, ENRICHMENT_ALLOW_HTTP: allowed } = values;
   if (address?.startsWith('http:') && allowed !== 'true' && !isLoopback(new URL(address).hostname)) {
     context.addIssue({
@@ -170,6 +182,8 @@ export interface Config {
   readonly temporalAddress: string | undefined;
   /** Undefined: commands print no links to the UI of a configured server. */
   readonly temporalUiUrl: string | undefined;
+  /** The version of this process's workers in Worker Versioning; undefined: not versioned. */
+  readonly workerVersion: { readonly deploymentName: string; readonly buildId: string } | undefined;
   /** Undefined: payloads are not encrypted. */
   readonly temporalCodec: CodecKeysOrigin | undefined;
   readonly codecServer: {
@@ -289,6 +303,10 @@ export function readConfig(
     databaseUrl: values.DATABASE_URL,
     temporalAddress: values.TEMPORAL_ADDRESS,
     temporalUiUrl: values.TEMPORAL_UI_URL?.replace(/\/$/, ''),
+    workerVersion:
+      values.TEMPORAL_DEPLOYMENT_NAME !== undefined && values.TEMPORAL_WORKER_BUILD_ID !== undefined
+        ? { deploymentName: values.TEMPORAL_DEPLOYMENT_NAME, buildId: values.TEMPORAL_WORKER_BUILD_ID }
+        : undefined,
     temporalCodec:
       values.TEMPORAL_CODEC_KEYS !== undefined
         ? { text: values.TEMPORAL_CODEC_KEYS }

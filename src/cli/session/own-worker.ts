@@ -64,7 +64,13 @@ export async function startOwnWorker(
     config,
     databaseUrl: stack.databaseUrl,
     service: stack.service,
-    temporal: { connection, namespace: stack.temporal.namespace, codec },
+    temporal: {
+      connection,
+      namespace: stack.temporal.namespace,
+      codec,
+      // An embedded server has one worker, and no person who makes a version the current one.
+      version: stack.temporal.embedded ? undefined : config.workerVersion,
+    },
     webhookUrl: webhookUrlOf(config, stack.service.baseUrl, receiver),
     metrics: metrics?.process,
     tracing,

@@ -1,0 +1,17 @@
+import type { WorkerDeploymentVersion } from '@temporalio/common';
+import type { WorkerOptions } from '@temporalio/worker';
+
+/**
+ * Options of a worker for Temporal's Worker Versioning. Workflows are pinned: a run ends with the version that it began
+ * with, its pages and calls included, so every task queue needs a worker of that version.
+ *
+ * @param version undefined: not versioned
+ */
+export function workerVersioning(
+  version: WorkerDeploymentVersion | undefined,
+): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (version === undefined) return {};
+  return {
+    workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' },
+  };
+}
