@@ -85,8 +85,19 @@ describe('enrich export', () => {
     expect(printed.stdout).toBe(readFileSync(output, 'utf8'));
   });
 
+  it('takes the format from the ending of the file, and says what it wrote and where to continue', async () => {
+    const output = join(system.directory, 'people.parquet');
+    const written = await system.here(['export', '--table', 'people', '--output', output, '--json']);
+    const facts = JSON.parse(written.stdout) as Record<string, unknown>;
+    expect(facts).toMatchObject({ table: 'people', format: 'parquet', output });
+    expect(readFileSync(output).toString('latin1', 0, 4)).toBe('PAR1');
+    const since = await system.here(['export', '--since', String(facts['cursor']), '--output', '-']);
+    expect(since.stderr).toContain('0 contacts');
+  });
+
   it.each([
-    ['--columns', 'emale', 'there is no column "emale"'],
+    ['--select', 'emale', 'there is no column "emale"'],
+    ['--json', '--table=people', 'the rows themselves go to standard output'],
     ['--since', 'yesterday', '"yesterday" is no cursor'],
     ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no cursor'],
   ])('refuses %s %s', async (flag, value, why) => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 
 interface StoredObject {
   readonly body: Buffer;
@@ -16,11 +17,13 @@ export interface Interference {
 }
 
 /**
- * As much of S3 as exports need, over HTTP: GetObject with ranges and conditions, ListObjectsV2 in pages of two. The
- * same server stands for any web server: without `list-type` it only knows paths.
+ * As much of S3 as exports need, over HTTP: GetObject with ranges and conditions, ListObjectsV2 in pages of two,
+ * PutObject and multipart uploads. The same server stands for any web server: without `list-type` it only knows paths.
  */
 export class S3Store {
   readonly objects = new Map<string, StoredObject>();
+  /** Parts of uploads that have neither been completed nor aborted, by the id of the upload. */
+  readonly uploads = new Map<string, Map<number, Buffer>>();
   readonly interference: Interference = { cutAfter: undefined, statuses: [] };
   /** Method, path and the headers that matter, of every request. */
   readonly requests: { readonly path: string; readonly headers: IncomingMessage['headers'] }[] = [];
@@ -64,6 +67,8 @@ export class S3Store {
     if (leadsTo !== undefined) return void answer.writeHead(302, { location: leadsTo }).end();
     if (this.login !== undefined && request.headers.authorization !== this.login)
       return void answer.writeHead(401).end();
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return void this.#write(request, path, url.searchParams, answer);
     if (url.searchParams.get('list-type') === '2') return this.#list(path, url.searchParams, answer);
     const found = this.objects.get(path);
     if (!found) return refuse(answer, 404, 'NoSuchKey');
@@ -87,6 +92,35 @@ export class S3Store {
     if (cutAfter === undefined) return void answer.end(body);
     this.interference.cutAfter = undefined;
     answer.write(body.subarray(0, cutAfter), () => answer.destroy());
+  }
+
+  async #write(
+    request: IncomingMessage,
+    path: string,
+    parameters: URLSearchParams,
+    answer: ServerResponse,
+  ): Promise<void> {
+    const body = await buffer(request);
+    const id = parameters.get('uploadId');
+    const parts = this.uploads.get(id ?? '');
+    if (request.method === 'DELETE') {
+      this.uploads.delete(id ?? '');
+      return void answer.writeHead(204).end();
+    }
+    if (request.method === 'PUT' && id === null)
+      this.objects.set(path, { body, modified: new Date('2026-11-20T01:00:00Z') });
+    else if (request.method === 'PUT') parts!.set(Number(parameters.get('partNumber')), body);
+    else if (id !== null) {
+      const numbers = [...body.toString().matchAll(/<PartNumber>(\d+)</g)].map(([, number]) =>
+        Number(number),
+      );
+      this.put(path.slice(1), Buffer.concat(numbers.map((number) => parts!.get(number)!)));
+      this.uploads.delete(id);
+    } else this.uploads.set(path, new Map());
+    answer.writeHead(200, { 'content-type': 'application/xml', etag: '"part"' });
+    answer.end(
+      request.method === 'POST' ? `<Result><UploadId>${path}</UploadId><ETag>"x"</ETag></Result>` : '',
+    );
   }
 
   #list(path: string, parameters: URLSearchParams, answer: ServerResponse): void {

@@ -3,8 +3,9 @@ import { posix, basename, dirname, join, sep } from 'node:path';
 import type { ExportChoice } from '../../contract.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { dateIn } from '../../domain/text/time-zone.ts';
+import type { S3Settings } from '../../files/s3-client.ts';
 import { parseAddress, shownAddress, tableAddress, type ExportAddress } from './export-address.ts';
-import { withS3, type S3Settings } from './s3-objects.ts';
+import { withS3 } from './s3-objects.ts';
 
 /** An export that is there. */
 export interface FoundExport {

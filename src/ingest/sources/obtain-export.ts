@@ -1,13 +1,14 @@
 import type { Readable } from 'node:stream';
 import type { Pool } from 'pg';
 import { Problem, exitCodes } from '../../domain/problem.ts';
+import type { S3Settings } from '../../files/s3-client.ts';
 import { download, downloadLimits, tooLarge, type DownloadLimits } from './download.ts';
 import { emptyFile } from '../reading/file-bytes.ts';
 import { canBeFetchedAgain, parseAddress, shownAddress, type ExportAddress } from './export-address.ts';
 import { hashExport } from './hash-export.ts';
 import { withHttpExport } from './http-export.ts';
 import { copyRows } from './query-rows.ts';
-import { withS3, type S3Settings } from './s3-objects.ts';
+import { withS3 } from './s3-objects.ts';
 import { StagingDirectory, type StagedContent, type StagingFile } from './staging-directory.ts';
 import { changedExport } from '../reading/survey.ts';
 

@@ -1,14 +1,10 @@
 import type * as AmazonS3 from '@aws-sdk/client-s3';
 import { Problem, exitCodes } from '../../domain/problem.ts';
+import { asS3Problem, s3Unreachable, withS3Client, type S3Settings } from '../../files/s3-client.ts';
 import type { RemoteExport, RemotePart } from './download.ts';
 import { addressText, type ExportAddress } from './export-address.ts';
 
 type S3Address = Extract<ExportAddress, { kind: 's3' }>;
-
-export interface S3Settings {
-  /** Of a store that is compatible with S3; undefined: Amazon's own. */
-  readonly endpoint: string | undefined;
-}
 
 export interface S3Object {
   readonly key: string;
@@ -45,7 +41,7 @@ export class S3Store {
           new this.#sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token }),
         )
         .catch((error: unknown) => {
-          throw asProblem(error, shown) ?? unreachable(error, shown);
+          throw asS3Problem(error, shown, 'export') ?? s3Unreachable(error, shown, 'export');
         });
       for (const { Key, ETag, LastModified, Size } of page.Contents ?? []) {
         if (Key !== undefined && Size !== 0)
@@ -96,76 +92,18 @@ export class S3Store {
   }
 }
 
-/**
- * Opens the store for as long as it is used. Amazon's library is loaded here and not before: a command that needs none
- * of it starts without.
- */
-export async function withS3<Result>(
+/** Opens the store while it is used. */
+export function withS3<Result>(
   settings: S3Settings,
   use: (store: S3Store) => Promise<Result>,
 ): Promise<Result> {
-  // The SDK's warning about later Node versions is for developers, not for users of the command.
-  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
-  const sdk = await import('@aws-sdk/client-s3');
-  const client = new sdk.S3Client({
-    // Amazon finds the bucket by the name of its host; compatible stores often have one name for all.
-    ...(settings.endpoint !== undefined && { endpoint: settings.endpoint, forcePathStyle: true }),
-    // Of ours, around the whole of a transfer, there are more.
-    maxAttempts: 2,
-    requestHandler: { connectionTimeout: 15_000, requestTimeout: 60_000 },
-  });
-  try {
-    return await use(new S3Store(client, sdk));
-  } finally {
-    client.destroy();
-  }
+  return withS3Client(settings, (client, sdk) => use(new S3Store(client, sdk)));
 }
 
 function refuse(shown: string): (error: unknown) => never {
   return (error) => {
-    throw asProblem(error, shown) ?? error;
+    throw asS3Problem(error, shown, 'export') ?? error;
   };
-}
-
-/** What asking again will not change. */
-function asProblem(error: unknown, shown: string): Problem | undefined {
-  const { name, message, $metadata } = error as {
-    name?: string;
-    message?: string;
-    $metadata?: { httpStatusCode?: number };
-  };
-  const usage = (type: string, what: string, next: string): Problem =>
-    new Problem(type, what, { where: shown, next, exitCode: exitCodes.usage, cause: error });
-  if (name === 'NoSuchBucket') return usage('export.missing', 'there is no such bucket', 'check its name');
-  if (name === 'NoSuchKey' || $metadata?.httpStatusCode === 404)
-    return usage('export.missing', 'there is no such object', 'check its key, and the region (AWS_REGION)');
-  if (name === 'CredentialsProviderError' || name === 'TokenProviderError') {
-    return usage(
-      'export.no-credentials',
-      'no credentials for S3 are found',
-      'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or give the machine a role',
-    );
-  }
-  if (message === 'Region is missing')
-    return usage('export.no-region', 'the region of the bucket is not known', 'set AWS_REGION');
-  const status = $metadata?.httpStatusCode;
-  if (status !== undefined && status >= 300 && status < 500 && status !== 408 && status !== 429) {
-    return usage(
-      'export.refused',
-      `S3 does not give it out (${name ?? status})`,
-      'check the key, the credentials and their rights (s3:GetObject, s3:ListBucket), and the region (AWS_REGION)',
-    );
-  }
-  return undefined;
-}
-
-function unreachable(error: unknown, shown: string): Problem {
-  const { name, code } = error as { name?: string; code?: string };
-  return new Problem('export.unreachable', `S3 does not answer (${code ?? name ?? 'unknown'})`, {
-    where: shown,
-    next: 'check the connection, AWS_REGION and AWS_ENDPOINT_URL',
-    cause: error,
-  });
 }
 
 function tooMany(shown: string): Problem {

@@ -1,0 +1,64 @@
+import type { Readable } from 'node:stream';
+import type { ColumnType, ExportColumn } from './column-type.ts';
+
+/** How rows become bytes. */
+interface ExportFormat {
+  /** The SQL of a column's value. @param column its SQL */
+  readonly value: (column: string, type: ColumnType) => string;
+  /** The query whose rows are copied. @param rows the query of the columns */
+  readonly query: (rows: string) => string;
+  /** Options of COPY. */
+  readonly copy: string;
+  /** What makes the bytes of the file from the bytes of COPY; absent: they are the file. */
+  readonly encode?: (copied: Readable, columns: readonly ExportColumn[]) => Promise<Readable>;
+}
+
+/**
+ * Cells that a spreadsheet would calculate. An international phone number also begins with `+` and is
+ * harmless.
+ */
+const formula = String.raw`^[=+\-@\t\r]`;
+const phoneNumber = String.raw`^\+[0-9][0-9 ().-]*$`;
+
+const withoutFormula = (text: string): string =>
+  `case when ${text} ~ '${formula}' and ${text} !~ '${phoneNumber}' then '''' || ${text} else ${text} end`;
+
+const spreadsheetValues: { readonly [Type in ColumnType]?: (column: string) => string } = {
+  text: withoutFormula,
+  'text[]': (column) => withoutFormula(`array_to_string(${column}, '; ')`),
+  timestamptz: (column) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`,
+  boolean: (column) => `${column}::text`,
+};
+
+const parquetValues: { readonly [Type in ColumnType]?: (column: string) => string } = {
+  'text[]': (column) => `to_json(${column})`,
+  timestamptz: (column) => `(extract(epoch from ${column}) * 1000000)::bigint`,
+  date: (column) => `${column} - date '1970-01-01'`,
+};
+
+/** The formats of `enrich export`, by the names that a person gives. */
+export const exportFormats = {
+  csv: {
+    value: (column, type) => spreadsheetValues[type]?.(column) ?? column,
+    query: (rows) => rows,
+    copy: 'format csv, header true',
+  },
+  jsonl: {
+    value: (column, type) =>
+      type === 'timestamptz' ? `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : column,
+    query: (rows) => `select row_to_json(r) from (${rows}) r`,
+    // JSON escapes control characters, so that COPY has nothing to quote.
+    copy: String.raw`format csv, delimiter E'\x02', quote E'\x01'`,
+  },
+  parquet: {
+    value: (column, type) => parquetValues[type]?.(column) ?? column,
+    query: (rows) => rows,
+    copy: 'format text',
+    // Loaded here: other commands and formats do not need the library.
+    encode: async (copied, columns) => (await import('./parquet.ts')).encodeParquet(copied, columns),
+  },
+} as const satisfies Readonly<Record<string, ExportFormat>>;
+
+export type ExportFormatName = keyof typeof exportFormats;
+
+export const exportFormatNames = Object.keys(exportFormats) as readonly ExportFormatName[];

@@ -1,0 +1,85 @@
+import { to as copyTo } from 'pg-copy-streams';
+import type { Readable } from 'node:stream';
+import { Problem, exitCodes } from '../domain/problem.ts';
+import type { Warehouse } from '../db/database.ts';
+import { isSelected, type ContactChoice } from './contact-choice.ts';
+import { columnType, type ExportColumn } from './column-type.ts';
+import { exportFormats, type ExportFormatName } from './export-format.ts';
+import { contactColumns, exportedTables, type ExportedTableName } from './exported-tables.ts';
+
+export interface TableExport {
+  readonly table: ExportedTableName;
+  readonly format: ExportFormatName;
+  readonly choice: ContactChoice;
+  /** Names of columns in this order; undefined: all (of `contacts`, the usual ones). */
+  readonly select?: readonly string[] | undefined;
+}
+
+/**
+ * Exports the rows of a table that belong to selected contacts, in the order of their keys, with bounded memory.
+ * Suppressed people are left out.
+ *
+ * @param take receives the bytes; its error ends the export
+ * @returns the number of rows; undefined if `take` did not read all bytes
+ * @throws Problem `export.column-unknown`
+ */
+export async function exportTable(
+  { pool }: Warehouse,
+  { table, format, choice, select }: TableExport,
+  take: (bytes: Readable) => Promise<void>,
+): Promise<number | undefined> {
+  const { fields } = await pool.query(`select * from ${exportedTables[table].relation} limit 0`);
+  const all = fields.map(({ name, dataTypeID }) => ({ name, type: columnType(dataTypeID) }));
+  const columns = selectColumns(table, all, select);
+  const { query, copy, ...encoding } = exportFormats[format];
+  const statement = query(rowsOf({ table, format, choice }, columns));
+  const client = await pool.connect();
+  let failed = true;
+  try {
+    const copied = client.query(copyTo(`copy (${statement}) to stdout with (${copy})`));
+    const bytes = 'encode' in encoding ? await encoding.encode(copied, columns) : copied;
+    await take(bytes);
+    // The reader (such as `head`) stopped early, so rows are still being sent.
+    if (!bytes.readableEnded) return undefined;
+    failed = false;
+    return copied.rowCount;
+  } finally {
+    // A connection within a COPY cannot be reused.
+    client.release(failed);
+  }
+}
+
+function selectColumns(
+  table: ExportedTableName,
+  all: readonly ExportColumn[],
+  select: readonly string[] | undefined,
+): readonly ExportColumn[] {
+  if (select === undefined && table !== 'contacts') return all;
+  return (select ?? contactColumns).map((name) => {
+    const column = all.find((each) => each.name === name);
+    if (column) return column;
+    throw new Problem('export.column-unknown', `there is no column "${name}" in ${table}`, {
+      where: '--select',
+      next: `write some of ${all.map((each) => each.name).join(', ')}`,
+      exitCode: exitCodes.usage,
+    });
+  });
+}
+
+/** The names are those of the schema, so that they need no quoting. */
+function rowsOf({ table, format, choice }: TableExport, columns: readonly ExportColumn[]): string {
+  const { relation, order, belongs } = exportedTables[table];
+  // `isSelected` is about `enriched_contacts c`.
+  const row = table === 'contacts' ? 'c' : 't';
+  const values = columns.map(
+    ({ name, type }) => `${exportFormats[format].value(`${row}."${name}"`, type)} as "${name}"`,
+  );
+  const condition =
+    table === 'contacts'
+      ? isSelected(choice)
+      : belongs((selected) => `select ${selected} from enriched_contacts c where ${isSelected(choice)}`);
+  return `select ${values.join(', ')}
+    from ${relation} ${row}
+    where ${condition}
+    order by ${order.map((column) => `${row}.${column}`).join(', ')}`;
+}

@@ -1,0 +1,129 @@
+import { Readable } from 'node:stream';
+import type { DecodedArray, SchemaElement } from 'hyparquet';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import type { ColumnType, ExportColumn } from './column-type.ts';
+
+/** Rows that are held in memory and written together. Larger groups compress better and need more memory. */
+const rowGroupSize = 10_000;
+
+const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const;
+
+/** The schema of a column of each type, and how the text that COPY writes is read. */
+const parquetTypes: {
+  readonly [Type in ColumnType]: {
+    readonly element: Omit<SchemaElement, 'name' | 'repetition_type'>;
+    readonly children?: readonly SchemaElement[];
+    readonly read: (value: string) => unknown;
+  };
+} = {
+  text: { element: text, read: (value) => value },
+  boolean: { element: { type: 'BOOLEAN' }, read: (value) => value === 't' },
+  integer: { element: { type: 'INT32' }, read: Number },
+  bigint: { element: { type: 'INT64' }, read: BigInt },
+  numeric: { element: { type: 'DOUBLE' }, read: Number },
+  date: {
+    element: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
+    read: Number,
+  },
+  timestamptz: {
+    element: {
+      type: 'INT64',
+      converted_type: 'TIMESTAMP_MICROS',
+      logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' },
+    },
+    read: BigInt,
+  },
+  jsonb: {
+    element: { type: 'BYTE_ARRAY', converted_type: 'JSON', logical_type: { type: 'JSON' } },
+    read: (value) => JSON.parse(value) as unknown,
+  },
+  'text[]': {
+    element: { converted_type: 'LIST', logical_type: { type: 'LIST' }, num_children: 1 },
+    children: [
+      { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+      { name: 'element', repetition_type: 'OPTIONAL', ...text },
+    ],
+    read: (value) => JSON.parse(value) as unknown,
+  },
+};
+
+/**
+ * Encodes rows as Parquet, one row group after another. Every column may be null; timestamps are in UTC.
+ *
+ * @param copied rows as `copy … to stdout with (format text)` writes them
+ */
+export function encodeParquet(copied: Readable, columns: readonly ExportColumn[]): Readable {
+  return Readable.from(chunksOf(copied, columns), { objectMode: false });
+}
+
+async function* chunksOf(copied: Readable, columns: readonly ExportColumn[]): AsyncGenerator<Uint8Array> {
+  const bytes = new DrainedBytes();
+  const writer = new ParquetWriter({ writer: bytes, schema: schemaOf(columns), createdBy: 'enrich' });
+  const readers = columns.map(({ type }) => parquetTypes[type].read);
+  let group: unknown[][] = columns.map(() => []);
+  const write = (): void => {
+    const columnData = columns.map(({ name, type }, index) => ({
+      name,
+      data: group[index] as DecodedArray,
+      // Those of texts take a fifth of the time.
+      statistics: type !== 'text',
+    }));
+    void writer.write({ columnData, rowGroupSize });
+    group = columns.map(() => []);
+  };
+  for await (const rows of copiedRows(copied)) {
+    for (const row of rows) {
+      const cells = row.split('\t');
+      for (let index = 0; index < cells.length; index += 1) {
+        const cell = cells[index]!;
+        group[index]!.push(cell === nullCell ? null : readers[index]!(unescaped(cell)));
+      }
+      if (group[0]!.length < rowGroupSize) continue;
+      write();
+      yield bytes.drain();
+    }
+  }
+  if (group[0]!.length > 0) write();
+  void writer.finish();
+  yield bytes.drain();
+}
+
+function schemaOf(columns: readonly ExportColumn[]): SchemaElement[] {
+  return [
+    { name: 'root', num_children: columns.length },
+    ...columns.flatMap(({ name, type }): SchemaElement[] => {
+      const { element, children = [] } = parquetTypes[type];
+      return [{ name, repetition_type: 'OPTIONAL', ...element }, ...children];
+    }),
+  ];
+}
+
+/** Whole rows, as they come. A line feed within a value is escaped. */
+async function* copiedRows(copied: Readable): AsyncGenerator<readonly string[]> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of copied as AsyncIterable<Buffer>) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = bytes.lastIndexOf(0x0a);
+    if (end >= 0) yield bytes.toString('utf8', 0, end).split('\n');
+    rest = bytes.subarray(end + 1);
+  }
+}
+
+/** How COPY writes null. */
+const nullCell = String.raw`\N`;
+const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
+
+function unescaped(cell: string): string {
+  return cell.includes('\\')
+    ? cell.replaceAll(/\\(.)/gs, (_, letter: string) => escapes[letter] ?? letter)
+    : cell;
+}
+
+/** Keeps what was written until it is drained. */
+class DrainedBytes extends ByteWriter {
+  drain(): Uint8Array {
+    const bytes = new Uint8Array(this.getBuffer());
+    this.index = 0;
+    return bytes;
+  }
+}

@@ -1,0 +1,86 @@
+import type * as AmazonS3 from '@aws-sdk/client-s3';
+import { Problem, exitCodes } from '../domain/problem.ts';
+
+export interface S3Settings {
+  /** Of a store that is compatible with S3; undefined: Amazon's own. */
+  readonly endpoint: string | undefined;
+}
+
+/**
+ * Opens S3, or a store that is compatible with it, while it is used. Amazon's standard chain finds the credentials. The
+ * library is loaded here, so that other commands start without it.
+ */
+export async function withS3Client<Result>(
+  settings: S3Settings,
+  use: (client: AmazonS3.S3Client, sdk: typeof AmazonS3) => Promise<Result>,
+): Promise<Result> {
+  // The SDK's warning about later Node versions is for developers, not for users of the command.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+  const sdk = await import('@aws-sdk/client-s3');
+  const client = new sdk.S3Client({
+    // Amazon finds the bucket by the name of its host; compatible stores often have one name for all.
+    ...(settings.endpoint !== undefined && { endpoint: settings.endpoint, forcePathStyle: true }),
+    // Not every compatible store knows the checksums that the library would add.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    // A download as a whole is tried more often.
+    maxAttempts: 2,
+    requestHandler: { connectionTimeout: 15_000, requestTimeout: 60_000 },
+  });
+  try {
+    return await use(client, sdk);
+  } finally {
+    client.destroy();
+  }
+}
+
+/** Whether an export is read, or its files are written: which rights are needed. */
+const access = {
+  export: { refused: 'S3 does not give it out', rights: 's3:GetObject, s3:ListBucket' },
+  output: { refused: 'S3 does not take it', rights: 's3:PutObject, s3:AbortMultipartUpload' },
+} as const;
+
+/**
+ * The problem that an error of S3 stands for, if another try does not help.
+ *
+ * @param shown the address
+ */
+export function asS3Problem(error: unknown, shown: string, kind: keyof typeof access): Problem | undefined {
+  const { name, message, $metadata } = error as {
+    name?: string;
+    message?: string;
+    $metadata?: { httpStatusCode?: number };
+  };
+  const usage = (type: string, what: string, next: string): Problem =>
+    new Problem(`${kind}.${type}`, what, { where: shown, next, exitCode: exitCodes.usage, cause: error });
+  if (name === 'NoSuchBucket') return usage('missing', 'there is no such bucket', 'check its name');
+  if (name === 'NoSuchKey' || $metadata?.httpStatusCode === 404)
+    return usage('missing', 'there is no such object', 'check its key, and the region (AWS_REGION)');
+  if (name === 'CredentialsProviderError' || name === 'TokenProviderError') {
+    return usage(
+      'no-credentials',
+      'no credentials for S3 are found',
+      'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or give the machine a role',
+    );
+  }
+  if (message === 'Region is missing')
+    return usage('no-region', 'the region of the bucket is not known', 'set AWS_REGION');
+  const status = $metadata?.httpStatusCode;
+  if (status !== undefined && status >= 300 && status < 500 && status !== 408 && status !== 429) {
+    return usage(
+      'refused',
+      `${access[kind].refused} (${name ?? status})`,
+      `check the key, the credentials and their rights (${access[kind].rights}), and the region (AWS_REGION)`,
+    );
+  }
+  return undefined;
+}
+
+/** The problem that a try without an answer stands for. @param shown the address */
+export function s3Unreachable(error: unknown, shown: string, kind: keyof typeof access): Problem {
+  const { name, code } = error as { name?: string; code?: string };
+  return new Problem(`${kind}.unreachable`, `S3 does not answer (${code ?? name ?? 'unknown'})`, {
+    where: shown,
+    next: 'check the connection, AWS_REGION and AWS_ENDPOINT_URL',
+    cause: error,
+  });
+}

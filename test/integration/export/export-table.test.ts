@@ -1,0 +1,366 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';
+import Papa from 'papaparse';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { exportTable, type TableExport } from '../../../src/export/export-table.ts';
+import { exportFormatNames } from '../../../src/export/export-format.ts';
+import { contactColumns, exportedTableNames, exportedTables } from '../../../src/export/exported-tables.ts';
+import { encodeParquet } from '../../../src/export/parquet.ts';
+import { writeS3Object } from '../../../src/files/write-s3-object.ts';
+import type { ContactChoice } from '../../../src/export/contact-choice.ts';
+import { parseProfileUrl } from '../../../src/domain/identity/profile-url.ts';
+import { suppress } from '../../../src/privacy/suppressions.ts';
+import { appendContact } from '../../helpers/append-contact.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { stagedRun } from '../../helpers/rows.ts';
+import { S3Store } from '../../helpers/s3-store.ts';
+
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+beforeEach(() =>
+  warehouse.pool.query(
+    'truncate people, contacts, observations, contact_matches, suppression_entries cascade',
+  ),
+);
+
+afterAll(() => warehouse.drop());
+
+type Row = Record<string, string>;
+
+async function insert(
+  contactId: string,
+  columns: Record<string, unknown> & { linkedin_url?: string } = {},
+): Promise<void> {
+  const { source = 'hubspot', run_id = 'run-1', row_number = 1, ...fields } = columns;
+  const key = { service: 'test', person_key: `${String(source)} ${contactId}` };
+  await insertRow('people', {
+    enriched_at: '2026-11-20T02:00:00Z',
+    attempt_id: 'a',
+    run_id,
+    profile_url: parseProfileUrl(columns.linkedin_url ?? ''),
+    emails: '[]',
+    phones: '[]',
+    employment: '[]',
+    said_by: '{}',
+    ...key,
+    ...fields,
+  });
+  const match = { match_id: 1, evidence: 'email', asked: true, run_id, row_number };
+  await insertRow('contacts', { source, contact_id: contactId, ...key, ...match });
+}
+
+async function insertRow(table: string, row: Readonly<Record<string, unknown>>): Promise<void> {
+  const names = Object.keys(row);
+  await warehouse.pool.query(
+    `insert into ${table} (${names.join(', ')}) values (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
+    Object.values(row),
+  );
+}
+
+async function bytesOf(asked: Partial<TableExport>): Promise<{ rows: number | undefined; bytes: Buffer }> {
+  let bytes = Buffer.alloc(0);
+  const rows = await exportTable(
+    warehouse,
+    { table: 'contacts', format: 'csv', choice: {}, ...asked },
+    async (from) => {
+      bytes = await buffer(from);
+    },
+  );
+  return { rows, bytes };
+}
+
+async function csvOf(choice: ContactChoice = {}, select?: readonly string[]) {
+  const { rows, bytes } = await bytesOf({ choice, select });
+  const csv = bytes.toString();
+  return { contacts: rows, rows: Papa.parse<Row>(csv, { header: true, skipEmptyLines: true }).data, csv };
+}
+
+const idsOf = async (choice: ContactChoice): Promise<string[]> =>
+  (await csvOf(choice)).rows.map((row) => row['contact_id']!);
+
+const parquetOf = async (asked: Partial<TableExport>) => {
+  const { bytes } = await bytesOf({ ...asked, format: 'parquet' });
+  const file = Uint8Array.from(bytes).buffer;
+  return { file, rows: await parquetReadObjects({ file }) };
+};
+
+const jsonLinesOf = async (asked: Partial<TableExport>): Promise<Record<string, unknown>[]> =>
+  (await bytesOf({ ...asked, format: 'jsonl' })).bytes
+    .toString()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+/** Texts that a format could confuse with its own characters. */
+const awkward = [
+  '=1+1',
+  String.raw`back\slash \N \.`,
+  'tab\there',
+  'two\nlines\r\n',
+  '"quoted", x',
+  '\u0001\u0002',
+  '',
+];
+
+describe('exportTable()', () => {
+  it('writes every text unchanged as JSON Lines and Parquet', async () => {
+    for (const [index, title] of awkward.entries()) await insert(`${index}`, { title });
+    const select = ['title'];
+    const expected = awkward.map((title) => ({ title }));
+    expect(await jsonLinesOf({ select })).toEqual(expected);
+    expect((await parquetOf({ select })).rows).toEqual(expected);
+  });
+
+  it('writes Parquet with types, nulls, lists and UTC timestamps that another reader understands', async () => {
+    await insert('1', {
+      departments: ['sales', 'c "suite"'],
+      organization_employees: 250,
+      enriched_at: '2026-11-20T02:00:00.123456Z',
+    });
+    await insert('2');
+    const select = ['contact_id', 'title', 'departments', 'organization_employees', 'enriched_at'];
+    const { file, rows } = await parquetOf({ select });
+    const [one, two] = rows;
+    expect(one).toEqual({
+      contact_id: '1',
+      title: null,
+      departments: ['sales', 'c "suite"'],
+      organization_employees: 250,
+      enriched_at: new Date('2026-11-20T02:00:00.123Z'),
+    });
+    expect(two!['departments'] ?? null).toBeNull();
+    expect(two!['organization_employees']).toBeNull();
+    const elements = parquetSchema(parquetMetadata(file)).children.map(({ element }) => element);
+    expect(elements.map(({ name }) => name)).toEqual(select);
+    expect(elements.at(-1)!.logical_type).toEqual({
+      type: 'TIMESTAMP',
+      isAdjustedToUTC: true,
+      unit: 'MICROS',
+    });
+    expect((await jsonLinesOf({ select }))[0]).toMatchObject({ enriched_at: '2026-11-20T02:00:00.123456Z' });
+  });
+
+  it('writes Parquet in row groups, and a file without rows', async () => {
+    const lines = Array.from({ length: 25_000 }, (_, index) => `${index}\n`).join('');
+    const columns = [{ name: 'n', type: 'integer' }] as const;
+    const bytes = await buffer(encodeParquet(Readable.from([Buffer.from(lines)]), columns));
+    const file = Uint8Array.from(bytes).buffer;
+    expect(parquetMetadata(file).row_groups.map(({ num_rows }) => num_rows)).toEqual([
+      10_000n,
+      10_000n,
+      5_000n,
+    ]);
+    expect((await parquetReadObjects({ file })).at(-1)).toEqual({ n: 24_999 });
+    expect((await parquetOf({})).rows).toEqual([]);
+  });
+
+  it('writes the rows of every table that belong to chosen contacts who are not suppressed', async () => {
+    const at = (id: string, company: string, start_date: string) => ({
+      id,
+      first_name: 'Ada',
+      email: `${id}@${company}.example`,
+      title: 'Engineer',
+      organization: { id: company, name: company, primary_domain: `${company}.example` },
+      employment_history: [{ title: 'Engineer', organization_name: company, start_date, current: true }],
+    });
+    for (const id of ['kept', 'suppressed']) {
+      const contact = { contactId: id, source: 'hubspot', runId: 'r1', phones: ['+4930123456'] };
+      await appendContact(warehouse, { ...contact, person: at(id, 'acme', '2020-01-01') });
+      const moved = at(id, 'globex', '2026-11-21');
+      await appendContact(warehouse, {
+        ...contact,
+        runId: 'r2',
+        askedAt: '2026-11-21T08:00:00Z',
+        person: moved,
+      });
+    }
+    await warehouse.database
+      .transaction()
+      .execute((transaction) =>
+        suppress(transaction, ['person:suppressed'], { by: 'test', reason: undefined }),
+      );
+    for (const table of exportedTableNames) {
+      for (const format of exportFormatNames) {
+        const { rows, bytes } = await bytesOf({ table, format, choice: { runId: 'r2' } });
+        expect.soft(rows, `${table} as ${format}`).toBeGreaterThan(0);
+        expect.soft(bytes.includes('suppressed'), `${table} as ${format}`).toBe(false);
+      }
+      const { relation, order } = exportedTables[table];
+      const all = await warehouse.pool.query(`select * from ${relation}`);
+      const lines = await jsonLinesOf({ table, select: all.fields.map(({ name }) => name) });
+      expect.soft(Object.keys(lines[0]!), table).toEqual(all.fields.map(({ name }) => name));
+      const keys = lines.map((line) => JSON.stringify(order.map((column) => line[column])));
+      expect.soft(new Set(keys).size, `key of ${table}`).toBe(lines.length);
+      expect((await bytesOf({ table, choice: { runId: 'another' } })).rows).toBe(0);
+    }
+  });
+});
+
+describe('writeS3Object()', () => {
+  let store: S3Store;
+  const object = { bucket: 'lake', key: 'contacts.parquet' };
+
+  beforeAll(async () => {
+    store = await S3Store.open();
+    for (const [name, value] of Object.entries({
+      ACCESS_KEY_ID: 'key',
+      SECRET_ACCESS_KEY: 'secret',
+      REGION: 'eu',
+    }))
+      vi.stubEnv(`AWS_${name}`, value);
+  });
+
+  beforeEach(() => store.objects.clear());
+
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await store.close();
+  });
+
+  it.each([0, 1_000, 32 * 1024 * 1024, 33 * 1024 * 1024 + 1])(
+    'writes %d bytes as they are',
+    async (length) => {
+      const bytes = Buffer.alloc(length, 'abcdefg');
+      await writeS3Object(Readable.from([bytes.subarray(0, 5), bytes.subarray(5)]), object, store);
+      expect(store.objects.get('/lake/contacts.parquet')!.body.equals(bytes)).toBe(true);
+    },
+  );
+
+  it('leaves no object and no parts where the rows fail halfway', async () => {
+    async function* failing(): AsyncGenerator<Buffer> {
+      yield Buffer.alloc(17 * 1024 * 1024);
+      await Promise.reject(new Error('connection lost'));
+    }
+    await expect(writeS3Object(failing(), object, store)).rejects.toThrow('connection lost');
+    expect(store.objects.size).toBe(0);
+    expect(store.uploads.size).toBe(0);
+  });
+
+  it('says which right is missing where the store refuses', async () => {
+    store.interference.statuses.push(403);
+    await expect(writeS3Object(Readable.from([Buffer.from('x')]), object, store)).rejects.toMatchObject({
+      type: 'output.refused',
+      next: expect.stringContaining('s3:PutObject') as string,
+    });
+  });
+});
+
+describe('exported contacts', () => {
+  it('have all columns, and no text is changed by quotes, line breaks or commas', async () => {
+    await insert('1', {
+      first_name: 'Zoë "Z"',
+      title: 'Head,\nSales',
+      departments: ['sales', 'c-suite'],
+      organization_employees: 250,
+      phone: '+1 415 555 0100',
+    });
+    const { contacts, rows } = await csvOf();
+    expect(contacts).toBe(1);
+    expect(rows).toEqual([
+      expect.objectContaining({
+        source: 'hubspot',
+        contact_id: '1',
+        first_name: 'Zoë "Z"',
+        title: 'Head,\nSales',
+        departments: 'sales; c-suite',
+        organization_employees: '250',
+        phone: '+1 415 555 0100',
+        last_name: '',
+        enriched_at: '2026-11-20T02:00:00Z',
+      }),
+    ]);
+    expect(Object.keys(rows[0]!)).toEqual([...contactColumns]);
+  });
+
+  it.each(['=HYPERLINK("http://x")', '+SUM(1)', '-2+3', '@cmd', '\t=1', '\r=1'])(
+    'hold no formula: %j',
+    async (title) => {
+      await insert('1', { title });
+      expect((await csvOf()).rows[0]!['title']).toBe(`'${title}`);
+    },
+  );
+
+  it('exportTable() chooses contacts by source, run and cursor of the feed', async () => {
+    await insert('a');
+    await insert('b', { run_id: "run-'2" });
+    await insert('c', { source: "o'brien" });
+    await insert('d');
+    await warehouse.pool.query(
+      `insert into enrichment.changes (operation, source, contact_id, field_groups) values ('upsert', ` +
+        `'hubspot', 'd', '{}')`,
+    );
+    expect(await idsOf({ runId: "run-'2" })).toEqual(['b']);
+    expect(await idsOf({ source: "o'brien" })).toEqual(['c']);
+    // Transactions of other test files on the server delay the feed.
+    await expect.poll(() => idsOf({ since: '0-0' }), { timeout: 60_000 }).toEqual(['d']);
+    expect(await idsOf({})).toEqual(['a', 'b', 'd', 'c']);
+  });
+
+  it('have the columns that are asked for, in that order', async () => {
+    await insert('1', { email: 'ada@orbit.example' });
+    expect((await csvOf({}, ['email', 'contact_id'])).csv).toBe('email,contact_id\nada@orbit.example,1\n');
+  });
+
+  it('leave out whoever is on the suppression list by address, id, profile or domain', async () => {
+    await insert('kept', {
+      email: 'ada@orbit.example',
+      person_id: 'p0',
+      linkedin_url: 'http://linkedin.com/in/ada',
+    });
+    await insert('address', { email: 'bo@orbit.example' });
+    await insert('id', { person_id: 'p1' });
+    await insert('profile', { linkedin_url: 'https://www.LinkedIn.com/in/Cy-Ek/?trk=x' });
+    await insert('encoded', { linkedin_url: 'http://www.linkedin.com/in/jos%C3%A9-ruiz' });
+    await insert('suffix', { linkedin_url: 'https://linkedin.com/in/josé-ruiz/es' });
+    await insert('domain', { email: 'dee@eu.acme.example' });
+    await insert('employer', { organization_domain: 'acme.example' });
+    const keys = [
+      'email:bo@orbit.example',
+      'person:p1',
+      'profile:linkedin.com/in/cy-ek',
+      'profile:linkedin.com/in/josé-ruiz',
+      'domain:acme.example',
+    ];
+    await warehouse.database
+      .transaction()
+      .execute((transaction) => suppress(transaction, keys, { by: 'test', reason: undefined }));
+    expect(await idsOf({})).toEqual(['kept']);
+  });
+
+  it('leave out whoever is on the list by what only their row of the export says', async () => {
+    const run = await stagedRun(warehouse, [
+      { keys: ['email:info@orbit.example|bo roller', 'email:bo.private@orbit.example'] },
+      { keys: ['email:info@orbit.example|cy ek'] },
+    ]);
+    await insert('bo', { email: 'info@orbit.example', run_id: run.runId, row_number: 1 });
+    await insert('cy', { email: 'info@orbit.example', run_id: run.runId, row_number: 2 });
+    await warehouse.database
+      .transaction()
+      .execute((transaction) =>
+        suppress(transaction, ['email:bo.private@orbit.example'], { by: 'test', reason: undefined }),
+      );
+    expect(await idsOf({})).toEqual(['cy']);
+  });
+
+  it('are not counted where whoever reads them has had enough', async () => {
+    await warehouse.pool.query(`
+      with people as (
+        insert into people (
+          service, person_key, title, enriched_at, run_id, attempt_id, emails, phones, employment, said_by)
+        select 'test', n, repeat('x', 1000), now(), 'r', 'a', '[]', '[]', '[]', '{}' from generate_series(1, 5000) n
+      )
+      insert into contacts (source, contact_id, service, person_key, match_id, evidence, asked, run_id, row_number)
+      select 'hubspot', n, 'test', n, n, 'email', true, 'r', n from generate_series(1, 5000) n`);
+    const all: TableExport = { table: 'contacts', format: 'csv', choice: {} };
+    const contacts = await exportTable(warehouse, all, async (rows) => {
+      for await (const _ of rows) break;
+    });
+    expect(contacts).toBeUndefined();
+    expect((await csvOf({}, ['contact_id'])).contacts).toBe(5000);
+  });
+});
