@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
-import type { DecodedArray, SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ColumnType, ExportColumn } from './column-type.ts';
+
+type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
+type Values = Parameters<ParquetWriter['write']>[0]['columnData'][number]['data'];
 
 /** Rows that are held in memory and written together. Larger groups compress better and need more memory. */
 const rowGroupSize = 10_000;
@@ -64,7 +66,7 @@ async function* chunksOf(copied: Readable, columns: readonly ExportColumn[]): As
   const write = (): void => {
     const columnData = columns.map(({ name, type }, index) => ({
       name,
-      data: group[index] as DecodedArray,
+      data: group[index] as Values,
       // Those of texts take a fifth of the time.
       statistics: type !== 'text',
     }));
