@@ -1,0 +1,50 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { loaders } from '../../../src/cli/command-loaders.ts';
+import { readConfig, settingNames } from '../../../src/config/settings.ts';
+import { callTaskQueues, controlTaskQueue } from '../../../src/contract.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
+const chart = 'deploy/helm/enrich/';
+const files = (folder: string) => readdirSync(`${root}${folder}`).map((name) => `${folder}/${name}`);
+const templates = files(`${chart}templates`).map(read).join('\n');
+const values = parse(read(`${chart}values.yaml`)) as {
+  readonly worker: { readonly terminationGracePeriodSeconds: number };
+};
+
+it('the Helm chart names only settings that exist', () => {
+  const everything = [
+    templates,
+    ...['values.yaml', 'values.schema.json', 'README.md'].map((name) => read(chart + name)),
+  ];
+  const names = [...everything, ...files('test/helm').map(read)]
+    .join('\n')
+    .match(/\b[A-Z]+(?:_[A-Z0-9]+)+\b/g)!;
+  /** Temporal's own. */
+  const known = new Set<string>([...settingNames, 'TEMPORAL_NAMESPACE', 'TEMPORAL_API_KEY']);
+  expect([...new Set(names)].filter((name) => !known.has(name))).toEqual([]);
+});
+
+it('the Helm chart starts only commands that exist', () => {
+  const commands = [...templates.matchAll(/"args" \(list "([^"]+)"/g)].map((match) => match[1]!);
+  expect(commands.sort()).toEqual(['codec-server', 'migrate', 'receiver', 'schedule', 'worker']);
+  expect(commands.filter((command) => !loaders.has(command))).toEqual([]);
+});
+
+it('the Helm chart gives a worker longer to end than a call in flight may need', () => {
+  const { callTimeoutSeconds } = readConfig({}).service;
+  expect(values.worker.terminationGracePeriodSeconds).toBeGreaterThan(callTimeoutSeconds + 60);
+});
+
+it('the Helm chart scales by the backlog of every task queue', () => {
+  for (const queue of [controlTaskQueue, ...Object.values(callTaskQueues)])
+    expect(templates).toContain(`"${queue}"`);
+});
+
+it('the Helm chart has the version of the product', () => {
+  const { appVersion } = parse(read(`${chart}Chart.yaml`)) as { readonly appVersion: string };
+  expect(appVersion).toBe((JSON.parse(read('package.json')) as { readonly version: string }).version);
+});
