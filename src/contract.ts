@@ -25,6 +25,11 @@ export const taskPriorities = { 'ad-hoc': 2, nightly: 3, backfill: 4 } as const;
 /** Priorities of runs, highest first: calls of a higher priority go first. */
 export type RunPriority = keyof typeof taskPriorities;
 
+/** Every priority, the highest first. */
+export const runPriorities = (Object.keys(taskPriorities) as RunPriority[]).sort(
+  (one, other) => taskPriorities[one] - taskPriorities[other],
+);
+
 export const workflowTypes = {
   run: 'enrichmentRun',
   page: 'enrichmentPage',

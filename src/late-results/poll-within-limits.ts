@@ -38,9 +38,7 @@ export async function pollWithinLimits(
   const { database } = warehouse;
   const polls = { service, scope: webhookResultScope };
   const call = { ...polls, callId, deadlineSeconds: callTimeoutSeconds };
-  const place = await database
-    .transaction()
-    .execute((transaction) => acquireSlot(transaction, call, rateLimits));
+  const place = await acquireSlot(database, call, rateLimits);
   if (place.kind === 'full') return place;
   try {
     const answer = await client.poll(requestId, signal);

@@ -4,7 +4,6 @@ import { formatCredits, parseCredits, type Credits } from '../domain/money/decim
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import type { Tables } from '../db/schema.ts';
-import { presentBudgetId } from './credit-ledger.ts';
 
 /**
  * A limit as an operator sets it.
@@ -107,7 +106,9 @@ export async function setDefaultBudget(
 
 /** Returns the id of the present day's or month's budget, by the database's clock. */
 export async function presentBudget(database: Kysely<Tables>, period: BudgetPeriod): Promise<string> {
-  const result = await sql<{ name: string }>`select ${presentBudgetId(period)} as name`.execute(database);
+  const result = await sql<{ name: string }>`
+    select budget_id as name from present_budgets('{}') where period = ${period}
+  `.execute(database);
   return result.rows[0]!.name;
 }
 

@@ -1,10 +1,5 @@
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
-import {
-  budgetPeriods,
-  periodNames,
-  type BudgetPeriod,
-  type PeriodLimits,
-} from '../domain/money/budget-periods.ts';
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { periodNames, type BudgetPeriod, type PeriodLimits } from '../domain/money/budget-periods.ts';
 import { formatCredits, parseCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 import type { BudgetAlarm } from './budget-alarms.ts';
@@ -27,9 +22,6 @@ export interface Affordable {
 /**
  * Locks every budget of a call and reserves the worst case for as many people as every budget can pay.
  *
- * Budgets are locked in ascending order of name, so that two admissions cannot wait for each other. Adding up first and
- * inserting later would overspend: with 400 parallel admissions a budget of 1,000 credits came to 1,107.
- *
  * @param limits of this process; the lower of this limit and the stored one counts, unless an operator has set the
  *   stored one by command
  * @param perPerson worst case for one person
@@ -42,32 +34,13 @@ export async function reserve(
   perPerson: Credits,
   people: number,
 ): Promise<Affordable> {
-  const locked = await sql<{ budget_id: string; available: string | null }>`
-    select budget_id, (${limitOf(limits)} - reserved - settled)::text as available
-    from budgets where budget_id = any(${budgetIds}::text[]) order by budget_id for update
+  const { rows } = await sql<{ people: number; short_budget: string | null; alarms: BudgetAlarm[] }>`
+    select people, short_budget, alarms
+    from reserve_credits(${budgetIds}::text[], ${ownLimits(limits)}::jsonb, ${formatCredits(perPerson)}::numeric,
+      ${people}::integer, ${limits.alarmsAt ?? []}::integer[])
   `.execute(transaction);
-  if (locked.rows.length !== budgetIds.length) throw new Error('a budget of an admission does not exist');
-  let fit: Pick<Affordable, 'people' | 'shortBudget'> = { people, shortBudget: undefined };
-  for (const row of locked.rows) {
-    const fits = row.available === null ? people : peopleThatFit(row.available, perPerson, people);
-    if (fits < fit.people) fit = { people: fits, shortBudget: row.budget_id };
-  }
-  const alarms = await sql<BudgetAlarm>`
-    with spending as (
-      update budgets set reserved = reserved + ${formatCredits(perPerson * BigInt(fit.people))}::numeric
-      where budget_id = any(${budgetIds}::text[])
-      returning budget_id, settled + reserved as used, ${limitOf(limits)} as credits_limit
-    )
-    insert into budget_alarms (budget_id, percent, credits_limit, used)
-    select budget_id, percent, credits_limit, used from spending, unnest(${limits.alarmsAt ?? []}::int[]) as percent
-    where credits_limit > 0
-      and (used * 100 >= percent * credits_limit or (percent = 100 and budget_id = ${fit.shortBudget ?? null}))
-    on conflict do nothing
-    returning budget_id as "budgetId", percent,
-      trim_scale(credits_limit)::text as "limit",
-      trim_scale(used)::text as used
-  `.execute(transaction);
-  return { ...fit, alarms: alarms.rows };
+  const { short_budget: shortBudget, ...affordable } = rows[0]!;
+  return { ...affordable, shortBudget: shortBudget ?? undefined };
 }
 
 /**
@@ -82,20 +55,22 @@ export async function budgetsOf(
   runId: string | undefined,
   limits: BudgetLimits,
 ): Promise<readonly string[]> {
-  const result = await sql<{ budget_id: string }>`
-    with applying (budget_id, period, credits_limit) as (
-      select 'run:' || ${runId ?? null}::text, null, null::numeric where ${runId !== undefined}
-      union all ${presentPeriods(limits)}
-    ), added as (
-      insert into budgets (budget_id, credits_limit, set_by_command)
-      select a.budget_id, case when s.period is null then a.credits_limit else s.credits_limit end, s.period is not null
-      from applying a left join default_budgets s using (period)
-      where not exists (select 1 from budgets b where b.budget_id = a.budget_id)
-      on conflict do nothing
-    )
-    select budget_id from applying order by budget_id
+  const { rows } = await sql<{ budgets: string[] }>`
+    select open_budgets(${runId ?? null}, ${ownLimits(limits)}::jsonb) as budgets
   `.execute(database);
-  return result.rows.map((row) => row.budget_id);
+  return rows[0]!.budgets;
+}
+
+/** The limits of a process as the functions of the database take them: decimals as text, by period. */
+export function ownLimits(limits: BudgetLimits): string {
+  return JSON.stringify(
+    Object.fromEntries(
+      periodNames.flatMap((period) => {
+        const limit = limits[period];
+        return limit === undefined ? [] : [[period, formatCredits(limit)]];
+      }),
+    ),
+  );
 }
 
 /** Creates the budget of a run, unless an operator has set one by command before. */
@@ -128,7 +103,7 @@ export async function removeRunBudget(database: Kysely<Tables>, runId: string): 
 export async function applyBudgetLimits(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
   await budgetsOf(database, undefined, limits);
   await sql`
-    with own (budget_id, period, credits_limit) as (${presentPeriods(limits)}), before as (
+    with own as (select * from present_budgets(${ownLimits(limits)}::jsonb)), before as (
       select budget_id, b.credits_limit as old_limit, greatest(own.credits_limit, settled + reserved) as new_limit
       from budgets b join own using (budget_id)
       where not set_by_command and own.credits_limit is not null
@@ -148,51 +123,6 @@ export async function applyBudgetLimits(database: Kysely<Tables>, limits: Budget
   `.execute(database);
 }
 
-/** The budget of each present period with this process's limit, as rows of SQL. */
-function presentPeriods(limits: BudgetLimits): RawBuilder<unknown> {
-  const rows = periodNames.map(
-    (period) => sql`(${presentBudgetId(period)}, ${sql.lit(period)}, ${numeric(limits[period])}::numeric)`,
-  );
-  return sql`values ${sql.join(rows)}`;
-}
-
-/**
- * The limit of a row of `budgets`, in SQL: the limit that an operator has set by command, or else the lower of the
- * stored limit and this process's limit.
- */
-function limitOf(limits: BudgetLimits): RawBuilder<unknown> {
-  const own = periodNames.map(
-    (period) => sql`when ${sql.lit(period)} then ${numeric(limits[period])}::numeric`,
-  );
-  return sql`case when set_by_command then credits_limit else
-    least(credits_limit, case split_part(budget_id, ':', 1) ${sql.join(own, sql` `)} end) end`;
-}
-
-/** The id of a period's present budget, by the database's clock, in SQL. */
-export function presentBudgetId(period: BudgetPeriod): RawBuilder<string> {
-  const format = `"${period}:"${budgetPeriods[period].format}`;
-  return sql<string>`to_char(clock_timestamp() at time zone 'UTC', ${sql.lit(format)})`;
-}
-
-/** Returns whether a call in flight may still release credits of a budget. */
-export async function mayFreeCredits(database: Kysely<Tables>, budgetId: string): Promise<boolean> {
-  const result = await sql<{ pending: boolean }>`
-    select exists (
-      select 1 from attempts a join rate_calls c on c.call_id = a.attempt_id
-      where a.status = 'admitted' and ${budgetId} = any(a.budget_ids) and c.counted_until > clock_timestamp()
-    ) as pending
-  `.execute(database);
-  return result.rows[0]?.pending ?? false;
-}
-
-function peopleThatFit(available: string, perPerson: Credits, people: number): number {
-  if (perPerson === 0n) return people;
-  // A process with a lower limit than the spent credits reads a negative number, which parseCredits refuses.
-  const rest = parseCredits(available) ?? 0n;
-  const fits = rest / perPerson;
-  return fits > BigInt(people) ? people : Number(fits);
-}
-
 function numeric(value: Credits | undefined): string | null {
   return value === undefined ? null : formatCredits(value);
 }
@@ -210,10 +140,13 @@ export async function readBudgetRests(
   limits: BudgetLimits,
 ): Promise<BudgetRest[]> {
   const result = await sql<{ budget_id: string; available: string }>`
-    select budget_id, greatest(${limitOf(limits)} - reserved - settled, 0)::text as available
-    from budgets
-    where budget_id = any(${budgetIds}::text[]) and ${limitOf(limits)} is not null
-    order by ${limitOf(limits)} - reserved - settled, budget_id
+    select budget_id, greatest(available, 0)::text as available
+    from (
+      select budget_id, budget_limit(budgets, ${ownLimits(limits)}::jsonb) - reserved - settled as available
+      from budgets where budget_id = any(${budgetIds}::text[])
+    ) as rests
+    where available is not null
+    order by rests.available, budget_id
   `.execute(database);
   return result.rows.map((row) => ({
     budgetId: row.budget_id,
@@ -238,12 +171,16 @@ export async function readPeriodBudgets(
   limits: BudgetLimits,
 ): Promise<readonly PeriodBudget[]> {
   const result = await sql<PeriodBudget>`
-    select period, trim_scale(case when b.set_by_command then b.credits_limit
-        when b.budget_id is null and s.period is not null then s.credits_limit
-        else least(b.credits_limit, own) end)::text as "limit",
-      trim_scale(coalesce(reserved, 0))::text as reserved, trim_scale(coalesce(settled, 0))::text as settled
-    from (${presentPeriods(limits)}) as current (budget_id, period, own)
-    left join budgets b using (budget_id) left join default_budgets s using (period)
+    select p.period,
+      trim_scale(case
+        when b.budget_id is not null then budget_limit(b, ${ownLimits(limits)}::jsonb)
+        when d.period is not null then d.credits_limit
+        else p.credits_limit
+      end)::text as "limit",
+      trim_scale(coalesce(b.reserved, 0))::text as reserved, trim_scale(coalesce(b.settled, 0))::text as settled
+    from present_budgets(${ownLimits(limits)}::jsonb) p
+    left join budgets b using (budget_id)
+    left join default_budgets d using (period)
     order by period
   `.execute(database);
   return result.rows;

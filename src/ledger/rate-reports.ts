@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -28,9 +28,6 @@ export interface RateReport {
 const unlimited = 2_147_483_647;
 /** A report about a day's window expires after an hour, because the end of that window is unknown. */
 const longestBeliefSeconds = 3_600;
-/** Time until an answer in flight reports the calls that are left. */
-const whileInFlightMilliseconds = 250;
-
 /**
  * Stores the service's reports about its windows: the fewest calls left, until the window must have ended. The product
  * obeys a report that is lower than its own count, because other programs use the same quota and the plan can be
@@ -44,10 +41,19 @@ const whileInFlightMilliseconds = 250;
  */
 export async function recordReports(
   database: Kysely<Tables>,
+  of: RateScope,
+  callId: string | undefined,
+  report: RateReport,
+): Promise<void> {
+  if (report.rateLimits.length > 0) await storeReports(of, callId, report).execute(database);
+}
+
+/** The statement of `recordReports`. Without a report it stores nothing. */
+export function storeReports(
   { service, scope }: RateScope,
   callId: string | undefined,
   { rateLimits, retryAfterSeconds }: RateReport,
-): Promise<void> {
+): RawBuilder<unknown> {
   const reports = rateLimits.flatMap((window) => {
     const left = leftOf(window);
     if (left === undefined) return [];
@@ -66,12 +72,11 @@ export async function recordReports(
       },
     ];
   });
-  if (reports.length === 0) return;
   const isNewWindow = sql`(
     r.believed_until <= clock_timestamp() or (excluded.calls_left > r.calls_left
       and r.said_at < (select started_at from rate_calls where call_id = ${callId ?? null}))
   )`;
-  await sql`
+  return sql`
     insert into rate_reports as r (service, scope, seconds, calls_limit, calls_left, said_at, believed_until)
     select ${service}, ${scope}, seconds, calls_limit, calls_left, clock_timestamp(),
       clock_timestamp() + make_interval(secs => belief)
@@ -85,7 +90,7 @@ export async function recordReports(
       said_at = case when ${isNewWindow} or excluded.calls_left < r.calls_left then excluded.said_at else r.said_at end,
       believed_until = case when ${isNewWindow} then excluded.believed_until
         else least(r.believed_until, excluded.believed_until) end
-  `.execute(database);
+  `;
 }
 
 /** A window of the service with its free calls; if none is free, the shortest wait in milliseconds. */
@@ -100,16 +105,7 @@ export async function readReports(
   { service, scope }: RateScope,
 ): Promise<readonly ServiceWindow[]> {
   const windows = await sql<ServiceWindow>`
-    select calls_limit as calls, seconds, greatest(0, left_now - in_flight)::int as free,
-      case when left_now > 0 then ${whileInFlightMilliseconds}
-        else extract(epoch from believed_until - clock_timestamp()) * 1000 end::float8 as milliseconds
-    from (
-      select *, case when believed_until > clock_timestamp() then calls_left else calls_limit end as left_now,
-        (select count(*) from rate_calls c where c.scope = r.scope and c.counted_until > clock_timestamp()) as in_flight
-      from rate_reports r where service = ${service} and scope = ${scope}
-    ) as known
-    where left_now < ${unlimited}
-    order by seconds
+    select calls, seconds, free, milliseconds from service_windows(${service}, ${scope})
   `.execute(database);
   return windows.rows;
 }

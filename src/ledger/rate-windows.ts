@@ -1,9 +1,9 @@
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { formatDuration } from '../domain/text/duration.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import type { Tables } from '../db/schema.ts';
-import { readReports, recordReports, type RateScope, type RateReport } from './rate-reports.ts';
+import { readReports, storeReports, type RateScope, type RateReport } from './rate-reports.ts';
 
 /** The service counts the calls of each endpoint separately. */
 export const bulkMatchScope = 'people/bulk_match';
@@ -22,8 +22,19 @@ export interface Wait {
 /** Whether a call has its slot. */
 export type SlotResult = { readonly kind: 'acquired' } | ({ readonly kind: 'full' } & Wait);
 
+/** Why a call must wait for its slot, as the functions of the database tell it. */
+export interface SlotWait {
+  readonly cause: 'paused' | 'probing' | 'window' | 'service' | 'service-kept';
+  readonly milliseconds: number;
+  /** Why all calls are paused. */
+  readonly reason?: string | null;
+  /** The full window. */
+  readonly calls?: number;
+  readonly seconds?: number;
+}
+
 /**
- * Acquires a slot in every rate window for one call, in the caller's transaction.
+ * Acquires a slot in every rate window for one call. `admit` does the same together with its other work.
  *
  * A call occupies its slot until one window after `counted_until`, the latest time at which the service may have
  * counted it. That is the call's deadline while it is in flight, and its end afterwards (`endCall`). Counting from
@@ -31,23 +42,18 @@ export type SlotResult = { readonly kind: 'acquired' } | ({ readonly kind: 'full
  * that dies end at their deadlines.
  *
  * @param limits maximum calls in any trailing window; none: unlimited
- * @param kept slots to leave free in each window for calls of higher priority
  */
 export async function acquireSlot(
-  transaction: Transaction<Tables>,
+  database: Kysely<Tables>,
   call: RateScope & { readonly callId: string; readonly deadlineSeconds: number },
   limits: readonly RateLimit[],
-  kept = 0,
 ): Promise<SlotResult> {
-  const paused = await lockScope(transaction, call.scope);
-  if (paused) return { kind: 'full', ...paused };
-  const full = await longestWait(transaction, call, limits, kept);
-  if (full) return { kind: 'full', ...full };
-  await sql`
-    insert into rate_calls (call_id, scope, counted_until)
-    values (${call.callId}, ${call.scope}, clock_timestamp() + make_interval(secs => ${call.deadlineSeconds}))
-  `.execute(transaction);
-  return { kind: 'acquired' };
+  const { rows } = await sql<{ wait: SlotWait | null }>`
+    select acquire_slot(${call.service}, ${call.scope}, ${limits.map((limit) => limit.calls)}::integer[],
+      ${limits.map((limit) => limit.seconds)}::integer[], ${call.callId}, ${call.deadlineSeconds}::float8) as wait
+  `.execute(database);
+  const { wait } = rows[0]!;
+  return wait === null ? { kind: 'acquired' } : { kind: 'full', ...describeWait(wait) };
 }
 
 /**
@@ -65,14 +71,10 @@ export async function freeSlots(
     from rate_scopes where scope = ${of.scope} and paused_until > clock_timestamp()
   `.execute(database);
   const paused = pause.rows[0];
-  if (paused)
-    return {
-      slots: 0,
-      wait: waitFor(paused.milliseconds, paused.reason ?? 'the service asked for a pause'),
-    };
+  if (paused) return { slots: 0, wait: describeWait({ cause: 'paused', ...paused }) };
   const windows = await freeSlotsPerWindow(database, of, limits);
   const slots = Math.min(Number.POSITIVE_INFINITY, ...windows.map((window) => window.free));
-  return { slots, wait: slots > 0 ? undefined : await longestWait(database, of, limits, 0) };
+  return { slots, wait: slots > 0 ? undefined : await fullWindow(database, of, limits) };
 }
 
 /** Returns every window with its free slots: of `limits`, and those that the service reports. */
@@ -117,10 +119,10 @@ export async function endCall(
   accepted: boolean,
   report: RateReport = { rateLimits: [] },
 ): Promise<void> {
-  // First the report: otherwise the call would for a moment be neither in flight nor in the service's count.
-  await recordReports(database, of, callId, report);
+  // The report in the same statement: otherwise the call would for a moment be neither in flight nor in the service's
+  // count.
   await sql`
-    with ended as (
+    with reported as (${storeReports(of, callId, report)}), ended as (
       update rate_calls set counted_until = least(counted_until, clock_timestamp()) where call_id = ${callId}
       returning started_at
     )
@@ -200,102 +202,43 @@ export async function forgetOldCalls(database: Kysely<Tables>, keepSeconds: numb
   `.execute(database);
 }
 
-/** Locks an endpoint for one admission at a time. After a refusal, one call at a time probes. */
-async function lockScope(transaction: Transaction<Tables>, scope: string): Promise<Wait | undefined> {
-  const lock = () =>
-    sql<{ milliseconds: number | null; reason: string | null; probing: boolean }>`
-      select extract(epoch from paused_until - clock_timestamp())::float8 * 1000 as milliseconds,
-        pause_reason as reason,
-        refusals > 0 as probing
-      from rate_scopes where scope = ${scope} for update
-    `.execute(transaction);
-  let row = (await lock()).rows[0];
-  if (!row) {
-    await sql`insert into rate_scopes (scope) values (${scope}) on conflict do nothing`.execute(transaction);
-    row = (await lock()).rows[0];
-  }
-  if (row && row.milliseconds !== null && row.milliseconds > 0) {
-    return waitFor(row.milliseconds, row.reason ?? 'the service asked for a pause');
-  }
-  if (row?.probing) {
-    const inFlight = await sql`
-      select 1 from rate_calls where scope = ${scope} and counted_until > clock_timestamp() limit 1
-    `.execute(transaction);
-    if (inFlight.rows.length > 0)
-      return waitFor(250, 'one call probes whether the service accepts calls again');
-  }
-  return undefined;
-}
-
-/** Interval of trying again: the end of a wait for higher priorities in the service's window is unknown. */
-const keptInServiceWindowMilliseconds = 5_000;
-
-/** Returns the longest wait of all windows, our own and the service's. */
-async function longestWait(
+async function fullWindow(
   database: Kysely<Tables>,
-  of: RateScope,
+  { service, scope }: RateScope,
   limits: readonly RateLimit[],
-  kept: number,
 ): Promise<Wait | undefined> {
-  const own = await fullestWindow(database, of.scope, limits, kept);
-  const reported = (await readReports(database, of))
-    .filter((window) => window.free <= kept)
-    .map(({ free, milliseconds, seconds }) =>
-      free > 0
-        ? waitFor(
-            keptInServiceWindowMilliseconds,
-            `the last calls in the service’s window of ${formatDuration(seconds)} ` +
-              'are reserved for runs of higher priority',
-          )
-        : waitFor(
-            milliseconds,
-            `the service has no calls left in its window of ${formatDuration(seconds)}; other programs may use it too`,
-          ),
-    );
-  const longest = [own, ...reported].reduce((one, other) =>
-    other && other.milliseconds > (one?.milliseconds ?? 0) ? other : one,
-  );
-  return longest && kept > 0 ? { ...longest, isPreempted: true } : longest;
-}
-
-/**
- * Returns the wait of the window that stays full longest. The wait ends when the slot of the limit-th newest call
- * becomes free. A call in flight cannot end before now.
- *
- * Kept slots lower the limit. If a window has fewer slots than are kept, the wait is one window.
- */
-async function fullestWindow(
-  database: Kysely<Tables>,
-  scope: string,
-  limits: readonly RateLimit[],
-  kept: number,
-): Promise<Wait | undefined> {
-  if (limits.length === 0) return undefined;
-  const others = kept > 0 ? `has no slot beside the ${kept} reserved for runs of higher priority` : 'is full';
-  const wait = (limit: RateLimit, milliseconds: number): Wait =>
-    waitFor(milliseconds, `the rate window of ${formatRateLimits([limit])} ${others}`);
-  const used = limits
-    .filter(({ calls }) => calls <= kept)
-    .sort((one, other) => other.seconds - one.seconds)[0];
-  if (used) return wait(used, used.seconds * 1_000);
-  const result = await sql<RateLimit & { milliseconds: number }>`
-    select w.calls, w.seconds, extract(epoch from least(c.counted_until, clock_timestamp())
-      + make_interval(secs => w.seconds) - clock_timestamp())::float8 * 1000 as milliseconds
-    from unnest(
-      ${limits.map((limit) => limit.calls)}::int[],
-      ${limits.map((limit) => limit.seconds)}::int[]
-    ) as w (calls, seconds)
-    cross join lateral (
-      select counted_until from rate_calls
-      where scope = ${scope} and counted_until > clock_timestamp() - make_interval(secs => w.seconds)
-      order by counted_until desc offset w.calls - ${kept}::int - 1 limit 1
-    ) c
-    order by milliseconds desc limit 1
+  const { rows } = await sql<{ wait: SlotWait | null }>`
+    select full_window(${service}, ${scope}, ${limits.map((limit) => limit.calls)}::integer[],
+      ${limits.map((limit) => limit.seconds)}::integer[], 0) as wait
   `.execute(database);
-  const fullest = result.rows[0];
-  return fullest && wait(fullest, fullest.milliseconds);
+  const wait = rows[0]?.wait;
+  return wait ? describeWait(wait) : undefined;
 }
 
-function waitFor(milliseconds: number, reason: string): Wait {
-  return { milliseconds: Math.max(1, Math.ceil(milliseconds)), reason };
+/** Describes a wait for a person. @param kept slots that were left free for calls of higher priority */
+export function describeWait(wait: SlotWait, kept = 0): Wait {
+  const milliseconds = Math.max(1, Math.ceil(wait.milliseconds));
+  const isPreempted = kept > 0 && 'calls' in wait;
+  return { milliseconds, reason: reasonOf(wait, kept), ...(isPreempted && { isPreempted }) };
+}
+
+function reasonOf({ cause, reason, calls = 0, seconds = 0 }: SlotWait, kept: number): string {
+  switch (cause) {
+    case 'paused':
+      return reason ?? 'the service asked for a pause';
+    case 'probing':
+      return 'one call probes whether the service accepts calls again';
+    case 'window': {
+      const others =
+        kept > 0 ? `has no slot beside the ${kept} reserved for runs of higher priority` : 'is full';
+      return `the rate window of ${formatRateLimits([{ calls, seconds }])} ${others}`;
+    }
+    case 'service-kept':
+      return (
+        `the last calls in the service’s window of ${formatDuration(seconds)} ` +
+        'are reserved for runs of higher priority'
+      );
+    case 'service':
+      return `the service has no calls left in its window of ${formatDuration(seconds)}; other programs may use it too`;
+  }
 }

@@ -1,11 +1,6 @@
-import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { taskPriorities, type RunPriority } from '../contract.ts';
+import { sql, type Kysely } from 'kysely';
+import { runPriorities, type RunPriority } from '../contract.ts';
 import type { Tables } from '../db/schema.ts';
-
-/** Every priority, the highest first. */
-const inOrder = (Object.keys(taskPriorities) as RunPriority[]).sort(
-  (one, other) => taskPriorities[one] - taskPriorities[other],
-);
 
 /** A batch that waits for its call. */
 export interface ReadyBatch {
@@ -33,7 +28,7 @@ export async function registerWaitingBatch(
   ready: ReadyBatch,
   milliseconds = 0,
 ): Promise<void> {
-  if (ready.priority === inOrder.at(-1)) return;
+  if (ready.priority === runPriorities.at(-1)) return;
   await sql`
     insert into waiting_batches (run_id, batch, waits_until)
     values (${ready.runId}, ${ready.batch},
@@ -47,33 +42,14 @@ export async function deregisterWaitingBatch(
   database: Kysely<Tables>,
   { runId, batch, priority }: ReadyBatch,
 ): Promise<void> {
-  if (priority === inOrder.at(-1)) return;
+  if (priority === runPriorities.at(-1)) return;
   await sql`delete from waiting_batches where run_id = ${runId} and batch = ${batch}`.execute(database);
 }
 
-/**
- * Query for the waiting batches of running runs with a higher present priority. It names no table `r`, because callers
- * use that alias in `priority`.
- *
- * @param priority SQL expression
- */
-export function batchesBefore(priority: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    select 1
-    from waiting_batches w
-    join runs higher using (run_id)
-    where w.waits_until > clock_timestamp()
-      and higher.status = 'running'
-      and array_position(${inOrder}::text[], higher.options ->> 'priority')
-        < array_position(${inOrder}::text[], ${priority})
-  `;
-}
-
-/** Returns how many slots a call of this priority leaves free. */
+/** Returns how many slots a call of this priority leaves free: one for each batch that goes before it. */
 export async function reservedSlots(database: Kysely<Tables>, priority: RunPriority): Promise<number> {
-  if (priority === inOrder[0]) return 0;
   const { rows } = await sql<{ slots: number }>`
-    select count(*)::int as slots from (${batchesBefore(sql`${priority}`)}) as batches
+    select count(*)::int as slots from batches_before(${priority})
   `.execute(database);
   return rows[0]!.slots;
 }

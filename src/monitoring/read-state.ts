@@ -5,7 +5,6 @@ import { sql, type Transaction } from 'kysely';
 import { readPeriodBudgets, type BudgetLimits, type PeriodBudget } from '../ledger/credit-ledger.ts';
 import { readReports } from '../ledger/rate-reports.ts';
 import { bulkMatchScope, matchScope, ownFreeSlots, webhookResultScope } from '../ledger/rate-windows.ts';
-import { batchesBefore } from '../ledger/waiting-batches.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isUnfinished, maySpend } from '../db/run-states.ts';
@@ -203,7 +202,7 @@ async function readUnfinished(transaction: Transaction<Tables>): Promise<readonl
       a.asked, a.settled, a.reserved, a.unknown, trim_scale(b.credits_limit)::text as "limit",
       greatest(0, extract(epoch from
         clock_timestamp() - greatest(r.created_at, r.approved_at, a.moved, a.due)))::float8 as "idleSeconds",
-      exists (${batchesBefore(sql`r.options ->> 'priority'`)}) as "isPreempted"
+      exists (select from batches_before(r.options ->> 'priority')) as "isPreempted"
     from runs r
     left join budgets b on b.budget_id = 'run:' || r.run_id
     cross join lateral (

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
+import { suppressionsLock } from '../db/suppressions-lock.ts';
 import type { SuppressionEntriesTable, Tables } from '../db/schema.ts';
 
 /** Who added an entry, and why. */
@@ -19,21 +20,18 @@ export interface SuppressionEntry {
   readonly added_at: Date;
 }
 
-/** Number of the advisory lock; nothing else locks it. */
-const listLock = 7_305_902_312;
-
 /**
  * Locks the list against changes for a transaction that writes about people, so that a person who is suppressed or
  * erased at the same time is not written again. Must be the first lock of the transaction: a change of the list waits
  * for all holders of this lock.
  */
 export async function lockSuppressionsShared(transaction: Transaction<Tables>): Promise<void> {
-  await sql`select pg_advisory_xact_lock_shared(${listLock})`.execute(transaction);
+  await sql`select lock_suppressions()`.execute(transaction);
 }
 
 /** Locks the list for a transaction that changes it. */
 export async function lockSuppressionsExclusive(transaction: Transaction<Tables>): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${listLock})`.execute(transaction);
+  await sql`select pg_advisory_xact_lock(${suppressionsLock})`.execute(transaction);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { admissionFunctions } from './initial/admission.ts';
 import { comments } from './initial/comments.ts';
 import { lateResultTables } from './initial/late-results.ts';
 import { ledgerTables } from './initial/ledger.ts';
@@ -23,6 +24,7 @@ export async function up(database: Kysely<never>): Promise<void> {
     ...projectionFunctions,
     ...peopleHistory,
     ...privacyTables,
+    ...admissionFunctions,
     ...notificationTables,
     ...comments,
   ];
