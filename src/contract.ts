@@ -163,6 +163,12 @@ export interface ScheduledRunInput {
   readonly onUnknown: 'hold' | 'retry';
   /** Share from 0 to 1. */
   readonly minMatchRate: number | null;
+  /** What `parseExpectations` of the domain reads; null: what suits the choice of the export. */
+  readonly expectations: string | null;
+  /** Rows with one of the values in each column are asked for. */
+  readonly only: readonly { readonly column: string; readonly values: readonly string[] }[];
+  /** Who is asked first; null: the order of the file. */
+  readonly orderBy: { readonly column: string; readonly descending: boolean } | null;
   /** The schedule may run without any budget (`--no-budget`). */
   readonly noBudget: boolean;
   /** `Freshness` of the domain. */
@@ -254,6 +260,11 @@ export const pauseReasons = {
     meaning: "the workflow was terminated, has failed, or was lost with Temporal's data",
   },
   'budget.empty': { needs: 'decision', meaning: 'a budget is exhausted, and people are left' },
+  'expectation.unmet': {
+    needs: 'decision',
+    isQualityGate: true,
+    meaning: 'the export is not as the run expects; nothing was paid',
+  },
   'pilot.done': {
     needs: 'decision',
     isQualityGate: true,
@@ -354,6 +365,8 @@ export interface PlanSummary {
     /** The assumption in words, in place of calls. */
     readonly assumption: string | null;
   };
+  /** What of the export is not as the run expects, a sentence each. */
+  readonly unmet: readonly string[];
   /** People who are asked for first, in the first pages; null: the run has no pilot. */
   readonly pilot: { readonly people: number; readonly pages: number } | null;
   /** A call whose answer is lost is made once more: the worst case counts everybody twice. */
@@ -374,7 +387,13 @@ export type IngestOutcome =
   | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
 
 export type PlanOutcome =
-  | { readonly kind: 'planned'; readonly plan: PlanSummary; readonly firstOpenPage: number }
+  | {
+      readonly kind: 'planned';
+      readonly plan: PlanSummary;
+      readonly firstOpenPage: number;
+      /** Why the run waits for a person before it spends; absent: the export is as expected, or was accepted. */
+      readonly unmet?: PauseReason;
+    }
   | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
 
 /** What the service says of the credential before the run spends anything, in words for a person. */

@@ -76,8 +76,11 @@ async function prepare(run: RunState): Promise<PlanSummary> {
   );
   if (planned.kind === 'refused') return fail(run, planned.pauseReason);
   run.plan = planned.plan;
+  run.page = Math.max(run.page, planned.firstOpenPage);
 
-  if (run.approved) {
+  if (run.approved && planned.unmet && !run.isCancelling) {
+    await run.pause(planned.unmet);
+  } else if (run.approved) {
     await run.setStatus('running');
   } else {
     await run.setStatus('awaiting_approval');
@@ -85,7 +88,6 @@ async function prepare(run: RunState): Promise<PlanSummary> {
     await condition(() => run.approved || run.isCancelling);
   }
   if (!run.isCancelling) await reconcile(run);
-  run.page = Math.max(run.page, planned.firstOpenPage);
   return planned.plan;
 }
 

@@ -10,6 +10,7 @@ import {
 import type {
   PageInput,
   PageResult,
+  PauseReason,
   StatusReason,
   PlanSummary,
   RunEnding,
@@ -193,6 +194,17 @@ export class RunState {
       );
     this.#changes = this.#changes.then(change, change);
     return this.#changes;
+  }
+
+  /**
+   * Pauses the run, in the tables as well, until a person resumes or cancels it. Who reads the tables may be quick: the
+   * run can be resumed before its status is written.
+   */
+  async pause(why: PauseReason): Promise<void> {
+    this.pauseReason = why;
+    this.enter('paused');
+    await this.setStatus('paused', why);
+    await this.waitUntil(() => this.pauseReason === null || this.isCancelling);
   }
 
   /** Is paused until a person resumes or cancels the run. */

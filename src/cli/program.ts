@@ -7,7 +7,7 @@ import { version } from './terminal/version.ts';
 
 /** Runs one command to its end, reports why it failed, and sets the exit code of the process. */
 export async function runProgram(parameters: readonly string[]): Promise<void> {
-  const words = [...parameters];
+  const words = withWholeOrder(parameters);
   const endCommand = beginCommand();
   const program = emptyProgram();
   const asked = loaders.get(words[0] ?? '');
@@ -36,6 +36,14 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
   } finally {
     endCommand();
   }
+}
+
+/** `--order-by COLUMN desc` as `--order-by "COLUMN desc"`: an option takes one word. */
+function withWholeOrder(words: readonly string[]): string[] {
+  const at = words.indexOf('--order-by');
+  const [, column, direction] = words.slice(at);
+  if (at === -1 || (direction !== 'desc' && direction !== 'asc')) return [...words];
+  return [...words.slice(0, at + 1), `${column} ${direction}`, ...words.slice(at + 3)];
 }
 
 /** The program without its commands. */

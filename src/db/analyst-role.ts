@@ -22,6 +22,7 @@ export const analystColumns: {
     'file_sha256',
     'rows_staged',
     'rows_pruned',
+    'export_profile',
     'plan',
     'plan_hash',
     'as_of',

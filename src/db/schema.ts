@@ -5,6 +5,8 @@ import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import type { ColumnType, Generated } from 'kysely';
 import type { RunPriority, StatusReason } from '../contract.ts';
 import type { BudgetPolicy } from '../domain/money/budget-policy.ts';
+import type { ExportProfile } from '../domain/runs/expectations.ts';
+import type { RowFilter, RowOrder } from '../domain/runs/row-choice.ts';
 import type { MatchRate } from '../domain/runs/match-rate.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 
@@ -38,6 +40,8 @@ export interface RunsTable {
   /** Up to this row number the rows say nothing of people any more: their retention has passed. */
   rows_pruned: Generated<number>;
   ingested_at: Timestamp | null;
+  /** Counts of the file, for the expectations of later runs. */
+  export_profile: Json<ExportProfile> | null;
   plan: Json<Record<string, unknown>> | null;
   plan_hash: string | null;
   /** The plan that `--plan HASH` binds the run to. */
@@ -62,6 +66,8 @@ export interface RunOptions {
   /** Address of the service, or `sandbox`: what another one answered before does not count. */
   readonly service: string;
   readonly source: string | null;
+  /** The schedule that began the run, or null. */
+  readonly schedule: string | null;
   /** Content of the mapping file, or null. */
   readonly mapping: Readonly<Record<string, unknown>> | null;
   readonly maxCredits: string | null;
@@ -86,6 +92,12 @@ export interface RunOptions {
   readonly minMatchRate: number | null;
   /** Decimal text: a pilot whose emails cost more stops its run. */
   readonly maxCostPerEmail: string | null;
+  /** What `parseExpectations` reads; null: the export may be as it likes. */
+  readonly expectations: string | null;
+  /** Rows that are asked for; empty: all. */
+  readonly only: readonly RowFilter[];
+  /** Who is asked first; null: the order of the file. */
+  readonly orderBy: RowOrder | null;
 }
 
 /** The results of a run's pilot; credits are decimal text. */

@@ -85,12 +85,14 @@ const optionsThatMayChange = [
   'onBudget',
   'minMatchRate',
   'maxCostPerEmail',
+  'expectations',
 ] as const satisfies readonly (keyof RunOptions)[];
 
 /** Options that change neither the people whom a plan asks for nor what they may cost. */
 export const optionsOutsidePlan = [
   ...optionsThatMayChange,
   'pilot',
+  'schedule',
 ] as const satisfies readonly (keyof RunOptions)[];
 
 /** Options that decide how a run is carried out, not which people it asks for. */
@@ -101,6 +103,7 @@ const optionsOfManner = [
   'lateDeadlineSeconds',
   'priority',
   'onUnknown',
+  'orderBy',
   ...optionsOutsidePlan,
 ] as const satisfies readonly (keyof RunOptions)[];
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RefusedExport, RunInput, ScheduledRunInput, ScheduledRuns } from '../contract.ts';
 import { Problem } from '../domain/problem.ts';
+import { usualExpectations, usualOfUnlikeFiles } from '../domain/runs/expectations.ts';
 import { addressName, addressText } from '../ingest/sources/export-address.ts';
 import { findExports, type FoundExport } from '../ingest/sources/find-export.ts';
 import { isStillAt } from '../ingest/sources/http-export.ts';
@@ -215,11 +216,12 @@ async function knownContent(
 /** The options of a schedule's runs. */
 export function optionsOf(
   { defaults }: Pick<ScheduleDependencies, 'defaults'>,
-  input: Omit<ScheduledRunInput, 'schedule' | 'timezone' | 'searchable' | 'export'>,
+  input: Omit<ScheduledRunInput, 'timezone' | 'searchable'>,
 ): RunOptions {
   return {
     service: defaults.service,
     source: input.source,
+    schedule: input.schedule,
     mapping: input.mapping,
     maxCredits: input.maxCredits ?? defaults.maxCredits,
     reveal: input.reveal,
@@ -234,6 +236,10 @@ export function optionsOf(
     pilot: null,
     minMatchRate: input.minMatchRate,
     maxCostPerEmail: null,
+    expectations:
+      input.expectations ?? (input.export.kind === 'every-new' ? usualOfUnlikeFiles : usualExpectations),
+    only: input.only,
+    orderBy: input.orderBy,
   };
 }
 

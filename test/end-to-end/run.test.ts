@@ -146,6 +146,31 @@ describe('enrich run', () => {
   });
 });
 
+describe('an export that is not as expected', () => {
+  it('pauses its run before a call, until a person and not the repeated command accepts it', async () => {
+    const options = ['--yes', '--json', '--source', 'weekly', '--expect', 'rows=50%..150%'];
+    const first = await system.here(['run', system.sample(20), ...options]);
+    expect(first.facts().status).toBe('finished');
+    const command = ['run', system.sample(60), ...options, '--only', 'City in Havenbruk,são brás'];
+    const bill = sinceNow();
+    const paused = await system.here([...command, '--order-by', 'City', 'desc']);
+    expect(paused).toMatchObject({ code: 3, stderr: expect.stringContaining('not as expected: 60 rows') });
+    expect(paused.facts()).toMatchObject({
+      status: 'paused',
+      reason_type: 'expectation.unmet',
+      reason: expect.stringContaining('60 rows: expected at most 30') as string,
+    });
+    const again = await system.here([...command, '--order-by', 'City', 'desc']);
+    expect(again.facts()).toMatchObject({ run_id: paused.facts().run_id, status: 'paused' });
+    expect(bill().calls).toBe(0);
+    const accepted = (await system.here(['resume', paused.facts().run_id, '--json'])).facts();
+    expect(accepted.status).toBe('finished');
+    expect(accepted.outcomes['cancelled']).toBeGreaterThan(0);
+    expect(sum(accepted.outcomes)).toBe(60);
+    await expectPromisesKept(system);
+  });
+});
+
 describe('enrich plan', () => {
   it('neither finds nor disturbs an unfinished run of the same file', async () => {
     const file = system.sample(60);

@@ -53,6 +53,15 @@ describe('a wrong file or mapping', () => {
     },
   );
 
+  it.each(['--only=Segment=a', '--order-by=Segment desc'])(
+    'is usage: %s lists the columns',
+    async (choice) => {
+      const ended = await system.here(['run', 'good.csv', '--yes', choice]);
+      expect(ended.stderr).toMatch(/no column "Segment"\n {2}where: --.+\n {2}next: .+Record ID, First Name/);
+      expect(ended.code).toBe(2);
+    },
+  );
+
   it('begins no run', async () => {
     expect((await system.here(['run', write('wrong.csv', 'red,green\n1,2\n'), '--yes'])).code).toBe(2);
     expect(await runs()).toEqual([]);

@@ -50,6 +50,7 @@ export function testSpec(): RunSpec {
     options: {
       service: 'test',
       source: null,
+      schedule: null,
       mapping: null,
       maxCredits: null,
       reveal: [],
@@ -63,6 +64,9 @@ export function testSpec(): RunSpec {
       pilot: null,
       minMatchRate: null,
       maxCostPerEmail: null,
+      expectations: null,
+      only: [],
+      orderBy: null,
     },
     expectedPlanHash: null,
   };

@@ -6,6 +6,7 @@ import type {
   IngestOutcome,
   LateResultsStatus,
   PilotJudgement,
+  PauseReason,
   PlanSummary,
   RunFacts,
   ScheduledRuns,
@@ -23,6 +24,7 @@ export const plan: PlanSummary = {
   pages: 2,
   credits: { minimum: '0', expected: '1200', worstCase: '1500' },
   expectation: { low: '1000', high: '1400', calls: 0, source: null, assumption: 'assumed' },
+  unmet: [],
   pilot: null,
   asksUnknownAgain: false,
   shortBudget: null,
@@ -58,10 +60,12 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   ingestExport: ControlActivities['ingestExport'] = async () => this.ingested;
 
   plan: PlanSummary = plan;
+  unmet: PauseReason | undefined;
 
   planRun: ControlActivities['planRun'] = async () => ({
     kind: 'planned',
     plan: this.plan,
+    ...(this.unmet && { unmet: this.unmet }),
     firstOpenPage: 1,
   });
 

@@ -321,6 +321,25 @@ describe('the priority of a run', () => {
   });
 });
 
+describe('an export that is not as expected', () => {
+  it('pauses its run before anything is asked for, until a person resumes the run', async () => {
+    const activities = new ScriptedActivities();
+    activities.unmet = { ...pauseReason, type: 'expectation.unmet' };
+    await stage.play(activities, async (handle) => {
+      await untilPhase(handle, 'paused');
+      const { typedSearchAttributes } = await handle.describe();
+      expect(typedSearchAttributes.get({ name: 'EnrichmentWaitsFor', type: 'KEYWORD' })).toBe(
+        'expectation.unmet',
+      );
+      expect(activities.batches).toEqual([]);
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.statuses).toEqual(['paused', 'running']);
+    expect(activities.batches).toHaveLength(5);
+  });
+});
+
 describe('a pilot', () => {
   const pilot = { people: 30, pages: 1 };
 

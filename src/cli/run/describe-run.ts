@@ -19,7 +19,8 @@ export function describePlan(plan: PlanSummary): string {
     table([
       ['rows in the file', plan.rows],
       ...Object.entries(plan.dropped).map(([outcome, rows]): [string, number] => [
-        `  not asked for: ${outcome}`,
+        // Only --only cancels rows before there is a run.
+        `  not asked for: ${outcome === 'cancelled' ? 'left out by --only' : outcome}`,
         rows,
       ]),
       ...(plan.filled > 0 ? ([['contacts filled without a call, at most', plan.filled]] as const) : []),
@@ -36,6 +37,7 @@ export function describePlan(plan: PlanSummary): string {
     table([['time', `about ${formatElapsed(plan.etaSeconds)} at ${plan.rateLimits}`]]),
   ];
   if (plan.rows === 0) lines.push(noRows);
+  lines.push(...plan.unmet.map((unmet) => `  not as expected: ${unmet}`));
   if (plan.pilot) {
     lines.push(
       plan.pilot.people === plan.people

@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { stringify } from 'yaml';
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import { describeColumns } from '../../ingest/columns/column-map.ts';
+import { describeColumns, fieldsOfHeader } from '../../ingest/columns/column-map.ts';
+import { refuseUnknownColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';
 import { shownHeader } from '../../ingest/columns/header-name.ts';
 import type { Field } from '../../ingest/columns/known-exports.ts';
 import { proposeColumns } from '../../ingest/columns/propose-columns.ts';
@@ -23,14 +24,16 @@ type Mapping = Readonly<Record<string, unknown>>;
  */
 export async function openWithMapping(
   path: string,
-  reading: ReadingOptions,
+  { choice, ...reading }: ReadingOptions & { readonly choice?: RowChoice },
   flags: Pick<RunFlags, 'writeMapping' | 'json'>,
 ): Promise<{ readonly fileSha256: string; readonly mapping: Mapping | null; readonly source: string }> {
   try {
     const opened = await openExport(path, reading);
-    const { header } = opened.layout;
+    const { header, recognised } = opened.layout;
+    const { mapping: fieldOfColumn } = describeColumns(header, opened.columns);
+    if (choice) refuseUnknownColumns({ header, mapping: fieldOfColumn }, choice, recognised);
     if (flags.writeMapping !== undefined) {
-      const fields = fieldsOf(header, describeColumns(header, opened.columns).mapping);
+      const fields = fieldsOfHeader(header, fieldOfColumn);
       const { source } = opened.columns;
       const mapping = { ...(source !== 'generic' && { source }), ...reading.mapping };
       await writeMapping(flags.writeMapping, path, withColumns(mapping, header, fields));
@@ -91,14 +94,6 @@ async function isReadable(path: string, reading: ReadingOptions, mapping: Mappin
     () => true,
     () => false,
   );
-}
-
-/** The fields of a header's columns, from the record of what was chosen. */
-function fieldsOf(
-  header: readonly string[],
-  mapping: Readonly<Record<string, Field>>,
-): (Field | undefined)[] {
-  return header.map((name, at) => mapping[header.indexOf(name) === at ? name : `${name} (column ${at + 1})`]);
 }
 
 /** A mapping with these columns, beside those that it names already. Columns whose names repeat have their numbers. */

@@ -157,6 +157,7 @@ function wirePlan(plan: PlanSummary): Record<string, unknown> {
       worst_case: plan.credits.worstCase,
     },
     expectation: plan.expectation,
+    unmet_expectations: plan.unmet,
     pilot: plan.pilot,
     asks_unknown_again: plan.asksUnknownAgain,
     short_budget: plan.shortBudget && {

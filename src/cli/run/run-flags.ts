@@ -14,6 +14,9 @@ export interface OptionFlags {
   readonly onBudget?: BudgetPolicy | undefined;
   readonly onUnknown?: 'hold' | 'retry' | undefined;
   readonly minMatchRate?: string | undefined;
+  readonly expect?: string | undefined;
+  readonly only?: readonly string[] | undefined;
+  readonly orderBy?: string | undefined;
 }
 
 /** Flags of `run`, `backfill` and `plan`; other commands that read an export have some of them. */
@@ -68,6 +71,17 @@ export function withOptionFlags(command: Command): Command {
       '--min-match-rate <share>',
       'match rate below which the run pauses, such as 40%: of the pilot and of the latest calls',
     )
+    .option(
+      '--expect <rules>',
+      'what the export must be like, or the run pauses before it spends: none, usual, or rules such as ' +
+        'rows=50%..200%,coverage=70%,malformed=5%,mapping=same,empty=no (default: none; usual in a schedule)',
+    )
+    .option(
+      '--only <choice>',
+      'rows to ask for: COLUMN=VALUE or "COLUMN in VALUE,VALUE"; repeatable',
+      (choice: string, before: readonly string[] = []) => [...before, choice],
+    )
+    .option('--order-by <column>', 'column whose least values are asked for first; with desc: its greatest')
     .addOption(
       new Option(
         '--on-unknown <what>',

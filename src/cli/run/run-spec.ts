@@ -11,6 +11,10 @@ import {
   type ExportAddress,
 } from '../../ingest/sources/export-address.ts';
 import { isElsewhere, obtainExport, type ObtainedExport } from '../../ingest/sources/obtain-export.ts';
+import type { RowChoice } from '../../ingest/columns/chosen-column.ts';
+import { parseExpectations } from '../../domain/runs/expectations.ts';
+import { parseRowFilters, parseRowOrder } from '../../domain/runs/row-choice.ts';
+import { withoutPersonalData } from '../../telemetry/log.ts';
 import { namingExport, type ReadingOptions } from '../../ingest/reading/open-export.ts';
 import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
@@ -37,6 +41,9 @@ export type RunSpecOptions = Pick<
   | 'onBudget'
   | 'onUnknown'
   | 'minMatchRate'
+  | 'expectations'
+  | 'only'
+  | 'orderBy'
 >;
 
 /**
@@ -85,13 +92,13 @@ export async function specifyRun(
 ): Promise<SpecifiedRun> {
   const expectedPlanHash = planHashOf(flags.plan);
   const chosen = await runSpecOptions(flags);
-  const reading = { mapping: chosen.mapping ?? undefined, source: flags.source };
+  const reading = { mapping: chosen.mapping ?? undefined, source: flags.source, choice: chosen };
   const { mapping, ...content } = await checkedContent(address, reading, flags, config);
   return {
     filePath: addressText(address),
     fileName: addressName(address),
     ...content,
-    options: { ...runDefaults(config), ...chosen, mapping, ...pilotOf(flags), priority },
+    options: { ...runDefaults(config), ...chosen, schedule: null, mapping, ...pilotOf(flags), priority },
     expectedPlanHash,
   };
 }
@@ -99,7 +106,7 @@ export async function specifyRun(
 /** Fetches what lies elsewhere, and looks whether it is an export; what is none is not kept. */
 async function checkedContent(
   address: ExportAddress,
-  reading: ReadingOptions,
+  reading: ReadingOptions & { readonly choice: RowChoice },
   flags: RunFlags,
   config: Config,
 ): Promise<Pick<SpecifiedRun, 'fileSha256' | 'fetched' | 'source'> & Pick<RunSpecOptions, 'mapping'>> {
@@ -142,6 +149,28 @@ export async function runSpecOptions(flags: OptionFlags): Promise<RunSpecOptions
     onBudget: flags.onBudget ?? null,
     onUnknown: flags.onUnknown ?? 'hold',
     minMatchRate: flags.minMatchRate === undefined ? null : shareOf('--min-match-rate', flags.minMatchRate),
+    expectations: flags.expect === undefined ? null : expectationsOf(flags.expect),
+    ...rowChoiceOf(flags),
+  };
+}
+
+function expectationsOf(text: string): string {
+  parseExpectations(text);
+  return text.trim();
+}
+
+/** The choice is kept with the run and shown in Temporal, where no person may be named. */
+function rowChoiceOf({ only = [], orderBy }: OptionFlags): RowChoice {
+  const personal = only.find((text) => withoutPersonalData(text) !== text);
+  if (personal !== undefined)
+    throw new Problem('setting.invalid', 'this looks like it names a person', {
+      where: '--only',
+      next: 'choose by a column that describes people, such as a stage or a country; or shorten the file',
+      exitCode: exitCodes.usage,
+    });
+  return {
+    only: parseRowFilters(only),
+    orderBy: orderBy === undefined ? null : parseRowOrder(orderBy),
   };
 }
 

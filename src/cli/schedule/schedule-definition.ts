@@ -7,6 +7,7 @@ import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
+import { formatRowFilters, formatRowOrder } from '../../domain/runs/row-choice.ts';
 import { isTimeZone } from '../../domain/text/time-zone.ts';
 import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
@@ -50,6 +51,12 @@ export const scheduleFields = z.strictObject({
   'on-budget': z.enum(['finish', 'pause'], { error: 'must be finish or pause' }).optional(),
   'on-unknown': z.enum(['hold', 'retry'], { error: 'must be hold or retry' }).optional(),
   'min-match-rate': text.optional(),
+  expect: text.optional(),
+  only: z
+    .union([text, z.array(text)])
+    .transform((only) => [only].flat())
+    .optional(),
+  'order-by': text.optional(),
   'no-budget': z.boolean().optional(),
   source: text.optional(),
   mapping: text.optional(),
@@ -96,6 +103,9 @@ export async function defineSchedule(
     onBudget: flags['on-budget'],
     onUnknown: flags['on-unknown'],
     minMatchRate: flags['min-match-rate'],
+    expect: flags.expect,
+    only: flags.only,
+    orderBy: flags['order-by'],
   });
   const maxCredits = creditsOf(fields['max-credits']);
   const noBudget = fields['no-budget'] === true;
@@ -144,6 +154,9 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyM
       'min-match-rate',
       work.minMatchRate !== null && formatPercent(work.minMatchRate).replace(/(?:\.0)? %/, '%'),
     ],
+    ['expect', work.expectations],
+    ['only', formatRowFilters(work.only).join('; ') || null],
+    ['order-by', work.orderBy && formatRowOrder(work.orderBy)],
     ['no-budget', work.noBudget && 'yes'],
     ['source', work.source],
     ['mapping', work.mapping && JSON.stringify(work.mapping)],

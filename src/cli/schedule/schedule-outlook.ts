@@ -54,6 +54,7 @@ export async function outlookOf(
     const warnings = [
       overrunWarning(plan.etaSeconds, times),
       budgetWarning(plan.credits.expected, await budgetsOf(session, spec.options)),
+      ...plan.unmet.map((unmet) => `would pause its run: ${unmet}`),
     ];
     return [
       `${name} would find now: ${shownAddress(address)}${more}, with ${countedPeople(plan.people)} to ask for`,
@@ -85,7 +86,10 @@ async function latestOf(
 ): Promise<LatestExport | undefined> {
   const { warehouse, config } = session;
   const onlyNew = definition.work.export.kind === 'every-new';
-  const options = optionsOf({ defaults: runDefaults(config) }, definition.work);
+  const options = optionsOf(
+    { defaults: runDefaults(config) },
+    { ...definition.work, schedule: definition.name },
+  );
   const candidates = onlyNew
     ? await withoutEnriched({ warehouse, exportAccess: access }, found, options)
     : [...found];

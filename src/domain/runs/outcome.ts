@@ -27,7 +27,11 @@ export const outcomeFacts = {
     group: 'needs a person',
     meaning: 'the call may have been billed and its answer was lost',
   },
-  cancelled: { answered: false, group: 'not asked', meaning: 'the run was cancelled first' },
+  cancelled: {
+    answered: false,
+    group: 'not asked',
+    meaning: 'the run was cancelled first, or --only left the row out',
+  },
   malformed: { answered: false, group: 'not asked', meaning: 'the row could not be read' },
 } as const satisfies Readonly<Record<string, OutcomeFacts>>;
 

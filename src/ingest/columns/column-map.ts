@@ -121,14 +121,27 @@ export function describeColumns(
   for (const { column, scope } of map.optOuts) fields.set(column, fieldOfScope[scope]);
   const entries: [string, Field][] = [];
   const ignored: string[] = [];
-  for (const [column, name] of header.entries()) {
+  for (const column of header.keys()) {
     const field = fields.get(column);
-    const shown = header.indexOf(name) === column ? name : `${name} (column ${column + 1})`;
+    const shown = recordedName(header, column);
     if (field) entries.push([shown, field]);
     else ignored.push(shown);
   }
   // Not by assignment: a column may be called __proto__.
   return { mapping: Object.fromEntries(entries), ignored };
+}
+
+/** The fields of a header's columns, from the record of what was chosen. */
+export function fieldsOfHeader<Chosen>(
+  header: readonly string[],
+  mapping: Readonly<Record<string, Chosen>>,
+): (Chosen | undefined)[] {
+  return header.map((_, column) => mapping[recordedName(header, column)]);
+}
+
+function recordedName(header: readonly string[], column: number): string {
+  const name = header[column]!;
+  return header.indexOf(name) === column ? name : `${name} (column ${column + 1})`;
 }
 
 const fieldOfScope = {

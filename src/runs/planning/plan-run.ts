@@ -26,6 +26,7 @@ import { pagesOf } from '../quality-gate/pilot.ts';
 import { planRows, type PlannedRows } from './plan.ts';
 import { getRun, savePlan, setRunStatus, type RunRecord } from '../runs.ts';
 import { refuseUnnamedSource } from '../unnamed-source.ts';
+import { expectationUnmet, profileExport, unknownColumn } from './export-profile.ts';
 
 export interface PlanDependencies {
   readonly warehouse: Warehouse;
@@ -39,7 +40,8 @@ export interface PlanDependencies {
 /**
  * Plans a staged run: outcomes before spending, people, calls, credits, time. Spends nothing.
  *
- * @returns `refused` if the run is bound to another plan, or its contact ids belong to other people
+ * @returns `refused` if the run is bound to another plan, its contact ids belong to other people, or it chooses rows by
+ *   a column that the export does not have
  */
 export async function planRun(dependencies: PlanDependencies, runId: string): Promise<PlanOutcome> {
   const { warehouse, service, rateLimits, budgets } = dependencies;
@@ -47,8 +49,10 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const run = await getRun(warehouse, runId);
   if (run.plan && run.planHash) return planned(warehouse, runId, run.plan);
   await setRunStatus(warehouse, runId, 'planning', undefined);
-  const unnamed = await refuseUnnamedSource(warehouse, run);
-  if (unnamed) return { kind: 'refused', pauseReason: unnamed };
+  const refused = unknownColumn(run) ?? (await refuseUnnamedSource(warehouse, run));
+  if (refused) return { kind: 'refused', pauseReason: refused };
+  // Before the plan clears the cells of people who are suppressed.
+  const unmet = await profileExport(warehouse, run);
   await openRunBudget(database, runId, limitOf(run.options.maxCredits));
   await forgetOldCalls(database, Math.max(86_400, ...rateLimits.map((limit) => limit.seconds)));
   await forgetOldBatches(database);
@@ -84,6 +88,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
       source: history?.source ?? null,
       assumption: history ? null : describeAssumption(askOf(run.options)),
     },
+    unmet,
     pilot: pilot === 0 ? null : { people: pilot, pages: pagesOf(pilot) },
     asksUnknownAgain,
     shortBudget:
@@ -110,10 +115,15 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
  * may have died before it reported the refusal.
  */
 async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<PlanOutcome> {
-  const { expectedPlanHash } = await getRun(warehouse, runId);
+  const { expectedPlanHash, isApproved } = await getRun(warehouse, runId);
   if (expectedPlanHash !== null && expectedPlanHash !== plan.planHash)
     return { kind: 'refused', pauseReason: planChanged(expectedPlanHash, plan.planHash) };
-  return { kind: 'planned', plan, firstOpenPage: (await firstOpenPage(warehouse, runId)) ?? plan.pages + 1 };
+  return {
+    kind: 'planned',
+    plan,
+    firstOpenPage: (await firstOpenPage(warehouse, runId)) ?? plan.pages + 1,
+    ...(plan.unmet.length > 0 && !isApproved && { unmet: expectationUnmet(runId, plan.unmet) }),
+  };
 }
 
 /** Worst-case and expected credits of people, by what their calls ask for. */

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
-import { sql, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract.ts';
 import { lateFieldGroups, phoneGroups } from '../../domain/late-results/awaited-results.ts';
+import type { RowOrder } from '../../domain/runs/row-choice.ts';
 import { reasonOfClaim } from '../pages/claims.ts';
 import type { Warehouse } from '../../db/database.ts';
+import { chooseRows } from './choose-rows.ts';
 import { joinFreshLookups, type Asked } from './fresh-lookups.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
 import { optionsOutsidePlan } from '../begin-run.ts';
 import { clearPersonalData, hasSuppressions, listedRows, recordKey } from '../../privacy/suppressions.ts';
-import type { Tables } from '../../db/schema.ts';
+import type { ReadColumns } from '../../ingest/columns/chosen-column.ts';
+import type { RunOptions, Tables } from '../../db/schema.ts';
 
 /** The priority is no part of the plan: `enrich backfill` applies the plan that `enrich plan` has shown. */
 const optionsOutsideHash = [...optionsOutsidePlan, 'priority'];
@@ -35,8 +38,8 @@ const rowsWorthAnalyzing = 10_000;
  * one transaction plan a million rows. A run that has a plan stays as it is.
  *
  * The first of these outcomes wins: malformed and no_identifier (from ingest), suppressed (by the export, then by the
- * list), duplicate, fresh, in_flight. Rows are one person if they share an identity key, directly or through other
- * rows.
+ * list), duplicate, cancelled (left out by `--only`), fresh, in_flight. Rows are one person if they share an identity
+ * key, directly or through other rows.
  *
  * @param runId a run whose file is staged
  * @param pilot number of people who come first, in their own pages; null: no pilot
@@ -54,8 +57,11 @@ export async function planRows(
       plan_hash: string | null;
       file_sha256: string;
       terms: string;
+      header: string[] | null;
+      mapping: Record<string, unknown> | null;
+      options: RunOptions;
     }>`
-      select rows_staged, plan_hash, file_sha256,
+      select rows_staged, plan_hash, file_sha256, header, mapping, options,
         (options - ${optionsOutsideHash}::text[])::text || coalesce(mapping::text, '') as terms
       from runs where run_id = ${runId} for update
     `.execute(transaction);
@@ -64,7 +70,8 @@ export async function planRows(
     // Grouping and hashing of two million keys fits in memory.
     await sql`set local work_mem = '192MB'`.execute(transaction);
     if (run.plan_hash === null) {
-      await decide(transaction, runId, run.rows_staged, asked);
+      const columns = { header: run.header ?? [], mapping: run.mapping ?? {} };
+      await decide(transaction, runId, { rows: run.rows_staged, asked, columns, options: run.options });
       await assignPositions(transaction, runId, pilot);
       // Without statistics PostgreSQL assumes a handful of rows: finding the first open page of 70,000 people took
       // minutes, and takes 0.1 s with them. ANALYZE reads a sample of fixed size.
@@ -80,11 +87,17 @@ export async function planRows(
   });
 }
 
+interface PlannedExport {
+  readonly rows: number;
+  readonly asked: Asked;
+  readonly columns: ReadColumns;
+  readonly options: RunOptions;
+}
+
 async function decide(
   transaction: Transaction<Tables>,
   runId: string,
-  rows: number,
-  asked: Asked,
+  { rows, asked, columns, options }: PlannedExport,
 ): Promise<void> {
   await sql`set local synchronous_commit = on`.execute(transaction);
   // The statements below read this copy, which has only the rows of this run and its own statistics. Beside 800,000
@@ -99,6 +112,7 @@ async function decide(
     select identity_key, row_number from plan_rows, unnest(keys) as identity_key
   `.execute(transaction);
   if (rows > rowsWorthAnalyzing) await sql`analyze plan_rows, plan_keys`.execute(transaction);
+  await chooseRows(transaction, runId, columns, options);
   await findSamePeople(transaction);
   await findRepeatedRecords(transaction);
   await sql`
@@ -141,6 +155,10 @@ async function decide(
     where row_number <> first_row
     on conflict do nothing
   `.execute(transaction);
+  await sql`
+    insert into plan_outcomes select row_number, 'cancelled', 'left out by --only' from plan_excluded
+    on conflict do nothing
+  `.execute(transaction);
   // A lookup for one row of a person holds for the person.
   await findFresh(transaction, asked);
   await sql`
@@ -164,9 +182,11 @@ async function decide(
   await sql`
     create temporary table plan_asked on commit drop as
     select row_number, array(
-      select unnest(f.field_groups) intersect select unnest(${lateFieldGroups}::text[]) order by 1) as left_out
+      select unnest(f.field_groups) intersect select unnest(${lateFieldGroups}::text[]) order by 1) as left_out,
+      ${options.orderBy === null ? sql`row_number` : placeBy(options.orderBy)} as place
     from plan_rows
     left join plan_fresh f using (row_number)
+    left join plan_order o using (row_number)
     where row_number not in (select row_number from plan_outcomes)
   `.execute(transaction);
   await sql`
@@ -183,6 +203,13 @@ async function decide(
       update run_rows r set ${clearPersonalData} from plan_listed l
       where r.run_id = ${runId} and r.row_number = l.row_number
     `.execute(transaction);
+}
+
+/** Numbers before texts before empty cells; equal cells in the order of the file. */
+function placeBy({ descending }: RowOrder): RawBuilder<unknown> {
+  const direction = descending ? sql`desc` : sql`asc`;
+  return sql`row_number() over (
+    order by o.number ${direction} nulls last, o.text collate "C" ${direction} nulls last, row_number)`;
 }
 
 /** Fills `plan_listed` with the rows of people on the suppression list; one listed row lists the person. */
@@ -242,7 +269,7 @@ function asksForPhones({ fieldGroups }: Asked): boolean {
 }
 
 /**
- * In the order of the file, after the pilot. The people of a batch leave out the same groups of fields, because the
+ * In the order of their places, after the pilot. The people of a batch leave out the same groups of fields, because the
  * service reveals the phones of all people of a call or of none.
  */
 async function assignPositions(
@@ -255,17 +282,20 @@ async function assignPositions(
     with open as (
       select * from plan_asked
       where row_number not in (select row_number from run_people where run_id = ${runId})
-    ), starts as (
-      select left_out, ${behindPilot} + coalesce(
-        sum((count(*) + ${peoplePerCall - 1}) / ${peoplePerCall} * ${peoplePerCall}) over (
-          order by left_out rows between unbounded preceding and 1 preceding), 0) as start
+    ), numbered as (
+      select row_number, left_out, place, (row_number() over alike - 1) / ${peoplePerCall} as batch,
+        (row_number() over alike - 1) % ${peoplePerCall} as seat
       from open
-      group by left_out
+      window alike as (partition by left_out order by place)
+    ), batches as (
+      select left_out, batch, row_number() over (order by min(place)) - 1 as rank
+      from numbered
+      group by left_out, batch
     )
     insert into run_people (run_id, position, row_number, left_out)
-    select ${runId}, start + row_number() over (partition by left_out order by row_number) - 1, row_number, left_out
-    from open
-    join starts using (left_out)
+    select ${runId}, ${behindPilot} + rank * ${peoplePerCall} + seat, row_number, left_out
+    from numbered
+    join batches using (left_out, batch)
   `.execute(transaction);
 }
 
@@ -308,23 +338,33 @@ async function findSamePeople(transaction: Transaction<Tables>): Promise<void> {
 }
 
 /**
- * Fills `plan_repeated` with the rows that repeat the record id of an earlier row. No call asks for such a row. Another
- * row of the same person, if there is one, represents the person.
+ * Fills `plan_repeated` with the rows that repeat the record id of another row. No call asks for such a row. Another
+ * row of the same person, if there is one, represents the person: one that `--only` asks for before one that it leaves
+ * out.
  */
 async function findRepeatedRecords(transaction: Transaction<Tables>): Promise<void> {
   await sql`
     create temporary table plan_repeated on commit drop as
     select r.row_number, record.row_number as record_row
     from (
-      select contact_id, min(row_number) as row_number from plan_rows group by contact_id having count(*) > 1
+      select contact_id,
+        coalesce(min(row_number) filter (where e.row_number is null), min(row_number)) as row_number
+      from plan_rows
+      left join plan_excluded e using (row_number)
+      group by contact_id
+      having count(*) > 1
     ) record
     join plan_rows r on r.contact_id = record.contact_id and r.row_number <> record.row_number
   `.execute(transaction);
   await sql`
     update plan_people p set first_row = stands.row_number
     from (
-      select first_row, min(row_number) filter (where record_row is null) as row_number
-      from plan_people left join plan_repeated using (row_number)
+      select first_row, coalesce(
+        min(row_number) filter (where record_row is null and e.row_number is null),
+        min(row_number) filter (where record_row is null)) as row_number
+      from plan_people
+      left join plan_repeated using (row_number)
+      left join plan_excluded e using (row_number)
       group by first_row
     ) stands
     where stands.first_row = p.first_row and stands.row_number <> p.first_row

@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunOptions } from '../../../src/db/schema.ts';
+import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
-import { stagedRun, testSpec } from '../../helpers/rows.ts';
+import { outcomesOf, stagedRun, testSpec } from '../../helpers/rows.ts';
 
 let warehouse: TestWarehouse;
 const refused = { kind: 'refused', pauseReason: { type: 'plan.changed' } };
@@ -39,4 +41,150 @@ it('a run that has its plan is bound to no other one afterwards: it may have spe
   const { found } = await findOrBeginRun(warehouse, { ...spec, expectedPlanHash: '0123456789abcdef' });
   expect(found).toBe(true);
   expect(await planRun(dependencies(), run.runId)).toMatchObject({ kind: 'planned' });
+});
+
+describe('expectations on an export', () => {
+  const begin = async (emails: number, expectations: string | null, schedule: string | null = null) => {
+    const spec = testSpec();
+    const rows = Array.from({ length: 4 }, (_, index) => ({
+      keys: [`email:p${index}@${spec.fileSha256}.example`],
+      ...(index < emails && { email: `p${index}@${spec.fileSha256}.example` }),
+    }));
+    const options = { ...spec.options, source: 'expecting', expectations, schedule };
+    const { runId } = await stagedRun(warehouse, rows, { ...spec, options });
+    await warehouse.pool.query(
+      `update runs set source = 'expecting', mapping = '{"Email": "email"}' where run_id = $1`,
+      [runId],
+    );
+    return runId;
+  };
+
+  it('pause a run before it spends, until a person has accepted the export', async () => {
+    const usual = await begin(4, null);
+    expect(await planRun(dependencies(), usual)).not.toHaveProperty('unmet');
+    await endRun(warehouse, usual, 'finished', { outcome: 'over_budget', reason: 'a test' });
+    const runId = await begin(1, 'coverage=50%');
+    const unmet = {
+      type: 'expectation.unmet',
+      reason: expect.stringMatching(/nothing was paid: email is filled in 25\.0 % of the rows/) as string,
+    };
+    expect(await planRun(dependencies(), runId)).toMatchObject({ kind: 'planned', unmet });
+    expect(await planRun(dependencies(), runId)).toMatchObject({ unmet });
+    await setRunStatus(warehouse, runId, 'running', undefined);
+    expect(await planRun(dependencies(), runId)).not.toHaveProperty('unmet');
+  });
+
+  it('compare a run of a schedule only with runs of that schedule', async () => {
+    expect(await planRun(dependencies(), await begin(0, 'coverage=50%', 'nightly'))).not.toHaveProperty(
+      'unmet',
+    );
+  });
+});
+
+describe('the choice of rows', () => {
+  const header = ['Email', 'Stage', 'Score'];
+  const begin = async (
+    rows: readonly (readonly [key: string, stage: string, score: string, contactId?: string])[],
+    choice: Partial<RunOptions>,
+  ) => {
+    const spec = testSpec();
+    const { runId } = await stagedRun(
+      warehouse,
+      rows.map(([key, , , contactId]) => ({
+        keys: [`email:${key}@${spec.fileSha256}.example`],
+        ...(contactId !== undefined && { contactId }),
+      })),
+      { ...spec, options: { ...spec.options, ...choice } },
+    );
+    await warehouse.pool.query(
+      `update runs set header = $2, mapping = '{"Email": "email"}' where run_id = $1`,
+      [runId, header],
+    );
+    for (const [index, row] of rows.entries())
+      await warehouse.pool.query(`update run_rows set raw = $3 where run_id = $1 and row_number = $2`, [
+        runId,
+        index + 1,
+        JSON.stringify(row.slice(0, 3)),
+      ]);
+    return runId;
+  };
+  const asked = async (runId: string): Promise<number[]> => {
+    const { rows } = await warehouse.pool.query<{ row_number: number }>(
+      `select row_number from run_people where run_id = $1 order by position`,
+      [runId],
+    );
+    return rows.map((row) => row.row_number);
+  };
+
+  it('asks first for the rows with the greatest numbers, then texts, then empty cells', async () => {
+    const orderBy = { column: 'score', descending: true };
+    const scores = ['9', '', '10', 'high', '1,000', '9'].map(
+      (score, index) => [`o${index}`, '', score] as const,
+    );
+    const runId = await begin(scores, { orderBy });
+    await planRun(dependencies(), runId);
+    expect(await asked(runId)).toEqual([5, 3, 1, 6, 4, 2]);
+    const plain = await begin(scores, {});
+    await planRun(dependencies(), plain);
+    expect(await asked(plain)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('leaves out rows with other values; a row that fits stands for its person and its record', async () => {
+    const only = [{ column: 'Stage', values: ['customer'] }];
+    const runId = await begin(
+      [
+        ['ada', 'lead', ''],
+        ['ada', ' Customer', ''],
+        ['bo', 'customer', ''],
+        ['cy', 'lead', '', 'record-7'],
+        ['dee', 'customer', '', 'record-7'],
+        ['eve', 'lead\0', ''],
+      ],
+      { only },
+    );
+    expect(await planRun(dependencies(), runId)).toMatchObject({
+      kind: 'planned',
+      plan: { people: 3, dropped: { cancelled: 1, duplicate: 2 } },
+    });
+    expect(await asked(runId)).toEqual([2, 3, 5]);
+    expect(await outcomesOf(warehouse, runId)).toEqual([
+      'duplicate',
+      null,
+      null,
+      'duplicate',
+      null,
+      'cancelled',
+    ]);
+  });
+
+  it('is a part of the plan and of the key of the run', async () => {
+    const spec = testSpec();
+    const withChoice = (choice: Partial<RunOptions>) => ({
+      ...spec,
+      options: { ...spec.options, ...choice },
+    });
+    const only = withChoice({ only: [{ column: 'Stage', values: ['customer'] }] });
+    const { run } = await findOrBeginRun(warehouse, only);
+    expect(await findOrBeginRun(warehouse, only)).toMatchObject({ found: true, run: { runId: run.runId } });
+    for (const other of [{}, { orderBy: { column: 'Score', descending: true } }])
+      expect(await findOrBeginRun(warehouse, withChoice(other))).toMatchObject({ found: false });
+    const rules = { ...only, options: { ...only.options, expectations: 'usual', schedule: 'nightly' } };
+    expect(await findOrBeginRun(warehouse, rules)).toMatchObject({
+      found: true,
+      run: { options: { expectations: 'usual', schedule: null } },
+    });
+  });
+
+  it('by a column that is not there refuses the run, and names only columns that cannot be a person', async () => {
+    const runId = await begin([['ada', 'lead', '']], { only: [{ column: 'Segment', values: ['a'] }] });
+    await warehouse.pool.query(`update runs set header = '{Email, Ada Moreau}' where run_id = $1`, [runId]);
+    expect(await planRun(dependencies(), runId)).toEqual({
+      kind: 'refused',
+      pauseReason: {
+        type: 'column.unknown',
+        reason: 'the file has no column "Segment" (--only)',
+        next: 'name one of its columns: Email',
+      },
+    });
+  });
 });

@@ -148,10 +148,10 @@ describe('people who are not asked for', () => {
       [run.runId],
     );
     expect(rows).toEqual([
-      { row_number: 2, left_out: [] },
-      { row_number: 4, left_out: [] },
       { row_number: 1, left_out: ['phone'] },
       { row_number: 3, left_out: ['phone'] },
+      { row_number: 2, left_out: [] },
+      { row_number: 4, left_out: [] },
     ]);
   });
 

@@ -60,7 +60,7 @@ async function endRunOf(
     filePath: path,
     fileName: name,
     fileSha256: (await hashExport(path)).sha256,
-    options: optionsOf({ defaults: runDefaults(config) }, work),
+    options: optionsOf({ defaults: runDefaults(config) }, { ...work, schedule: 'nightly' }),
     expectedPlanHash: null,
   });
   await endRun(warehouse, run.runId, status, undefined);

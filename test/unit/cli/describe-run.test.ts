@@ -13,6 +13,7 @@ const plan: PlanSummary = {
   pages: 1,
   credits: { minimum: '0', expected: '240', worstCase: '300' },
   expectation: { low: '0', high: '10', calls: 3, source: 'hubspot', assumption: null },
+  unmet: [],
   pilot: null,
   asksUnknownAgain: false,
   shortBudget: null,

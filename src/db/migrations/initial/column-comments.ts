@@ -8,6 +8,7 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     file_sha256: 'Hash of the content of the export',
     rows_staged: 'Records of the file',
     rows_pruned: 'Rows whose cells retention has removed',
+    export_profile: 'Rows, malformed rows and filled rows per field of the file',
     plan: 'Outcomes, people, calls and credits that were planned',
     plan_hash: 'Hash of the plan that was approved',
     as_of: 'Time that a schedule stood for',

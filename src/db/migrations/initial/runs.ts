@@ -20,6 +20,7 @@ export const runTables = [
     rows_staged integer not null default 0,
     rows_pruned integer not null default 0,
     ingested_at timestamptz,
+    export_profile jsonb,
     plan jsonb,
     plan_hash text,
     expected_plan_hash text,

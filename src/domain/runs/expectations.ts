@@ -1,0 +1,228 @@
+import { Problem, exitCodes } from '../problem.ts';
+import { counted } from '../text/counted.ts';
+import { formatNumber } from '../text/format-number.ts';
+import { formatPercent } from '../text/format-percent.ts';
+
+/** What an export should be like before its run spends credits. Shares are from 0; null: not checked. */
+export interface Expectations {
+  /** Rows as a share of the median of earlier runs. */
+  readonly rows: { readonly least: number; readonly most: number | null } | null;
+  /** The filled share of each column, as a share of its median in earlier runs. */
+  readonly coverage: number | null;
+  /** Malformed rows as a share of all rows. */
+  readonly malformed: number | null;
+  /** The columns hold the same fields as in the latest earlier run. */
+  readonly sameMapping: boolean;
+  readonly notEmpty: boolean;
+  /** With fewer earlier runs nothing is compared. */
+  readonly fewestRuns: number;
+  /** A file or a median with fewer rows shows nothing. */
+  readonly fewestRows: number;
+}
+
+/** Counts of an export: enough to compare it with later ones after its rows are gone. */
+export interface ExportProfile {
+  readonly rows: number;
+  readonly malformed: number;
+  /** Readable rows that have the field. */
+  readonly filled: Readonly<Record<string, number>>;
+}
+
+/** An export as it was read. */
+export interface ReadExport {
+  readonly runId: string;
+  readonly profile: ExportProfile;
+  /** Column → field. */
+  readonly mapping: Readonly<Record<string, unknown>>;
+}
+
+/** The expectations of a schedule that names none. */
+export const usualExpectations = 'usual';
+/** The same where each file has another sender: only damaged files are unusual. */
+export const usualOfUnlikeFiles = 'usual,rows=any,coverage=any,mapping=any,empty=any';
+
+const nothingExpected: Expectations = {
+  rows: null,
+  coverage: null,
+  malformed: null,
+  sameMapping: false,
+  notEmpty: false,
+  fewestRuns: 0,
+  fewestRows: 0,
+};
+const usual: Expectations = {
+  rows: { least: 0.5, most: 2 },
+  coverage: 0.7,
+  malformed: 0.1,
+  sameMapping: true,
+  notEmpty: true,
+  fewestRuns: 3,
+  fewestRows: 100,
+};
+/** A column that is mostly empty says nothing about the file. */
+const leastUsualCoverage = 0.1;
+
+/**
+ * Reads `--expect`: `none`, `usual`, or rules such as `rows=50%..200%,malformed=5%`. Rules after `usual` replace its
+ * own; `any` removes one. Rules without `usual` hold from the first earlier run and for files of any size.
+ *
+ * @throws Problem `setting.invalid`
+ */
+export function parseExpectations(text: string): Expectations {
+  let expected = nothingExpected;
+  for (const [index, part] of text.split(',').entries()) {
+    const [, name = '', value = ''] = /^([^=]*)(?:=(.*))?$/.exec(part.trim().toLowerCase()) ?? [];
+    if (index === 0 && value === '' && (name === 'usual' || name === 'none'))
+      expected = name === 'usual' ? usual : nothingExpected;
+    else expected = { ...expected, ...ruleOf(name.trim(), value.trim(), part) };
+  }
+  return expected;
+}
+
+function ruleOf(name: string, value: string, part: string): Partial<Expectations> {
+  const share = value === 'any' ? null : shareOf(value);
+  if (name === 'rows') {
+    const [least, most] = value.split('..').map((each) => shareOf(each));
+    if (value === 'any') return { rows: null };
+    if (least !== undefined && (most !== undefined || !value.includes('..')))
+      return { rows: { least, most: most ?? null } };
+  }
+  if (name === 'coverage' && share !== undefined) return { coverage: share };
+  if (name === 'malformed' && share !== undefined) return { malformed: share };
+  if (name === 'mapping' && (value === 'same' || value === 'any')) return { sameMapping: value === 'same' };
+  if (name === 'empty' && (value === 'no' || value === 'any')) return { notEmpty: value === 'no' };
+  throw new Problem('setting.invalid', `"${part.trim()}" is not an expectation`, {
+    where: '--expect',
+    next: 'write none, usual, or rules such as rows=50%..200%,coverage=70%,malformed=5%,mapping=same,empty=no',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** `50%` as 0.5. */
+function shareOf(text: string): number | undefined {
+  const percent = /^(\d+(?:\.\d+)?)\s*%$/.exec(text.trim())?.[1];
+  return percent === undefined ? undefined : Number(percent) / 100;
+}
+
+/**
+ * Says what of an export is not as expected, a sentence with figures for each.
+ *
+ * @param earlier ended runs of the same source, the newest first
+ * @param shownColumn a column's name for a log; the header of a file can be a contact
+ */
+export function unmetExpectations(
+  expected: Expectations,
+  { profile, mapping }: Omit<ReadExport, 'runId'>,
+  earlier: readonly ReadExport[],
+  shownColumn: (name: string) => string,
+): string[] {
+  const isComparable = earlier.length >= Math.max(1, expected.fewestRuns);
+  const rows = isComparable ? unmetRows(expected, profile, earlier) : undefined;
+  const isLarge = profile.rows >= expected.fewestRows;
+  return [
+    ...(rows === undefined ? unmetPresence(expected, profile, earlier) : [rows]),
+    ...(isComparable && isLarge ? unmetCoverage(expected, profile, earlier) : []),
+    ...(isLarge ? unmetForm(expected, profile) : []),
+    ...(isComparable && expected.sameMapping ? mappingChanges(mapping, earlier[0]!, shownColumn) : []),
+  ];
+}
+
+function unmetRows(
+  { rows: expected, fewestRows }: Expectations,
+  { rows }: ExportProfile,
+  earlier: readonly ReadExport[],
+): string | undefined {
+  const usualRows = median(earlier.map(({ profile }) => profile.rows));
+  if (!expected || usualRows < fewestRows) return undefined;
+  const least = Math.ceil(usualRows * expected.least);
+  const most = expected.most === null ? Infinity : Math.floor(usualRows * expected.most);
+  if (rows >= least && rows <= most) return undefined;
+  const bound = rows < least ? `at least ${formatNumber(least)}` : `at most ${formatNumber(most)}`;
+  return `${counted(rows, 'row')}: expected ${bound}, because ${medianText(earlier)} is ${formatNumber(usualRows)}`;
+}
+
+function unmetPresence(
+  { notEmpty, fewestRuns, fewestRows }: Expectations,
+  { rows }: ExportProfile,
+  earlier: readonly ReadExport[],
+): string[] {
+  const isUsuallyFilled = median(earlier.map(({ profile }) => profile.rows)) >= fewestRows;
+  if (!notEmpty || rows > 0 || earlier.length < fewestRuns || !isUsuallyFilled) return [];
+  return ['the file has no rows'];
+}
+
+function unmetCoverage(
+  { coverage: least, fewestRows }: Expectations,
+  profile: ExportProfile,
+  earlier: readonly ReadExport[],
+): string[] {
+  const large = earlier.filter((each) => each.profile.rows > 0 && each.profile.rows >= fewestRows);
+  const fields = new Set(large.flatMap((each) => Object.keys(each.profile.filled)));
+  if (least === null || profile.rows === profile.malformed) return [];
+  return [...fields].flatMap((field) => {
+    const usualShare = median(large.map((each) => coverageOf(each.profile, field)));
+    const share = coverageOf(profile, field);
+    if (usualShare < leastUsualCoverage || share >= usualShare * least) return [];
+    return [
+      `${field} is filled in ${formatPercent(share)} of the rows: expected at least ` +
+        `${formatPercent(usualShare * least)}, because ${medianText(large)} is ${formatPercent(usualShare)}`,
+    ];
+  });
+}
+
+function coverageOf({ rows, malformed, filled }: ExportProfile, field: string): number {
+  return rows === malformed ? 0 : (filled[field] ?? 0) / (rows - malformed);
+}
+
+function unmetForm({ malformed: most }: Expectations, { rows, malformed }: ExportProfile): string[] {
+  if (most === null || malformed <= rows * most) return [];
+  return [
+    `${formatNumber(malformed)} of ${counted(rows, 'row')} are malformed (${formatPercent(malformed, rows)}): ` +
+      `expected at most ${formatPercent(most)}`,
+  ];
+}
+
+/** So many changed fields tell that the file is another. */
+const mostChanges = 4;
+
+function mappingChanges(
+  mapping: ReadExport['mapping'],
+  before: ReadExport,
+  shownColumn: (name: string) => string,
+): string[] {
+  const [now, then] = [columnsByField(mapping), columnsByField(before.mapping)];
+  const shown = (columns: readonly string[] = []): string =>
+    columns.map(shownColumn).join(' and ') || 'no column';
+  const changes = [...new Set([...then.keys(), ...now.keys()])].flatMap((field) =>
+    now.get(field)?.join('\n') === then.get(field)?.join('\n')
+      ? []
+      : [`${field} from ${shown(then.get(field))} to ${shown(now.get(field))}`],
+  );
+  if (changes.length === 0) return [];
+  const more =
+    changes.length > mostChanges ? `, and ${counted(changes.length - mostChanges, 'more field')}` : '';
+  return [
+    `the mapping of the columns changed since run ${before.runId}: ${changes.slice(0, mostChanges).join(', ')}${more}`,
+  ];
+}
+
+/** Field → its columns. */
+function columnsByField(mapping: ReadExport['mapping']): ReadonlyMap<string, readonly string[]> {
+  const columns = new Map<string, string[]>();
+  for (const name of Object.keys(mapping).sort()) {
+    const field = String(mapping[name]);
+    columns.set(field, [...(columns.get(field) ?? []), name]);
+  }
+  return columns;
+}
+
+function medianText(runs: readonly ReadExport[]): string {
+  return runs.length === 1 ? 'the figure of the run before' : `the median of ${runs.length} earlier runs`;
+}
+
+/** Of no numbers: 0. */
+function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  const [low = 0, high = 0] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return (low + high) / 2;
+}

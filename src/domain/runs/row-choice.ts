@@ -1,0 +1,93 @@
+import { Problem, exitCodes } from '../problem.ts';
+
+/** A column of the export whose values decide who is asked first. */
+export interface RowOrder {
+  readonly column: string;
+  readonly descending: boolean;
+}
+
+/** Rows with one of these values in the column are asked for. */
+export interface RowFilter {
+  readonly column: string;
+  readonly values: readonly string[];
+}
+
+/**
+ * Reads `--order-by`: a column, and `desc` where its greatest values come first.
+ *
+ * @throws Problem `setting.invalid`
+ */
+export function parseRowOrder(text: string): RowOrder {
+  const [, column = '', direction] = /^(.*?)(?:\s+(asc|desc))?$/is.exec(text.trim()) ?? [];
+  const name = unquoted(column);
+  if (name !== '') return { column: name, descending: direction?.toLowerCase() === 'desc' };
+  throw wrong('--order-by', 'no column is named', 'write a column, such as "Lead Score desc"');
+}
+
+/** The text that `parseRowOrder` reads back. */
+export function formatRowOrder({ column, descending }: RowOrder): string {
+  return `${quotedWhere(/\s(?:asc|desc)$|^"/i, column)}${descending ? ' desc' : ''}`;
+}
+
+/**
+ * Reads `--only` flags: `COLUMN=VALUE`, or `COLUMN in VALUE,VALUE`. Values of one column are alternatives; a row must fit
+ * each column.
+ *
+ * @throws Problem `setting.invalid`
+ */
+export function parseRowFilters(texts: readonly string[]): RowFilter[] {
+  const values = new Map<string, string[]>();
+  for (const text of texts) {
+    const [, quoted, plain, isOne, rest = ''] =
+      /^\s*(?:"((?:[^"]|"")+)"|([^"].*?))\s*(?:(=)|\sin\s)(.*)$/is.exec(text) ?? [];
+    const column = quoted?.replaceAll('""', '"') ?? plain?.trim() ?? '';
+    if (column === '')
+      throw wrong(
+        '--only',
+        `"${text}" is not a column with a value`,
+        'write COLUMN=VALUE, or COLUMN in VALUE,VALUE; a column whose name has "=" or "in" stands in double quotes',
+      );
+    const given = isOne ? [rest.trim()] : rest.split(',').map((value) => value.trim());
+    values.set(column, [...new Set([...(values.get(column) ?? []), ...given])].sort());
+  }
+  return [...values].map(([column, all]) => ({ column, values: all }));
+}
+
+/** The texts that `parseRowFilters` reads back. */
+export function formatRowFilters(filters: readonly RowFilter[]): string[] {
+  return filters.flatMap(({ column, values }) =>
+    values.map((value) => `${quotedWhere(/=|\sin\s|^"/i, column)}=${value}`),
+  );
+}
+
+/** Whether a row has the values of every filter. */
+export function fitsFilters(filters: readonly RowFilter[]): (valueOf: (column: string) => string) => boolean {
+  const wanted = filters.map(({ column, values }) => ({ column, values: new Set(values.map(comparable)) }));
+  return (valueOf) => wanted.every(({ column, values }) => values.has(comparable(valueOf(column))));
+}
+
+/** What a cell is sorted by: its number, otherwise its text. */
+export function sortKey(cell: string): { readonly number: number | null; readonly text: string | null } {
+  const text = comparable(cell);
+  const plain = text.replace(/^([-+]?\d{1,3}(?:,\d{3})+)(\.\d+)?$/, (whole) => whole.replaceAll(',', ''));
+  const isNumber = /^[-+]?(?:\d+\.?\d*|\.\d+)%?$/.test(plain);
+  return { number: isNumber ? Number.parseFloat(plain) : null, text: text === '' ? null : text };
+}
+
+/** Spelling of a cell does not decide: case, spaces and forms of one character. */
+function comparable(text: string): string {
+  return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
+}
+
+function unquoted(text: string): string {
+  const trimmed = text.trim();
+  return /^".*"$/s.test(trimmed) && trimmed.length > 1 ? trimmed.slice(1, -1).replaceAll('""', '"') : trimmed;
+}
+
+function quotedWhere(pattern: RegExp, column: string): string {
+  return pattern.test(column) ? `"${column.replaceAll('"', '""')}"` : column;
+}
+
+function wrong(where: string, what: string, next: string): Problem {
+  return new Problem('setting.invalid', what, { where, next, exitCode: exitCodes.usage });
+}

@@ -1,0 +1,67 @@
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import type { RowFilter, RowOrder } from '../../domain/runs/row-choice.ts';
+import { fieldsOfHeader } from './column-map.ts';
+import { headerKey, shownHeader } from './header-name.ts';
+import { isKnownName } from './known-names.ts';
+
+/** The columns of an export, as a run keeps them. */
+export interface ReadColumns {
+  readonly header: readonly string[];
+  /** Column → field. */
+  readonly mapping: Readonly<Record<string, unknown>>;
+}
+
+/** What decides about the rows of an export, by its columns. */
+export interface RowChoice {
+  readonly only: readonly RowFilter[];
+  readonly orderBy: RowOrder | null;
+}
+
+/**
+ * Finds a column by its name in the header, in any spelling, or by the field that it is mapped to.
+ *
+ * @returns positions from 0; several where columns share the name or the field: then the first filled cell counts
+ */
+function findColumns({ header, mapping }: ReadColumns, name: string): number[] {
+  const where = (fits: (column: number) => boolean): number[] => [...header.keys()].filter(fits);
+  const exact = where((column) => header[column] === name);
+  if (exact.length > 0) return exact;
+  const key = headerKey(name);
+  const alike = where((column) => key !== '' && headerKey(header[column]!) === key);
+  const fields = fieldsOfHeader(header, mapping);
+  return alike.length > 0 ? alike : where((column) => fields[column] === name.toLowerCase());
+}
+
+/** Reads a named column of a record: the first filled cell. */
+export function columnReader(columns: ReadColumns, name: string): (cells: readonly string[]) => string {
+  const positions = findColumns(columns, name);
+  return (cells) =>
+    positions.map((position) => cells[position] ?? '').find((cell) => cell.trim() !== '') ?? '';
+}
+
+/**
+ * Refuses `--only` and `--order-by` with a column that the export does not have.
+ *
+ * @param isShown every column may be named in the error; otherwise those with well-known names, because the first line
+ *   of a file without a header is a contact
+ * @throws Problem `column.unknown` that lists the columns
+ */
+export function refuseUnknownColumns(columns: ReadColumns, choice: RowChoice, isShown: boolean): void {
+  const named = [
+    ...choice.only.map(({ column }) => ({ column, flag: '--only' })),
+    ...(choice.orderBy ? [{ column: choice.orderBy.column, flag: '--order-by' }] : []),
+  ];
+  const unknown = named.find(({ column }) => findColumns(columns, column).length === 0);
+  if (!unknown) return;
+  const names = columns.header.filter((name) => name !== '' && (isShown || isKnownName(headerKey(name))));
+  throw new Problem('column.unknown', `the file has no column "${shownHeader(unknown.column)}"`, {
+    where: unknown.flag,
+    next: `name one of its columns: ${names.map(shownHeader).join(', ')}`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** A column's name for a log or Temporal: only well-known names, because the header of a file can be a contact. */
+export function publicColumn(name: string): string {
+  return isKnownName(headerKey(name)) ? `"${shownHeader(name)}"` : 'a column of its own';
+}

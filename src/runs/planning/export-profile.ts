@@ -1,0 +1,84 @@
+import { sql } from 'kysely';
+import type { PauseReason, StatusReason } from '../../contract.ts';
+import { parseExpectations, unmetExpectations } from '../../domain/runs/expectations.ts';
+import type { ExportProfile, ReadExport } from '../../domain/runs/expectations.ts';
+import { Problem } from '../../domain/problem.ts';
+import { publicColumn, refuseUnknownColumns } from '../../ingest/columns/chosen-column.ts';
+import { maySpend } from '../../db/run-states.ts';
+import type { Warehouse } from '../../db/database.ts';
+import type { RunRecord } from '../runs.ts';
+
+/** So many of the latest runs say what is usual. */
+const runsCompared = 10;
+
+/**
+ * Counts the rows of a staged export and keeps the counts with the run, for later runs.
+ *
+ * @returns what of the export is not as the run expects, a sentence each
+ */
+export async function profileExport(warehouse: Warehouse, run: RunRecord): Promise<string[]> {
+  const profile = await keepProfile(warehouse, run.runId);
+  if (run.options.expectations === null) return [];
+  const earlier = await readEarlierExports(warehouse, run);
+  const present = { profile, mapping: run.mapping ?? {} };
+  return unmetExpectations(parseExpectations(run.options.expectations), present, earlier, publicColumn);
+}
+
+async function keepProfile({ database }: Warehouse, runId: string): Promise<ExportProfile> {
+  const { rows } = await sql<{ profile: ExportProfile }>`
+    update runs set export_profile = (
+      select jsonb_build_object(
+        'rows', count(*),
+        'malformed', count(*) filter (where outcome = 'malformed'),
+        'filled', jsonb_strip_nulls(jsonb_build_object(
+          'person_id', nullif(count(person_id), 0),
+          'email', nullif(count(email), 0),
+          'hashed_email', nullif(count(hashed_email), 0),
+          'profile_url', nullif(count(profile_url), 0),
+          'first_name', nullif(count(first_name), 0),
+          'last_name', nullif(count(last_name), 0),
+          'name', nullif(count(name), 0),
+          'organization_name', nullif(count(organization_name), 0),
+          'domain', nullif(count(domain), 0))))
+      from run_rows where run_id = ${runId})
+    where run_id = ${runId}
+    returning export_profile as profile
+  `.execute(database);
+  return rows[0]!.profile;
+}
+
+/** Ended runs of the source, the newest first. Runs of a schedule are compared with runs of that schedule. */
+async function readEarlierExports({ database }: Warehouse, run: RunRecord): Promise<ReadExport[]> {
+  const { rows } = await sql<ReadExport>`
+    select run_id as "runId", export_profile as profile, mapping
+    from runs
+    where status = 'finished' and undone_at is null and export_profile is not null and mapping is not null
+      and ${maySpend}
+      and coalesce(source, 'generic') = ${run.source ?? 'generic'}
+      and options ->> 'schedule' is not distinct from ${run.options.schedule}
+      and run_id <> ${run.runId}
+    order by created_at desc
+    limit ${runsCompared}
+  `.execute(database);
+  return rows;
+}
+
+/** Why a run pauses before its first call. */
+export function expectationUnmet(runId: string, unmet: readonly string[]): PauseReason {
+  return {
+    type: 'expectation.unmet',
+    reason: `the export is not as expected, and nothing was paid: ${unmet.join('; ')}`,
+    next: `enrich resume ${runId} accepts the export; enrich cancel ${runId} ends the run`,
+  };
+}
+
+/** @returns why the run cannot be planned: it chooses rows by a column that its export does not have */
+export function unknownColumn({ header, mapping, options }: RunRecord): StatusReason | undefined {
+  try {
+    refuseUnknownColumns({ header: header ?? [], mapping: mapping ?? {} }, options, false);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { type: error.type, reason: `${error.message} (${error.where ?? ''})`, next: error.next };
+  }
+}
