@@ -30,8 +30,8 @@ export function formatRowOrder({ column, descending }: RowOrder): string {
 }
 
 /**
- * Reads `--only` flags: `COLUMN=VALUE`, or `COLUMN in VALUE,VALUE`. Values of one column are alternatives; a row must fit
- * each column.
+ * Reads `--only` flags: `COLUMN=VALUE`, or `COLUMN in VALUE,VALUE`. Values of one column are alternatives; a row
+ * must fit each column.
  *
  * @throws Problem `setting.invalid`
  */
