@@ -79,7 +79,7 @@ export function withOptionFlags(command: Command): Command {
     .option(
       '--only <choice>',
       'rows to ask for: COLUMN=VALUE or "COLUMN in VALUE,VALUE"; repeatable',
-      (choice: string, before: readonly string[] = []) => [...before, choice],
+      (choice: string, before: readonly string[] | undefined) => [...(before ?? []), choice],
     )
     .option('--order-by <column>', 'column whose least values are asked for first; with desc: its greatest')
     .addOption(
