@@ -1,232 +1,245 @@
 import Papa from 'papaparse';
 import type { ByteText } from './byte-text.ts';
+import { CorrectableRow } from './correctable-row.ts';
 import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
+import { isBlank } from './layout.ts';
+import { RecordScanner } from './record-scanner.ts';
 import { hasHalfQuotes, type RowShape } from './row-shape.ts';
 
-/** Records that the parser has read otherwise than they were written. */
-export interface Damage {
+/** Lines that the parser has read otherwise than they were written. */
+export interface Damage extends RecordStart {
   /**
-   * - `swallowed`: a stray quote made one cell of several rows; the line with the quote is what is damaged.
+   * - `torn`: the lines are one damaged record.
    * - `joined`: rows stand in one line, because another character than the file's own ends them.
+   * - `undecided`: what follows in the file decides.
    */
-  readonly kind: 'swallowed' | 'joined';
-  /** Position of the record among those of the parser. */
-  readonly index: number;
-  /** Where the damaged text begins and ends. */
-  readonly start: number;
+  readonly kind: 'torn' | 'joined' | 'undecided';
   readonly end: number;
   /** What stands there. */
   readonly records: ByteText[][];
-  /** Lines of the record below its first. */
+  /** Lines below the damaged ones that the parser has read as parts of the same record. */
   readonly linesSwallowed: number;
 }
 
-export interface InspectionContext {
+/** Where a record stands in the text, and its number among the records that are read of it. */
+export interface RecordStart {
+  readonly index: number;
+  readonly start: number;
+}
+
+export interface ParsedText {
+  readonly text: string;
+  /** The first record that was parsed. */
+  readonly from: RecordStart;
+  readonly parsed: Papa.ParseResult<ByteText[]>;
   /** So many records at the beginning are no rows. */
   readonly exempt: number;
   /** The text ends with the file. */
   readonly last: boolean;
-  /** Is filled with the positions of records whose quotes are not as they should be. */
-  readonly doubtful: number[];
-  /** Is filled with what the quotes of records in one line say of the lines around them, by their positions. */
-  readonly halves: Map<number, HalfCells>;
+  /** Is filled with the positions of records that are no rows because of a quote. */
+  readonly unclear: number[];
 }
 
-/** What the quotes in a line say of the lines around it. */
-export interface HalfCells {
-  /** A cell ends here that began in a line above, or whose opening quote is missing. */
-  readonly closes: boolean;
-  /** The first cell may be the rest of one that is open in the line above. */
-  readonly mayClose: boolean;
-  /** A cell begins that ends in a line below, or whose closing quote is missing. */
-  readonly opens: boolean;
+/** A record as the parser has read it. */
+interface ReadRecord extends RecordStart {
+  readonly cells: readonly ByteText[];
+  readonly end: number;
+  readonly isTall: boolean;
+  /** As many cells as a row has, and the quotes are as they should be. */
+  readonly isRow: boolean;
 }
 
-/** As `Damage`, counted from the beginning of the damaged text. */
-type DamagedText = Omit<Damage, 'index' | 'start'>;
-
-/** Lines that are checked below a quote that is never closed or closed too late. */
-const linesSampled = 50;
+/** Lines and characters below the beginning of damage that decide where it ends. */
+const linesSearched = 50;
+const charactersSearched = 64 * 1024;
+/** So many damaged records may be the beginning of the next one. */
+const recordsAbove = 20;
 
 /**
- * Tells records that are as they were written from those that a stray quote or a broken line end has made of several.
+ * Finds damaged records and where they end: a damaged record is the shortest run of lines that is a row but for one
+ * sign (`CorrectableRow`), and behind which a row begins.
  *
- * A record in one line is never doubted here: whether it has the cells of a row is checked later. A record of several
- * lines is doubted where the quotes in it are not as they should be, where it has other cells than a row, or where its
- * lines are rows if they are read on their own.
+ * A record of several lines is damaged where it has other cells than a row, where the quotes in it are not as they
+ * should be, or where its lines are rows if they are read on their own.
  */
 export class DamageInspector {
-  readonly #dialect: Dialect;
+  readonly #delimiter: string;
+  readonly #quotes: Dialect['quotes'];
   readonly #shape: RowShape;
   readonly #lineBreak: '\r' | '\n';
-  readonly #quoted: Papa.Parser;
-  readonly #first: Papa.Parser;
-  readonly #literal: Papa.Parser;
+  readonly #scanner: RecordScanner;
+  #above: RecordAbove[] = [];
 
   constructor(dialect: Dialect, shape: RowShape) {
-    this.#dialect = dialect;
+    this.#delimiter = dialect.delimiter;
+    this.#quotes = dialect.quotes;
     this.#shape = shape;
     this.#lineBreak = lineBreakOf(dialect);
-    const { delimiter } = dialect;
-    this.#quoted = new Papa.Parser({ delimiter, newline: this.#lineBreak });
-    this.#first = new Papa.Parser({ delimiter, newline: this.#lineBreak, preview: 1 });
-    this.#literal = new Papa.Parser({ delimiter, newline: this.#lineBreak, fastMode: true });
+    this.#scanner = new RecordScanner(dialect.delimiter, this.#lineBreak, shape.width);
   }
 
-  /**
-   * The first damaged record.
-   *
-   * @param input the text that was parsed
-   */
-  find(
-    input: string,
-    { data, errors, meta }: Papa.ParseResult<ByteText[]>,
-    { exempt, last, doubtful, halves }: InspectionContext,
-  ): Damage | undefined {
-    const breaks = this.#breaksIn(input.slice(0, meta.cursor));
-    const isAnyTall = breaks + (last ? 1 : 0) > data.length;
-    const isAnyOdd = input.includes('"') && data.some((record) => this.#mayHoldHalfCell(record));
-    if (!isAnyTall && !isAnyOdd && errors.length === 0 && !data.some((record) => this.#mayBeJoined(record)))
-      return undefined;
+  /** The last row above, and the damaged records below it: what follows them may show that they are one. */
+  get above(): readonly RecordStart[] {
+    return this.#above;
+  }
+
+  /** Begins with another text. */
+  restart(): void {
+    this.#above = [];
+  }
+
+  /** The first damaged record that the parser has read as something else. */
+  find({ text, from, parsed, exempt, last, unclear }: ParsedText): Damage | undefined {
+    const { data, errors, meta } = parsed;
     const guessed = new Set(errors.map((error) => error.row));
     const unclosed = errors.find((error) => error.code === 'MissingQuotes')?.row;
-    let start = 0;
-    for (const [index, record] of data.entries()) {
-      const height = isAnyTall ? 1 + record.reduce((sum, cell) => sum + this.#breaksIn(cell), 0) : 1;
-      const end = this.#endOfLines(input, start, height);
-      if (isAnyOdd && this.#mayHoldHalfCell(record))
-        halves.set(index, this.halvesOf(input.slice(start, end)));
-      const isDoubtful = height > 1 || index === unclosed || this.#mayBeJoined(record);
-      if (index >= exempt && guessed.has(index) && record.some((cell) => this.#isUnclear(cell)))
-        doubtful.push(index);
-      if (index >= exempt && isDoubtful) {
-        const text = input.slice(start, end);
-        const damage =
-          height === 1 && index !== unclosed
-            ? this.#joined(text)
-            : this.#swallowed(
-                text,
-                index === unclosed
-                  ? this.#isOpen(text)
-                  : this.#hasSwallowed(text, record, guessed.has(index)),
-              );
-        if (damage) {
-          if (doubtful.at(-1) === index) doubtful.pop();
-          return { ...damage, index, start, end: start + damage.end };
-        }
+    const breaks = this.#breaksIn(text.slice(from.start, from.start + meta.cursor));
+    const isAnyTall = breaks + (last ? 1 : 0) > data.length;
+    let { start } = from;
+    for (const [position, cells] of data.entries()) {
+      const height = isAnyTall ? 1 + cells.reduce((sum, cell) => sum + this.#breaksIn(cell), 0) : 1;
+      const end = position === unclosed ? text.length : this.#endOfLines(text, start, height);
+      if (position >= exempt && !isBlank(cells)) {
+        const isUnclear = guessed.has(position) && cells.some((cell) => this.#isUnclear(cell));
+        const isRow = cells.length === this.#shape.width && !isUnclear && position !== unclosed;
+        const record = { index: from.index + position, cells, start, end, isTall: height > 1, isRow };
+        const damage = this.#damageOf(text, record, last);
+        if (damage) return damage;
+        if (isUnclear) unclear.push(record.index);
+        this.#remember(record, isRow, isRow && !hasHalfQuotes(cells.at(-1)!));
       }
       start = end;
     }
     return undefined;
   }
 
-  /** @param line of a record */
-  halvesOf(line: string): HalfCells {
-    const cells = this.#literalCells(line);
-    const halves = cells.filter(hasHalfQuotes);
-    const [first = '', last = ''] = [halves[0], halves.at(-1)];
+  /** The damage of a record that is too long to be one. */
+  findOverlong(text: string, { index, start }: RecordStart): Damage | undefined {
+    const record = { index, start, end: text.length, cells: [], isTall: true, isRow: false };
+    return this.#damageOf(text, record, false);
+  }
+
+  #remember({ index, start }: RecordStart, isRow: boolean, isWhole: boolean): void {
+    const above = { index, start, isWhole };
+    this.#above = isRow ? [above] : [...this.#above.slice(1 - recordsAbove), above];
+  }
+
+  #damageOf(text: string, record: ReadRecord, last: boolean): Damage | undefined {
+    const { index, start, end, isRow, isTall, cells } = record;
+    const line = isRow && !isTall ? '' : text.slice(start, end);
+    const rows = isRow || isTall ? undefined : this.#rowsJoined(line, cells);
+    if (rows) return { kind: 'joined', index, start, end, records: rows, linesSwallowed: 0 };
+    if (this.#quotes === 'none') return undefined;
+    const isDoubtful = isRow
+      ? isTall && (!this.#scanner.cellsAt(line, 0, true) || this.#swallowsRows(line))
+      : line.includes('"');
+    const mayClose = (!isRow || hasHalfQuotes(cells[0]!)) && this.#mayCloseCell(text, start);
+    if (!isDoubtful && !mayClose) return undefined;
+    if (!last && text.length - start < charactersSearched)
+      return { kind: 'undecided', index, start, end: start, records: [], linesSwallowed: 0 };
+    let torn = isDoubtful ? this.#endOfDamage(text, record, start, last) : undefined;
+    if (mayClose && (isRow || torn?.isCorrectable !== true)) {
+      const above = isRow ? this.#above.filter(({ isWhole }) => !isWhole) : this.#above;
+      torn = this.#linesFromAbove(text, above, start, last) ?? torn;
+    }
+    if (torn === undefined || (torn.start === start && torn.end === end)) return undefined;
+    const damaged = text.slice(torn.start, torn.end).replace(/[\r\n]+$/, '');
+    this.#above = this.#above.filter((above) => above.index < torn.index);
+    this.#remember(torn, false, false);
     return {
-      closes: /^[^"].*"\s*$/s.test(first),
-      mayClose: first === cells[0] && !first.startsWith('"'),
-      opens: last.startsWith('"') || (last !== '' && last === cells.at(-1) && !/"\s*$/.test(last)),
+      kind: 'torn',
+      index: torn.index,
+      start: torn.start,
+      end: torn.end,
+      records: [damaged.split(this.#delimiter) as ByteText[]],
+      linesSwallowed: this.#linesOf(text.slice(torn.end, end)).length,
     };
   }
 
-  /** The damage of a text that is one record, too long to be one. */
-  findOpen(input: string): Damage | undefined {
-    const damage = this.#swallowed(input, this.#isOpen(input));
-    return damage && { ...damage, index: 0, start: 0 };
+  /** Whether the first quote that stands alone in a line may end a cell that begins above. */
+  #mayCloseCell(text: string, start: number): boolean {
+    const cells = text.slice(start, this.#endOfLines(text, start, 1)).split(this.#delimiter);
+    return /^[^"].*"\s*$/s.test(cells.find(hasHalfQuotes) ?? '');
+  }
+
+  /** The lines of a damaged record that begins with a record above: with the nearest one that is possible. */
+  #linesFromAbove(
+    text: string,
+    above: readonly RecordStart[],
+    start: number,
+    last: boolean,
+  ): Lines | undefined {
+    for (const record of above.toReversed()) {
+      const found = this.#endOfDamage(text, record, start, last);
+      if (found?.isCorrectable === true) return found;
+    }
+    return undefined;
+  }
+
+  /**
+   * Where a damaged record ends: behind the first lines that are correctable and that a row follows. Without such
+   * lines, it ends behind the first that are correctable or that a row follows. One line that looks like a row may be
+   * text of a cell; two lines are rows.
+   *
+   * @param behind the record ends behind this position
+   */
+  #endOfDamage(
+    text: string,
+    { index, start }: RecordStart,
+    behind: number,
+    last: boolean,
+  ): Lines | undefined {
+    const row = new CorrectableRow(this.#delimiter, this.#lineBreak, this.#shape.width);
+    const limit = Math.min(text.length, start + charactersSearched);
+    let first: number | undefined;
+    let end = start;
+    for (let line = 0, rows = 0; line < linesSearched && end < limit && rows < 2; line += 1) {
+      const begin = end;
+      end = this.#endOfLines(text, begin, 1);
+      const isCorrectable = row.add(text.slice(begin, end));
+      if (end <= behind) continue;
+      const isEnd = last && text.slice(end).trim() === '';
+      const next = this.#scanner.cellsAt(text, end, false);
+      const isAboveRow = next !== undefined && this.#isRow(next);
+      if (isCorrectable && (isAboveRow || isEnd)) return { index, start, end, isCorrectable };
+      if (isCorrectable || (isAboveRow && this.#shape.looksLikeRow(next))) first ??= end;
+      if (isAboveRow) rows += 1;
+    }
+    return first === undefined ? undefined : { index, start, end: first, isCorrectable: false };
+  }
+
+  /** A row that does not begin inside of a cell. */
+  #isRow(cells: readonly ByteText[]): boolean {
+    const { width, continuesCell } = this.#shape;
+    return cells.length === width && !continuesCell(cells);
   }
 
   /** Rows in one line: as many cells as no row has, and a line end that is not this file's between them. */
-  #joined(text: string): DamagedText | undefined {
+  #rowsJoined(line: string, cells: readonly ByteText[]): ByteText[][] | undefined {
     const newline = this.#lineBreak === '\n' ? '\r' : '\n';
-    const parser = new Papa.Parser({ delimiter: this.#dialect.delimiter, newline });
-    const line = text.replace(/[\r\n]+$/, '');
-    const { data, errors } = parser.parse(line, 0, false) as Papa.ParseResult<ByteText[]>;
-    if (errors.length > 0 || data.length < 2) return undefined;
-    if (data.some((cells) => cells.length !== this.#shape.width || cells.some(hasHalfQuotes)))
-      return undefined;
-    return { kind: 'joined', end: text.length, records: data, linesSwallowed: 0 };
+    if (!cells.some((cell) => cell.includes(newline))) return undefined;
+    const parser = new Papa.Parser({ delimiter: this.#delimiter, newline });
+    const text = line.replace(/[\r\n]+$/, '');
+    const { data, errors } = parser.parse(text, 0, false) as Papa.ParseResult<ByteText[]>;
+    const areRows = data.every((row) => row.length === this.#shape.width && !row.some(hasHalfQuotes));
+    return errors.length === 0 && data.length > 1 && areRows ? data : undefined;
   }
 
   /** Of a record whose quotes are not as they should be: the cell may end at the quote in it. */
   #isUnclear(cell: string): boolean {
-    return cell.includes('"') && (cell.includes(this.#dialect.delimiter) || /[\r\n]/.test(cell));
+    return cell.includes('"') && (cell.includes(this.#delimiter) || /[\r\n]/.test(cell));
   }
 
-  #mayBeJoined(record: readonly ByteText[]): boolean {
-    if (record.length === this.#shape.width && record.length > 1) return false;
-    const sign = this.#lineBreak === '\n' ? '\r' : '\n';
-    return record.some((cell) => cell.includes(sign));
-  }
-
-  /**
-   * A cell in several lines begins in the last cell of a record; it ends in the first one, or in one of a torn
-   * record.
-   */
-  #mayHoldHalfCell(record: readonly ByteText[]): boolean {
-    if (record.length !== this.#shape.width) return record.some((cell) => cell.includes('"'));
-    return record[0]!.includes('"') || record[record.length - 1]!.includes('"');
-  }
-
-  #swallowed(text: string, isDamaged: boolean): DamagedText | undefined {
-    if (!isDamaged) return undefined;
-    const end = this.#endOfLines(text, 0, 1);
-    const records = [this.#literalCells(text.slice(0, end))];
-    return { kind: 'swallowed', end, records, linesSwallowed: this.#linesOf(text.slice(end)).length };
-  }
-
-  #hasSwallowed(text: string, record: readonly ByteText[], isGuessed: boolean): boolean {
-    const [first, ...below] = this.#linesOf(text).map((line) => this.#cellsOf(line));
-    const { looksLikeRow, width } = this.#shape;
-    if (isGuessed || record.length !== width || this.halvesOf(text).closes) {
-      const isRow = isGuessed
-        ? (cells: readonly ByteText[]) => cells.length === width && !this.#shape.continuesCell(cells)
-        : looksLikeRow;
-      return below.some(isRow) || this.#recordsBelow(text).some(isRow);
-    }
-    const between = below.slice(0, -1);
-    return (
-      (looksLikeRow(first!) && looksLikeRow(below.at(-1)!)) ||
-      (between.length > 1 && between.filter(looksLikeRow).length * 2 > between.length)
+  /** Whether the lines of a record are rows if each of them is read on its own. */
+  #swallowsRows(text: string): boolean {
+    const lines = this.#linesOf(text).map((line) =>
+      this.#shape.looksLikeRow(
+        this.#scanner.cellsAt(line, 0, false) ?? (line.split(this.#delimiter) as ByteText[]),
+      ),
     );
-  }
-
-  /**
-   * A quote that is never closed: a stray one stands in a whole row above other rows; otherwise the file was cut off.
-   */
-  #isOpen(text: string): boolean {
-    const [first, ...below] = this.#linesOf(text.slice(0, 64 * 1024)).slice(0, linesSampled);
-    if (first === undefined || below.length === 0) return false;
-    return (
-      this.#literalCells(first).length === this.#shape.width &&
-      below.some((line) => this.#shape.looksLikeRow(this.#cellsOf(line)))
-    );
-  }
-
-  /** What is read from the beginning of each line below the first: a row may itself have cells of several lines. */
-  #recordsBelow(text: string): ByteText[][] {
-    const records: ByteText[][] = [];
-    let start = this.#endOfLines(text, 0, 1);
-    for (let line = 0; line < linesSampled && start < text.length; line += 1) {
-      const below = this.#first.parse(text.slice(start), 0, false) as Papa.ParseResult<ByteText[]>;
-      if (below.errors.length === 0 && below.data[0]) records.push(below.data[0]);
-      start = this.#endOfLines(text, start, 1);
-    }
-    return records;
-  }
-
-  /** A line as if it stood alone; quotes that do not enclose cells in it are characters like others. */
-  #cellsOf(line: string): ByteText[] {
-    const { data, errors } = this.#quoted.parse(line, 0, false) as Papa.ParseResult<ByteText[]>;
-    return errors.length === 0 && data.length === 1 ? data[0]! : this.#literalCells(line);
-  }
-
-  #literalCells(line: string): ByteText[] {
-    const text = line.replace(/[\r\n]+$/, '');
-    const { data } = this.#literal.parse(text, 0, false) as Papa.ParseResult<ByteText[]>;
-    return data[0] ?? ['' as ByteText];
+    const between = lines.slice(1, -1);
+    const rows = between.filter(Boolean).length;
+    return (lines[0]! && lines.at(-1)!) || (between.length > 1 && rows * 2 > between.length);
   }
 
   #linesOf(text: string): string[] {
@@ -248,4 +261,14 @@ export class DamageInspector {
     }
     return end;
   }
+}
+
+interface RecordAbove extends RecordStart {
+  /** A row in which no quote may open a cell that ends below. */
+  readonly isWhole: boolean;
+}
+
+interface Lines extends RecordStart {
+  readonly end: number;
+  readonly isCorrectable: boolean;
 }

@@ -2,27 +2,19 @@ import Papa from 'papaparse';
 import { counted } from '../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { encodeText, type ByteText } from './byte-text.ts';
-import { DamageInspector, type Damage, type HalfCells } from './damage.ts';
+import { DamageInspector, type Damage } from './damage.ts';
 import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
 import type { Layout } from './layout.ts';
 import { readByteText } from './read-text.ts';
-import { hasHalfQuotes, type RowShape } from './row-shape.ts';
+import type { RowShape } from './row-shape.ts';
 import type { SurveyedExport } from './survey.ts';
 
 export interface RecordBatch {
   readonly records: ByteText[][];
   /** Why records cannot be read, by their positions. */
   readonly faults: ReadonlyMap<number, string>;
-  /** What the quotes of records in one line say of the lines around them, by their positions. */
-  readonly halves: ReadonlyMap<number, HalfCells>;
   /** The file ends with these records, in the middle of a line. */
   readonly endsInLine?: boolean;
-}
-
-interface UnfinishedBatch {
-  readonly records: ByteText[][];
-  readonly faults: Map<number, string>;
-  readonly halves: Map<number, HalfCells>;
 }
 
 /** What is known of the rows. */
@@ -37,9 +29,8 @@ const longestRecord = 4 * 1024 * 1024;
 /** Text that may be read again behind damaged quotes. Beyond it, quotes enclose no cells in this file. */
 const longestReread = 64 * 1024 * 1024;
 
-const unclear =
+const unclearQuote =
   'a quote stands inside of a cell with delimiters or line breaks: where the cell ends is not clear';
-const restOfDamage = 'the line may be the rest of the record above, in which a quote is not closed';
 const noFaults: ReadonlyMap<number, string> = new Map();
 
 /**
@@ -49,28 +40,24 @@ const noFaults: ReadonlyMap<number, string> = new Map();
  * duplex stream drops parse errors, so that an unclosed quote swallows the rest of a file in silence; `chunk` does not
  * say how much text is still waiting for the end of its record.
  *
- * Where a quote has swallowed lines that look like rows, the line of the quote becomes a record with a fault, and
- * reading continues with the next line.
+ * Damaged lines become one record with a fault, and reading continues with the next line. The last row waits for the
+ * next piece of text: what follows may show that it is damaged.
  */
 export class RecordParser {
   readonly #parser: Papa.Parser;
   readonly #dialect: Dialect;
   readonly #path: string;
   readonly #inspector: DamageInspector | undefined;
-  readonly #shape: RowShape | undefined;
   #recordsBefore: number;
   #rest = '';
   #line = 1;
   #reread = 0;
-  /** Whether the next record is the rest of the damaged line above it: certainly where that line lacks cells. */
-  #continues: 'no' | 'perhaps' | 'yes' = 'no';
 
   /** @param expected without it, records are taken as the quotes say */
   constructor(path: string, dialect: Dialect, expected?: RowExpectation) {
     this.#path = path;
     this.#dialect = dialect;
     this.#inspector = expected && new DamageInspector(dialect, expected.shape);
-    this.#shape = expected?.shape;
     this.#recordsBefore = expected?.recordsBefore ?? 0;
     this.#parser = new Papa.Parser({
       delimiter: dialect.delimiter,
@@ -91,65 +78,71 @@ export class RecordParser {
    * @throws Problem `export.unclosed-quote`, `export.record-too-long`
    */
   parse(text: ByteText, last: boolean): RecordBatch {
+    const written = this.#rest + text;
+    const input = this.#withOneLineEnd(written, last);
     const records: ByteText[][] = [];
     const faults = new Map<number, string>();
-    const halves = new Map<number, HalfCells>();
-    let input = this.#withOneLineEnd(this.#rest + text, last);
+    this.#inspector?.restart();
+    let start = 0;
     for (;;) {
-      const parsed = this.#parser.parse(input, 0, !last) as Papa.ParseResult<ByteText[]>;
+      const rest = input.slice(start);
+      const parsed = this.#parser.parse(rest, 0, !last) as Papa.ParseResult<ByteText[]>;
       const { data, errors, meta } = parsed;
-      if (this.#dialect.lineEnds !== 'CR' && input.includes('\r')) dropCarriageReturns(data);
+      if (this.#dialect.lineEnds !== 'CR' && rest.includes('\r')) dropCarriageReturns(data);
       const exempt = Math.min(this.#recordsBefore, data.length);
-      const doubtful: number[] = [];
-      const found = new Map<number, HalfCells>();
-      const damage = this.#inspector?.find(input, parsed, { exempt, last, doubtful, halves: found });
-      for (const index of doubtful) faults.set(records.length + index, unclear);
-      for (const [index, half] of found) {
-        if (index < (damage?.index ?? data.length)) halves.set(records.length + index, half);
-      }
+      const from = { index: records.length, start };
+      const unclear: number[] = [];
+      let damage = this.#inspector?.find({ text: input, from, parsed, exempt, last, unclear });
+      for (const index of unclear) faults.set(index, unclearQuote);
+      this.#recordsBefore -= exempt;
       if (damage === undefined) {
         const unclosed = errors.find((error) => error.code === 'MissingQuotes');
-        if (unclosed) throw this.#unclosedQuote(input, unclosed.index ?? 0);
-        this.#append(data, records, faults);
-        this.#recordsBefore -= exempt;
-        this.#line += this.#breaks(input, meta.cursor);
-        input = input.slice(meta.cursor);
-        if (input.length <= longestRecord) break;
+        if (unclosed) throw this.#unclosedQuote(input, start + (unclosed.index ?? 0));
+        for (const record of data) records.push(record);
+        start += meta.cursor;
+        if (input.length - start <= longestRecord) break;
         // Never two times the same: what is found here is shorter than the text that is left.
-        const overlong = this.#inspector?.findOpen(input);
-        if (overlong === undefined || this.#recordsBefore > 0) throw this.#tooLong(input);
-        input = this.#takeOut(input, overlong, { records, faults, halves });
-        continue;
+        if (this.#recordsBefore === 0)
+          damage = this.#inspector?.findOverlong(input, { index: records.length, start });
+        if (damage === undefined) throw this.#tooLong(input, start);
+      } else {
+        for (const record of data.slice(0, Math.max(0, damage.index - from.index))) records.push(record);
       }
-      this.#append(data.slice(0, damage.index), records, faults);
-      this.#recordsBefore -= exempt;
-      input = this.#takeOut(input, damage, { records, faults, halves });
+      if (damage.kind === 'undecided') {
+        start = damage.start;
+        break;
+      }
+      start = damage.end;
+      this.#takeOut(input, damage, records, faults);
     }
-    const endsInLine = last && this.#rest + text !== '' && !/[\r\n]$/.test(this.#rest + text);
-    this.#rest = input;
-    return { records, endsInLine, halves, faults: faults.size === 0 ? noFaults : faults };
+    const waiting = last ? undefined : this.#inspector?.above[0];
+    this.#rest = input.slice(waiting?.start ?? start);
+    this.#line += this.#breaks(input, waiting?.start ?? start);
+    const read = records.slice(0, waiting?.index);
+    for (const index of faults.keys()) if (index >= read.length) faults.delete(index);
+    const endsInLine = last && written !== '' && !/[\r\n]$/.test(written);
+    return { records: read, endsInLine, faults: faults.size === 0 ? noFaults : faults };
   }
 
-  /** Puts the damaged lines in as what they are, and returns the text behind them. */
-  #takeOut(input: string, damage: Damage, { records, faults, halves }: UnfinishedBatch): string {
-    const line = this.#line + this.#breaks(input, damage.start);
-    if (damage.kind === 'swallowed') {
+  /** Puts the damaged lines in as what they are. */
+  #takeOut(input: string, damage: Damage, records: ByteText[][], faults: Map<number, string>): void {
+    const { kind, index, start, end, linesSwallowed } = damage;
+    const line = this.#line + this.#breaks(input, start);
+    records.length = index;
+    for (const each of faults.keys()) if (each >= index) faults.delete(each);
+    if (kind === 'torn') {
+      const lastLine = this.#line + this.#breaks(input, end - 1);
       faults.set(
-        records.length,
-        `the quote in line ${line} is not closed: it would swallow ` +
-          `${counted(damage.linesSwallowed, 'line')} below, which are read on their own`,
+        index,
+        lastLine > line
+          ? `lines ${line} to ${lastLine} are one damaged record: a quote, delimiter or line end is missing or surplus`
+          : `the quote in line ${line} is not closed: it would swallow ` +
+              `${counted(linesSwallowed, 'line')} below, which are read on their own`,
       );
-      halves.set(records.length, this.#inspector!.halvesOf(input.slice(damage.start, damage.end)));
     }
-    this.#append(damage.records, records, faults);
-    this.#line += this.#breaks(input, damage.end);
-    const rest = input.slice(damage.end);
-    const isOpen = damage.kind === 'swallowed' && hasHalfQuotes(input.slice(damage.start, damage.end));
-    if (!isOpen) this.#continues = 'no';
-    else if (damage.records[0]!.length < (this.#shape?.width ?? 0)) this.#continues = 'yes';
-    else this.#continues = rest.startsWith('"') ? 'no' : 'perhaps';
-    this.#reread += rest.length;
-    if (this.#reread <= longestReread) return rest;
+    records.push(...damage.records);
+    this.#reread += input.length - end;
+    if (this.#reread <= longestReread) return;
     throw new Problem('export.unclosed-quote', 'too many quotes are opened and never closed', {
       where: `${this.#path}, line ${line}`,
       next:
@@ -157,17 +150,6 @@ export class RecordParser {
         '"none" where they enclose no cells',
       exitCode: exitCodes.usage,
     });
-  }
-
-  #append(more: readonly ByteText[][], records: ByteText[][], faults: Map<number, string>): void {
-    for (const record of more) {
-      const closesQuote = hasHalfQuotes(record[0]!);
-      const isRest = this.#continues === 'yes' || this.#shape?.continuesCell(record) === true;
-      if (this.#continues !== 'no' && (closesQuote || (isRest && record.length > 1)))
-        faults.set(records.length, restOfDamage);
-      if (closesQuote || record.length > 1) this.#continues = 'no';
-      records.push(record);
-    }
   }
 
   #breaks(text: string, end: number): number {
@@ -181,13 +163,13 @@ export class RecordParser {
     return text.replaceAll(last ? /\r\n?/g : /\r\n|\r(?!$)/g, '\n');
   }
 
-  #tooLong(input: string): Problem {
+  #tooLong(input: string, start: number): Problem {
     const ended = new Papa.Parser({ delimiter: this.#dialect.delimiter, newline: '\n' });
-    const { errors } = ended.parse(input, 0, false) as Papa.ParseResult<string[]>;
+    const { errors } = ended.parse(input.slice(start), 0, false) as Papa.ParseResult<string[]>;
     const open = errors.find((error) => error.code === 'MissingQuotes');
-    if (open) return this.#unclosedQuote(input, open.index ?? 0);
+    if (open) return this.#unclosedQuote(input, start + (open.index ?? 0));
     return new Problem('export.record-too-long', `a record is longer than ${longestRecord} characters`, {
-      where: `${this.#path}, line ${this.#line}`,
+      where: `${this.#path}, line ${this.#line + this.#breaks(input, start)}`,
       next: 'check that this is the CSV file that was meant, and the line ends and quotes near that line',
       exitCode: exitCodes.usage,
     });
