@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { sql, type Kysely } from 'kysely';
+import type { DeliveryKind } from '../domain/late-results/awaited-results.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { contentOf } from '../late-results/delivery-content.ts';
@@ -21,7 +22,7 @@ export interface ReadAgainFigures {
   readonly complete: boolean;
 }
 
-type Kind = 'answer' | 'phones' | 'waterfall';
+type Kind = 'answer' | DeliveryKind;
 
 interface StoredBody {
   /** Of the attempt or the delivery. */
@@ -119,7 +120,7 @@ async function readDelivery({ body, encoding }: StoredBody): Promise<Sayings> {
     (content?.people ?? []).flatMap((person): [string, (kind: Kind) => Said][] => {
       const { id } = person;
       if (id === undefined) return [];
-      return [[id, (kind) => saidByLateResult(id, kind === 'phones' ? 'phones' : 'waterfall', person)]];
+      return [[id, (kind) => saidByLateResult(id, kind === 'answer' ? content!.kind : kind, person)]];
     }),
   );
 }

@@ -1,5 +1,6 @@
 import type { Freshness } from '../domain/runs/freshness.ts';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
+import type { DeliveryKind } from '../domain/late-results/awaited-results.ts';
 import type { DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import type { ColumnType, Generated } from 'kysely';
@@ -408,7 +409,7 @@ export interface ObservationsTable {
   /** The service's id. */
   person_id: string | null;
   /** `reused`: an earlier observation, appended for a run that did not have to pay for it again. */
-  kind: 'answer' | 'phones' | 'waterfall' | 'reused';
+  kind: 'answer' | DeliveryKind | 'reused';
   /** When the service was asked: the newest one speaks for the person. Of a reused one, when its origin was asked. */
   asked_at: Timestamp;
   /** When it took effect in the warehouse. */

@@ -4,7 +4,12 @@ import { sql, type Transaction } from 'kysely';
 import { countedPeople, nounFor } from '../domain/text/counted.ts';
 import { askOf, maxCredibleCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
-import { lateKindsOf, type LateKind } from '../domain/late-results/awaited-results.ts';
+import {
+  lateKinds,
+  lateKindsOf,
+  type DeliveryKind,
+  type LateKind,
+} from '../domain/late-results/awaited-results.ts';
 import {
   deliveredPart,
   spokenKinds,
@@ -120,12 +125,10 @@ export async function applyLateResult(
   });
 }
 
-/** A request that asked for one kind has results of that kind. The body decides only if both were asked for. */
-function kindOf(content: LateResult, asked: readonly LateKind[]): 'phones' | 'waterfall' {
-  const phones = asked.includes('phone');
-  const waterfall = asked.some((kind) => kind !== 'phone');
-  if (phones === waterfall) return content.kind;
-  return phones ? 'phones' : 'waterfall';
+/** A request for one kind of deliveries gets only that kind. The body decides if several kinds were asked for. */
+function kindOf(content: LateResult, asked: readonly LateKind[]): DeliveryKind {
+  const [only, ...others] = new Set(asked.map((kind) => lateKinds[kind].deliveredBy));
+  return only === undefined || others.length > 0 ? content.kind : only;
 }
 
 function describe(
@@ -160,7 +163,7 @@ function sharesOf(
 }
 
 /** Reports show the highest cost among bodies with the same subject. */
-function subjectOf(kind: 'phones' | 'waterfall', { covers, brings }: DeliveredPart): string {
+function subjectOf(kind: DeliveryKind, { covers, brings }: DeliveredPart): string {
   return `${kind}:${hashOf(...(brings.length > 0 ? brings : covers).toSorted())}`;
 }
 

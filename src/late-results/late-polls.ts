@@ -3,9 +3,9 @@ import type { LateResultsStatus } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
-import { keptByServiceSeconds } from '../domain/late-results/awaited-results.ts';
+import { deliveryKinds, keptByServiceSeconds, lateKinds } from '../domain/late-results/awaited-results.ts';
 import { countUncovered } from '../domain/late-results/delivered-part.ts';
-import { waterfallKinds } from '../domain/late-results/late-assignment.ts';
+import { kindsOfFields } from '../domain/late-results/late-assignment.ts';
 import { lockAttempt } from './awaiting-call.ts';
 import { peopleOfCall, readAppliedParts, settleByParts } from './late-progress.ts';
 
@@ -160,10 +160,11 @@ export async function settleByLastPoll(
       const isWhole = parts.every(({ covers }) =>
         covers.every((entry) => has.has(entry) || !entry.startsWith(`${kind}/`)),
       );
+      const delivery = lateKinds[kind].deliveredBy;
       const uncovered = countUncovered(kind, people, polled.covers);
       const isCounted =
         missing === undefined
-          ? kind !== 'phone' && waterfallKinds(targetFields).includes(kind)
+          ? !deliveryKinds[delivery].countsMissing && kindsOfFields(delivery, targetFields).includes(kind)
           : missing >= uncovered;
       return isWhole && isCounted;
     });

@@ -1,11 +1,12 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
+import type { DeliveryKind } from '../domain/late-results/awaited-results.ts';
 import type { Said } from './observation.ts';
 
 /** An entry of the log of observations. */
 export interface Observation extends Said {
   readonly person_key: string;
-  readonly kind: 'answer' | 'phones' | 'waterfall';
+  readonly kind: 'answer' | DeliveryKind;
   /** When the service was asked, by the database's clock in full precision. */
   readonly asked_at: string;
   readonly run_id: string;

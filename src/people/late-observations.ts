@@ -1,6 +1,11 @@
 import type { Transaction } from 'kysely';
 import type { DeliveredPhone } from '../domain/identity/phone.ts';
-import type { LateKind } from '../domain/late-results/awaited-results.ts';
+import {
+  deliveryKinds,
+  lateKinds,
+  type DeliveryKind,
+  type LateKind,
+} from '../domain/late-results/awaited-results.ts';
 import type { Tables } from '../db/schema.ts';
 import { appendToLog, type Observation } from './append-to-log.ts';
 import { recordMissing } from './lookup-history.ts';
@@ -40,7 +45,7 @@ export async function recordLateResults(
   transaction: Transaction<Tables>,
   delivery: {
     readonly deliveryId: string;
-    readonly kind: 'phones' | 'waterfall';
+    readonly kind: DeliveryKind;
     readonly service: string;
   },
   given: readonly GivenLateResult[],
@@ -65,9 +70,10 @@ export async function recordLateResults(
     transaction,
     given
       .filter(
-        ({ person, kinds }) => person.phones.length === 0 && kinds.some((kind) => kind !== 'waterfall_email'),
+        ({ person, kinds }) =>
+          person.phones.length === 0 && kinds.some((kind) => lateKinds[kind].values === 'phones'),
       )
       .map(({ contact }) => contact),
-    delivery.kind === 'phones' ? 'phone' : 'waterfall_phone',
+    deliveryKinds[delivery.kind].phoneGroup,
   );
 }

@@ -5,6 +5,7 @@ import { displayForm } from '../domain/identity/normalise.ts';
 import { personFieldGroups, type FieldGroup } from '../domain/identity/person-columns.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { rankPhone, readPhones, type DeliveredPhone } from '../domain/identity/phone.ts';
+import { deliveryKinds, type DeliveryKind } from '../domain/late-results/awaited-results.ts';
 import { emailRank } from '../domain/late-results/late-assignment.ts';
 
 /** The members of a person under their names in the service's JSON, as `documentedPerson` returns them. */
@@ -87,12 +88,13 @@ export function saidByAnswer(
  */
 export function saidByLateResult(
   personId: string | null,
-  kind: 'phones' | 'waterfall',
+  kind: DeliveryKind,
   person: {
     readonly phones: readonly DeliveredPhone[];
     readonly emails: readonly { readonly email: string; readonly status: string | undefined }[];
   },
 ): Said {
+  const { phoneOrigin, emailOrigin } = deliveryKinds[kind];
   const phones = readPhones(person.phones).map((phone) => ({
     number: phone.number,
     e164: phone.e164,
@@ -102,7 +104,7 @@ export function saidByLateResult(
     position: phone.position,
     // Members that a later delivery of the same number leaves out are kept.
     ...withoutNull({ type: phone.type, dnc_status: phone.dncStatus }),
-    origin: kind === 'phones' ? 'reveal' : 'waterfall',
+    origin: phoneOrigin,
     ...rankPhone(phone),
   }));
   const addresses = person.emails.flatMap(({ email, status }) => {
@@ -120,9 +122,9 @@ export function saidByLateResult(
     ],
     facts: {
       phones,
-      ...(kind === 'waterfall' && {
+      ...(emailOrigin !== null && {
         waterfall_emails: addresses.map((address) => ({ ...address, rank: emailRank(address.email_status) })),
-        emails: addresses.map((address, position) => ({ ...address, kind: 'waterfall', position })),
+        emails: addresses.map((address, position) => ({ ...address, kind: emailOrigin, position })),
       }),
     },
     organization: null,

@@ -1,20 +1,68 @@
-/**
- * What can come after the answer: the option of a run that asks for it, and the member of an answer that announces
- * it.
- */
-const lateKinds = {
-  phone: { asked: ({ reveal }) => reveal.includes('phone'), announcedAs: 'phones' },
-  waterfall_email: { asked: ({ waterfall }) => waterfall.includes('email'), announcedAs: 'waterfall' },
-  waterfall_phone: { asked: ({ waterfall }) => waterfall.includes('phone'), announcedAs: 'waterfall' },
-} as const satisfies Readonly<
-  Record<string, { asked: (extras: AskedExtras) => boolean; announcedAs: 'phones' | 'waterfall' }>
->;
+interface DeliveryFacts {
+  /** People have the ids of the answer. Otherwise an address may identify them as well. */
+  readonly keepsIds: boolean;
+  /** A complete body names or counts all found people, also those without results. */
+  readonly countsMissing: boolean;
+  /** `origin` of the delivered numbers. */
+  readonly phoneOrigin: string;
+  /** `kind` of the delivered addresses; null: the delivery has none. */
+  readonly emailOrigin: string | null;
+  /** The field group of a missing phone. */
+  readonly phoneGroup: string;
+}
+
+/** The kinds of deliveries. `readLateResult` of the service's client recognises their bodies. */
+export const deliveryKinds = {
+  phones: {
+    keepsIds: true,
+    countsMissing: true,
+    phoneOrigin: 'reveal',
+    emailOrigin: null,
+    phoneGroup: 'phone',
+  },
+  waterfall: {
+    keepsIds: false,
+    countsMissing: false,
+    phoneOrigin: 'waterfall',
+    emailOrigin: 'waterfall',
+    phoneGroup: 'waterfall_phone',
+  },
+} as const satisfies Readonly<Record<string, DeliveryFacts>>;
+
+export type DeliveryKind = keyof typeof deliveryKinds;
+
+interface LateFacts {
+  /** Whether the options of a run ask for it. */
+  readonly asked: (extras: AskedExtras) => boolean;
+  readonly deliveredBy: DeliveryKind;
+  readonly values: 'phones' | 'emails';
+}
+
+/** The kinds of results that arrive after an answer. */
+export const lateKinds = {
+  phone: { asked: ({ reveal }) => reveal.includes('phone'), deliveredBy: 'phones', values: 'phones' },
+  waterfall_email: {
+    asked: ({ waterfall }) => waterfall.includes('email'),
+    deliveredBy: 'waterfall',
+    values: 'emails',
+  },
+  waterfall_phone: {
+    asked: ({ waterfall }) => waterfall.includes('phone'),
+    deliveredBy: 'waterfall',
+    values: 'phones',
+  },
+} as const satisfies Readonly<Record<string, LateFacts>>;
 
 export type LateKind = keyof typeof lateKinds;
 
 const allLateKinds = Object.keys(lateKinds) as readonly LateKind[];
 
-/** Groups of fields that come later and have a price of their own. */
+/** The kinds of results of a kind of deliveries. */
+export function lateKindsBy(delivery: DeliveryKind): LateKind[] {
+  return allLateKinds.filter((kind) => lateKinds[kind].deliveredBy === delivery);
+}
+
+/** Groups of fields that arrive later and have their own price. */
 export const lateFieldGroups: readonly string[] = allLateKinds;
 
 /** What a run asks for beyond the record itself. */
@@ -23,23 +71,25 @@ export interface AskedExtras {
   readonly waterfall: readonly string[];
 }
 
-/** The results that come later for a run that asks for these extras; none where everything comes with the answer. */
+/** The kinds of late results that these extras ask for; none if everything comes with the answer. */
 export function lateKindsOf(extras: AskedExtras): LateKind[] {
   return allLateKinds.filter((kind) => lateKinds[kind].asked(extras));
 }
 
 /**
- * The groups of fields that a run asks for: what freshness is remembered by. A person whose profile is fresh is asked
- * for again by a run that also wants the phone.
+ * The groups of fields that a run asks for. Lookups are recorded per group: a run that asks for phones asks for a person
+ * whose profile is fresh but whose phone is not.
  */
 export function askedFieldGroups(extras: AskedExtras): string[] {
   return ['profile', ...(extras.reveal.includes('email') ? ['personal_email'] : []), ...lateKindsOf(extras)];
 }
 
 /** The groups that hold phones: people who opted out of calls are not asked for them. */
-export const phoneGroups: readonly string[] = ['phone', 'waterfall_phone'] satisfies readonly LateKind[];
+export const phoneGroups: readonly string[] = allLateKinds.filter(
+  (kind) => lateKinds[kind].values === 'phones',
+);
 
-/** What is asked for without groups of fields that come later. */
+/** The extras without some groups of fields that arrive later. */
 export function withoutFieldGroups<Extras extends AskedExtras>(
   extras: Extras,
   groups: readonly string[],
@@ -51,7 +101,7 @@ export function withoutFieldGroups<Extras extends AskedExtras>(
   };
 }
 
-/** What an answer says of the results that come later; undefined where it says nothing. */
+/** What an answer says about late results; undefined if it says nothing. */
 export interface LateAnnouncement {
   /** Number of people in the answer. */
   readonly found: number;
@@ -62,22 +112,22 @@ export interface LateAnnouncement {
 }
 
 /**
- * What is still to come after an answer.
+ * The kinds of results that are awaited after an answer.
  *
- * Phones come for people who were found. Where the service says nothing (the interface document shows no such member)
- * they are awaited; `skipped` and `failed` mean that nothing will be delivered for this request. A waterfall that is
- * not accepted is an answer without any delivery, ever.
+ * Phones are awaited for found people, also if the answer does not mention them (the interface document shows no such
+ * member). `skipped` and `failed` mean that this request has no delivery. A waterfall that is not accepted has no
+ * delivery either.
  */
 export function awaitedKinds(asked: readonly LateKind[], answer: LateAnnouncement): LateKind[] {
   const { found, phoneStatus, waterfallStatus } = answer;
   const phones = found > 0 && phoneStatus !== 'skipped' && phoneStatus !== 'failed';
   const waterfall =
     waterfallStatus === undefined || waterfallStatus === 'accepted' || waterfallStatus === 'partial_accepted';
-  const comes = { phones, waterfall };
-  return asked.filter((kind) => comes[lateKinds[kind].announcedAs]);
+  const comes: Readonly<Record<DeliveryKind, boolean>> = { phones, waterfall };
+  return asked.filter((kind) => comes[lateKinds[kind].deliveredBy]);
 }
 
 /**
- * The service keeps results for 30 days. What has not come by then never will, and a token is worth nothing any more.
+ * The service keeps results for 30 days. Later no result can arrive, and tokens expire.
  */
 export const keptByServiceSeconds = 30 * 86_400;

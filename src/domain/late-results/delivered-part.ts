@@ -1,5 +1,5 @@
-import type { LateKind } from './awaited-results.ts';
-import { waterfallKinds } from './late-assignment.ts';
+import { deliveryKinds, lateKinds, type DeliveryKind, type LateKind } from './awaited-results.ts';
+import { kindsOfFields } from './late-assignment.ts';
 
 /** The people of a call, as far as its answer tells. */
 export interface CallPeople {
@@ -43,7 +43,7 @@ export interface DeliveredPart {
  */
 export function deliveredPart(
   body: {
-    readonly kind: 'phones' | 'waterfall';
+    readonly kind: DeliveryKind;
     readonly people: readonly DeliveredShare[];
     readonly targetFields: readonly string[];
     readonly bearsRequestId: boolean;
@@ -54,7 +54,7 @@ export function deliveredPart(
   const isKnown = ({ knownId }: DeliveredShare): boolean => knownId !== undefined && places.has(knownId);
   const strangersCount =
     openPeople(call) > 0 ||
-    (body.kind === 'waterfall' &&
+    (!deliveryKinds[body.kind].keepsIds &&
       body.bearsRequestId &&
       body.people.some(isKnown) &&
       body.people.length <= call.ids.length + call.unlisted);
@@ -66,7 +66,7 @@ export function deliveredPart(
     const place = isKnown(person) ? places.get(person.knownId!) : `~${person.alias}`;
     for (const kind of spokenKinds(person, body)) {
       covers.add(`${kind}/${place}`);
-      if (kind === 'waterfall_email' ? person.hasEmails : person.hasPhones) brings.add(`${kind}/${place}`);
+      if (hasValues(person, kind)) brings.add(`${kind}/${place}`);
     }
   }
   return { covers: [...covers], brings: [...brings] };
@@ -78,8 +78,9 @@ export function countUncovered(kind: LateKind, call: CallPeople, covers: Iterabl
   const strangers = ofKind.filter((entry) => entry.startsWith(`${kind}/~`)).length;
   const open = openPeople(call);
   const all = placesOf(call).size + open;
-  // Only in a waterfall can a person who is listed come under another id.
-  const counted = ofKind.length - strangers + Math.min(strangers, kind === 'phone' ? open : all);
+  // Without the ids of the answer, a stranger can be a listed person.
+  const { keepsIds } = deliveryKinds[lateKinds[kind].deliveredBy];
+  const counted = ofKind.length - strangers + Math.min(strangers, keepsIds ? open : all);
   return Math.max(0, all - counted);
 }
 
@@ -101,15 +102,16 @@ function openPeople({ ids, unlisted }: CallPeople): number {
  */
 export function spokenKinds(
   person: DeliveredShare,
-  body: { readonly kind: 'phones' | 'waterfall'; readonly targetFields: readonly string[] },
+  body: { readonly kind: DeliveryKind; readonly targetFields: readonly string[] },
 ): LateKind[] {
-  const hasValues = (kind: LateKind): boolean =>
-    kind === 'waterfall_email' ? person.hasEmails : person.hasPhones;
-  const isSpoken = (kind: LateKind): boolean => !person.isPending || hasValues(kind);
-  if (body.kind === 'phones') return (['phone'] as const).filter(isSpoken);
-  const targets = waterfallKinds(body.targetFields);
+  const isSpoken = (kind: LateKind): boolean => !person.isPending || hasValues(person, kind);
+  const targets = kindsOfFields(body.kind, body.targetFields);
   if (person.fields.length === 0) return targets.filter(isSpoken);
-  return waterfallKinds(person.fields).filter(
-    (kind) => hasValues(kind) || (targets.includes(kind) && !person.isPending),
+  return kindsOfFields(body.kind, person.fields).filter(
+    (kind) => hasValues(person, kind) || (targets.includes(kind) && !person.isPending),
   );
+}
+
+function hasValues(person: DeliveredShare, kind: LateKind): boolean {
+  return lateKinds[kind].values === 'emails' ? person.hasEmails : person.hasPhones;
 }

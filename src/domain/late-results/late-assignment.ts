@@ -1,5 +1,11 @@
 import { isRoleAddress, parseEmail } from '../identity/email-address.ts';
-import type { LateKind } from './awaited-results.ts';
+import {
+  deliveryKinds,
+  lateKinds,
+  lateKindsBy,
+  type DeliveryKind,
+  type LateKind,
+} from './awaited-results.ts';
 
 /** A contact that a request asked for and that was found, as far as a delivery can name it. */
 export interface AwaitingContact {
@@ -14,13 +20,11 @@ export interface NamedPerson {
 }
 
 /**
- * Gives the people of a delivery to the contacts of its request, by the service's person id.
+ * Assigns the people of a delivery to the contacts of its request, by the service's person id.
  *
  * In a waterfall ids may differ from those of the answer. An address is then evidence as well, on three conditions: no
  * other contact and no other person of the body has it, it is no shared mailbox, and no person of the body has the id
  * of that contact. All other people get no contact, even if only one contact is left.
- *
- * @param origin what the delivery is of
  * @param knownIds ids of all people in the answer, with and without a row: it identifies that person alone
  * @returns for each person the indexes of their contacts (two rows of a file can be one person); empty where there is
  *   none
@@ -28,12 +32,12 @@ export interface NamedPerson {
 export function assignDelivered(
   contacts: readonly AwaitingContact[],
   people: readonly NamedPerson[],
-  origin: 'phones' | 'waterfall',
+  origin: DeliveryKind,
   knownIds: readonly string[],
 ): number[][] {
   const ofId = indexBy(contacts, ({ personId }) => [personId]);
   const byId = people.map(({ id }) => (id === undefined ? [] : (ofId.get(id) ?? [])));
-  if (origin === 'phones') return byId;
+  if (deliveryKinds[origin].keepsIds) return byId;
   const ofEmail = indexBy(contacts, ({ emails }) => emails.map((email) => email.toLowerCase()));
   const taken = new Set(byId.flat().map((index) => contacts[index]!.personId));
   const known = new Set(knownIds);
@@ -65,15 +69,15 @@ function ownersByEmail(
   return new Set([...owned].map((index) => contacts[index]!.personId)).size === 1 ? [...owned] : [];
 }
 
-/**
- * The kinds of a waterfall that a body is the last word on: those it names, or all where it names none that is known.
- */
-export function waterfallKinds(targetFields: readonly string[]): LateKind[] {
-  const kinds: LateKind[] = [
-    ...(targetFields.some((field) => /email/i.test(field)) ? (['waterfall_email'] as const) : []),
-    ...(targetFields.some((field) => /phone/i.test(field)) ? (['waterfall_phone'] as const) : []),
-  ];
-  return kinds.length === 0 ? ['waterfall_email', 'waterfall_phone'] : kinds;
+const fieldPatterns = { emails: /email/i, phones: /phone/i } as const;
+
+/** The kinds of results that a body has by the names of its fields; all kinds if it names no known field. */
+export function kindsOfFields(delivery: DeliveryKind, fields: readonly string[]): LateKind[] {
+  const all = lateKindsBy(delivery);
+  const named = all.filter((kind) =>
+    fields.some((field) => fieldPatterns[lateKinds[kind].values].test(field)),
+  );
+  return named.length === 0 ? all : named;
 }
 
 const emailRanks = ['verified', 'likely to engage', 'unverified', 'guessed', 'extrapolated'];

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Credits } from '../../domain/money/decimal.ts';
 import { parseEmail } from '../../domain/identity/email-address.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
+import type { DeliveryKind } from '../../domain/late-results/awaited-results.ts';
 import type { DeliveredPhone } from '../../domain/identity/phone.ts';
 import { memberSources, readJson } from './exact-json.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
@@ -10,7 +11,7 @@ import { described, list, map, text, whole } from './schemas/field.ts';
 /** The body of a webhook delivery, and the `webhook_result` of a poll. */
 export interface LateResult {
   /** `phones`: revealed by the service; `waterfall`: found by other vendors. */
-  readonly kind: 'phones' | 'waterfall';
+  readonly kind: DeliveryKind;
   /** Exact text. Bodies of the kind `phones` have none. */
   readonly requestId: string | undefined;
   readonly people: readonly DeliveredPerson[];

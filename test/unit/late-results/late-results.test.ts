@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   assignDelivered,
   emailRank,
-  waterfallKinds,
+  kindsOfFields,
 } from '../../../src/domain/late-results/late-assignment.ts';
 import {
   askedFieldGroups,
@@ -55,10 +55,10 @@ describe('what comes later', () => {
 
 describe('the body of a waterfall', () => {
   it('is the last word on the fields that it names, or on all', () => {
-    expect(waterfallKinds(['emails'])).toEqual(['waterfall_email']);
-    expect(waterfallKinds(['phone_numbers'])).toEqual(['waterfall_phone']);
-    expect(waterfallKinds([])).toEqual(['waterfall_email', 'waterfall_phone']);
-    expect(waterfallKinds(['something new'])).toEqual(['waterfall_email', 'waterfall_phone']);
+    expect(kindsOfFields('waterfall', ['emails'])).toEqual(['waterfall_email']);
+    expect(kindsOfFields('waterfall', ['phone_numbers'])).toEqual(['waterfall_phone']);
+    expect(kindsOfFields('waterfall', [])).toEqual(['waterfall_email', 'waterfall_phone']);
+    expect(kindsOfFields('waterfall', ['something new'])).toEqual(['waterfall_email', 'waterfall_phone']);
   });
 });
 

@@ -1,3 +1,6 @@
+import { deliveryKinds } from '../../../domain/late-results/awaited-results.ts';
+import { oneOf } from '../../one-of.ts';
+
 /**
  * The log of what was learned about people and contacts: entries are only ever appended. `schema.ts` explains the
  * columns.
@@ -15,7 +18,7 @@ export const peopleLog = [
     service text not null,
     person_key text not null,
     person_id text,
-    kind text not null check (kind in ('answer', 'phones', 'waterfall', 'reused')),
+    kind text not null check (kind in (${oneOf(['answer', ...Object.keys(deliveryKinds), 'reused'])})),
     asked_at timestamptz not null,
     recorded_at timestamptz not null default clock_timestamp(),
     run_id text not null,
