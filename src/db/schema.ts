@@ -212,19 +212,16 @@ export interface QuarantinedPeopleTable {
 }
 
 export interface BudgetsTable {
-  /** `run:<run_id>`, `day:2026-11-21`, `month:2026-11`; days and months are UTC. */
+  /** `run:<run_id>`, `day:2026-11-21`, `month:2026-11`; periods are UTC. */
   budget_id: string;
   credits_limit: Decimal | null;
   reserved: Generated<Decimal>;
   settled: Generated<Decimal>;
-  /** The limit is a person's word: the settings of processes neither lower nor raise it. */
+  /** A person has set the limit: the settings of processes do not change it. */
   set_by_command: Generated<boolean>;
 }
 
-/**
- * What a day or a month that begins may spend, by a person's word; without a row the settings of the processes say
- * it.
- */
+/** Limits of new periods that a person has set; without a row the settings of the processes apply. */
 export interface DefaultBudgetsTable {
   period: BudgetPeriod;
   credits_limit: Decimal | null;
@@ -234,7 +231,7 @@ export interface DefaultBudgetsTable {
 export interface BudgetChangesTable {
   change_id: Generated<string>;
   changed_at: GeneratedTimestamp;
-  /** A budget, or `every-day` and `every-month`. */
+  /** A budget, or `every-day` and the like for a default. */
   budget_id: string;
   old_limit: Decimal | null;
   new_limit: Decimal | null;

@@ -96,13 +96,13 @@ function renderMoney(state: State, gauge: MakeGauge): void {
 
   const used = gauge(
     'enrich_budget_credits',
-    'Credits of the current day and month (UTC), settled and reserved.',
+    'Credits of the current periods (UTC), settled and reserved.',
     'budget',
     'state',
   );
   const limit = gauge(
     'enrich_budget_limit_credits',
-    'The limit of the current day and month; absent without a limit.',
+    'The limits of the current periods; absent without a limit.',
     'budget',
   );
   for (const budget of state.budgets) {

@@ -46,8 +46,8 @@ export function setBudgetCommand(): Command {
     .addHelpText(
       'after',
       `
-Days and months are UTC. "day" is only today and "month" only this month, so a raised limit does not stay raised.
-A limit that this command sets replaces MAX_CREDITS_PER_RUN, _DAY or _MONTH for its budget, whether higher or lower;
+Periods are UTC. The name of a period alone ("day") is the budget of the present one: a raised limit ends with it.
+A limit that this command sets replaces the setting (MAX_CREDITS_PER_…) of its budget, whether higher or lower;
 "default" restores the setting.
 "run:latest" is the newest run that has not ended, runs begun by hand before those of schedules.
 A limit below what is settled and reserved is refused: no budget is exceeded at any moment.

@@ -62,9 +62,8 @@ export function withOptionFlags(command: Command): Command {
     .addOption(
       new Option(
         '--on-budget <what>',
-        'where a budget is empty: finish, with the rest over budget, or pause until it is raised, or the next ' +
-          'day or month begins (default: finish for --max-credits; pause for the day and the month, but finish ' +
-          'in a schedule)',
+        'when a budget is empty: finish, with the rest over budget, or pause until the budget is raised or its ' +
+          'next period begins (default: finish for --max-credits and in schedules; pause for other budgets)',
       ).choices(['finish', 'pause']),
     )
     .option(

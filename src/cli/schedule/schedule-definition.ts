@@ -73,7 +73,7 @@ export interface DefinitionContext {
   /** What relative paths are relative to. */
   readonly folder: string;
   readonly group: string | null;
-  /** The settings of this command limit a run, a day or a month: it is taken that those of the workers do as well. */
+  /** The settings of this command have a budget; the workers' settings are assumed to have it as well. */
   readonly hasBudget: boolean;
 }
 
@@ -113,7 +113,7 @@ export async function defineSchedule(
     throw wrong(
       'max-credits',
       'nothing limits what this schedule may spend',
-      'give it --max-credits N for each run, or set MAX_CREDITS_PER_RUN, _DAY or _MONTH; or say --no-budget',
+      'give it --max-credits N for each run, or set MAX_CREDITS_PER_RUN or MAX_CREDITS_PER_…; or say --no-budget',
       'credits.no-ceiling',
     );
   }

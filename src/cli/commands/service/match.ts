@@ -6,6 +6,7 @@ import { parseDomain } from '../../../domain/identity/domain-name.ts';
 import { parseEmail, parseHashedEmail } from '../../../domain/identity/email-address.ts';
 import type { Identity } from '../../../domain/identity/identity.ts';
 import { parseName, parseOrganizationName } from '../../../domain/identity/normalise.ts';
+import { periodNames } from '../../../domain/money/budget-periods.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { parseProfileUrl } from '../../../domain/identity/profile-url.ts';
 import { matchPerson } from '../../../calls/match-person.ts';
@@ -54,8 +55,8 @@ export function matchCommand(): Command {
     .addHelpText(
       'after',
       `
-Without a terminal and without --yes nothing is sent. The call belongs to no run. The rate limits and the budgets of
-the day and the month apply to it. Its answer is not stored.
+Without a terminal and without --yes nothing is sent. The call belongs to no run. The rate limits and the period
+budgets (${periodNames.join(', ')}) apply to it. Its answer is not stored.
 
 Example:
   enrich match --email mira@nordlys.example --last-name Lindqvist --yes`,

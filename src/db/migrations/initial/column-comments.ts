@@ -65,7 +65,7 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     settled: 'Credits spent',
     set_by_command: 'The limit was set by enrich budget set',
   },
-  default_budgets: { period: 'day or month' },
+  default_budgets: { period: 'Name of the period, such as day' },
   budget_changes: {
     change_id: 'Key of the change',
     changed_at: 'When',
