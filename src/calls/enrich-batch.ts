@@ -4,7 +4,7 @@ import { halve } from '../domain/runs/batching.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import { registerWaitingBatch, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
 import { readOpenPeople, type OpenPerson } from './open-people.ts';
-import { rejectPerson } from '../people/lookup-history.ts';
+import { rejectPerson } from './reject-person.ts';
 import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../runs/runs.ts';
 import { watchMatchRate } from '../runs/quality-gate/watch-match-rate.ts';

@@ -21,7 +21,7 @@ import { appendToLog } from '../people/append-to-log.ts';
 import { keyOfId, personKey, type Said } from '../people/observation.ts';
 import { exactJson } from '../service/answers/documented-person.ts';
 import type { Warehouse } from '../db/database.ts';
-import { resetToReceived } from '../late-results/deliveries.ts';
+import { reopenDeliveries } from '../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../late-results/earlier-phones.ts';
 import type { OpenPerson } from './open-people.ts';
 import { recordLookup } from '../people/lookup-history.ts';
@@ -230,14 +230,6 @@ function peopleFound(answer: AnswerToRecord, consumed: Credits | undefined, aske
   const listed = answer.matches.filter((match) => match !== null).length + answer.unreadableMatches.length;
   const billed = Number((consumed ?? 0n) / wholeCredits(1));
   return Math.min(asked, Math.max(listed, answer.uniqueEnrichedRecords ?? 0, billed));
-}
-
-/** Reopens deliveries that were read before the answer: now the people of the call are known. */
-async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
-  await sql`
-    update webhook_deliveries set ${resetToReceived}
-    where attempt_id = ${attemptId} and status in ('orphaned', 'duplicate') and body is not null
-  `.execute(transaction);
 }
 
 /** Returns the late results that are due and their worst case; undefined if none is due. */

@@ -1,9 +1,10 @@
 import { anyOf } from '../db/one-of.ts';
 import { createHash, randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { keptByServiceSeconds } from '../domain/late-results/awaited-results.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
 import { isInScope, type LateScope } from './late-polls.ts';
 import { ineffectiveStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 
@@ -174,8 +175,16 @@ export async function quarantineDelivery(
 }
 
 /** SQL assignments that reset a row of `webhook_deliveries` to `received`. */
-export const resetToReceived = sql`status = 'received', reason = null, applied_at = null, subject = null,
+const resetToReceived = sql`status = 'received', reason = null, applied_at = null, subject = null,
   covers = '{}', brings = '{}', credits = null`;
+
+/** Reopens deliveries that were read before the answer of their call: now the people of the call are known. */
+export async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
+  await sql`
+    update webhook_deliveries set ${resetToReceived}
+    where attempt_id = ${attemptId} and status in ('orphaned', 'duplicate') and body is not null
+  `.execute(transaction);
+}
 
 /** Returns a delivery that had no effect to the inbox, such as for a release that can read it. */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<boolean> {

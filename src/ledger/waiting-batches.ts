@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { runPriorities, type RunPriority } from '../contract.ts';
+import { peoplePerCall, peoplePerPage, runPriorities, type RunPriority } from '../contract.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** A batch that waits for its call. */
@@ -44,6 +44,17 @@ export async function deregisterWaitingBatch(
 ): Promise<void> {
   if (priority === runPriorities.at(-1)) return;
   await sql`delete from waiting_batches where run_id = ${runId} and batch = ${batch}`.execute(database);
+}
+
+/** Removes the registrations of a page's batches: other runs may use their slots. @param page from 1 */
+export async function deregisterPage(database: Kysely<Tables>, runId: string, page: number): Promise<void> {
+  const batchesPerPage = peoplePerPage / peoplePerCall;
+  await database
+    .deleteFrom('waiting_batches')
+    .where('run_id', '=', runId)
+    .where('batch', '>', (page - 1) * batchesPerPage)
+    .where('batch', '<=', page * batchesPerPage)
+    .execute();
 }
 
 /** Returns how many slots a call of this priority leaves free: one for each batch that goes before it. */

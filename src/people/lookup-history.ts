@@ -74,38 +74,24 @@ export async function recordMissing(
   `.execute(transaction);
 }
 
-/**
- * Records that the service refuses a person: a call with this person alone was answered by 422. The call costs nothing,
- * and no run asks again while the lookup is fresh.
- */
-export async function rejectPerson(
-  warehouse: Warehouse,
-  rejected: {
-    readonly runId: string;
-    readonly rowNumber: number;
-    readonly reason: string;
-    readonly asked: AskedExtras & { readonly service: string };
-  },
+/** Records that the service refused a row alone: no run asks again while the lookup is fresh. */
+export async function recordRejected(
+  transaction: Transaction<Tables>,
+  runId: string,
+  rowNumber: number,
+  asked: AskedExtras & { readonly service: string },
 ): Promise<void> {
-  const { runId, rowNumber, reason } = rejected;
-  await warehouse.database.transaction().execute(async (transaction) => {
-    await sql`
-      update run_rows set outcome = 'rejected', reason = ${reason}
-      where run_id = ${runId} and row_number = ${rowNumber} and outcome is null
-    `.execute(transaction);
-    await sql`
-      insert into lookup_history as m (identity_key, field_group, outcome, asked_at, run_id, service)
-      select identity_key, field_group, 'rejected', clock_timestamp(), ${runId}, ${rejected.asked.service}
-      from run_rows, unnest(keys) as identity_key,
-        unnest(${askedFieldGroups(rejected.asked)}::text[]) as field_group
-        where run_id = ${runId} and row_number = ${rowNumber} order by identity_key, field_group
-      on conflict (identity_key, field_group) do update
-        set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id,
-          service = excluded.service
-        where m.asked_at <= excluded.asked_at
-    `.execute(transaction);
-    await sql`delete from claims where run_id = ${runId} and row_number = ${rowNumber}`.execute(transaction);
-  });
+  await sql`
+    insert into lookup_history as m (identity_key, field_group, outcome, asked_at, run_id, service)
+    select identity_key, field_group, 'rejected', clock_timestamp(), ${runId}, ${asked.service}
+    from run_rows, unnest(keys) as identity_key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
+    where run_id = ${runId} and row_number = ${rowNumber}
+    order by identity_key, field_group
+    on conflict (identity_key, field_group) do update
+      set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id,
+        service = excluded.service
+      where m.asked_at <= excluded.asked_at
+  `.execute(transaction);
 }
 
 /**

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { peoplePerCall, peoplePerPage } from '../../contract.ts';
+import { peoplePerPage } from '../../contract.ts';
 import type { Warehouse } from '../../db/database.ts';
-
-const batchesPerPage = peoplePerPage / peoplePerCall;
+import { deregisterPage } from '../../ledger/waiting-batches.ts';
 
 export interface SkippedPeople {
   /** People who will not be asked for, because of this request or an earlier one. */
@@ -42,11 +41,7 @@ export async function skipPage(
       )
       delete from claims c using skipped s where c.run_id = ${runId} and c.row_number = s.row_number
     `.execute(transaction);
-    // Other runs may use the slots that were reserved for the page's batches.
-    await sql`
-      delete from waiting_batches where run_id = ${runId}
-        and batch > ${(page - 1) * batchesPerPage} and batch <= ${page * batchesPerPage}
-    `.execute(transaction);
+    await deregisterPage(transaction, runId, page);
     const left = await sql<SkippedPeople>`
       select count(*) filter (where r.outcome = 'cancelled')::int as people,
         count(*) filter (where r.outcome is null)::int as "inFlight"

@@ -12,7 +12,7 @@ import { planRows } from '../../../src/runs/planning/plan.ts';
 import type { AnswerToRecord } from '../../../src/calls/answered-rows.ts';
 import { recordAnswer } from '../../../src/calls/record-answer.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
-import { rejectPerson } from '../../../src/people/lookup-history.ts';
+import { rejectPerson } from '../../../src/calls/reject-person.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';

@@ -4,65 +4,76 @@ import { expect, it } from 'vitest';
 
 const source = fileURLToPath(new URL('../../../src', import.meta.url));
 
-/**
- * Folders that write each table, its owner first. A table should have one; `privacy` also erases and prunes. The
- * further folders are those that are left: take them away, and add none.
- */
-const writers: Readonly<Record<string, readonly string[]>> = {
-  analyst_roles: ['db'],
-  attempt_people: ['ledger', 'calls', 'privacy'],
-  attempts: ['ledger', 'calls', 'late-results', 'privacy'],
-  budget_alarms: ['ledger'],
-  budget_changes: ['ledger'],
-  budgets: ['ledger'],
-  changes: ['people'],
-  changes_pruned: ['people'],
-  claims: ['runs', 'calls', 'ledger', 'people', 'privacy'],
-  contact_matches: ['people', 'privacy'],
-  contact_records: ['people'],
-  contacts: ['people'],
-  credit_statements: ['ledger'],
-  default_budgets: ['ledger'],
-  erasures: ['privacy'],
-  fetched_exports: ['runs'],
-  lookup_history: ['people', 'privacy'],
-  notifications: ['monitoring'],
-  observations: ['people', 'privacy'],
-  organization_facts: ['people', 'privacy'],
-  organizations: ['people'],
-  people: ['people'],
-  quarantined_people: ['calls'],
-  rate_calls: ['ledger'],
-  rate_reports: ['ledger'],
-  rate_scopes: ['ledger'],
-  raw_answers: ['calls', 'privacy'],
-  run_people: ['runs'],
-  run_rows: ['runs', 'calls', 'ingest', 'ledger', 'people', 'privacy'],
-  runs: ['runs', 'ingest', 'ledger', 'privacy'],
-  suppressed_keys: ['privacy'],
-  suppression_entries: ['privacy'],
-  waiting_batches: ['ledger', 'runs'],
-  webhook_deliveries: ['late-results', 'calls', 'privacy'],
+/** The folder that writes each table. */
+const owners: Readonly<Record<string, string>> = {
+  analyst_roles: 'db',
+  attempt_people: 'ledger',
+  attempts: 'ledger',
+  budget_alarms: 'ledger',
+  budget_changes: 'ledger',
+  budgets: 'ledger',
+  changes: 'people',
+  changes_pruned: 'people',
+  claims: 'runs',
+  contact_matches: 'people',
+  contact_records: 'people',
+  contacts: 'people',
+  credit_statements: 'ledger',
+  default_budgets: 'ledger',
+  erasures: 'privacy',
+  fetched_exports: 'runs',
+  lookup_history: 'people',
+  notifications: 'monitoring',
+  observations: 'people',
+  organization_facts: 'people',
+  organizations: 'people',
+  people: 'people',
+  quarantined_people: 'calls',
+  rate_calls: 'ledger',
+  rate_reports: 'ledger',
+  rate_scopes: 'ledger',
+  raw_answers: 'calls',
+  run_people: 'runs',
+  run_rows: 'runs',
+  runs: 'runs',
+  suppressed_keys: 'privacy',
+  suppression_entries: 'privacy',
+  waiting_batches: 'ledger',
+  webhook_deliveries: 'late-results',
+};
+
+/** Folders that write a table of another folder, and why. `privacy` erases and prunes people in all tables. */
+const exceptions: Readonly<Record<string, string>> = {
+  'calls writes attempt_people': 'one statement records the outcomes of an answer in three tables',
+  'calls writes claims': 'the same statement releases the claims of the answered rows',
+  'calls writes run_rows': 'the same statement writes the outcomes of the rows',
+  'calls writes attempts': 'recording an answer removes the ids of suppressed people from its attempt',
+  'ingest writes run_rows': 'COPY stages the rows of an export',
+  'ingest writes runs': 'each chunk of rows and the number of staged rows commit together',
+  'late-results writes attempts': 'the times of polls are columns of the attempt',
+  'ledger writes claims': 'a decision about an unknown call releases its people',
+  'ledger writes run_rows': 'the rows of a call become unknown, or open again, with their attempt',
+  'ledger writes runs': 'a call that was billed too much pauses its run in the same transaction',
 };
 
 const write =
   /\b(?:insert into|update|delete from|copy)\s+(?:enrichment\.)?([a-z_]+)\b|\.(?:insertInto|updateTable|deleteFrom)\('([a-z_.]+)'/g;
 
-it('every table is written only by the folders that own it', () => {
-  const found = new Map<string, Set<string>>();
+it('each table is written by one folder of src, with exceptions that have a reason', () => {
+  const foreign = new Set<string>();
+  const written = new Set<string>();
   const schema = readFileSync(`${source}/db/schema.ts`, 'utf8');
   const tables = new Set([...schema.matchAll(/^ {2}([a-z_]+): \w+Table;$/gm)].map(([, table]) => table));
   for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts') || file.startsWith('db/migrations/') || file.startsWith('sandbox/')) continue;
+    const folder = file.split('/')[0]!;
     for (const [, raw, built] of readFileSync(`${source}/${file}`, 'utf8').matchAll(write)) {
       const table = raw ?? built!;
-      if (tables.has(table)) found.set(table, (found.get(table) ?? new Set()).add(file.split('/')[0]!));
+      if (!tables.has(table)) continue;
+      written.add(table);
+      if (folder !== owners[table] && folder !== 'privacy') foreign.add(`${folder} writes ${table}`);
     }
   }
-  const unexpected = [...found].flatMap(([table, folders]) =>
-    [...folders]
-      .filter((folder) => !writers[table]?.includes(folder))
-      .map((folder) => `${folder} writes ${table}`),
-  );
-  expect(unexpected).toEqual([]);
+  expect([...foreign].toSorted()).toEqual(Object.keys(exceptions).toSorted());
+  expect([...written].filter((table) => owners[table] === undefined)).toEqual([]);
 });

@@ -1,0 +1,31 @@
+import type { Warehouse } from '../db/database.ts';
+import type { AskedExtras } from '../domain/late-results/awaited-results.ts';
+import { recordRejected } from '../people/lookup-history.ts';
+
+/** Records that the service refuses a person: a call with this person alone was answered by 422 and costs nothing. */
+export async function rejectPerson(
+  { database }: Warehouse,
+  rejected: {
+    readonly runId: string;
+    readonly rowNumber: number;
+    readonly reason: string;
+    readonly asked: AskedExtras & { readonly service: string };
+  },
+): Promise<void> {
+  const { runId, rowNumber, reason, asked } = rejected;
+  await database.transaction().execute(async (transaction) => {
+    await transaction
+      .updateTable('run_rows')
+      .set({ outcome: 'rejected', reason })
+      .where('run_id', '=', runId)
+      .where('row_number', '=', rowNumber)
+      .where('outcome', 'is', null)
+      .execute();
+    await recordRejected(transaction, runId, rowNumber, asked);
+    await transaction
+      .deleteFrom('claims')
+      .where('run_id', '=', runId)
+      .where('row_number', '=', rowNumber)
+      .execute();
+  });
+}
