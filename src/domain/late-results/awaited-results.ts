@@ -77,7 +77,7 @@ export function lateKindsOf(extras: AskedExtras): LateKind[] {
 }
 
 /**
- * The groups of fields that a run asks for. Lookups are recorded per group: a run that asks for phones asks for a person
+ * The groups of fields that a run asks for. Lookups are recorded per group: a run with phones asks for a person
  * whose profile is fresh but whose phone is not.
  */
 export function askedFieldGroups(extras: AskedExtras): string[] {
