@@ -4,10 +4,11 @@ import type { Credits } from '../domain/money/decimal.ts';
 import { contactFields, type ContactFields } from '../domain/identity/field-groups.ts';
 import { isWeak } from '../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
-import { matchKeysOfPerson } from '../domain/identity/match-keys.ts';
+import { matchKeysOfMatch } from '../domain/identity/match-keys.ts';
 import type { Person } from '../domain/identity/person.ts';
 import type { OpenPerson } from './open-people.ts';
-import { saidByAnswer, type Said } from '../people/observation.ts';
+import { emailHashes } from '../people/email-hashes.ts';
+import { keyOfId, keyOfStranger, saidByAnswer, type Said } from '../people/observation.ts';
 import { hasSuppressions, keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import { documentedPerson, readExactMatches } from '../service/answers/documented-person.ts';
 import type { Tables } from '../db/schema.ts';
@@ -37,7 +38,7 @@ export interface AnsweredRow {
   readonly outcome: AlignedRow['outcome'] | 'suppressed';
   readonly reason: string | null;
   readonly evidence: string | null;
-  /** With weak evidence: the keys of other rows that the person could belong to. */
+  /** With weak evidence: `matchKeysOfMatch`. */
   readonly matchKeys: readonly number[] | null;
   /** Index in `matches` of the row's person. */
   readonly matchIndex: number | undefined;
@@ -47,9 +48,11 @@ export interface AnsweredRow {
   readonly said: Said | undefined;
 }
 
-/** A person in the answer with an id and without a row: paid for, and possibly another contact. */
+/** A person in the answer without a row: paid for, and possibly another contact. */
 export interface UnmatchedPerson {
   readonly matchIndex: number;
+  /** In the log. */
+  readonly key: string;
   readonly said: Said;
 }
 
@@ -69,9 +72,13 @@ export function answeredRows(
   };
   const unmatched = alignment.quarantined.flatMap(({ matchIndex }) => {
     const person = answer.matches[matchIndex];
-    return person?.id ? [{ matchIndex, said: said(person, matchIndex) }] : [];
+    if (!person) return [];
+    const unmatchedSaid = said(person, matchIndex);
+    const id = unmatchedSaid.person_id;
+    const key = id === null ? keyOfStranger(person) : keyOfId(id);
+    return [{ matchIndex, key, said: unmatchedSaid }];
   });
-  const rows = people.map(({ rowNumber, contactId }, index): AnsweredRow => {
+  const rows = people.map(({ rowNumber, contactId, identity }, index): AnsweredRow => {
     const row = alignment.rows[index]!;
     const answered = {
       rowNumber,
@@ -87,7 +94,7 @@ export function answeredRows(
     switch (row.outcome) {
       case 'enriched': {
         const { person, matchIndex, evidence } = row;
-        const matchKeys = isWeak(evidence) ? matchKeysOfPerson(person) : null;
+        const matchKeys = isWeak(evidence) ? matchKeysOfMatch(identity, person, emailHashes) : null;
         const fields = contactFields(person);
         return { ...answered, evidence, matchKeys, matchIndex, fields, said: said(person, matchIndex) };
       }

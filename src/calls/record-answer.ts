@@ -1,13 +1,19 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
-import { alignMatches, withoutContested, type Alignment } from '../domain/identity/alignment.ts';
+import { alignMatches, type Alignment } from '../domain/identity/alignment.ts';
 import { worstCaseWithPhones } from '../domain/money/credit-rules.ts';
 import { parseCredits, wholeCredits, type Credits } from '../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../domain/late-results/awaited-results.ts';
 import { displayForm } from '../domain/identity/normalise.ts';
-import { findContestedRows } from './contested-rows.ts';
-import { answeredRows, withoutSuppressed, type AnsweredRow, type AnswerToRecord } from './answered-rows.ts';
+import { findWithdrawals, readElsewhere, type Withdrawal } from './known-elsewhere.ts';
+import {
+  answeredRows,
+  withoutSuppressed,
+  type AnsweredRow,
+  type AnswerToRecord,
+  type UnmatchedPerson,
+} from './answered-rows.ts';
 import {
   closeAttempt,
   giveBack,
@@ -18,7 +24,8 @@ import {
 } from '../ledger/close-attempt.ts';
 import { emailHashes } from '../people/email-hashes.ts';
 import { appendToLog } from '../people/append-to-log.ts';
-import { keyOfId, personKey, type Said } from '../people/observation.ts';
+import { withdrawalOf } from '../people/decide-contacts.ts';
+import { personKey } from '../people/observation.ts';
 import { exactJson } from '../service/answers/documented-person.ts';
 import type { Warehouse } from '../db/database.ts';
 import { reopenDeliveries } from '../late-results/deliveries.ts';
@@ -66,14 +73,19 @@ export async function recordAnswer(
   },
 ): Promise<RecordedAnswer> {
   const { answer, attemptId, people } = record;
-  const withinCall = alignMatches(
+  const call = { ...record, service: record.asked.service, matches: answer.matches };
+  const alignment = alignMatches(
     people.map((person) => person.identity),
     answer.matches,
     emailHashes,
+    await readElsewhere(warehouse.database, call),
   );
-  const contested = await findContestedRows(warehouse.database, record, withinCall, emailHashes);
-  const alignment = withoutContested(withinCall, contested);
   const { rows: answered, unmatched } = answeredRows(people, alignment, answer);
+  const withdrawals = await findWithdrawals(
+    warehouse.database,
+    call,
+    new Set(answered.flatMap(({ outcome, contactId }) => (outcome === 'enriched' ? [contactId] : []))),
+  );
   const isCredible = answer.creditsProblem !== 'too-large' && isCrediblePrice(answer, people.length);
   const consumed = isCredible ? answer.creditsConsumed : undefined;
   // Before the transaction: compressing 600 KB takes some milliseconds, and the transaction holds locks.
@@ -128,10 +140,8 @@ export async function recordAnswer(
     await reopenDeliveries(transaction, attemptId);
     await writeQuarantine(transaction, attemptId, alignment, answer.unreadableMatches);
     await writeOutcomes(transaction, attempt, attemptId, rows);
-    const others = unmatched.flatMap(({ matchIndex, said }) =>
-      suppressedMatches.has(matchIndex) ? [] : [said],
-    );
-    await appendAnswer(transaction, { ...record, attempt, rows, others });
+    const others = unmatched.filter(({ matchIndex }) => !suppressedMatches.has(matchIndex));
+    await appendAnswer(transaction, { ...record, attempt, rows, others, withdrawals });
     await recordLookup(
       transaction,
       attempt,
@@ -168,7 +178,8 @@ function idsOf(rows: readonly AnsweredRow[]): string[] {
 
 /**
  * Appends the observation of each person to the log, and the matches of contacts with these people. A person without a
- * row was paid for as well: a contact that is shown to be that person gets the data.
+ * row was paid for as well: a contact that is shown to be that person gets the data, and other contacts that could be
+ * that person lose theirs.
  */
 async function appendAnswer(
   transaction: Transaction<Tables>,
@@ -178,7 +189,8 @@ async function appendAnswer(
     readonly asked: { readonly service: string };
     readonly attempt: ClosedAttempt;
     readonly rows: readonly AnsweredRow[];
-    readonly others: readonly Said[];
+    readonly others: readonly UnmatchedPerson[];
+    readonly withdrawals: readonly Withdrawal[];
   },
 ): Promise<void> {
   const { attemptId, source, attempt } = answered;
@@ -188,15 +200,12 @@ async function appendAnswer(
       ? [{ ...row, said, key: personKey(said.person_id, { ...row, runId: attempt.runId, attemptId }) }]
       : [],
   );
-  const others = answered.others.flatMap((said) =>
-    said.person_id === null ? [] : [{ said, key: keyOfId(said.person_id) }],
-  );
   await appendToLog(
     transaction,
     answered.asked.service,
     {
       // Two rows can have the same person.
-      observations: [...new Map([...others, ...found].map((each) => [each.key, each])).values()].map(
+      observations: [...new Map([...answered.others, ...found].map((each) => [each.key, each])).values()].map(
         ({ said, key }) => ({
           ...said,
           ...call,
@@ -206,17 +215,20 @@ async function appendAnswer(
           delivery_id: null,
         }),
       ),
-      matches: found.map(({ key, contactId, rowNumber, evidence, matchKeys }) => ({
-        ...call,
-        source,
-        contact_id: contactId,
-        person_key: key,
-        evidence: evidence ?? '',
-        asked: true,
-        row_number: rowNumber,
-        match_keys: matchKeys,
-        decided_at: attempt.admittedAt,
-      })),
+      matches: [
+        ...answered.withdrawals.map(({ contact, reason }) => withdrawalOf(contact, reason, attempt.runId)),
+        ...found.map(({ key, contactId, rowNumber, evidence, matchKeys }) => ({
+          ...call,
+          source,
+          contact_id: contactId,
+          person_key: key,
+          evidence: evidence ?? '',
+          asked: true,
+          row_number: rowNumber,
+          match_keys: matchKeys,
+          decided_at: attempt.admittedAt,
+        })),
+      ],
     },
     exactJson,
   );

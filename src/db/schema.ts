@@ -401,7 +401,7 @@ export interface ObservationsTable {
   observation_id: Generated<string>;
   /** Which service said it, as in `RunOptions`. */
   service: string;
-  /** `personKey` of the domain: the service's id, or the row that a person without an id was accepted for. */
+  /** `person:` with the service's id; without an id `row:` with the row that got the person, or `seen:` with a hash. */
   person_key: string;
   /** The service's id. */
   person_id: string | null;
@@ -422,6 +422,8 @@ export interface ObservationsTable {
   organization_facts: Buffer | null;
   /** Identity keys that the answer confirms for the person: id, profile, addresses of their own. */
   identity_keys: string[];
+  /** `matchKeysOfPerson` of the domain: every row that could be the person shares one. */
+  match_keys: Generated<number[]>;
   /** By field group (`personFieldGroups`); then what else the interface document names, under its own names. */
   facts: Json<Record<string, unknown>>;
 }
@@ -473,7 +475,7 @@ export interface ContactMatchesTable {
   attempt_id: string | null;
   /** 0: a row of another contact led to the decision. */
   row_number: number;
-  /** Of weak evidence, the keys by which rows are found that could be the person as well. */
+  /** Of weak evidence, the match keys of the row and of the person: rows and people that could be either share one. */
   match_keys: number[] | null;
   /** Of an answer, when the service was asked: an older answer never replaces a newer decision. */
   decided_at: Timestamp;

@@ -26,7 +26,7 @@ export interface MatchDecision {
   readonly attempt_id: string | null;
   /** 0: a row of another contact led to the decision. */
   readonly row_number: number;
-  /** `matchKeysOfPerson`, for weak evidence. */
+  /** `matchKeysOfMatch`, for weak evidence. */
   readonly match_keys: readonly number[] | null;
   readonly decided_at: string;
 }

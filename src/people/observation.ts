@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
 import { parseEmail, isRoleAddress } from '../domain/identity/email-address.ts';
 import { contactFields, type ContactFields } from '../domain/identity/field-groups.ts';
 import { bounded, identityKeys } from '../domain/identity/identity-keys.ts';
+import { readyPerson } from '../domain/identity/identity-evidence.ts';
+import { matchKeysOfIdentityKeys, matchKeysOfPerson } from '../domain/identity/match-keys.ts';
 import { displayForm } from '../domain/identity/normalise.ts';
 import { personFieldGroups, type FieldGroup } from '../domain/identity/person-columns.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { rankPhone, readPhones, type DeliveredPhone } from '../domain/identity/phone.ts';
 import { deliveryKinds, type DeliveryKind } from '../domain/late-results/awaited-results.ts';
 import { emailRank } from '../domain/late-results/late-assignment.ts';
+import { emailHashes } from './email-hashes.ts';
 
 /** The members of a person under their names in the service's JSON, as `documentedPerson` returns them. */
 export type DocumentedPerson = Readonly<Record<string, unknown>>;
@@ -16,6 +20,7 @@ export interface Said {
   readonly person_id: string | null;
   readonly organization_key: string | null;
   readonly identity_keys: readonly string[];
+  readonly match_keys: readonly number[];
   /** Values by field group, and other members of the interface document under their own names. */
   readonly facts: Readonly<Record<string, unknown>>;
   /** The employer under the names of the service's JSON. */
@@ -40,6 +45,14 @@ export function personKey(personId: string | null, row: AcceptedRow): string {
 /** The key of a person with an id. */
 export function keyOfId(personId: string): string {
   return identityKeys({ personId })[0]!;
+}
+
+/** Under which key the log has a person without an id whom no row got: the same record is one person. */
+export function keyOfStranger(person: Person): string {
+  const { record, emails } = readyPerson(person);
+  return `seen:${createHash('sha256')
+    .update(JSON.stringify([record, ...emails]))
+    .digest('hex')}`;
 }
 
 /** The values of a person in an answer. Empty fields are left out, so that they never replace a value. */
@@ -75,6 +88,7 @@ export function saidByAnswer(
     person_id: fields.person_id,
     organization_key: key,
     identity_keys: confirmedKeys(person, fields),
+    match_keys: matchKeysOfPerson(person, emailHashes),
     facts,
     organization:
       organization && key !== null
@@ -113,13 +127,15 @@ export function saidByLateResult(
       ? []
       : [{ email: address, ...withoutNull({ email_status: status ?? null }) }];
   });
+  const keys = [
+    ...(personId === null ? [] : identityKeys({ personId })),
+    ...addresses.flatMap(({ email }) => (isRoleAddress(email) ? [] : [`email:${email}`])),
+  ];
   return {
     person_id: personId,
     organization_key: null,
-    identity_keys: [
-      ...(personId === null ? [] : identityKeys({ personId })),
-      ...addresses.flatMap(({ email }) => (isRoleAddress(email) ? [] : [`email:${email}`])),
-    ],
+    identity_keys: keys,
+    match_keys: matchKeysOfIdentityKeys(keys, emailHashes),
     facts: {
       phones,
       ...(emailOrigin !== null && {

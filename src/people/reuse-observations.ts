@@ -17,9 +17,9 @@ export async function reuseObservations(
   if (personKeys.length === 0) return;
   await sql`
     insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, delivery_id,
-      origin_observation_id, organization_key, organization_facts, identity_keys, facts)
+      origin_observation_id, organization_key, organization_facts, identity_keys, match_keys, facts)
     select o.service, o.person_key, o.person_id, 'reused', o.asked_at, ${runId}, o.attempt_id, o.delivery_id,
-      o.observation_id, o.organization_key, o.organization_facts, o.identity_keys, o.facts
+      o.observation_id, o.organization_key, o.organization_facts, o.identity_keys, o.match_keys, o.facts
     from observations o
     join runs u on u.run_id = o.run_id and u.undone_at is not null
     where o.service = ${service}

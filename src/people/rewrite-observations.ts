@@ -31,7 +31,7 @@ export async function rewriteObservations(
     with said as materialized (
       select s.*, case when s.organization is not null then sha256(convert_to(s.organization::text, 'UTF8')) end as hash
       from jsonb_to_recordset(${toJson(said)}::jsonb) as s (observation_id bigint, organization_key text,
-        identity_keys text[], facts jsonb, organization jsonb)
+        identity_keys text[], match_keys integer[], facts jsonb, organization jsonb)
     ), companies as (
       insert into organization_facts (facts_hash, facts)
       select distinct on (hash) hash, organization from said where hash is not null
@@ -40,13 +40,13 @@ export async function rewriteObservations(
     ), changed as (
       update observations o
       set facts = s.facts, organization_key = s.organization_key, organization_facts = s.hash,
-        identity_keys = coalesce(s.identity_keys, '{}')
+        identity_keys = coalesce(s.identity_keys, '{}'), match_keys = coalesce(s.match_keys, '{}')
       from said s
       where o.service = ${service}
         and o.person_key = any(${of.people}::text[])
         and s.observation_id in (o.observation_id, o.origin_observation_id)
-        and row(o.facts, o.organization_key, o.organization_facts, o.identity_keys)
-          is distinct from row(s.facts, s.organization_key, s.hash, coalesce(s.identity_keys, '{}'))
+        and row(o.facts, o.organization_key, o.organization_facts, o.identity_keys, o.match_keys)
+          is distinct from row(s.facts, s.organization_key, s.hash, coalesce(s.identity_keys, '{}'), coalesce(s.match_keys, '{}'))
       returning o.observation_id
     )
     select count(*)::int as changed from changed

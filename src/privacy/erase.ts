@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
+import { decideAffected, readPeopleKeys } from '../people/affected-contacts.ts';
 import { project, projectCompanies } from '../people/project.ts';
 import { findPerson, peopleOf, type PersonTraces } from './person-traces.ts';
 import {
@@ -81,6 +82,7 @@ export async function erase(
     const traces = await findPerson(transaction, known);
     const records = await recordsOf(transaction, traces);
     await suppress(transaction, [...traces.keys, ...records], { ...note, reason: note.reason ?? 'erased' });
+    const nearby = await matchKeysOf(transaction, traces);
     const { phones, observations } = await eraseFromLog(transaction, traces);
     const answers = await countOf(
       sql`delete from raw_answers where attempt_id = any(${traces.attemptIds}::text[])`,
@@ -93,6 +95,7 @@ export async function erase(
     );
     await forgetIds(transaction, traces);
     const rows = await clearRows(transaction, traces);
+    await decideNearby(transaction, nearby);
     await sql`delete from claims where identity_key = any(${traces.forms}::text[])`.execute(transaction);
     const forgotten = await sql<{ keys: number }>`
       with forgotten as (
@@ -115,6 +118,28 @@ export async function erase(
     `.execute(transaction);
     return removed;
   });
+}
+
+/** Reads the match keys of the person and of the person's rows. */
+async function matchKeysOf(transaction: Transaction<Tables>, traces: PersonTraces): Promise<number[]> {
+  const { rows: found } = await sql<{ key: number }>`
+    select unnest(match_keys) as key from observations where ${ofTheirs(traces)}
+    union
+    select unnest(match_keys) from run_rows where (run_id, row_number) in (
+      select * from unnest(${traces.rows.map(({ runId }) => runId)}::text[],
+        ${traces.rows.map(({ rowNumber }) => rowNumber)}::int[]))
+  `.execute(transaction);
+  return found.map(({ key }) => key);
+}
+
+/** Contacts that were refused a person because they could as well have been the erased one get that person. */
+async function decideNearby(transaction: Transaction<Tables>, matchKeys: readonly number[]): Promise<void> {
+  const { rows: services } = await sql<{ service: string }>`
+    select distinct options ->> 'service' as service from runs
+  `.execute(transaction);
+  const sharesKey = sql<boolean>`o.match_keys && ${matchKeys}::integer[]`;
+  for (const { service } of services)
+    await decideAffected(transaction, service, await readPeopleKeys(transaction, service, sharesKey));
 }
 
 /** Reads the keys of the person's CRM records, because the next export may have another address for the person. */

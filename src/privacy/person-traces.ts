@@ -63,8 +63,10 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
     }
     learn([...personIds].map((personId) => `person:${personId}`));
     if (keys.size > before) continue;
-    const people = distinctPeople(found);
-    const contacts = await findContacts(database, people);
+    const identified = distinctPeople(found);
+    const contacts = await findContacts(database, identified);
+    const attemptIds = await findAttempts(database, [...personIds], identified, rows);
+    const people = [...identified, ...(await findStrangers(database, attemptIds))];
     return {
       keys: [...keys],
       forms,
@@ -74,7 +76,7 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
       rows: [...rows, ...(await findWordless(database, forms, [...rows, ...contacts]))].map(
         ({ runId, rowNumber }) => ({ runId, rowNumber }),
       ),
-      attemptIds: await findAttempts(database, [...personIds], people, rows),
+      attemptIds,
     };
   }
   throw new Error(`more than ${mostRounds} rounds of names: these are not of one person`);
@@ -274,6 +276,21 @@ function keysOf(person: FoundPerson): string[] {
 
 function idsIn(keys: Iterable<string>): string[] {
   return [...keys].flatMap((key) => (key.startsWith('person:') ? [key.slice('person:'.length)] : []));
+}
+
+/** People without an id of these answers whom no contact has: nothing shows that they are somebody else. */
+async function findStrangers(
+  database: Kysely<Tables>,
+  attemptIds: readonly string[],
+): Promise<PersonTraces['people']> {
+  const { rows } = await sql<{ service: string; personKey: string }>`
+    select distinct service, person_key as "personKey" from observations o
+    where run_id in (select run_id from attempts where attempt_id = any(${attemptIds}::text[]))
+      and attempt_id = any(${attemptIds}::text[])
+      and starts_with(person_key, 'seen:')
+      and not exists (select from contacts c where c.service = o.service and c.person_key = o.person_key)
+  `.execute(database);
+  return rows;
 }
 
 async function findAttempts(

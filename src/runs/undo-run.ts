@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
+import { reconcileOthers } from './reconciliation/reconcile-contacts.ts';
 import { lockLog, project } from '../people/project.ts';
 import { lockSuppressionsExclusive, lockSuppressionsShared } from '../privacy/suppressions.ts';
 
@@ -49,8 +50,9 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
 
 /**
  * Undoes a run: contacts and people are computed from the log without the run's entries. First the run is marked, so
- * that its late entries have no effect. Then its people and contacts are computed in batches of one transaction each.
- * After an interruption a second call does the rest.
+ * that its late entries have no effect. Then its people and contacts are computed in batches of one transaction each,
+ * and contacts of other runs that could be the same people are decided about again. After an interruption a second call
+ * does the rest.
  *
  * Credits, calls, deliveries, outcomes of rows, the lookup history and the log stay.
  *
@@ -118,6 +120,8 @@ async function projectRun(
       progress(entries);
     }
   }
+  await reconcileOthers(warehouse, runId, signal);
+  if (signal.aborted) return { complete: false };
   await sql`update runs set undo_unfinished = false where run_id = ${runId}`.execute(warehouse.database);
   return { complete: true };
 }

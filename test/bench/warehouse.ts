@@ -10,8 +10,10 @@ import { join } from 'node:path';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
+import { matchKeysOfPerson } from '../../src/domain/identity/match-keys.ts';
+import { emailHashes } from '../../src/people/email-hashes.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
-import { countFillable } from '../../src/runs/reconciliation/contacts-to-reconcile.ts';
+import { countFillable } from '../../src/runs/reconciliation/count-fillable.ts';
 import { planRows } from '../../src/runs/planning/plan.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 
@@ -90,6 +92,37 @@ const log = [
    ) people`,
 ];
 
+/** Match keys of the people and the rows: SQL cannot compute them. */
+async function writeMatchKeys({ pool }: Warehouse, people: number): Promise<void> {
+  const perStatement = 10_000;
+  for (let from = 1; from <= people; from += perStatement) {
+    const numbers = Array.from(
+      { length: Math.min(perStatement, people - from + 1) },
+      (_, index) => from + index,
+    );
+    const keysOf = (n: number): string => {
+      const email = `person${n}@company${Math.floor(n / 20)}.example`;
+      const named = {
+        first_name: 'Ada',
+        last_name: `Novak${n}`,
+        proflink_url: `profiles.example/in/person-${n}`,
+      };
+      return `{${matchKeysOfPerson({ id: `p${n}`, email, ...named }, emailHashes).join(',')}}`;
+    };
+    const texts = numbers.map(keysOf);
+    await pool.query(
+      `update observations o set match_keys = k.keys::integer[]
+       from unnest($1::int[], $2::text[]) as k (n, keys) where o.kind = 'answer' and o.person_id = 'p' || k.n`,
+      [numbers, texts],
+    );
+    await pool.query(
+      `update run_rows r set match_keys = k.keys::integer[]
+       from unnest($1::int[], $2::text[]) as k (n, keys) where r.last_name = 'Novak' || k.n`,
+      [numbers, texts],
+    );
+  }
+}
+
 async function timed<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
   const before = statements;
   const begun = performance.now();
@@ -139,6 +172,7 @@ async function medianOf(
 async function measure(warehouse: Warehouse, people: number): Promise<void> {
   const { pool, database } = warehouse;
   for (const statement of log) await pool.query(statement, [people]);
+  await writeMatchKeys(warehouse, people);
   await pool.query('vacuum analyze');
   const rebuilt = await timed(`rebuild of ${people} people`, () =>
     rebuild(warehouse, { check: false, signal }),

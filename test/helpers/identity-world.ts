@@ -10,17 +10,23 @@ export interface WorldRow {
   readonly identity: Identity;
 }
 
-/** What the service says about one element of `details`: the person whom it finds, and strangers whom it adds. */
+/** What the service says about one element of `details`: the person whom it finds, and somebody whom it adds. */
 export type WorldAnswer = (asked: Identity) => (Person | null)[];
 
 /**
- * A few people with homonyms, relatives at one address, recycled addresses and moves, and the exports that name them.
+ * A few people with homonyms, relatives at one address, recycled addresses, wrong profiles and moves, and the exports
+ * that name them.
  */
 export interface IdentityWorld {
   readonly rows: readonly WorldRow[];
   readonly answer: WorldAnswer;
   /** The human whom a person of an answer is. */
   readonly humanOf: (person: Person) => number;
+  /**
+   * Exports and answers say enough to tell each row from other people. Where they do not, the rule can be wrong, but it
+   * is the same in every order.
+   */
+  readonly canBeTold: boolean;
 }
 
 const employers = ['Orbit', 'Fjord'];
@@ -39,17 +45,17 @@ const human = fc.record({
   isAddressHidden: fc.boolean(),
   /** Their address was that of the human before them. */
   hasRecycledAddress: fc.boolean(),
-  comesWithStranger: fc.boolean(),
+  /** Another human whom the service returns as well; often a namesake. */
+  companion: fc.option(fc.nat(), { freq: 2 }),
 });
-
-/** Of nobody's name. */
-const stranger: Person = { id: 'p99', first_name: 'Zoe', last_name: 'Quist', title: 'human 99' };
 
 const row = fc.record({
   human: fc.nat(),
   source: fc.constantFrom('one', 'two', 'three'),
   address: fc.constantFrom('work', 'former', 'home', 'none'),
   hasProfile: fc.boolean(),
+  /** The profile of another human stands in the row. */
+  wrongProfile: fc.option(fc.nat(), { freq: 5 }),
   hasName: fc.boolean(),
   hasInitial: fc.boolean(),
 });
@@ -65,7 +71,10 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
   const all = [...humans.keys()];
   const namesakesOf = (at: number): number[] =>
     all.filter(
-      (other) => humans[other]!.first === humans[at]!.first && humans[other]!.last === humans[at]!.last,
+      (other) =>
+        other !== at &&
+        humans[other]!.first === humans[at]!.first &&
+        humans[other]!.last === humans[at]!.last,
     );
 
   const workOf = (at: number): string => {
@@ -76,30 +85,20 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
   const homeOf = (at: number): string | undefined => {
     const { home, last } = humans[at]!;
     if (home === 'none') return undefined;
-    // Two of one name at one address could be told apart by nothing.
-    return home === 'own' || namesakesOf(at).length > 1
-      ? `own${at}@home.example`
-      : `${last}@home.example`.toLowerCase();
+    return home === 'own' ? `own${at}@home.example` : `${last}@home.example`.toLowerCase();
   };
   const profileOf = (at: number): string | undefined =>
     humans[at]!.hasProfile ? `linkedin.com/in/human-${at}` : undefined;
-  /** Whose former address a human has now: one of another first name, or the two could be told apart by nothing. */
-  const recycledBy = (at: number): string[] => {
-    const before = at - 1;
-    const isOther = before >= 0 && humans[before]!.first !== humans[at]!.first;
-    return humans[at]!.hasRecycledAddress && isOther ? [formerOf(before)] : [];
-  };
   const addressesOf = (at: number): string[] => [
     workOf(at),
-    ...recycledBy(at),
+    ...(humans[at]!.hasRecycledAddress && at > 0 ? [formerOf(at - 1)] : []),
     ...(homeOf(at) === undefined ? [] : [homeOf(at)!]),
   ];
 
   const personOf = (at: number): Person => {
-    const { first, last, employer, hasMoved, hasId, isAddressHidden, home } = humans[at]!;
+    const { first, last, employer, hasMoved, hasId, isAddressHidden } = humans[at]!;
     return {
-      // Asked with a shared address, the service finds any of the family; who comes for another row is known by an id.
-      id: hasId || home === 'family' ? `p${at}` : null,
+      id: hasId ? `p${at}` : null,
       first_name: first,
       last_name: last,
       email: isAddressHidden ? 'email_not_unlocked@domain.com' : workOf(at),
@@ -110,58 +109,64 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
       employment_history: hasMoved ? [{ organization_name: employers[1 - employer]!, current: false }] : [],
     };
   };
-  const isFoundByIdentifier = (at: number, { email, profileUrl }: Identity): boolean =>
-    profileUrl !== undefined || (email !== undefined && addressesOf(at).includes(email));
+  const foundBy = (asked: Identity): number | undefined =>
+    all.find((at) => asked.profileUrl !== undefined && profileOf(at) === asked.profileUrl) ??
+    all.find((at) => asked.email !== undefined && addressesOf(at).includes(asked.email)) ??
+    // Of namesakes, the service finds any.
+    all.findLast(
+      (at) => humans[at]!.last === asked.lastName && humans[at]!.first.startsWith(asked.firstName ?? '-'),
+    );
+  const answer: WorldAnswer = (asked) => {
+    const found = foundBy(asked);
+    if (found === undefined) return [null];
+    const { companion } = humans[found]!;
+    return [found, ...(companion === null ? [] : [companion % humans.length])].map(personOf);
+  };
 
-  /** Whether a row makes its human known as one of several of their name at their employer. */
-  const isTold = ({ human: at, identity }: WorldRow): boolean =>
-    identity.lastName !== undefined &&
-    identity.organizationName !== undefined &&
-    isFoundByIdentifier(at, identity);
-
-  const rows: WorldRow[] = [];
-  for (const [index, shape] of shapes.entries()) {
+  const rows = shapes.map((shape, index): WorldRow => {
     const at = shape.human % humans.length;
     const { first, last, employer, hasMoved } = humans[at]!;
-    const address = { work: workOf(at), former: formerOf(at), home: homeOf(at), none: undefined }[
+    const email = { work: workOf(at), former: formerOf(at), home: homeOf(at), none: undefined }[
       shape.address
     ];
-    const profileUrl = shape.hasProfile ? profileOf(at) : undefined;
-    const isIdentified = address !== undefined || profileUrl !== undefined;
-    // A row without a name is anybody's by an address of several people, of another one by now, or that nobody shows.
-    const isTellingAddress = shape.address === 'work' && !humans[at]!.isAddressHidden;
-    const namesOne = isTellingAddress || (shape.address === 'none' && profileUrl !== undefined);
-    const isNamed = shape.hasName || !namesOne;
-    const identity: Identity = {
-      ...(address !== undefined && { email: address }),
-      ...(profileUrl !== undefined && { profileUrl }),
-      ...(isNamed && { firstName: shape.hasInitial && isIdentified ? first[0]! : first, lastName: last }),
-      ...(isNamed && {
-        organizationName: employers[hasMoved ? 1 - employer : employer]!,
-      }),
+    const profile = shape.wrongProfile === null ? at : shape.wrongProfile % humans.length;
+    const profileUrl = shape.hasProfile ? profileOf(profile) : undefined;
+    const isIdentified = email !== undefined || profileUrl !== undefined;
+    const isNamed = shape.hasName || !isIdentified;
+    return {
+      source: shape.source,
+      contactId: `c${index}`,
+      human: at,
+      identity: {
+        ...(email !== undefined && { email }),
+        ...(profileUrl !== undefined && { profileUrl }),
+        ...(isNamed && {
+          firstName: shape.hasInitial && isIdentified ? first[0]! : first,
+          lastName: last,
+          organizationName: employers[hasMoved ? 1 - employer : employer]!,
+        }),
+      },
     };
-    rows.push({ source: shape.source, contactId: `c${index}`, human: at, identity });
-  }
+  });
+
+  /** No identifier of the row leads to another human, as far as names do not contradict; nor do two of them together. */
+  const isOwnIdentifier = ({ human: at, identity: { email, profileUrl, lastName } }: WorldRow): boolean =>
+    all.every((other) => {
+      if (other === at) return true;
+      const hasAddress = email !== undefined && addressesOf(other).includes(email);
+      const hasProfile = profileUrl !== undefined && profileUrl === profileOf(other);
+      const isContradicted = lastName !== undefined && humans[other]!.first !== humans[at]!.first;
+      return isContradicted ? !(hasAddress && hasProfile) : !hasAddress && !hasProfile;
+    });
+  const seen = new Set(rows.flatMap(({ identity }) => answer(identity).flatMap((each) => each?.title ?? [])));
+  const isFound = (at: number): boolean => seen.has(`human ${at}`);
   return {
-    // A namesake of whom no export says name and employer is known to nobody.
-    rows: rows.filter(
-      ({ identity, human: at }) =>
-        isFoundByIdentifier(at, identity) ||
-        namesakesOf(at).every(
-          (other) => other === at || rows.some((each) => each.human === other && isTold(each)),
-        ),
-    ),
-    answer: (asked) => {
-      const found =
-        all.find((at) => asked.profileUrl !== undefined && profileOf(at) === asked.profileUrl) ??
-        all.find((at) => asked.email !== undefined && addressesOf(at).includes(asked.email)) ??
-        // Of namesakes, the service finds any.
-        all.findLast(
-          (at) => humans[at]!.last === asked.lastName && humans[at]!.first.startsWith(asked.firstName ?? '-'),
-        );
-      if (found === undefined) return [null];
-      return humans[found]!.comesWithStranger ? [personOf(found), stranger] : [personOf(found)];
-    },
+    rows,
+    answer,
     humanOf: ({ title }) => Number(title!.slice('human '.length)),
+    // Nothing tells people of one name apart of whom no answer says that there are several.
+    canBeTold: rows.every(
+      (each) => isOwnIdentifier(each) && [each.human, ...namesakesOf(each.human)].every((at) => isFound(at)),
+    ),
   };
 }

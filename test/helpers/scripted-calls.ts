@@ -4,6 +4,7 @@ import { readOpenPeople, type OpenPerson } from '../../src/calls/open-people.ts'
 import { recordAnswer } from '../../src/calls/record-answer.ts';
 import type { Warehouse } from '../../src/db/database.ts';
 import { admit } from '../../src/ledger/admit.ts';
+import type { Freshness } from '../../src/domain/runs/freshness.ts';
 import { askedBy, dropOvertakenRows } from '../../src/runs/pages/pages.ts';
 import { planRows } from '../../src/runs/planning/plan.ts';
 import { getRun, setRunStatus } from '../../src/runs/runs.ts';
@@ -20,12 +21,20 @@ export interface ScriptedCall {
 export async function runningRunOf(
   warehouse: Warehouse,
   rows: readonly StagedRow[],
-  options: { readonly waterfall?: readonly ('email' | 'phone')[]; readonly source?: string } = {},
+  options: {
+    readonly waterfall?: readonly ('email' | 'phone')[];
+    readonly source?: string;
+    readonly freshness?: Freshness;
+  } = {},
 ): Promise<string> {
   const spec = testSpec();
   const run = await stagedRun(warehouse, rows, {
     ...spec,
-    options: { ...spec.options, waterfall: [...(options.waterfall ?? [])] },
+    options: {
+      ...spec.options,
+      waterfall: [...(options.waterfall ?? [])],
+      ...(options.freshness && { freshness: options.freshness }),
+    },
   });
   if (options.source !== undefined)
     await warehouse.database
@@ -33,7 +42,7 @@ export async function runningRunOf(
       .set({ source: options.source })
       .where('run_id', '=', run.runId)
       .execute();
-  await planRows(warehouse, run.runId, asked);
+  await planRows(warehouse, run.runId, { ...asked, freshness: options.freshness ?? asked.freshness });
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   return run.runId;
 }

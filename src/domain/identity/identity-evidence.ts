@@ -1,3 +1,4 @@
+import { contactFields } from './field-groups.ts';
 import { emailDomain, isRoleAddress, parseEmail } from './email-address.ts';
 import type { Identity } from './identity.ts';
 import { identityKeys } from './identity-keys.ts';
@@ -62,6 +63,8 @@ export interface ComparedPerson {
   readonly employers: Employers;
   readonly emails: ReadonlySet<string>;
   readonly profileUrl: string | undefined;
+  /** Everything that the record says, to tell apart two people without ids. */
+  readonly record: string;
 }
 
 export function readyIdentity(identity: Identity): ComparedIdentity {
@@ -88,7 +91,19 @@ export function readyPerson(person: Person): ComparedPerson {
       emails.map((email) => (email ? parseEmail(email) : undefined)).filter((email) => email !== undefined),
     ),
     profileUrl: person.proflink_url ? parseProfileUrl(person.proflink_url) : undefined,
+    record: JSON.stringify(contactFields(person)),
   };
+}
+
+/**
+ * Whether two records are of one person: one id; or, where an id is missing, one profile and agreeing names, or the
+ * same in every field. Two missing ids are not equal.
+ */
+export function isOnePerson(one: ComparedPerson, other: ComparedPerson): boolean {
+  if (one === other) return true;
+  if (one.personId !== undefined && other.personId !== undefined) return one.personId === other.personId;
+  const isOneProfile = one.profileUrl !== undefined && one.profileUrl === other.profileUrl;
+  return isOneProfile ? compareNames(one.name, other.name) === 'agree' : one.record === other.record;
 }
 
 /** The id of a person as it is kept; undefined where the service says none. */

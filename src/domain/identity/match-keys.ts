@@ -1,14 +1,13 @@
 import { isRoleAddress } from './email-address.ts';
 import type { Identity } from './identity.ts';
-import { readyIdentity, readyPerson } from './identity-evidence.ts';
+import { readyIdentity, readyPerson, type EmailHashes } from './identity-evidence.ts';
 import { identityKeys } from './identity-keys.ts';
 import { isInitial, lettersOfLocalPart, localPartsOf, type ComparedName } from './name-agreement.ts';
 import type { Person } from './person.ts';
 
 /**
  * Keys by which the rows that a person could fit are found: a row that `weigh` finds to fit a person, or to be a
- * namesake of theirs, shares a key with that person. Rows that share one need not fit. The hashes of an address are
- * not among a person's keys: a row that holds nothing but a hash is found by no name either.
+ * namesake of theirs, shares a key with that person. Rows that share one need not fit.
  *
  * @returns keys of a row
  */
@@ -27,22 +26,44 @@ export function matchKeysOfIdentity(identity: Identity): number[] {
   ]);
 }
 
-/** The keys of a person, of which `matchKeysOfIdentity` shares one with every row that the person could fit. */
-export function matchKeysOfPerson(person: Person): number[] {
-  const { personId, profileUrl, emails, name } = readyPerson(person);
-  return hashed([
-    ...identityKeys({
+/**
+ * The keys of a person, of which `matchKeysOfIdentity` shares one with every row that the person could fit. The first
+ * are those of identifiers.
+ */
+export function matchKeysOfPerson(person: Person, hashesOf: EmailHashes): number[] {
+  const { name } = readyPerson(person);
+  return [
+    ...new Set([
+      ...identifyingKeysOfPerson(person, hashesOf),
+      ...hashed(name ? [...nameKeys(name), ...localPartsOf(name)] : []),
+    ]),
+  ];
+}
+
+/** The keys of a person that an identifier gives: every row that an identifier shows to be the person shares one. */
+export function identifyingKeysOfPerson(person: Person, hashesOf: EmailHashes): number[] {
+  const { personId, profileUrl, emails } = readyPerson(person);
+  return matchKeysOfIdentityKeys(
+    identityKeys({
       ...(personId !== undefined && { personId }),
       ...(profileUrl !== undefined && { profileUrl }),
       otherEmails: [...emails],
     }),
-    ...(name ? [...nameKeys(name), ...localPartsOf(name)] : []),
-  ]);
+    hashesOf,
+  );
 }
 
-/** The keys of rows that share an identity key (`identityKeys`). */
-export function matchKeysOfIdentityKeys(keys: readonly string[]): number[] {
-  return hashed(keys);
+/** The keys of a row and of the person whom weak evidence gives it. */
+export function matchKeysOfMatch(identity: Identity, person: Person, hashesOf: EmailHashes): number[] {
+  return [...new Set([...matchKeysOfIdentity(identity), ...matchKeysOfPerson(person, hashesOf)])];
+}
+
+/** The keys of rows that share an identity key (`identityKeys`), or hold the hash of an address among these. */
+export function matchKeysOfIdentityKeys(keys: readonly string[], hashesOf: EmailHashes = () => []): number[] {
+  const hashes = keys
+    .filter((key) => key.startsWith('email:') && !key.includes('|'))
+    .flatMap((key) => hashesOf(key.slice('email:'.length)).map((hash) => `hash:${hash}`));
+  return hashed([...keys, ...hashes]);
 }
 
 /**

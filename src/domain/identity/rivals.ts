@@ -1,32 +1,17 @@
-import {
-  readyPerson,
-  weigh,
-  type ComparedIdentity,
-  type EmailHashes,
-  type Fit,
-} from './identity-evidence.ts';
-import type { Person } from './person.ts';
+import type { ComparedIdentity, Fit } from './identity-evidence.ts';
 
 /** Why weak evidence is refused or withdrawn. */
 export const contestedReason = 'another contact could be this person as well';
 
 /**
- * Whether a row could be a person whom weak evidence gives to another row: it fits the person, or says the same name
- * and employer, whatever else it says. Two rows that share an identity key are one contact entered twice, and no
- * rivals.
+ * Whether a row and a person make weak evidence of either doubtful: they fit, or say one name and employer, whatever else
+ * they say.
  */
-export function isRival(fit: Fit, row: ComparedIdentity, other: ComparedIdentity): boolean {
-  if (fit.strength === 'none' && !fit.namesake) return false;
-  return !row.keys.some((key) => other.keys.includes(key));
+export function isPossible(fit: Fit): boolean {
+  return fit.strength !== 'none' || fit.namesake;
 }
 
-/** Whether one of other contacts could be a person whom weak evidence gives to a row. */
-export function hasRival(
-  person: Person,
-  row: ComparedIdentity,
-  others: readonly ComparedIdentity[],
-  hashesOf: EmailHashes,
-): boolean {
-  const candidate = readyPerson(person);
-  return others.some((other) => isRival(weigh(other, candidate, hashesOf), row, other));
+/** Whether two rows are one contact entered twice. */
+export function shareKey(row: ComparedIdentity, other: ComparedIdentity): boolean {
+  return row.keys.some((key) => other.keys.includes(key));
 }

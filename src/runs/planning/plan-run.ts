@@ -21,7 +21,7 @@ import { killPoint } from '../../telemetry/kill-point.ts';
 import { readCallHistory, type CallHistory } from '../../ledger/call-history.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { askedBy, firstOpenPage } from '../pages/pages.ts';
-import { countFillable } from '../reconciliation/contacts-to-reconcile.ts';
+import { countFillable } from '../reconciliation/count-fillable.ts';
 import { pagesOf } from '../quality-gate/pilot.ts';
 import { planRows, type PlannedRows } from './plan.ts';
 import { getRun, savePlan, setRunStatus, type RunRecord } from '../runs.ts';

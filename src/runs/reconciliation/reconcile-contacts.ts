@@ -1,31 +1,25 @@
 import { sql, type Transaction } from 'kysely';
-import { contradictionOf, matchKnown } from '../../domain/identity/contact-validity.ts';
-import { identityOfColumns } from '../../domain/identity/identity-columns.ts';
-import { appendToLog, type MatchDecision } from '../../people/append-to-log.ts';
-import { emailHashes } from '../../people/email-hashes.ts';
-import { lockLog } from '../../people/project.ts';
-import { recordCells } from '../../people/record-cells.ts';
-import { reuseObservations } from '../../people/reuse-observations.ts';
+import {
+  decideAffected,
+  readDoubtfulContacts,
+  readOpenContacts,
+  readPeopleKeys,
+  type PeopleKeys,
+} from '../../people/affected-contacts.ts';
+import { readMatchedContacts, readRowsToDecide, type ContactState } from '../../people/contact-states.ts';
+import { applyChanges, findChanges, type ContactChange } from '../../people/decide-contacts.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
-import { contactsElsewhere } from './contacts-elsewhere.ts';
-import {
-  readChangedContacts,
-  readKnownCandidates,
-  type RowAndPerson,
-  type RowsOfRun,
-} from './contacts-to-reconcile.ts';
 import { getRun } from '../runs.ts';
-import { withdrawContested } from './withdraw-contested.ts';
 
-/** Contacts that changed without a call, because of the newest cells of a run's contacts. */
+/** What was decided about contacts without any call. */
 export interface ReconciledContacts {
   /** Contacts that got the data of a known person. */
   readonly filled: number;
   /**
-   * Contacts that lost the data of their former person: their cells contradict it, or another contact could be that
-   * person.
+   * Contacts that lost the data of the person whom they were: their cells contradict it, or another contact or person
+   * fits as well.
    */
   readonly withdrawn: number;
 }
@@ -33,15 +27,12 @@ export interface ReconciledContacts {
 const rowsPerBatch = 1_000;
 
 /**
- * Compares the contacts of a run with the known people, before and after its calls.
+ * Decides about contacts by everything that is known before and after the calls of a run: about the rows of the run,
+ * and about contacts of any run and source that could be a person whom the run found, or that a row of the run could be.
+ * Afterwards every contact is the person whom the rule of docs/identity.md gives it, whichever row, file, source or run
+ * paid for the person, and in whatever order and batches people were asked for.
  *
- * - A contact whose cells contradict its person loses that person's data.
- * - A contact of any source that has its person by weak evidence loses the data if a row of the run could be that
- *   person as well.
- * - A contact without a person gets the data of a known person whom its cells identify, whichever row, file, source or
- *   run paid for it. So do contacts of other runs and sources whose person this run has found.
- *
- * A second call changes nothing. Answers of an undone run are used as well, because they were paid for.
+ * Doing so again changes nothing. Stored answers of an undone run are used as well: they were paid for.
  *
  * @param signal ends it between two batches
  */
@@ -51,37 +42,116 @@ export async function reconcileContacts(
   signal: AbortSignal,
 ): Promise<ReconciledContacts> {
   const run = await getRun(warehouse, runId);
-  const source = run.source ?? 'generic';
   const { service } = run.options;
   const repeated = await repeatedRecords(warehouse, runId);
-  let filled = 0;
-  let withdrawn = 0;
+  const tally = { filled: 0, withdrawn: 0 };
+  const decide = async (read: (transaction: Transaction<Tables>) => Promise<ContactState[]>) => {
+    signal.throwIfAborted();
+    const changes = await decideInBatch(warehouse, { runId, service }, read);
+    tally.filled += changes.filter(({ kind }) => kind === 'fill').length;
+    tally.withdrawn += changes.filter(({ kind }) => kind === 'withdraw').length;
+  };
   for (let after = 0; after < run.rowsStaged; after += rowsPerBatch) {
-    signal.throwIfAborted();
-    const rows = sql<boolean>`(r.row_number > ${after} and r.row_number <= ${after + rowsPerBatch}
-      and r.row_number <> all (${repeated}::int[]))`;
-    const range = { runId, source, service, rows };
-    // One transaction each: contacts are locked before people, and a joint transaction would break that order.
-    withdrawn += await inBatch(warehouse, (transaction) => withdrawContradicted(transaction, range));
-    withdrawn += await inBatch(warehouse, (transaction) => withdrawContested(transaction, range));
-    filled += await inBatch(warehouse, (transaction) => fillKnown(transaction, range));
+    const rows = sql<boolean>`(r.run_id = ${runId} and r.row_number > ${after}
+      and r.row_number <= ${after + rowsPerBatch} and r.row_number <> all (${repeated}::int[]))`;
+    await decide((transaction) => readRowsToDecide(transaction, service, rows));
+    await decide((transaction) => readContested(transaction, service, rows));
   }
-  for await (const range of contactsElsewhere(warehouse.database, { runId, service })) {
-    signal.throwIfAborted();
-    filled += await inBatch(warehouse, (transaction) => fillKnown(transaction, range));
+  for await (const keys of peopleFound(warehouse, runId, service)) {
+    await decide((transaction) => readDoubtfulContacts(transaction, service, keys));
+    await decide((transaction) => readOpenContacts(transaction, service, keys));
   }
-  return { filled, withdrawn };
+  return tally;
 }
 
-/** The suppression list is locked first: an erasure commits before a batch is read or after it is written. */
-async function inBatch(
+/**
+ * Decides about contacts of other runs anew after a run was undone, or its undo was taken back: people and rows that
+ * made others doubtful have gone or come back.
+ *
+ * @param signal ends it between two batches
+ */
+export async function reconcileOthers(
+  warehouse: Warehouse,
+  runId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { rowsStaged, options } = await getRun(warehouse, runId);
+  const { service } = options;
+  const decide = (keys: PeopleKeys): Promise<void> =>
+    warehouse.database.transaction().execute(async (transaction) => {
+      await lockSuppressionsShared(transaction);
+      await decideAffected(transaction, service, keys);
+    });
+  for (let after = 0; after < rowsStaged && !signal.aborted; after += rowsPerBatch) {
+    const couldBeRows = sql<boolean>`o.match_keys && array(
+      select distinct unnest(r.match_keys) from run_rows r
+      where r.run_id = ${runId} and r.row_number > ${after} and r.row_number <= ${after + rowsPerBatch})`;
+    await decide(await readPeopleKeys(warehouse.database, service, couldBeRows));
+  }
+  for await (const keys of peopleFound(warehouse, runId, service)) {
+    if (signal.aborted) return;
+    await decide(keys);
+  }
+}
+
+/** The keys of the people whom a run found, in batches. */
+async function* peopleFound(
   { database }: Warehouse,
-  work: (transaction: Transaction<Tables>) => Promise<number>,
-): Promise<number> {
+  runId: string,
+  service: string,
+): AsyncGenerator<PeopleKeys> {
+  for (let after = '0'; ;) {
+    const { rows } = await sql<{ last: string | null }>`
+      select max(observation_id) as last from (
+        select observation_id from observations
+        where run_id = ${runId} and observation_id > ${after}
+        order by observation_id
+        limit ${rowsPerBatch}
+      ) batch
+    `.execute(database);
+    const { last } = rows[0]!;
+    if (last === null) return;
+    yield await readPeopleKeys(
+      database,
+      service,
+      sql<boolean>`(o.run_id = ${runId} and o.observation_id > ${after} and o.observation_id <= ${last})`,
+    );
+    after = last;
+  }
+}
+
+/** The suppression list is the first lock: an erasure comes before a batch is read, or after the batch is written. */
+async function decideInBatch(
+  { database }: Warehouse,
+  { runId, service }: { readonly runId: string; readonly service: string },
+  read: (transaction: Transaction<Tables>) => Promise<ContactState[]>,
+): Promise<readonly ContactChange[]> {
   return database.transaction().execute(async (transaction) => {
     await lockSuppressionsShared(transaction);
-    return work(transaction);
+    const states = await read(transaction);
+    const changes = await findChanges(transaction, service, states, { withUndone: true });
+    const made = await applyChanges(transaction, { service, runId }, changes);
+    await noteRows(transaction, made);
+    return made;
   });
+}
+
+/** Contacts of any source to whom weak evidence gave a person whom a row of the run could be as well. */
+async function readContested(
+  transaction: Transaction<Tables>,
+  service: string,
+  rows: ReturnType<typeof sql<boolean>>,
+): Promise<ContactState[]> {
+  return readMatchedContacts(
+    transaction,
+    service,
+    sql`
+      select c.source, c.contact_id
+      from run_rows r
+      join contact_matches m on m.match_keys && r.match_keys and m.service = ${service}
+      join contacts c on c.match_id = m.match_id
+      where ${rows} and r.outcome is distinct from 'suppressed'`,
+  );
 }
 
 /** Rows that repeat the record id of an earlier row of the file. */
@@ -97,90 +167,24 @@ async function repeatedRecords({ database }: Warehouse, runId: string): Promise<
   return rows.map(({ row_number }) => row_number);
 }
 
-async function withdrawContradicted(transaction: Transaction<Tables>, range: RowsOfRun): Promise<number> {
-  const changed = await readChangedContacts(transaction, range);
-  if (changed.length === 0) return 0;
-  const decided = changed.map((row) => ({
-    row,
-    contradiction: contradictionOf(identityOfColumns(row), row.person, emailHashes),
-  }));
-  const valid = decided.filter(({ contradiction }) => contradiction === undefined);
-  await recordCells(
-    transaction,
-    range,
-    valid.map(({ row }) => row.row_number),
-  );
-  const withdrawn = decided.flatMap(({ row, contradiction }) =>
-    contradiction === undefined ? [] : [decisionOf(range, row, null, contradiction)],
-  );
-  await appendToLog(transaction, range.service, { observations: [], matches: withdrawn });
-  return withdrawn.length;
-}
-
-async function fillKnown(transaction: Transaction<Tables>, range: RowsOfRun): Promise<number> {
-  const candidates = new Map<number, RowAndPerson[]>();
-  for (const each of await readKnownCandidates(transaction, range))
-    candidates.set(each.row_number, [...(candidates.get(each.row_number) ?? []), each]);
-  if (candidates.size === 0) return 0;
-  const notes: { rowNumber: number; note: string }[] = [];
-  const matches: MatchDecision[] = [];
-  const undone = new Set<string>();
-  for (const [rowNumber, people] of candidates) {
-    const match = matchKnown(identityOfColumns(people[0]!), people, emailHashes);
-    if (match.kind === 'none') {
-      notes.push({ rowNumber, note: `not filled: ${match.reason}` });
-      continue;
-    }
-    const person = people.find(({ personKey }) => personKey === match.personKey)!;
-    if (person.isUndone) undone.add(person.personKey);
-    matches.push(decisionOf(range, person, match.personKey, match.evidence));
-    notes.push({ rowNumber, note: 'filled without a call' });
-  }
-  await lockLog(transaction, {
-    service: range.service,
-    people: matches.flatMap(({ person_key: key }) => (key === null ? [] : [key])),
-    contacts: matches.map(({ contact_id: contactId }) => ({ source: range.source, contactId })),
+/** Says in a row's reason whether its contact was filled; an earlier note is replaced. */
+async function noteRows(transaction: Transaction<Tables>, changes: readonly ContactChange[]): Promise<void> {
+  const notes = changes.flatMap((change) => {
+    const { runId, rowNumber } = change.contact;
+    if (change.kind === 'fill') return [{ runId, rowNumber, note: 'filled without a call' }];
+    return change.kind === 'refuse' && !change.contact.wasAsked
+      ? [{ runId, rowNumber, note: `not filled: ${change.reason}` }]
+      : [];
   });
-  await reuseObservations(transaction, { ...range, personKeys: [...undone] });
-  await appendToLog(transaction, range.service, { observations: [], matches });
-  await noteRows(transaction, range.runId, notes);
-  return matches.length;
-}
-
-function decisionOf(
-  { runId, source }: RowsOfRun,
-  row: RowAndPerson,
-  personKey: string | null,
-  evidence: string,
-): MatchDecision {
-  return {
-    source,
-    contact_id: row.contact_id,
-    person_key: personKey,
-    evidence,
-    asked: false,
-    run_id: runId,
-    attempt_id: null,
-    row_number: row.row_number,
-    match_keys: null,
-    decided_at: 'now',
-  };
-}
-
-/** Notes in a row's reason whether its contact was filled, in place of an earlier note. */
-async function noteRows(
-  transaction: Transaction<Tables>,
-  runId: string,
-  notes: readonly { readonly rowNumber: number; readonly note: string }[],
-): Promise<void> {
+  if (notes.length === 0) return;
   await sql`
     update run_rows r
     set reason = concat_ws(
       '; ',
       nullif(regexp_replace(r.reason, '(; |^)(not filled: .*|filled without a call)$', ''), ''),
       n.note)
-    from unnest(${notes.map(({ rowNumber }) => rowNumber)}::int[], ${notes.map(({ note }) => note)}::text[])
-      as n (row_number, note)
-    where r.run_id = ${runId} and r.row_number = n.row_number
+    from unnest(${notes.map(({ runId }) => runId)}::text[], ${notes.map(({ rowNumber }) => rowNumber)}::int[],
+      ${notes.map(({ note }) => note)}::text[]) as n (run_id, row_number, note)
+    where r.run_id = n.run_id and r.row_number = n.row_number
   `.execute(transaction);
 }

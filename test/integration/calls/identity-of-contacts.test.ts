@@ -3,11 +3,12 @@ import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { storeDelivery } from '../../../src/late-results/deliveries.ts';
 import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
+import { erase } from '../../../src/privacy/erase.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
-import { undoRun } from '../../../src/runs/undo-run.ts';
+import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { outcomesOf } from '../../helpers/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
@@ -27,6 +28,16 @@ async function contact(contactId: string): Promise<Record<string, unknown> | und
   ]);
   return rows[0] as Record<string, unknown> | undefined;
 }
+
+/** They fill the rest of a batch, and no other test knows them. */
+const strangersFor = (world: string | number) =>
+  Array.from({ length: 9 }, (_, index) => ({
+    keys: [`email:f${world}-${index}@fill.example`],
+    email: `f${world}-${index}@fill.example`,
+    firstName: `F${index}`,
+    lastName: 'Fill',
+    contactId: `fill-${world}-${index}`,
+  }));
 
 describe('two people of one name at one employer', () => {
   const acme = { name: 'Acme Widgets', primary_domain: 'acme.example' };
@@ -48,15 +59,7 @@ describe('two people of one name at one employer', () => {
     return { first: row('js'), second: row('john.s'), person: { ...person, organization: acme } };
   }
 
-  /** They fill the rest of a batch, and no other test knows them. */
-  const strangers = () =>
-    Array.from({ length: 9 }, (_, index) => ({
-      keys: [`email:f${people}-${index}@fill.example`],
-      email: `f${people}-${index}@fill.example`,
-      firstName: `F${index}`,
-      lastName: 'Fill',
-      contactId: `fill-${people}-${index}`,
-    }));
+  const strangers = () => strangersFor(`namesakes${people}`);
 
   it('are both refused the person who fits both, in one call', async () => {
     const { first, second, person } = namesakes();
@@ -156,6 +159,119 @@ describe('two people of one name at one employer', () => {
     const runId = await runningRunOf(warehouse, [{ ...first, contactId: '0031' }], { source: 'salesforce' });
     await answerBatch(warehouse, { runId }, () => [person]);
     expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
+  });
+});
+
+describe('a person of another call', () => {
+  let worlds = 0;
+
+  /** A row, and two people who fit it by name and employer. No export names the second. */
+  function world() {
+    worlds += 1;
+    const name = { first_name: 'Ida', last_name: `Vega${'abcdefghij'[worlds]!}` };
+    const organization = { name: 'Delta Labs', primary_domain: 'delta.example' };
+    const email = `iv${worlds}@delta.example`;
+    const row = {
+      keys: [`email:${email}`],
+      email,
+      firstName: name.first_name,
+      lastName: name.last_name,
+      organizationName: 'Delta Labs',
+      contactId: `ida-${worlds}`,
+    };
+    const other = { keys: [`email:o${worlds}@far.example`], email: `o${worlds}@far.example` };
+    return {
+      row,
+      otherRow: { ...other, firstName: 'Otto', lastName: 'Frank', contactId: `otto-${worlds}` },
+      person: { id: `ida-${worlds}`, ...name, organization },
+      namesake: {
+        id: `ida-too-${worlds}`,
+        ...name,
+        title: 'CFO',
+        organization,
+        email: `ida${worlds}@delta.example`,
+      },
+    };
+  }
+
+  it.each([true, false])(
+    'makes a namesake doubtful when named later, until that run is undone or that person erased (with an id: %s)',
+    async (hasId) => {
+      const { row, otherRow, person, namesake } = world();
+      const first = await runningRunOf(warehouse, [row], { source: 'hubspot' });
+      await answerBatch(warehouse, { runId: first }, () => [person]);
+      await reconcileContacts(warehouse, first, signal);
+      await endRun(warehouse, first, 'finished', undefined);
+      expect(await contact(row.contactId)).toBeDefined();
+      const second = await runningRunOf(warehouse, [otherRow], { source: 'salesforce' });
+      await answerBatch(warehouse, { runId: second }, () => [hasId ? namesake : { ...namesake, id: null }]);
+      expect(await contact(row.contactId)).toBeUndefined();
+      await reconcileContacts(warehouse, second, signal);
+      expect(await contact(row.contactId)).toBeUndefined();
+      await endRun(warehouse, second, 'finished', undefined);
+      await undoRun(warehouse, second, { by: 'test', reason: undefined }, signal);
+      expect(await contact(row.contactId)).toBeDefined();
+      await revertUndo(warehouse, second, signal);
+      expect(await contact(row.contactId)).toBeUndefined();
+      await erase(warehouse, [`email:${namesake.email}`], { by: 'test', reason: undefined });
+      expect(await contact(row.contactId)).toBeDefined();
+    },
+  );
+
+  it('makes a namesake doubtful when named earlier, until that run is undone', async () => {
+    const { row, otherRow, person, namesake } = world();
+    const first = await runningRunOf(warehouse, [otherRow], { source: 'salesforce' });
+    await answerBatch(warehouse, { runId: first }, () => [namesake]);
+    await endRun(warehouse, first, 'finished', undefined);
+    const second = await runningRunOf(warehouse, [row], { source: 'hubspot' });
+    await answerBatch(warehouse, { runId: second }, () => [person]);
+    expect(await outcomesOf(warehouse, second)).toEqual(['identity_mismatch']);
+    await reconcileContacts(warehouse, second, signal);
+    await endRun(warehouse, second, 'finished', undefined);
+    await undoRun(warehouse, first, { by: 'test', reason: undefined }, signal);
+    expect(await contact(row.contactId)).toMatchObject({ person_id: person.id });
+  });
+
+  it('takes a row with the profile of one person and the address of another away from the first', async () => {
+    const { row, otherRow, person, namesake } = world();
+    const profile = `linkedin.com/in/ida-${worlds}`;
+    const runId = await runningRunOf(warehouse, [
+      { ...row, keys: [...row.keys, `profile:${profile}`], profileUrl: profile },
+    ]);
+    await answerBatch(warehouse, { runId }, () => [{ ...person, proflink_url: `https://${profile}` }]);
+    expect(await contact(row.contactId)).toBeDefined();
+    const later = await runningRunOf(warehouse, [otherRow]);
+    await answerBatch(warehouse, { runId: later }, () => [{ ...namesake, email: row.email }]);
+    expect(await contact(row.contactId)).toBeUndefined();
+  });
+
+  it.each([true, false])(
+    'is given to a fitting row at the end of the run (with an id: %s)',
+    async (hasId) => {
+      const { row, otherRow, person } = world();
+      const runId = await runningRunOf(warehouse, [row, ...strangersFor(worlds), otherRow]);
+      for (const batch of [1, 2])
+        await answerBatch(warehouse, { runId, batch }, (asked) =>
+          asked.map(({ identity }) =>
+            identity.firstName === 'Otto' ? { ...person, id: hasId ? person.id : null } : null,
+          ),
+        );
+      expect(await contact(row.contactId)).toBeUndefined();
+      expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 1, withdrawn: 0 });
+      expect(await contact(row.contactId)).toMatchObject({ last_name: person.last_name });
+    },
+  );
+
+  it('replaces the former person of a contact for which a later run asks again', async () => {
+    const { row, person, namesake } = world();
+    const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
+    for (const found of [person, namesake]) {
+      const runId = await runningRunOf(warehouse, [row], { freshness });
+      await answerBatch(warehouse, { runId }, () => [{ ...found, personal_emails: [row.email] }]);
+      await reconcileContacts(warehouse, runId, signal);
+      await endRun(warehouse, runId, 'finished', undefined);
+      expect(await contact(row.contactId)).toMatchObject({ person_id: found.id });
+    }
   });
 });
 

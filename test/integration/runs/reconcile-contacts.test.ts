@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { matchKeysOfPerson } from '../../../src/domain/identity/match-keys.ts';
+import { emailHashes } from '../../../src/people/email-hashes.ts';
 import {
   reconcileContacts,
   type ReconciledContacts,
@@ -21,15 +23,16 @@ afterAll(() => warehouse.drop());
 async function knownPerson(email: string, personId: string | null, runId = 'earlier'): Promise<string> {
   const key = personId === null ? `row:earlier:1:${email}` : `person:${personId}`;
   const facts = {
+    ...(personId !== null && { person_id: { person_id: personId } }),
     first_name: { first_name: 'Ada', last_name: 'Novak' },
     email: { email, email_status: 'verified', rank: 0 },
     emails: [{ email, kind: 'profile', position: 0 }],
   };
   await warehouse.pool.query(
     `insert into enrichment.observations
-       (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys, facts)
-     values ('test', $1, $2, 'answer', now(), $5, 'a1', array['email:' || $3::text], $4)`,
-    [key, personId, email, JSON.stringify(facts), runId],
+       (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys, match_keys, facts)
+     values ('test', $1, $2, 'answer', now(), $5, 'a1', array['email:' || $3::text], $6, $4)`,
+    [key, personId, email, JSON.stringify(facts), runId, matchKeysOfPerson({ email }, emailHashes)],
   );
   await warehouse.pool.query(`select enrichment.project('test', array[$1], '{}', '{}')`, [key]);
   return key;

@@ -18,8 +18,8 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
     with said as materialized (
       select s.*, case when s.organization is not null then sha256(convert_to(s.organization::text, 'UTF8')) end as hash
       from jsonb_to_recordset(of_observations) as s (person_key text, person_id text, kind text, asked_at timestamptz,
-        run_id text, attempt_id text, delivery_id text, organization_key text, identity_keys text[], facts jsonb,
-        organization jsonb)
+        run_id text, attempt_id text, delivery_id text, organization_key text, identity_keys text[],
+        match_keys integer[], facts jsonb, organization jsonb)
     ), companies as (
       insert into enrichment.organization_facts (facts_hash, facts)
       select distinct on (hash) hash, organization from said where hash is not null
@@ -27,9 +27,9 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
       on conflict do nothing
     )
     insert into enrichment.observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id,
-      delivery_id, organization_key, organization_facts, identity_keys, facts)
+      delivery_id, organization_key, organization_facts, identity_keys, match_keys, facts)
     select of_service, person_key, person_id, kind, asked_at, run_id, attempt_id,
-      delivery_id, organization_key, hash, coalesce(identity_keys, '{}'), facts
+      delivery_id, organization_key, hash, coalesce(identity_keys, '{}'), coalesce(match_keys, '{}'), facts
     from said;
 
     with decided as materialized (

@@ -104,6 +104,7 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     kind: 'answer, phones, waterfall or reused',
     origin_observation_id: 'Entry of an undone run that this one repeats',
     organization_facts: 'Hash of what was said of the employer, in `organization_facts`',
+    match_keys: 'Keys by which rows are found that could be the person',
     facts: 'What was said, by group of fields, under the names of the interface document',
   },
   organization_facts: {
@@ -113,7 +114,8 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
   contact_matches: {
     match_id: 'Key of the decision',
     person_key: 'Person; null: the contact is no longer the person whom it was',
-    match_keys: 'Keys by which rivals of weak evidence are found',
+    match_keys:
+      'Of weak evidence, keys of the row and the person: other people and rows that could be either share one',
     decided_at: 'The newest decision holds',
   },
   people: {

@@ -28,6 +28,7 @@ export const peopleLog = [
     organization_key text,
     organization_facts bytea,
     identity_keys text[] not null default '{}',
+    match_keys integer[] not null default '{}',
     facts jsonb not null
   )`,
   `create index observations_by_person on enrichment.observations (service, person_key, observation_id)`,
@@ -37,6 +38,7 @@ export const peopleLog = [
   `create index observations_by_run on enrichment.observations (run_id, observation_id)`,
   // Without a pending list, which each lookup would read from its beginning.
   `create index observations_by_key on enrichment.observations using gin (identity_keys) with (fastupdate = off)`,
+  `create index observations_by_match_key on enrichment.observations using gin (match_keys) with (fastupdate = off)`,
   `comment on table enrichment.observations is
     'What one answer, delivery or poll said about one person'`,
 

@@ -26,14 +26,6 @@ export const peopleProjections = [
   )`,
   `create index people_by_organization on enrichment.people (organization_domain)
     where organization_domain is not null`,
-  // For contacts whose export has only the hash of their address.
-  `create function enrichment.email_sha256(email text) returns text
-    language sql immutable strict parallel safe as $$
-    select encode(sha256(convert_to(email, 'UTF8')), 'hex')
-  $$`,
-  `create index people_by_email_md5 on enrichment.people (md5(email)) where email is not null`,
-  `create index people_by_email_sha256 on enrichment.people (enrichment.email_sha256(email))
-    where email is not null`,
   `create index people_by_id on enrichment.people (left(person_id, 200))`,
   `comment on table enrichment.people is 'What is known about each person now'`,
   `comment on column enrichment.people.said_by is

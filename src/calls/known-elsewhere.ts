@@ -1,0 +1,134 @@
+import { sql, type Kysely } from 'kysely';
+import type { KnownElsewhere } from '../domain/identity/alignment.ts';
+import {
+  isStub,
+  readyIdentity,
+  readyPerson,
+  weigh,
+  type ComparedIdentity,
+} from '../domain/identity/identity-evidence.ts';
+import {
+  identifyingKeysOfPerson,
+  matchKeysOfIdentity,
+  matchKeysOfIdentityKeys,
+  matchKeysOfPerson,
+} from '../domain/identity/match-keys.ts';
+import type { Person } from '../domain/identity/person.ts';
+import { isPossible } from '../domain/identity/rivals.ts';
+import { readDoubtfulContacts } from '../people/affected-contacts.ts';
+import { ByMatchKey } from '../people/by-match-key.ts';
+import type { ContactState } from '../people/contact-states.ts';
+import { asCandidate, findChanges, isSameContact } from '../people/decide-contacts.ts';
+import { emailHashes } from '../people/email-hashes.ts';
+import { readKnownPeople, type KnownPerson } from '../people/known-people.ts';
+import { readKnownRows } from '../people/known-rows.ts';
+import { keyOfId, keyOfStranger } from '../people/observation.ts';
+import type { Tables } from '../db/schema.ts';
+import type { OpenPerson } from './open-people.ts';
+
+/** A call whose answer is to be aligned. */
+interface AnsweredCall {
+  readonly attemptId: string;
+  readonly source: string;
+  readonly service: string;
+  /** In the order of `details`. */
+  readonly people: readonly OpenPerson[];
+  readonly matches: readonly (Person | null)[];
+}
+
+/** A contact that is no longer its person. */
+export interface Withdrawal {
+  readonly contact: ContactState;
+  readonly reason: string;
+}
+
+/** A person of the answer, in the form of people who are known. */
+function arrivedPeople(matches: AnsweredCall['matches']): KnownPerson[] {
+  return matches.flatMap((person): KnownPerson[] => {
+    if (person === null || isStub(person)) return [];
+    const compared = readyPerson(person);
+    const personKey = compared.personId === undefined ? keyOfStranger(person) : keyOfId(compared.personId);
+    const matchKeys = matchKeysOfPerson(person, emailHashes);
+    return [{ personKey, person, compared, matchKeys, askedAt: new Date(), givenTo: [] }];
+  });
+}
+
+/**
+ * Reads what other answers and other rows say about the rows of a call. An identifier is looked up for every row; names
+ * only for rows that nothing but weak evidence can decide.
+ */
+export async function readElsewhere(
+  database: Kysely<Tables>,
+  { attemptId, source, service, people, matches }: AnsweredCall,
+): Promise<KnownElsewhere> {
+  const asked = people.map(({ contactId, identity }) => ({
+    source,
+    contactId,
+    compared: readyIdentity(identity),
+  }));
+  const arrived = arrivedPeople(matches);
+  const isWeaklyFound = asked.map(({ compared }) => {
+    const fits = arrived.map((person) => weigh(compared, person.compared, emailHashes).strength);
+    return fits.includes('weak') && !fits.includes('strong');
+  });
+  const keysOfRow = asked.map(({ compared }, index) =>
+    isWeaklyFound[index] ? matchKeysOfIdentity(compared.identity) : matchKeysOfIdentityKeys(compared.keys),
+  );
+  const known = await readKnownPeople(database, service, { matchKeys: keysOfRow.flat() });
+  const weaklyFitting = [...arrived, ...known].filter((person) =>
+    asked.some(
+      ({ compared }, index) =>
+        isWeaklyFound[index] && weigh(compared, person.compared, emailHashes).strength === 'weak',
+    ),
+  );
+  const keys = weaklyFitting.flatMap(({ matchKeys }) => matchKeys);
+  const rows = [...asked, ...(await readKnownRows(database, [...new Set(keys)]))];
+  const lastAskedAt = known.length > 0 ? await startOfRun(database, attemptId) : null;
+  const byKey = new ByMatchKey(known);
+  return {
+    candidatesOf: (row) =>
+      byKey.sharing(keysOfRow[row]!).map((person) => asCandidate(person, { ...asked[row]!, lastAskedAt })),
+    othersOf: (row) =>
+      rows.flatMap((other): ComparedIdentity[] =>
+        isSameContact(other, asked[row]!) ? [] : [other.compared],
+      ),
+  };
+}
+
+async function startOfRun(database: Kysely<Tables>, attemptId: string): Promise<Date> {
+  const { rows } = await sql<{ created_at: Date }>`
+    select runs.created_at from attempts join runs using (run_id) where attempt_id = ${attemptId}
+  `.execute(database);
+  return rows[0]!.created_at;
+}
+
+/**
+ * Finds contacts that an earlier decision made a person, and that could as well be somebody in this answer. They lose the
+ * person with the answer; the end of the run decides whom they get.
+ *
+ * @param accepted ids of contacts that the answer itself decides about
+ */
+export async function findWithdrawals(
+  database: Kysely<Tables>,
+  { source, service, matches }: AnsweredCall,
+  accepted: ReadonlySet<string>,
+): Promise<Withdrawal[]> {
+  const arrived = arrivedPeople(matches);
+  const doubtful = await readDoubtfulContacts(database, service, {
+    all: [...new Set(arrived.flatMap(({ matchKeys }) => matchKeys))],
+    identifying: [...new Set(arrived.flatMap(({ person }) => identifyingKeysOfPerson(person, emailHashes)))],
+  });
+  const contacts = doubtful.filter(
+    (contact) =>
+      !(contact.source === source && accepted.has(contact.contactId)) &&
+      arrived.some(
+        ({ personKey, compared }) =>
+          personKey !== contact.personKey && isPossible(weigh(contact.compared, compared, emailHashes)),
+      ),
+  );
+  const changes = await findChanges(database, service, contacts, { arrived });
+  return changes.flatMap((change) => {
+    if (change.kind === 'withdraw') return [change];
+    return change.kind === 'fill' ? [{ contact: change.contact, reason: 'another person fits better' }] : [];
+  });
+}

@@ -1,0 +1,103 @@
+import {
+  isOnePerson,
+  weigh,
+  type ComparedIdentity,
+  type ComparedPerson,
+  type EmailHashes,
+  type Evidence,
+} from './identity-evidence.ts';
+import { contestedReason, isPossible, shareKey } from './rivals.ts';
+
+/** Somebody who may be the person of a row: of the row's own answer, or of any other answer. */
+export interface Candidate {
+  readonly person: ComparedPerson;
+  /** An answer gave the person to this very contact, and a later run that asked for the contact no longer found them. */
+  readonly isFormer?: boolean;
+}
+
+/** What a decision depends on: all people who may be the row's person, and all rows that may be these people. */
+interface Surroundings {
+  readonly candidates: readonly Candidate[];
+  /** Rows of other contacts. */
+  readonly others: readonly ComparedIdentity[];
+  /** Whether a call asked for the contact. Without a call only strong evidence counts, of people who have an id. */
+  readonly wasAsked: boolean;
+}
+
+/**
+ * Which person a row is.
+ *
+ * - `person`: `index` of `candidates`; where several records are that person, one with an id.
+ * - `refused`: `indexes` are the people who fit, of whom none is certain.
+ * - `none`: no candidate fits.
+ */
+export type PersonDecision =
+  | { readonly kind: 'person'; readonly index: number; readonly evidence: Evidence }
+  | {
+      readonly kind: 'refused';
+      readonly isStrong: boolean;
+      readonly indexes: readonly number[];
+      readonly reason: string;
+    }
+  | { readonly kind: 'none' };
+
+/** Why a row gets none of several people. */
+const ambiguousReason = 'more than one person fits equally well';
+
+/**
+ * Decides which person a row is (docs/identity.md): the one rule, for answers as they arrive and for contacts that are
+ * compared with the people of other answers. The order of candidates and of other rows never decides between two people.
+ */
+export function decidePerson(
+  row: ComparedIdentity,
+  { candidates, others, wasAsked }: Surroundings,
+  hashesOf: EmailHashes,
+): PersonDecision {
+  const fits = candidates.map(({ person }) => weigh(row, person, hashesOf));
+  const fitting = (strength: 'strong' | 'weak'): number[] =>
+    [...fits.keys()].filter((index) => fits[index]!.strength === strength);
+
+  const strong = onlyCurrent(fitting('strong'));
+  if (strong.length > 0) {
+    if (!areOnePerson(strong)) return refused(strong, true, ambiguousReason);
+    const index = bestRecord(strong);
+    return wasAsked || candidates[index]!.person.personId !== undefined ? accepted(index) : { kind: 'none' };
+  }
+  if (!wasAsked) return { kind: 'none' };
+  const weak = onlyCurrent(fitting('weak'));
+  if (weak.length === 0) return { kind: 'none' };
+  const possible = onlyCurrent([...fits.keys()].filter((index) => isPossible(fits[index]!)));
+  if (!areOnePerson([...weak, ...possible])) return refused(weak, false, ambiguousReason);
+  return weak.some(isContested) ? refused(weak, false, contestedReason) : accepted(bestRecord(weak));
+
+  function accepted(index: number): PersonDecision {
+    const fit = fits[index]!;
+    if (fit.strength === 'none') throw new Error('a person who does not fit was chosen');
+    return { kind: 'person', index, evidence: fit.evidence };
+  }
+
+  function bestRecord(indexes: readonly number[]): number {
+    return indexes.find((index) => candidates[index]!.person.personId !== undefined) ?? indexes[0]!;
+  }
+
+  function onlyCurrent(indexes: readonly number[]): readonly number[] {
+    const current = indexes.filter((index) => candidates[index]!.isFormer !== true);
+    return current.length > 0 ? current : indexes;
+  }
+
+  function areOnePerson(indexes: readonly number[]): boolean {
+    return indexes.every((one) =>
+      indexes.every((other) => isOnePerson(candidates[one]!.person, candidates[other]!.person)),
+    );
+  }
+
+  /** Whether another contact could be the person as well. */
+  function isContested(index: number): boolean {
+    const { person } = candidates[index]!;
+    return others.some((other) => isPossible(weigh(other, person, hashesOf)) && !shareKey(row, other));
+  }
+}
+
+function refused(indexes: readonly number[], isStrong: boolean, reason: string): PersonDecision {
+  return { kind: 'refused', isStrong, indexes, reason };
+}

@@ -1,0 +1,135 @@
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
+import type { Tables } from '../db/schema.ts';
+import { readMatchedContacts, readRowsToDecide, type ContactState } from './contact-states.ts';
+import { applyChanges, findChanges } from './decide-contacts.ts';
+import { emailHashes } from './email-hashes.ts';
+
+/** Match keys of people who became known, or no longer are. */
+export interface PeopleKeys {
+  readonly all: readonly number[];
+  /** Those that an identifier gives. */
+  readonly identifying: readonly number[];
+}
+
+/**
+ * Query of the contacts, `source` and `contact_id`, whose person could be doubted because of other people: weak evidence
+ * gave them a person, or an identifier could show them to be one of these people.
+ */
+function matchedContacts(service: string, { all, identifying }: PeopleKeys): RawBuilder<unknown> {
+  return sql`
+    select c.source, c.contact_id
+    from contact_matches m
+    join contacts c on c.match_id = m.match_id
+    where m.service = ${service} and m.match_keys && ${all}::integer[]
+    union
+    select c.source, c.contact_id
+    from run_rows r
+    join runs on runs.run_id = r.run_id
+    join contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
+    where c.service = ${service} and r.match_keys && ${identifying}::integer[]`;
+}
+
+/** Reads contacts that have a person, and could be other people. */
+export async function readDoubtfulContacts(
+  database: Kysely<Tables>,
+  service: string,
+  keys: PeopleKeys,
+): Promise<ContactState[]> {
+  return keys.all.length === 0 ? [] : readMatchedContacts(database, service, matchedContacts(service, keys));
+}
+
+/**
+ * Reads contacts that have no person, and could be one of these people: by an identifier, or because a call has asked
+ * for them. Only the newest row of a contact counts, and only of runs that have ended: the others decide for themselves.
+ */
+export async function readOpenContacts(
+  database: Kysely<Tables>,
+  service: string,
+  { all, identifying }: PeopleKeys,
+): Promise<ContactState[]> {
+  if (all.length === 0) return [];
+  const { rows } = await sql<OpenRow>`
+    select distinct on (source, r.contact_id) coalesce(runs.source, 'generic') as source, r.contact_id as "contactId",
+      r.run_id as "runId", r.row_number as "rowNumber"
+    from run_rows r
+    join runs on runs.run_id = r.run_id
+    where r.match_keys && ${all}::integer[]
+      and (r.outcome in ('enriched', 'not_found', 'identity_mismatch') or r.match_keys && ${identifying}::integer[])
+      and r.outcome <> 'suppressed'
+      and runs.finished_at is not null
+      and runs.status <> 'planned'
+      and runs.undone_at is null
+      and runs.options ->> 'service' = ${service}
+      and not exists (
+        select from contacts c where c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id)
+    order by source, r.contact_id, runs.created_at desc, r.row_number
+  `.execute(database);
+  const newest = await newestOnly(database, rows);
+  if (newest.length === 0) return [];
+  const which = sql<boolean>`(r.run_id, r.row_number) in (
+    select * from unnest(
+      ${newest.map((row) => row.runId)}::text[], ${newest.map((row) => row.rowNumber)}::int[]))`;
+  return readRowsToDecide(database, service, which);
+}
+
+interface OpenRow {
+  readonly source: string;
+  readonly contactId: string;
+  readonly runId: string;
+  readonly rowNumber: number;
+}
+
+/**
+ * Decides anew about contacts that could be people who are known again, or no longer, or whose rivals are. What they
+ * become is an entry of the run of their own row.
+ */
+export async function decideAffected(
+  transaction: Transaction<Tables>,
+  service: string,
+  keys: PeopleKeys,
+): Promise<void> {
+  for (const read of [readDoubtfulContacts, readOpenContacts]) {
+    const changes = await findChanges(transaction, service, await read(transaction, service, keys));
+    await applyChanges(transaction, { service, runId: null }, changes);
+  }
+}
+
+/** Without rows whose contact a later run has again: the record may have become somebody else. */
+async function newestOnly(database: Kysely<Tables>, rows: readonly OpenRow[]): Promise<readonly OpenRow[]> {
+  if (rows.length === 0) return rows;
+  const { rows: later } = await sql<{ place: string }>`
+    select distinct f.place
+    from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map(({ contactId }) => contactId)}::text[])
+      with ordinality as f (run_id, contact_id, place)
+    join runs on runs.run_id = f.run_id
+    join runs later on coalesce(later.source, 'generic') = coalesce(runs.source, 'generic')
+      and later.created_at > runs.created_at
+      and later.finished_at is not null
+    join run_rows n on n.run_id = later.run_id and n.contact_id = f.contact_id
+  `.execute(database);
+  const stale = new Set(later.map(({ place }) => Number(place) - 1));
+  return rows.filter((_, index) => !stale.has(index));
+}
+
+/**
+ * Reads the keys of people in the log.
+ *
+ * @param which over an observation `o`
+ */
+export async function readPeopleKeys(
+  database: Kysely<Tables>,
+  service: string,
+  which: RawBuilder<boolean>,
+): Promise<PeopleKeys> {
+  const { rows } = await sql<{ identity_keys: string[]; match_keys: number[] }>`
+    select identity_keys, match_keys from observations o where o.service = ${service} and ${which}
+  `.execute(database);
+  return {
+    all: [...new Set(rows.flatMap((row) => row.match_keys))],
+    identifying: matchKeysOfIdentityKeys(
+      rows.flatMap((row) => row.identity_keys),
+      emailHashes,
+    ),
+  };
+}

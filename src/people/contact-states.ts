@@ -1,0 +1,152 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import {
+  identityColumns,
+  identityOfColumns,
+  type IdentityColumns,
+} from '../domain/identity/identity-columns.ts';
+import {
+  isWeak,
+  readyIdentity,
+  type ComparedIdentity,
+  type Evidence,
+} from '../domain/identity/identity-evidence.ts';
+import type { Tables } from '../db/schema.ts';
+
+/** A contact as its newest row has it, and the person who it is now. */
+export interface ContactState {
+  readonly source: string;
+  readonly contactId: string;
+  /** The row. */
+  readonly runId: string;
+  readonly rowNumber: number;
+  readonly compared: ComparedIdentity;
+  /** A call has asked for the contact, under a key that the row still has. */
+  readonly wasAsked: boolean;
+  /** When the run of the row began, if that run asked for the contact. */
+  readonly lastAskedAt: Date | null;
+  readonly personKey: string | null;
+  readonly evidence: string | null;
+  /** No row with these cells has been compared with the contact's person. */
+  readonly isNewRow: boolean;
+}
+
+interface StateRow extends IdentityColumns {
+  readonly source: string;
+  readonly contact_id: string;
+  readonly run_id: string;
+  readonly row_number: number;
+  readonly was_asked: boolean;
+  readonly last_asked_at: Date | null;
+  readonly person_key: string | null;
+  readonly evidence: string | null;
+  readonly is_new_row: boolean;
+}
+
+const cellsOf = (table: string) => sql.raw(identityColumns.map((column) => `${table}.${column}`).join(', '));
+
+/** The newest cells of the contact of a row `c` of `contacts`, from runs that are not undone. */
+const newestRecord = sql`
+  select k.* from contact_records k
+  where k.source = c.source
+    and k.contact_id = c.contact_id
+    and not exists (select from runs u where u.run_id = k.run_id and u.undone_at is not null)
+  order by k.recorded_at desc
+  limit 1`;
+
+/**
+ * Reads rows whose contact has no person, or other cells than those by which its person was decided. Rows
+ * without an identity and rows of suppressed people are left out.
+ *
+ * @param which over `r`, a row of a run
+ */
+export async function readRowsToDecide(
+  database: Kysely<Tables>,
+  service: string,
+  which: RawBuilder<boolean>,
+): Promise<ContactState[]> {
+  return readStates(
+    database,
+    service,
+    sql`
+      select coalesce(runs.source, 'generic') as source, r.contact_id, r.run_id, r.row_number, r.keys, ${cellsOf('r')},
+        true as is_new_row
+      from run_rows r
+      join runs on runs.run_id = r.run_id
+      left join contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
+      where ${which}
+        and r.keys <> '{}'
+        and r.outcome is distinct from 'suppressed'
+        and (
+          c.contact_id is null
+          or (
+            c.service = ${service}
+            and c.run_id <> r.run_id
+            and not exists (
+              select from (${newestRecord}) k where row(${cellsOf('k')}) is not distinct from row(${cellsOf('r')})
+            )
+          )
+        )`,
+  );
+}
+
+/**
+ * Reads contacts that have a person now, with their newest cells.
+ *
+ * @param which query of `source` and `contact_id`
+ */
+export async function readMatchedContacts(
+  database: Kysely<Tables>,
+  service: string,
+  which: RawBuilder<unknown>,
+): Promise<ContactState[]> {
+  return readStates(
+    database,
+    service,
+    sql`
+      select k.source, k.contact_id, k.run_id, k.row_number, k.keys, ${cellsOf('k')}, false as is_new_row
+      from contacts c
+      cross join lateral (${newestRecord}) k
+      where c.service = ${service} and (c.source, c.contact_id) in (${which})`,
+  );
+}
+
+/** Reads contacts by the rows of a query of `source`, `contact_id`, the row, `keys`, the cells and `is_new_row`. */
+async function readStates(
+  database: Kysely<Tables>,
+  service: string,
+  which: RawBuilder<unknown>,
+): Promise<ContactState[]> {
+  const { rows } = await sql<StateRow>`
+    with r as materialized (${which})
+    select r.source, r.contact_id, r.run_id, r.row_number, r.is_new_row, ${cellsOf('r')}, c.person_key, c.evidence,
+      asked.outcome is not null or exists (
+        select from contact_matches m
+        join contact_records k using (source, contact_id, run_id)
+        where m.source = r.source
+          and m.contact_id = r.contact_id
+          and m.person_key is not null
+          and (m.asked or m.match_keys is not null)
+          and k.keys && r.keys
+      ) as was_asked,
+      case when asked.outcome is not null then runs.created_at end as last_asked_at
+    from r
+    join runs on runs.run_id = r.run_id
+    left join run_rows asked on asked.run_id = r.run_id
+      and asked.row_number = r.row_number
+      and asked.outcome in ('enriched', 'not_found', 'identity_mismatch')
+    left join contacts c on c.source = r.source and c.contact_id = r.contact_id and c.service = ${service}
+    order by r.source, r.contact_id
+  `.execute(database);
+  return rows.map((row) => ({
+    source: row.source,
+    contactId: row.contact_id,
+    runId: row.run_id,
+    rowNumber: row.row_number,
+    compared: readyIdentity(identityOfColumns(row)),
+    wasAsked: row.was_asked || isWeak(row.evidence as Evidence),
+    lastAskedAt: row.last_asked_at,
+    personKey: row.person_key,
+    evidence: row.evidence,
+    isNewRow: row.is_new_row,
+  }));
+}

@@ -1,0 +1,290 @@
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { contradictionOf } from '../domain/identity/contact-validity.ts';
+import { decidePerson, type Candidate, type PersonDecision } from '../domain/identity/decide-person.ts';
+import { isOnePerson, isWeak, weigh } from '../domain/identity/identity-evidence.ts';
+import type { Evidence } from '../domain/identity/identity-evidence.ts';
+import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
+import {
+  matchKeysOfIdentity,
+  matchKeysOfIdentityKeys,
+  matchKeysOfMatch,
+} from '../domain/identity/match-keys.ts';
+import { hasSuppressions, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import type { Tables } from '../db/schema.ts';
+import { appendToLog, type MatchDecision } from './append-to-log.ts';
+import { ByMatchKey } from './by-match-key.ts';
+import type { ContactState } from './contact-states.ts';
+import { emailHashes } from './email-hashes.ts';
+import { contactKey, readKnownPeople, readUndonePeople, type KnownPerson } from './known-people.ts';
+import { readKnownRows, type KnownRow } from './known-rows.ts';
+import { lockLog } from './project.ts';
+import { recordCells } from './record-cells.ts';
+import { reuseObservations } from './reuse-observations.ts';
+
+/** What a contact should be, as far as it is something else now. */
+export type ContactChange =
+  | {
+      readonly kind: 'fill';
+      readonly contact: ContactState;
+      readonly person: KnownPerson;
+      readonly evidence: Evidence;
+      readonly isUndone: boolean;
+    }
+  | { readonly kind: 'withdraw'; readonly contact: ContactState; readonly reason: string }
+  /** The contact stays the person; its new cells are recorded. */
+  | { readonly kind: 'keep'; readonly contact: ContactState }
+  /** Several people fit a contact that has none. */
+  | { readonly kind: 'refuse'; readonly contact: ContactState; readonly reason: string };
+
+/** What a decision about contacts depends on: everybody who could be them, and every row that could be these people. */
+class Neighbourhood {
+  readonly #people: ByMatchKey<KnownPerson>;
+  readonly #rows: ByMatchKey<KnownRow>;
+  readonly byKey: ReadonlyMap<string, KnownPerson>;
+
+  constructor(people: readonly KnownPerson[], rows: readonly KnownRow[]) {
+    this.#people = new ByMatchKey(people);
+    this.#rows = new ByMatchKey(rows);
+    this.byKey = new Map(people.map((person) => [person.personKey, person]));
+  }
+
+  peopleOf(contact: ContactState): KnownPerson[] {
+    return this.#people.sharing(peopleKeysOf(contact));
+  }
+
+  decide(contact: ContactState): {
+    readonly decision: PersonDecision;
+    readonly people: readonly KnownPerson[];
+  } {
+    const people = this.peopleOf(contact);
+    return {
+      people,
+      decision: decidePerson(
+        contact.compared,
+        {
+          candidates: people.map((person) => asCandidate(person, contact)),
+          others: this.#rows
+            .sharing(people.flatMap(({ matchKeys }) => matchKeys))
+            .filter((row) => !isSameContact(row, contact))
+            .map(({ compared }) => compared),
+          wasAsked: contact.wasAsked,
+        },
+        emailHashes,
+      ),
+    };
+  }
+}
+
+/** A person as a candidate for a contact that a run has asked for at `lastAskedAt`. */
+export function asCandidate(
+  { compared, askedAt, givenTo }: KnownPerson,
+  contact: Pick<ContactState, 'source' | 'contactId' | 'lastAskedAt'>,
+): Candidate {
+  const isFormer =
+    contact.lastAskedAt !== null &&
+    askedAt < contact.lastAskedAt &&
+    givenTo.includes(contactKey(contact.source, contact.contactId));
+  return { person: compared, isFormer };
+}
+
+type ContactName = Pick<ContactState, 'source' | 'contactId'>;
+
+export function isSameContact(one: ContactName, other: ContactName): boolean {
+  return one.source === other.source && one.contactId === other.contactId;
+}
+
+/** Keys of everybody who could be the contact: without a call, only by an identifier. */
+function peopleKeysOf({ compared, wasAsked }: ContactState): number[] {
+  return wasAsked ? matchKeysOfIdentity(compared.identity) : matchKeysOfIdentityKeys(compared.keys);
+}
+
+async function readNeighbourhood(
+  database: Kysely<Tables>,
+  service: string,
+  contacts: readonly ContactState[],
+  arrived: readonly KnownPerson[],
+): Promise<Neighbourhood> {
+  const known = await readKnownPeople(database, service, {
+    matchKeys: [...new Set(contacts.flatMap(peopleKeysOf))],
+    personKeys: contacts.flatMap(({ personKey }) => personKey ?? []),
+  });
+  const people = [...arrived, ...known];
+  const nearby = new Neighbourhood(people, []);
+  // Other rows decide only about weak evidence.
+  const weak = contacts.flatMap((contact) => {
+    if (!contact.wasAsked) return [];
+    const fits = nearby.peopleOf(contact).map((person) => ({
+      person,
+      fit: weigh(contact.compared, person.compared, emailHashes),
+    }));
+    return fits.some(({ fit }) => fit.strength === 'strong')
+      ? []
+      : fits.flatMap(({ person, fit }) => (fit.strength === 'weak' ? person.matchKeys : []));
+  });
+  return new Neighbourhood(people, await readKnownRows(database, [...new Set(weak)]));
+}
+
+/**
+ * Decides which people contacts are, by everything that the warehouse knows.
+ *
+ * @param beside.arrived people of an answer that is not recorded yet
+ * @param beside.withUndone whether contacts without a person get people of whom only undone runs know
+ * @returns the contacts that change
+ */
+export async function findChanges(
+  database: Kysely<Tables>,
+  service: string,
+  contacts: readonly ContactState[],
+  beside: { readonly arrived?: readonly KnownPerson[]; readonly withUndone?: boolean } = {},
+): Promise<readonly ContactChange[]> {
+  if (contacts.length === 0) return [];
+  const nearby = await readNeighbourhood(database, service, contacts, beside.arrived ?? []);
+  const changes = contacts.flatMap((contact) => changeOf(contact, nearby) ?? []);
+  if (beside.withUndone !== true) return changes;
+  const decided = new Set(changes.map(({ contact }) => contact));
+  const open = contacts.filter((contact) => contact.personKey === null && !decided.has(contact));
+  return [...changes, ...(await fillFromUndone(database, service, open))];
+}
+
+function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange | undefined {
+  const { decision, people } = nearby.decide(contact);
+  const current = contact.personKey === null ? undefined : nearby.byKey.get(contact.personKey);
+  const kept = contact.isNewRow && current ? ({ kind: 'keep', contact } as const) : undefined;
+  switch (decision.kind) {
+    case 'person': {
+      const person = people[decision.index]!;
+      if (current && isOnePerson(current.compared, person.compared)) return kept;
+      return { kind: 'fill', contact, person, evidence: decision.evidence, isUndone: false };
+    }
+    case 'refused': {
+      const { reason } = decision;
+      if (!current) return { kind: 'refuse', contact, reason };
+      const isDoubted = decision.isStrong || isWeakEvidence(contact.evidence);
+      return isDoubted ? { kind: 'withdraw', contact, reason } : kept;
+    }
+    case 'none': {
+      if (!current || !contact.isNewRow) return undefined;
+      const reason = contradictionOf(contact.compared.identity, current.person, emailHashes);
+      return reason === undefined ? kept : { kind: 'withdraw', contact, reason };
+    }
+  }
+}
+
+function isWeakEvidence(evidence: string | null): boolean {
+  return isWeak(evidence as Evidence);
+}
+
+/** Stored answers of undone runs were paid for: an identifier gives them to contacts that have nobody else. */
+async function fillFromUndone(
+  database: Kysely<Tables>,
+  service: string,
+  contacts: readonly ContactState[],
+): Promise<ContactChange[]> {
+  const people = new ByMatchKey(
+    await readUndonePeople(database, service, [
+      ...new Set(contacts.flatMap(({ compared }) => matchKeysOfIdentityKeys(compared.keys))),
+    ]),
+  );
+  return contacts.flatMap((contact): ContactChange[] => {
+    const known = people.sharing(matchKeysOfIdentityKeys(contact.compared.keys));
+    const candidates = known.map(({ compared }) => ({ person: compared }));
+    const decision = decidePerson(contact.compared, { candidates, others: [], wasAsked: false }, emailHashes);
+    if (decision.kind !== 'person') return [];
+    const person = known[decision.index]!;
+    return [{ kind: 'fill', contact, person, evidence: decision.evidence, isUndone: true }];
+  });
+}
+
+/**
+ * Appends changes of contacts to the log. People on the suppression list are given to no contact.
+ *
+ * @param runId the run that led to the decisions; null: the run of each contact's row
+ * @returns the changes that were made
+ */
+export async function applyChanges(
+  transaction: Transaction<Tables>,
+  { service, runId }: { readonly service: string; readonly runId: string | null },
+  changes: readonly ContactChange[],
+): Promise<readonly ContactChange[]> {
+  const made = await withoutListed(transaction, changes);
+  const matches = made.flatMap((change): MatchDecision[] => {
+    if (change.kind === 'fill') return [matchOf(change.contact, change)];
+    return change.kind === 'withdraw' ? [withdrawalOf(change.contact, change.reason, runId)] : [];
+  });
+  await lockLog(transaction, {
+    service,
+    people: matches.flatMap(({ person_key: key }) => key ?? []),
+    contacts: matches.map(({ source, contact_id: contactId }) => ({ source, contactId })),
+  });
+  for (const run of new Set(made.map(({ contact }) => contact.runId))) {
+    const theirs = made.filter(({ contact }) => contact.runId === run);
+    const kept = theirs.flatMap(({ kind, contact }) => (kind === 'keep' ? contact.rowNumber : []));
+    await recordCells(transaction, { runId: run, source: theirs[0]!.contact.source }, kept);
+    const personKeys = theirs.flatMap((change) =>
+      change.kind === 'fill' && change.isUndone ? change.person.personKey : [],
+    );
+    await reuseObservations(transaction, { runId: run, service, personKeys });
+  }
+  await appendToLog(transaction, service, { observations: [], matches });
+  return made;
+}
+
+/** A decision that a contact is a person whom no call for this decision found. */
+function matchOf(
+  contact: ContactState,
+  { person, evidence }: { readonly person: KnownPerson; readonly evidence: Evidence },
+): MatchDecision {
+  return {
+    ...entryOf(contact),
+    person_key: person.personKey,
+    evidence,
+    run_id: contact.runId,
+    row_number: contact.rowNumber,
+    match_keys: isWeak(evidence)
+      ? matchKeysOfMatch(contact.compared.identity, person.person, emailHashes)
+      : null,
+  };
+}
+
+/** A decision that a contact is no longer its person. @param runId the run that led to it; null: its own */
+export function withdrawalOf(contact: ContactState, reason: string, runId: string | null): MatchDecision {
+  const isOwn = runId === null || runId === contact.runId;
+  return {
+    ...entryOf(contact),
+    person_key: null,
+    evidence: reason,
+    run_id: runId ?? contact.runId,
+    row_number: isOwn ? contact.rowNumber : 0,
+    match_keys: null,
+  };
+}
+
+function entryOf({ source, contactId }: ContactState) {
+  return { source, contact_id: contactId, asked: false, attempt_id: null, decided_at: 'now' };
+}
+
+/** Without contacts that would get a person who is on the suppression list, by the contact's row or by the person. */
+async function withoutListed(
+  database: Kysely<Tables>,
+  changes: readonly ContactChange[],
+): Promise<readonly ContactChange[]> {
+  const fills = changes.filter((change) => change.kind === 'fill');
+  if (fills.length === 0 || !(await hasSuppressions(database))) return changes;
+  const listed = new Set<ContactState>();
+  for (const runId of new Set(fills.map(({ contact }) => contact.runId))) {
+    const theirs = fills.filter(({ contact }) => contact.runId === runId);
+    const numbers = theirs.map(({ contact }) => contact.rowNumber);
+    const keys = theirs.flatMap(({ contact, person }) =>
+      keysOfPerson(person.person).map((key) => ({ rowNumber: contact.rowNumber, key })),
+    );
+    const { rows } = await sql<{ row_number: number }>`
+      ${listedRows(sql`
+        ${keysOfRows(runId, sql`select unnest(${numbers}::int[])`)}
+        union all
+        select * from unnest(${keys.map(({ rowNumber }) => rowNumber)}::int[], ${keys.map(({ key }) => key)}::text[])`)}
+    `.execute(database);
+    const found = new Set(rows.map((row) => row.row_number));
+    for (const { contact } of theirs) if (found.has(contact.rowNumber)) listed.add(contact);
+  }
+  return changes.filter(({ kind, contact }) => kind !== 'fill' || !listed.has(contact));
+}

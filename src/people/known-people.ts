@@ -1,0 +1,125 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { readyPerson, type ComparedPerson } from '../domain/identity/identity-evidence.ts';
+import { matchKeysOfPerson } from '../domain/identity/match-keys.ts';
+import type { Person } from '../domain/identity/person.ts';
+import { emailHashes } from './email-hashes.ts';
+import type { Tables } from '../db/schema.ts';
+
+/** A person whom any answer named, whether a row got the person or not. */
+export interface KnownPerson {
+  readonly personKey: string;
+  readonly person: Person;
+  readonly compared: ComparedPerson;
+  readonly matchKeys: readonly number[];
+  /** When a call last asked for the person. */
+  readonly askedAt: Date;
+  /** Contacts that have ever been this person (`contactKey`). */
+  readonly givenTo: readonly string[];
+}
+
+/** A contact as one text. */
+export function contactKey(source: string, contactId: string): string {
+  return `${source} ${contactId}`;
+}
+
+/** A person in the form in which identity is compared, from a row `p` of `people`. */
+const personOfProjection = sql.raw(`jsonb_build_object(
+      'id', p.person_id,
+      'first_name', p.first_name,
+      'last_name', p.last_name,
+      'name', p.name,
+      'proflink_url', p.linkedin_url,
+      'email', p.email,
+      'email_status', p.email_status,
+      'personal_emails', (select coalesce(jsonb_agg(e ->> 'email'), '[]') from jsonb_array_elements(p.emails) e),
+      'title', p.title,
+      'headline', p.headline,
+      'seniority', p.seniority,
+      'departments', p.departments,
+      'city', p.city,
+      'state', p.state,
+      'country', p.country,
+      'organization', jsonb_build_object('id', p.organization_id, 'name', p.organization_name,
+        'primary_domain', p.organization_domain, 'industry', p.organization_industry,
+        'estimated_num_employees', p.organization_employees),
+      'employment_history', p.employment)`);
+
+/** The same from the facts of an observation `o`, as far as identifiers and names go. */
+const personOfFacts = sql.raw(`jsonb_build_object(
+      'id', o.person_id,
+      'first_name', o.facts #> '{first_name,first_name}',
+      'last_name', o.facts #> '{first_name,last_name}',
+      'name', o.facts #> '{name,name}',
+      'proflink_url', o.facts #> '{linkedin_url,linkedin_url}',
+      'email', o.facts #> '{email,email}',
+      'personal_emails', (select coalesce(jsonb_agg(e ->> 'email'), '[]')
+        from jsonb_array_elements(coalesce(o.facts -> 'emails', '[]')) e),
+      'organization', jsonb_build_object('name', o.facts #> '{organization_name,organization_name}',
+        'primary_domain', o.facts #> '{organization_name,organization_domain}'),
+      'employment_history', coalesce(o.facts -> 'employment', '[]'))`);
+
+/**
+ * Reads the people who have one of the match keys or person keys. People with an id come first, then whom a call asked
+ * for last.
+ */
+export async function readKnownPeople(
+  database: Kysely<Tables>,
+  service: string,
+  keys: { readonly matchKeys: readonly number[]; readonly personKeys?: readonly string[] },
+): Promise<KnownPerson[]> {
+  if (keys.matchKeys.length === 0 && !keys.personKeys?.length) return [];
+  return read(
+    database,
+    sql`
+      select p.person_key, ${personOfProjection} as person, p.enriched_at as asked_at,
+        array(
+          select m.source || ' ' || m.contact_id from contact_matches m
+          where m.service = p.service and m.person_key = p.person_key
+        ) as given_to
+      from people p
+      where p.service = ${service}
+        and p.person_key in (
+          select o.person_key from observations o
+          where o.service = ${service} and o.match_keys && ${keys.matchKeys}::integer[]
+          union
+          select unnest(${keys.personKeys ?? []}::text[])
+        )
+      order by p.person_id is null, p.enriched_at desc, p.person_key`,
+  );
+}
+
+/** Reads people with an id of whom only undone runs know. Their answers were paid for. */
+export async function readUndonePeople(
+  database: Kysely<Tables>,
+  service: string,
+  matchKeys: readonly number[],
+): Promise<KnownPerson[]> {
+  if (matchKeys.length === 0) return [];
+  return read(
+    database,
+    sql`
+      select distinct on (o.person_key) o.person_key, ${personOfFacts} as person, o.asked_at, '{}'::text[] as given_to
+      from observations o
+      join runs u on u.run_id = o.run_id and u.undone_at is not null
+      where o.service = ${service}
+        and o.match_keys && ${matchKeys}::integer[]
+        and o.kind = 'answer'
+        and o.person_id is not null
+        and not exists (select from people p where p.service = o.service and p.person_key = o.person_key)
+      order by o.person_key, o.asked_at desc, o.observation_id desc`,
+  );
+}
+
+async function read(database: Kysely<Tables>, query: RawBuilder<unknown>): Promise<KnownPerson[]> {
+  const { rows } = await sql<{ person_key: string; person: Person; asked_at: Date; given_to: string[] }>`
+    ${query}
+  `.execute(database);
+  return rows.map(({ person_key: personKey, person, asked_at: askedAt, given_to: givenTo }) => ({
+    personKey,
+    person,
+    compared: readyPerson(person),
+    matchKeys: matchKeysOfPerson(person, emailHashes),
+    askedAt,
+    givenTo,
+  }));
+}

@@ -1,0 +1,29 @@
+import { sql, type Kysely } from 'kysely';
+import type { Tables } from '../../db/schema.ts';
+
+/**
+ * The maximum number of contacts that a planned run can fill without a call: contacts that are not asked for and share
+ * a strong key with a known person or with a row that is asked for.
+ */
+export async function countFillable(
+  database: Kysely<Tables>,
+  { runId, source, service }: { readonly runId: string; readonly source: string; readonly service: string },
+): Promise<number> {
+  const { rows } = await sql<{ fillable: number }>`
+    select count(distinct r.contact_id)::int as fillable
+    from run_rows r
+    where r.run_id = ${runId}
+      and r.outcome in ('duplicate', 'fresh')
+      and r.reason !~ '^the same record id'
+      and not exists (select from contacts c where c.source = ${source} and c.contact_id = r.contact_id)
+      and exists (
+        select from unnest(r.keys) as identity_key
+        where identity_key !~ '^(?:name:|email:.*[|])'
+          and (r.outcome = 'duplicate' or exists (
+            select from observations o
+            where o.service = ${service}
+              and o.identity_keys @> array[identity_key]
+              and o.person_id is not null)))
+  `.execute(database);
+  return rows[0]!.fillable;
+}
