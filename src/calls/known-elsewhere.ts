@@ -103,8 +103,8 @@ async function startOfRun(database: Kysely<Tables>, attemptId: string): Promise<
 }
 
 /**
- * Finds contacts that an earlier decision made a person, and that could as well be somebody in this answer. They lose the
- * person with the answer; the end of the run decides whom they get.
+ * Finds contacts that have a person by an earlier decision, and that could be another person of this answer as well.
+ * They lose the person when the answer is recorded. The end of the run decides whom they get.
  *
  * @param accepted ids of contacts that the answer itself decides about
  */

@@ -13,8 +13,8 @@ export interface PeopleKeys {
 }
 
 /**
- * Query of the contacts, `source` and `contact_id`, whose person could be doubted because of other people: weak evidence
- * gave them a person, or an identifier could show them to be one of these people.
+ * Query of the contacts, `source` and `contact_id`, that other people could make doubtful: weak evidence gave them a
+ * person, or an identifier could show them to be one of these people.
  */
 function matchedContacts(service: string, { all, identifying }: PeopleKeys): RawBuilder<unknown> {
   return sql`
@@ -41,7 +41,8 @@ export async function readDoubtfulContacts(
 
 /**
  * Reads contacts that have no person, and could be one of these people: by an identifier, or because a call has asked
- * for them. Only the newest row of a contact counts, and only of runs that have ended: the others decide for themselves.
+ * for them. Only the newest row of a contact counts, and only of runs that have ended: other runs decide about their
+ * own rows.
  */
 export async function readOpenContacts(
   database: Kysely<Tables>,

@@ -46,7 +46,8 @@ export async function rewriteObservations(
         and o.person_key = any(${of.people}::text[])
         and s.observation_id in (o.observation_id, o.origin_observation_id)
         and row(o.facts, o.organization_key, o.organization_facts, o.identity_keys, o.match_keys)
-          is distinct from row(s.facts, s.organization_key, s.hash, coalesce(s.identity_keys, '{}'), coalesce(s.match_keys, '{}'))
+          is distinct from row(s.facts, s.organization_key, s.hash, coalesce(s.identity_keys, '{}'),
+            coalesce(s.match_keys, '{}'))
       returning o.observation_id
     )
     select count(*)::int as changed from changed

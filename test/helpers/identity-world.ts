@@ -149,7 +149,7 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
     };
   });
 
-  /** No identifier of the row leads to another human, as far as names do not contradict; nor do two of them together. */
+  /** No identifier of the row leads to another human whom the name does not contradict; nor do two together. */
   const isOwnIdentifier = ({ human: at, identity: { email, profileUrl, lastName } }: WorldRow): boolean =>
     all.every((other) => {
       if (other === at) return true;

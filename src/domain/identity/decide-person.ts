@@ -11,7 +11,7 @@ import { contestedReason, isPossible, shareKey } from './rivals.ts';
 /** Somebody who may be the person of a row: of the row's own answer, or of any other answer. */
 export interface Candidate {
   readonly person: ComparedPerson;
-  /** An answer gave the person to this very contact, and a later run that asked for the contact no longer found them. */
+  /** The contact was this person. A later run asked for the contact, and nothing has named the person since. */
   readonly isFormer?: boolean;
 }
 
@@ -46,7 +46,8 @@ const ambiguousReason = 'more than one person fits equally well';
 
 /**
  * Decides which person a row is (docs/identity.md): the one rule, for answers as they arrive and for contacts that are
- * compared with the people of other answers. The order of candidates and of other rows never decides between two people.
+ * compared with the people of other answers. The order of candidates and of other rows never decides between two
+ * people.
  */
 export function decidePerson(
   row: ComparedIdentity,

@@ -4,8 +4,8 @@ import type { ComparedIdentity, Fit } from './identity-evidence.ts';
 export const contestedReason = 'another contact could be this person as well';
 
 /**
- * Whether a row and a person make weak evidence of either doubtful: they fit, or say one name and employer, whatever else
- * they say.
+ * Whether a row and a person make weak evidence of either doubtful: they fit, or say one name and employer, whatever
+ * else they say.
  */
 export function isPossible(fit: Fit): boolean {
   return fit.strength !== 'none' || fit.namesake;
