@@ -29,8 +29,8 @@ const rowsPerBatch = 1_000;
 /**
  * Decides about contacts by everything that is known before and after the calls of a run: about the rows of the run,
  * and about contacts of any run and source that could be a person whom the run found, or whose person a row of the run
- * could be. Afterwards every contact is the person whom the rule of docs/identity.md gives it, whichever row, file, source or run
- * paid for the person, and in whatever order and batches people were asked for.
+ * could be. Afterwards every contact is the person whom the rule of docs/identity.md gives it, whichever row, file,
+ * source or run paid for the person, and in whatever order and batches people were asked for.
  *
  * Doing so again changes nothing. Stored answers of an undone run are used as well: they were paid for.
  *
