@@ -8,7 +8,8 @@ COPY scripts scripts
 COPY src src
 COPY workflows workflows
 COPY activities activities
-RUN node scripts/build.mjs && npm prune --omit=dev && npm sbom --sbom-format cyclonedx > sbom.json
+# The list comes before the removal: npm refuses to describe a tree without its development dependencies.
+RUN node scripts/build.mjs && npm sbom --omit=dev --sbom-format cyclonedx > sbom.json && npm prune --omit=dev
 # Temporal's SDK carries its native core for five platforms, 113 MB of which are for others than this one.
 RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 ! -name "$(uname -m)-unknown-linux-gnu" \
   -exec rm -r {} +
