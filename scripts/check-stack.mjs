@@ -26,7 +26,8 @@ try {
     await stack.compose(['up', '--detach']);
     await stack.healthy([...watched, 'sandbox', 'temporal-ui']);
   });
-  await step('doctor', async () => void (await stack.enrich(['doctor'])));
+  // 3: advice, such as to set a budget.
+  await step('doctor', async () => void (await stack.enrich(['doctor'], { accept: [0, 3] })));
   await step('a run of 300 rows from standard input', async () => {
     const run = await stack.facts(['run', '-', '--yes'], { input: exportOf('stdin', 300) });
     expectFinished(run, 300);
