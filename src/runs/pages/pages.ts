@@ -114,9 +114,12 @@ async function dropFresh(
   keys: RawBuilder<unknown>,
   asked: Asked,
 ): Promise<number> {
+  // Materialized: without statistics, in a new warehouse, PostgreSQL evaluates the keys again for each lookup.
   const dropped = await sql`
-    with fresh as (
-      select k.row_number, min(m.run_id) as run_id from ${keys} k
+    with keys as materialized (
+      select * from ${keys} k
+    ), fresh as (
+      select k.row_number, min(m.run_id) as run_id from keys k
       ${joinFreshLookups(asked)} and m.field_group <> all (k.left_out)
       group by k.row_number, k.left_out
       having count(distinct m.field_group) + cardinality(k.left_out) = ${asked.fieldGroups.length}

@@ -159,6 +159,7 @@ export const projectionFunctions = [
   $$`,
 
   // What was known of people at a time, as far as it had been recorded then; at 'infinity' what is known now.
+  // Materialized: without statistics, in a new warehouse, PostgreSQL evaluates a step again for each person.
   `create function enrichment.people_at(of_service text, keys text[], moment timestamptz)
     returns table (person_key text, facts jsonb, said_by jsonb, organization_key text, emails jsonb, phones jsonb,
       asked_at timestamptz, run_id text, attempt_id text)
@@ -168,7 +169,7 @@ export const projectionFunctions = [
           o.facts - '{contact,account}'::text[] as facts
         from enrichment.observations o
         where o.service = of_service and o.person_key = any(keys) and o.recorded_at <= moment and ${isValid}
-      ), merged as (
+      ), merged as materialized (
         select person_key,
           enrichment.merge(facts - '{email,organization_name,phones,emails,waterfall_emails}'::text[]
             order by asked_at, observation_id) as facts,
@@ -181,16 +182,16 @@ export const projectionFunctions = [
           from said s
         ) cited
         group by person_key
-      ), newest as (
+      ), newest as materialized (
         -- A late result says nothing of the profile.
         select distinct on (person_key) person_key, asked_at, run_id, attempt_id
         from said
         order by person_key, facts ?| '{phones,waterfall_emails}', asked_at desc, observation_id desc
-      ), current_employer as (
+      ), current_employer as materialized (
         select distinct on (person_key) person_key, organization_key, observation_id
         from said where organization_key is not null
         order by person_key, asked_at desc, observation_id desc
-      ), employer as (
+      ), employer as materialized (
         -- One company: a field that the newest answer left empty is kept.
         select s.person_key, c.organization_key, c.observation_id,
           enrichment.merge(s.facts -> 'organization_name' order by s.asked_at, s.observation_id) as facts
@@ -204,11 +205,11 @@ export const projectionFunctions = [
         select s.person_key, s.observation_id, s.asked_at, true, e.address, e.place
         from said s
         cross join lateral jsonb_array_elements(s.facts -> 'waterfall_emails') with ordinality as e (address, place)
-      ), answered as (
+      ), answered as materialized (
         select distinct on (person_key) person_key, observation_id, asked_at
         from offered where not late
         order by person_key, asked_at desc, observation_id desc
-      ), email as (
+      ), email as materialized (
         -- An address from a waterfall replaces the answer's where its status is better.
         select distinct on (o.person_key) o.person_key, o.observation_id, o.address - 'rank' as address
         from offered o
@@ -218,7 +219,7 @@ export const projectionFunctions = [
             and (o.address ->> 'rank')::integer < ${worstEmailRank}
             and (a.asked_at is null or o.asked_at >= a.asked_at))
         order by o.person_key, (o.address ->> 'rank')::integer, o.late, o.asked_at, o.observation_id, o.place
-      ), addresses as (
+      ), addresses as materialized (
         select person_key, jsonb_agg(address order by address ->> 'kind', address ->> 'position', email) as emails
         from (
           select s.person_key, a ->> 'email' as email,
@@ -244,7 +245,7 @@ export const projectionFunctions = [
             (phone ->> 'position')::integer, number collate "C") as place,
           asked_at = max(asked_at) over (partition by person_key) and phone ->> 'status_rank' is not null as usable
         from numbers
-      ), phones as (
+      ), phones as materialized (
         select person_key, jsonb_agg(phone order by place) as phones,
           min(number) filter (where place = 1 and usable) as number,
           min(phone ->> 'observation_id') filter (where place = 1 and usable) as observation_id
