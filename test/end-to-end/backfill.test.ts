@@ -21,14 +21,11 @@ function write(name: string, people: number, seed: number): string {
 }
 
 it('a backfill continues beside other runs, and their calls go first', async () => {
-  const shared = { CALL_CONCURRENCY: String(concurrency), ...system.sharedTemporal() };
-  const worker = system.begin(['worker'], shared);
-  const backfill = system.enrich(['backfill', write('everybody.csv', 800, 1), '--yes', '--json'], shared);
+  await system.startWorker({ CALL_CONCURRENCY: String(concurrency) });
+  const backfill = system.enrich(['backfill', write('everybody.csv', 800, 1), '--yes', '--json']);
   await expect.poll(() => system.sandbox.log.bill().calls, { timeout: 60_000 }).toBeGreaterThan(5);
-  const run = (await system.enrich(['run', write('few.csv', 60, 2), '--yes', '--json'], shared)).facts();
+  const run = (await system.here(['run', write('few.csv', 60, 2), '--yes', '--json'])).facts();
   const filled = (await backfill).facts();
-  worker.kill('SIGTERM');
-  await worker.ended;
 
   const { rows } = await system.warehouse.pool.query<{ run_id: string }>(
     'select run_id from enrichment.attempts order by admitted_at',

@@ -32,7 +32,8 @@ function sum(counts: Readonly<Record<string, number>>): number {
 describe('a call that was sent', () => {
   it('and not answered in time is unknown, its credits are held, and it is not made again', async () => {
     system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, delay: 6_000 }] });
-    const ended = await system.enrich(['run', system.sample(60), '--yes', '--json'], { CALL_TIMEOUT: '3s' });
+    await system.startWorker({ CALL_TIMEOUT: '3s' });
+    const ended = await system.here(['run', system.sample(60), '--yes', '--json']);
     expect((await attemptsOf(ended.facts().run_id))['unknown']).toBe(1);
     expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
     expect(system.sandbox.log.bill().billedAgain).toEqual({});
@@ -51,12 +52,9 @@ describe('a call that was certainly not sent', () => {
         'unknown name': 'https://service.invalid/api/v1',
         'failed TLS': system.sandbox.baseUrl.replace('http:', 'https:'),
       };
-      const shared = system.sharedTemporal();
-      const lost = system.begin(['worker'], { ...shared, ENRICHMENT_BASE_URL: addresses[cause]! });
+      await system.startWorker({ ENRICHMENT_BASE_URL: addresses[cause]! });
       const calls = system.sandbox.log.bill().calls;
       const facts = (await system.here(['run', system.sample(40), '--yes', '--json'])).facts();
-      lost.kill('SIGTERM');
-      await lost.ended;
       expect(facts).toMatchObject({ status: 'paused', reason: expect.any(String) });
       expect(facts.credits).toEqual({ settled: '0', reserved: '0', unknown: '0' });
       expect((await attemptsOf(facts.run_id))['released']).toBeGreaterThan(1);
@@ -80,7 +78,7 @@ describe('a call that was certainly not sent', () => {
 });
 
 it('a worker that Temporal abandoned during its call sends no person twice when it comes back', async () => {
-  system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 4_000 }] });
+  system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 15_000 }] });
   const before = system.sandbox.log.bill().calls;
   const settings = { ...system.sharedTemporal(), CALL_CONCURRENCY: '1' };
   const workers = [system.begin(['worker'], settings), system.begin(['worker'], settings)];

@@ -42,6 +42,7 @@ describe.each([
 
   it('a run continues over access tokens that expire, and writes none of them anywhere', async () => {
     const refusedBefore = refusedTokens();
+    await system.stopWorker();
     const ended = await system.enrich(['run', system.sample(200), '--yes', '--json'], tokenFromCommand());
     expect([ended.code, ended.facts().status]).toEqual([0, 'finished']);
     expect(refusedTokens() - refusedBefore).toBeGreaterThan(1);
@@ -65,7 +66,8 @@ describe.each([
         { path: '/people/bulk_match', from: 2, to: 3, status: 429, retry_after: '1' },
       ],
     });
-    const ended = await system.enrich(['run', file, '--yes', '--json']);
+    await system.startWorker();
+    const ended = await system.here(['run', file, '--yes', '--json']);
     expect(ended.facts()).toMatchObject({ status: 'finished', outcomes: { rejected: 1 } });
     expect(Object.values(ended.facts().outcomes).reduce((total, count) => total + count, 0)).toBe(40);
     expect(system.sandbox.log.bill().billedAgain).toEqual({});
@@ -74,7 +76,7 @@ describe.each([
 
   it('a refused credential ends the command before a run is begun', async () => {
     const callsBefore = system.sandbox.log.bill().calls;
-    const ended = await system.enrich(['run', system.sample(20), '--yes'], { ENRICHMENT_API_KEY: 'wrong' });
+    const ended = await system.here(['run', system.sample(20), '--yes'], { ENRICHMENT_API_KEY: 'wrong' });
     expect([ended.code, ended.stdout]).toEqual([2, '']);
     expect(ended.stderr).toContain('the service does not accept the credential');
     expect(system.sandbox.log.bill().calls).toBe(callsBefore);

@@ -6,7 +6,7 @@ import { TestSystem, type Begun } from '../helpers/test-system.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
-/** A server as it is deployed: receiver, workers and commands are processes of their own. */
+/** A server as it is deployed: receiver and workers are processes of their own. */
 let system: TestSystem;
 let server: Record<string, string>;
 
@@ -50,7 +50,7 @@ async function endAll(): Promise<void> {
 }
 
 async function reveal(file: string): Promise<RunFacts> {
-  return (await system.enrich(['run', file, '--yes', '--json', '--reveal', 'phone'], server)).facts();
+  return (await system.here(['run', file, '--yes', '--json', '--reveal', 'phone'], server)).facts();
 }
 
 /** Begins a receiver again each time that it ends, as a server's supervisor does. */

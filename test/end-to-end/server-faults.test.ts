@@ -7,9 +7,7 @@ import { openWarehouse } from '../../src/db/database.ts';
 import { TestSystem, type Begun } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
 
-/**
- * A server as it is deployed: worker and command are processes of their own, and what they need breaks beneath them.
- */
+/** A server as it is deployed: the worker is a process of its own, and what it needs breaks beneath it. */
 let system: TestSystem;
 let begun: Begun[] = [];
 
@@ -44,7 +42,7 @@ describe('a server that is killed in the middle of a run and started again', () 
   it('Temporal: the run continues, and no person is paid for twice', async () => {
     const settings = system.sharedTemporal();
     begin(['worker'], settings);
-    const running = system.enrich(['run', sample(300, 31), '--yes', '--json'], settings);
+    const running = system.here(['run', sample(300, 31), '--yes', '--json'], settings);
     await untilCalls(4);
     await system.restartTemporal();
     expect((await running).facts()).toMatchObject({ status: 'finished', credits: { unknown: '0' } });
@@ -57,7 +55,7 @@ describe('a server that is killed in the middle of a run and started again', () 
     const postgres = await startEmbeddedPostgres({ directory });
     const settings = { ...system.sharedTemporal(), DATABASE_URL: postgres.databaseUrl };
     begin(['worker'], settings);
-    const running = system.enrich(['run', sample(300, 32), '--yes', '--json'], settings);
+    const running = system.here(['run', sample(300, 32), '--yes', '--json'], settings);
     await untilCalls(4);
     process.kill(postgres.pid, 'SIGKILL');
     await startEmbeddedPostgres({ directory });

@@ -49,7 +49,9 @@ describe('cancelling', () => {
     const runId = await killedRun();
     await system.terminateWorkflow(runId);
     const calls = system.sandbox.log.bill().calls;
-    expect((await system.enrich(['cancel', runId])).code).toBe(0);
+    await system.startWorker();
+    expect((await system.here(['cancel', runId])).code).toBe(0);
+    await system.stopWorker();
     expect(system.sandbox.log.bill().calls).toBe(calls);
     expect(await statusOf(runId)).toMatchObject({ status: 'cancelled' });
     await expectPromisesKept(system);
@@ -91,7 +93,9 @@ describe('a run whose owner pays twice', () => {
   it('asks once more for people of a call whose answer was lost', async () => {
     const command = ['run', system.sample(100), '--yes', '--json', '--on-unknown', 'retry'];
     await system.enrich(command, { ENRICH_KILL_AT: 'answered:4' });
-    const again = await system.enrich(command);
+    await system.startWorker();
+    const again = await system.here(command);
+    await system.stopWorker();
     expect(again.facts().outcomes['unknown']).toBeUndefined();
     expect(Number(again.facts().credits.unknown)).toBeGreaterThan(0);
     await expectPromisesKept(system);

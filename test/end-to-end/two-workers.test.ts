@@ -22,7 +22,7 @@ it('two workers, one killed and replaced inside a window, hold one rate limit an
   const shared = { RATE_LIMITS: `${limit.calls}/${limit.seconds}s`, ...system.sharedTemporal() };
   const watched = system.begin(['worker'], { ...shared, METRICS_LISTEN: '127.0.0.1:0' });
   const workers = [system.begin(['worker'], shared), watched];
-  const run = system.enrich(['run', file, '--yes', '--json'], shared);
+  const run = system.here(['run', file, '--yes', '--json'], shared);
 
   await expect
     .poll(() => system.sandbox.log.bill().calls, { timeout: 60_000, interval: 100 })
