@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Config, ServiceSettings } from '../config/settings.ts';
 import { searchAttributes } from '../contract.ts';
 import { asUnusable } from '../files/make-folder.ts';
@@ -78,7 +77,7 @@ export async function acquireStack(
     sandbox: needs.sandbox === true && config.service.baseUrl === undefined,
   };
   if (!embedded.postgres && !embedded.temporal && !embedded.sandbox) {
-    return stackOf(config, embedded, {}, () => Promise.resolve());
+    return stackOf(config, embedded, await configuredParts(config), () => Promise.resolve());
   }
 
   const lease = leaseOf(config.embedded.dataDirectory, directories.users);
@@ -98,7 +97,8 @@ export async function acquireStack(
     return starting.catch(() => undefined).then(release);
   });
   try {
-    return stackOf(config, embedded, await starting, release);
+    const parts = { ...(await starting), ...(await configuredParts(config)) };
+    return stackOf(config, embedded, parts, release);
   } catch (error) {
     await release();
     throw error;
@@ -114,7 +114,7 @@ function leaseOf(dataDirectory: string, users: string): Presence {
   }
 }
 
-interface EmbeddedParts {
+interface StackParts {
   readonly databaseUrl?: string;
   readonly temporal?: TemporalServer;
   readonly service?: Stack['service'];
@@ -125,9 +125,9 @@ async function startServers(
   wanted: Stack['embedded'],
   directories: ReturnType<typeof embeddedDirectories>,
   onStep: (text: string) => void,
-): Promise<EmbeddedParts> {
+): Promise<StackParts> {
   const { ports, temporalCliPath, cacheDirectory } = config.embedded;
-  const starts: Promise<EmbeddedParts>[] = [];
+  const starts: Promise<StackParts>[] = [];
   if (wanted.postgres) {
     const server = startEmbeddedPostgres({ directory: directories.postgres, port: ports.postgres, onStep });
     starts.push(server.then(({ databaseUrl }) => ({ databaseUrl })));
@@ -158,7 +158,7 @@ async function startServers(
     starts.push(server.then((service) => ({ service })));
   }
   // All have to settle before anything is stopped again: one that is still starting would be missed.
-  const parts: EmbeddedParts = {};
+  const parts: StackParts = {};
   for (const outcome of await Promise.allSettled(starts)) {
     if (outcome.status === 'rejected') throw outcome.reason;
     Object.assign(parts, outcome.value);
@@ -177,15 +177,11 @@ async function stopServers(directories: ReturnType<typeof embeddedDirectories>):
 function stackOf(
   config: Config,
   embedded: Stack['embedded'],
-  parts: EmbeddedParts,
+  parts: StackParts,
   release: () => Promise<void>,
 ): Stack {
   const { baseUrl, credential } = config.service;
   const service = baseUrl === undefined ? parts.service : { baseUrl, credential };
-  const temporal =
-    config.temporalAddress === undefined
-      ? parts.temporal
-      : configuredTemporal(config.temporalAddress, config.temporalUiUrl);
   return {
     embedded,
     release,
@@ -193,7 +189,7 @@ function stackOf(
       return present(config.databaseUrl ?? parts.databaseUrl, 'postgres');
     },
     get temporal() {
-      return present(temporal, 'temporal');
+      return present(parts.temporal, 'temporal');
     },
     get service() {
       return present(service, 'sandbox');
@@ -206,8 +202,18 @@ function present<Part>(part: Part | undefined, name: keyof StackNeeds): Part {
   return part;
 }
 
+async function configuredParts(config: Config): Promise<StackParts> {
+  if (config.temporalAddress === undefined) return {};
+  return { temporal: await configuredTemporal(config.temporalAddress, config.temporalUiUrl) };
+}
+
 /** Temporal's own environment configuration names the namespace. */
-export function configuredTemporal(address: string, uiUrl: string | undefined): TemporalServer {
+export async function configuredTemporal(
+  address: string,
+  uiUrl: string | undefined,
+): Promise<TemporalServer> {
+  // Loaded here: without a configured server it is not needed.
+  const { loadClientConnectConfig } = await import('@temporalio/envconfig');
   return {
     address,
     namespace: loadClientConnectConfig().namespace ?? 'default',

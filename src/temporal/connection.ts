@@ -1,13 +1,4 @@
-import {
-  Client,
-  Connection,
-  WorkflowNotFoundError,
-  defaultGrpcRetryOptions,
-  isGrpcServiceError,
-  makeGrpcRetryInterceptor,
-  type ConnectionOptions,
-} from '@temporalio/client';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { Client, Connection, ConnectionOptions } from '@temporalio/client';
 import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
 import { callTaskQueues, searchAttributes } from '../contract.ts';
 import { addSearchAttributes } from './namespace.ts';
@@ -24,8 +15,13 @@ export interface TemporalAddress {
   readonly embedded: boolean;
 }
 
-function connectionOptions(temporal: TemporalAddress): ConnectionOptions & NativeConnectionOptions {
+// Temporal's packages are loaded where they are used: most commands connect to no server, and loading them takes longer
+// than such a command does.
+async function connectionOptions(
+  temporal: TemporalAddress,
+): Promise<ConnectionOptions & NativeConnectionOptions> {
   if (temporal.embedded) return { address: temporal.address };
+  const { loadClientConnectConfig } = await import('@temporalio/envconfig');
   const { tls, apiKey, metadata } = loadClientConnectConfig().connectionOptions;
   return {
     address: temporal.address,
@@ -42,9 +38,11 @@ function connectionOptions(temporal: TemporalAddress): ConnectionOptions & Nativ
  * @throws Problem `temporal.unreachable`
  */
 export async function connectClient(temporal: TemporalAddress, codec: EncryptingCodec): Promise<Client> {
+  const { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } =
+    await import('@temporalio/client');
   try {
     const connection = await Connection.connect({
-      ...connectionOptions(temporal),
+      ...(await connectionOptions(temporal)),
       connectTimeout: '10 seconds',
       interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endCallsOfClosedConnection],
     });
@@ -73,10 +71,9 @@ export async function isWorkerThere(client: Client): Promise<boolean> {
 
 /** Connects a worker. @throws Problem `temporal.unreachable` */
 export async function connectWorker(temporal: TemporalAddress): Promise<NativeConnection> {
-  // Takes longer to load than most commands take that need no worker.
   const { NativeConnection } = await import('@temporalio/worker');
   try {
-    return await NativeConnection.connect(connectionOptions(temporal));
+    return await NativeConnection.connect(await connectionOptions(temporal));
   } catch (error) {
     throw unreachable(temporal, error);
   }
@@ -93,6 +90,7 @@ export async function registerSearchAttributes(client: Client): Promise<boolean>
     await addSearchAttributes(operatorService, client.options.namespace, searchAttributes);
     return true;
   } catch (error) {
+    const { isGrpcServiceError } = await import('@temporalio/client');
     if (isGrpcServiceError(error)) return false;
     throw error;
   }
@@ -100,7 +98,7 @@ export async function registerSearchAttributes(client: Client): Promise<boolean>
 
 /** True where the server does not know, or no longer runs, the workflow. */
 export function isWorkflowGone(error: unknown): boolean {
-  return error instanceof WorkflowNotFoundError;
+  return error instanceof Error && error.name === 'WorkflowNotFoundError';
 }
 
 function unreachable(temporal: TemporalAddress, cause: unknown): Problem {

@@ -158,7 +158,7 @@ async function readRights(databaseUrl: string): Promise<{ version: number; mayCr
 
 async function checkTemporal(config: Config): Promise<Finding[]> {
   if (config.temporalAddress === undefined) return checkEmbeddedTemporal(config);
-  const temporal = configuredTemporal(config.temporalAddress, config.temporalUiUrl);
+  const temporal = await configuredTemporal(config.temporalAddress, config.temporalUiUrl);
   const client = await connectClient(temporal, payloadCodec(config.temporalCodec));
   try {
     await client.connection.workflowService.describeNamespace({ namespace: temporal.namespace });
