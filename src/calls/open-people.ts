@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import { peoplePerCall } from '../contract.ts';
 import { identityOfColumns } from '../domain/identity/identity-columns.ts';
 import type { Identity } from '../domain/identity/identity.ts';
@@ -47,8 +47,12 @@ export async function readLeftAttempts(
   runId: string,
   batch: number,
 ): Promise<string[]> {
-  const left = await sql<{ attempt_id: string }>`
-    select attempt_id from attempts where run_id = ${runId} and batch = ${batch} and status = 'admitted'
-  `.execute(database);
-  return left.rows.map((row) => row.attempt_id);
+  const left = await database
+    .selectFrom('attempts')
+    .select('attempt_id')
+    .where('run_id', '=', runId)
+    .where('batch', '=', batch)
+    .where('status', '=', 'admitted')
+    .execute();
+  return left.map((row) => row.attempt_id);
 }

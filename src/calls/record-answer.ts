@@ -131,10 +131,10 @@ export async function recordAnswer(
       `.execute(transaction);
     // A body is kept only if no suppressed person is in it.
     else
-      await sql`
-        insert into raw_answers (attempt_id, content_type, body_gzip)
-        values (${attemptId}, ${answer.contentType ?? null}, ${bodyGzip})
-      `.execute(transaction);
+      await transaction
+        .insertInto('raw_answers')
+        .values({ attempt_id: attemptId, content_type: answer.contentType ?? null, body_gzip: bodyGzip })
+        .execute();
     const isSkipped = answer.phoneEnrichment?.status === 'skipped';
     const earlier = isSkipped ? await lockEarlierCalls(transaction, attemptId, idsOf(rows)) : [];
     await reopenDeliveries(transaction, attemptId);

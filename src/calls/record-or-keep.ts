@@ -1,6 +1,5 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { sql } from 'kysely';
 import type { PauseReason } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
 import { databaseErrorCode, isDatabaseAway, isDatabaseBusy } from '../db/postgres-errors.ts';
@@ -62,11 +61,11 @@ async function keepRefusedAnswer(
 ): Promise<PauseReason> {
   const reason = `the database refuses the answer (${databaseErrorCode(error)})`;
   const body = await compress(answer.raw, { level: 1 });
-  await sql`
-    insert into raw_answers (attempt_id, content_type, body_gzip)
-    values (${attemptId}, ${answer.contentType ?? null}, ${body})
-    on conflict do nothing
-  `.execute(warehouse.database);
+  await warehouse.database
+    .insertInto('raw_answers')
+    .values({ attempt_id: attemptId, content_type: answer.contentType ?? null, body_gzip: body })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
   await markUnknown(warehouse, attemptId, reason);
   return {
     type: 'answer.refused-by-database',

@@ -130,10 +130,14 @@ export async function endAwaitedByPoll(
 }
 
 async function hasWaiting(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
-  const waiting = await sql`
-    select 1 from webhook_deliveries where attempt_id = ${attemptId} and status = 'received' limit 1
-  `.execute(transaction);
-  return waiting.rows.length > 0;
+  const waiting = await transaction
+    .selectFrom('webhook_deliveries')
+    .select('delivery_id')
+    .where('attempt_id', '=', attemptId)
+    .where('status', '=', 'received')
+    .limit(1)
+    .executeTakeFirst();
+  return waiting !== undefined;
 }
 
 /**

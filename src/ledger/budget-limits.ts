@@ -78,7 +78,7 @@ export async function setDefaultBudget(
     `.execute(transaction);
     const limit = typeof wanted === 'bigint' ? formatCredits(wanted) : null;
     if (wanted === 'default') {
-      await sql`delete from default_budgets where period = ${period}`.execute(transaction);
+      await transaction.deleteFrom('default_budgets').where('period', '=', period).execute();
     } else {
       await sql`
         insert into default_budgets (period, credits_limit) values (${period}, ${limit}::numeric)

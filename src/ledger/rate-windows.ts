@@ -149,7 +149,7 @@ export async function abandonCall(
 
 /** Releases the slot of a call that was certainly never sent. */
 export async function releaseSlot(database: Kysely<Tables>, callId: string): Promise<void> {
-  await sql`delete from rate_calls where call_id = ${callId}`.execute(database);
+  await database.deleteFrom('rate_calls').where('call_id', '=', callId).execute();
 }
 
 /** The pause doubles at most six times, to about two minutes. */

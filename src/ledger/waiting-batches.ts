@@ -43,7 +43,11 @@ export async function deregisterWaitingBatch(
   { runId, batch, priority }: ReadyBatch,
 ): Promise<void> {
   if (priority === runPriorities.at(-1)) return;
-  await sql`delete from waiting_batches where run_id = ${runId} and batch = ${batch}`.execute(database);
+  await database
+    .deleteFrom('waiting_batches')
+    .where('run_id', '=', runId)
+    .where('batch', '=', batch)
+    .execute();
 }
 
 /** Removes the registrations of a page's batches: other runs may use their slots. @param page from 1 */

@@ -252,7 +252,7 @@ async function pruneRows(
       update run_rows set ${clearPersonalData}
       where run_id = ${runId} and row_number > ${from} and row_number <= ${to}
     `.execute(transaction);
-    await sql`update runs set rows_pruned = ${to} where run_id = ${runId}`.execute(transaction);
+    await transaction.updateTable('runs').set({ rows_pruned: to }).where('run_id', '=', runId).execute();
     return { runId, rows: to - from };
   });
 }

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { outcomes } from '../domain/runs/outcome.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -35,16 +34,18 @@ export async function gatherReport(
       const snapshot = { ...warehouse, database: transaction };
       const run = await getRun(snapshot, runId);
       const facts = await readRunFacts(snapshot, run.runId);
-      const times = await sql<{ approvedAt: Date | null }>`
-        select approved_at as "approvedAt" from runs where run_id = ${run.runId}
-      `.execute(transaction);
+      const { approved_at: approvedAt } = await transaction
+        .selectFrom('runs')
+        .select('approved_at')
+        .where('run_id', '=', run.runId)
+        .executeTakeFirstOrThrow();
       const credits = await readCredits(transaction, run);
       const lateResults = await readLateResults(snapshot, run.runId);
       const counted = facts.outcomes;
       const report = {
         report_version: 1 as const,
         generated_at: options.now.toISOString(),
-        run: describe(run, times.rows[0]?.approvedAt ?? null, options.now),
+        run: describe(run, approvedAt, options.now),
         outcomes: Object.fromEntries(
           [...outcomes, 'open' as const].flatMap((name) =>
             counted[name] === undefined ? [] : [[name, counted[name]]],

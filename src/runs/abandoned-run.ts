@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { markUnknown } from '../ledger/close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
 import { endRun } from './runs.ts';
@@ -8,10 +7,13 @@ import { endRun } from './runs.ts';
  * run did not ask for become `cancelled`.
  */
 export async function endAbandonedRun(warehouse: Warehouse, runId: string): Promise<void> {
-  const left = await sql<{ attempt_id: string }>`
-    select attempt_id from attempts where run_id = ${runId} and status = 'admitted'
-  `.execute(warehouse.database);
-  for (const { attempt_id: attemptId } of left.rows)
+  const left = await warehouse.database
+    .selectFrom('attempts')
+    .select('attempt_id')
+    .where('run_id', '=', runId)
+    .where('status', '=', 'admitted')
+    .execute();
+  for (const { attempt_id: attemptId } of left)
     await markUnknown(warehouse, attemptId, 'the run was cancelled before this call was recorded');
   await endRun(warehouse, runId, 'cancelled', { outcome: 'cancelled', reason: 'the run was cancelled' });
 }

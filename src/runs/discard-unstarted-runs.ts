@@ -18,6 +18,10 @@ export async function discardUnstartedRuns(
   `.execute(warehouse.database);
   for (const { run_id: runId } of rows) {
     await discardStagedRows(warehouse, runId);
-    await sql`delete from runs where run_id = ${runId} and status = 'ingesting'`.execute(warehouse.database);
+    await warehouse.database
+      .deleteFrom('runs')
+      .where('run_id', '=', runId)
+      .where('status', '=', 'ingesting')
+      .execute();
   }
 }

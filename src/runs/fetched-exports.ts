@@ -11,18 +11,23 @@ export async function recallContent(
   address: string,
   etag: string,
 ): Promise<string | undefined> {
-  const { rows } = await sql<{ sha256: string }>`
-    select sha256 from fetched_exports where address = ${address} and etag = ${etag}
-  `.execute(warehouse.database);
-  return rows[0]?.sha256;
+  const fetched = await warehouse.database
+    .selectFrom('fetched_exports')
+    .select('sha256')
+    .where('address', '=', address)
+    .where('etag', '=', etag)
+    .executeTakeFirst();
+  return fetched?.sha256;
 }
 
 /** The version that was last fetched from an address. */
 export async function recallEtag(warehouse: Warehouse, address: string): Promise<string | undefined> {
-  const { rows } = await sql<{ etag: string }>`
-    select etag from fetched_exports where address = ${address}
-  `.execute(warehouse.database);
-  return rows[0]?.etag;
+  const fetched = await warehouse.database
+    .selectFrom('fetched_exports')
+    .select('etag')
+    .where('address', '=', address)
+    .executeTakeFirst();
+  return fetched?.etag;
 }
 
 /** Records the content hash of a version that was fetched from an address. */

@@ -199,18 +199,23 @@ export async function endRun(
   rest: { outcome: 'over_budget' | 'cancelled'; reason: string } | undefined,
 ): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
-    await sql`select 1 from runs where run_id = ${runId} for update`.execute(transaction);
+    await transaction.selectFrom('runs').select('run_id').where('run_id', '=', runId).forUpdate().execute();
     if (rest) {
-      await sql`
-        update run_rows set outcome = ${rest.outcome}, reason = ${rest.reason}
-        where run_id = ${runId} and outcome is null
-      `.execute(transaction);
+      await transaction
+        .updateTable('run_rows')
+        .set({ outcome: rest.outcome, reason: rest.reason })
+        .where('run_id', '=', runId)
+        .where('outcome', 'is', null)
+        .execute();
     }
-    const open =
-      await sql`select 1 from run_rows where run_id = ${runId} and outcome is null limit 1`.execute(
-        transaction,
-      );
-    if (open.rows.length > 0) throw new Error(`run ${runId} cannot end: rows are left without an outcome`);
+    const open = await transaction
+      .selectFrom('run_rows')
+      .select('row_number')
+      .where('run_id', '=', runId)
+      .where('outcome', 'is', null)
+      .limit(1)
+      .executeTakeFirst();
+    if (open) throw new Error(`run ${runId} cannot end: rows are left without an outcome`);
     await sql`
       delete from claims c where c.run_id = ${runId} and not exists (
         select 1 from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number and r.outcome = 'unknown')

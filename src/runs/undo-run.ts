@@ -122,7 +122,11 @@ async function projectRun(
   }
   await reconcileOthers(warehouse, runId, signal);
   if (signal.aborted) return { complete: false };
-  await sql`update runs set undo_unfinished = false where run_id = ${runId}`.execute(warehouse.database);
+  await warehouse.database
+    .updateTable('runs')
+    .set({ undo_unfinished: false })
+    .where('run_id', '=', runId)
+    .execute();
   return { complete: true };
 }
 

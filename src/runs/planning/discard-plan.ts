@@ -12,8 +12,8 @@ const lockNotAvailable = '55P03';
  */
 export async function discardStagedRows(warehouse: Warehouse, runId: string): Promise<void> {
   if (await emptyTables(warehouse, runId)) return;
-  await sql`delete from run_rows where run_id = ${runId}`.execute(warehouse.database);
-  await sql`delete from run_people where run_id = ${runId}`.execute(warehouse.database);
+  await warehouse.database.deleteFrom('run_rows').where('run_id', '=', runId).execute();
+  await warehouse.database.deleteFrom('run_people').where('run_id', '=', runId).execute();
 }
 
 /** @returns false if another run has rows, or a transaction uses the tables */
