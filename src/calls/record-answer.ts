@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
-import { alignMatches, type Alignment } from '../domain/identity/alignment.ts';
+import { alignMatches } from '../domain/identity/alignment.ts';
 import { worstCaseWithPhones } from '../domain/money/credit-rules.ts';
 import { parseCredits, wholeCredits, type Credits } from '../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../domain/late-results/awaited-results.ts';
@@ -28,6 +28,7 @@ import { withdrawalOf } from '../people/decide-contacts.ts';
 import { personKey } from '../people/observation.ts';
 import { exactJson } from '../service/answers/documented-person.ts';
 import type { Warehouse } from '../db/database.ts';
+import { writeOutcomes, writeQuarantine } from './write-outcomes.ts';
 import { reopenDeliveries } from '../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../late-results/earlier-phones.ts';
 import type { OpenPerson } from './open-people.ts';
@@ -264,73 +265,6 @@ function awaitedOf(
     ...lateResults,
     worstCase: onlyPhones && consumed !== undefined ? worstCaseWithPhones(consumed, found) : undefined,
   };
-}
-
-/**
- * Writes the outcomes of rows and releases their claims. If two calls asked for the same person, because the answer to
- * the first seemed lost, `enriched` replaces any other outcome.
- */
-async function writeOutcomes(
-  transaction: Transaction<Tables>,
-  attempt: ClosedAttempt,
-  attemptId: string,
-  rows: readonly AnsweredRow[],
-): Promise<void> {
-  await sql`
-    with answered (row_number, outcome, reason, person_id, evidence) as (
-      select *
-      from unnest(
-        ${rows.map((row) => row.rowNumber)}::int[],
-        ${rows.map((row) => row.outcome)}::text[],
-        ${rows.map((row) => row.reason)}::text[],
-        ${rows.map((row) => row.fields?.person_id ?? null)}::text[],
-        ${rows.map((row) => row.evidence)}::text[]
-      )
-    ), asked as (
-      update attempt_people p
-      set outcome = a.outcome, person_id = a.person_id, evidence = a.evidence
-      from answered a
-      where p.attempt_id = ${attemptId}
-        and p.row_number = a.row_number
-    ), unclaimed as (
-      delete from claims c
-      using answered a
-      where c.run_id = ${attempt.runId}
-        and c.row_number = a.row_number
-    )
-    update run_rows r
-    set outcome = a.outcome, reason = a.reason
-    from answered a
-    where r.run_id = ${attempt.runId}
-      and r.row_number = a.row_number
-      and (
-        r.outcome is null
-        or r.outcome = 'unknown'
-        or (a.outcome = 'enriched' and r.outcome in ('not_found', 'identity_mismatch', 'rejected'))
-      )
-  `.execute(transaction);
-}
-
-async function writeQuarantine(
-  transaction: Transaction<Tables>,
-  attemptId: string,
-  alignment: Alignment,
-  unreadable: AnswerToRecord['unreadableMatches'],
-): Promise<void> {
-  const quarantined = [
-    ...alignment.quarantined,
-    ...unreadable.map(({ index, reason }) => ({ matchIndex: index, reason: `unreadable: ${reason}` })),
-  ];
-  if (quarantined.length === 0) return;
-  await sql`
-    insert into quarantined_people (attempt_id, match_index, reason)
-    select ${attemptId}, *
-    from unnest(
-      ${quarantined.map((each) => each.matchIndex)}::int[],
-      ${quarantined.map((each) => each.reason)}::text[]
-    )
-    on conflict do nothing
-  `.execute(transaction);
 }
 
 function tallyOf(rows: readonly AnsweredRow[]): Pick<RecordedAnswer, 'enriched' | 'notFound' | 'mismatched'> {

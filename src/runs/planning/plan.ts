@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { peoplePerCall, peoplePerPage } from '../../contract.ts';
+import { peoplePerCall } from '../../contract.ts';
 import { lateFieldGroups, phoneGroups } from '../../domain/late-results/awaited-results.ts';
 import type { RowOrder } from '../../domain/runs/row-choice.ts';
 import { reasonOfClaim } from '../pages/claims.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { chooseRows } from './choose-rows.ts';
 import { joinFreshLookups, type Asked } from './fresh-lookups.ts';
+import { countRows, type PlannedRows } from './planned-rows.ts';
+import { findRepeatedRecords, findSamePeople } from './same-people.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
 import { optionsOutsidePlan } from '../begin-run.ts';
 import { clearPersonalData, hasSuppressions, listedRows, recordKey } from '../../privacy/suppressions.ts';
@@ -15,20 +17,6 @@ import type { RunOptions, Tables } from '../../db/schema.ts';
 
 /** The priority is no part of the plan: `enrich backfill` applies the plan that `enrich plan` has shown. */
 const optionsOutsideHash = [...optionsOutsidePlan, 'priority'];
-
-/** The figures of a plan, before prices and times. */
-export interface PlannedRows {
-  readonly planHash: string;
-  readonly rows: number;
-  readonly dropped: Readonly<Record<string, number>>;
-  readonly people: number;
-  /** People who opted out of calls, if the run asks for phones. */
-  readonly peopleWithoutPhones: number;
-  readonly calls: number;
-  readonly pages: number;
-  /** People per groups of fields that their calls leave out. */
-  readonly byLeftOut: readonly { readonly groups: readonly string[]; readonly people: number }[];
-}
 
 /** Fewer rows need no statistics. With more, missing statistics turned a hash join into nested loops. */
 const rowsWorthAnalyzing = 10_000;
@@ -297,130 +285,6 @@ async function assignPositions(
     from numbered
     join batches using (left_out, batch)
   `.execute(transaction);
-}
-
-/**
- * Fills `plan_people`: each row that shares a key with another row → the first row of its person.
- *
- * Each round gives a row the least label among its neighbours, and then the label of that label. The number of rounds
- * grows with the logarithm of the longest chain of rows that share keys pairwise.
- */
-async function findSamePeople(transaction: Transaction<Tables>): Promise<void> {
-  await sql`
-    create temporary table plan_shared on commit drop as
-    select k.identity_key, k.row_number from plan_keys k
-    join (select identity_key from plan_keys group by identity_key having count(*) > 1) s using (identity_key)
-  `.execute(transaction);
-  await sql`
-    create temporary table plan_people on commit drop as
-    select row_number, min(row_number) as first_row from plan_shared group by row_number
-  `.execute(transaction);
-  await sql`alter table plan_people add primary key (row_number)`.execute(transaction);
-  await sql`analyze plan_shared`.execute(transaction);
-  for (;;) {
-    const spread = await sql`
-      with least_of_key as (
-        select s.identity_key, min(p.first_row) as first_row
-        from plan_shared s join plan_people p using (row_number) group by s.identity_key
-      ), least_of_row as (
-        select s.row_number, min(l.first_row) as first_row
-        from plan_shared s join least_of_key l using (identity_key) group by s.row_number
-      )
-      update plan_people p set first_row = l.first_row from least_of_row l
-      where l.row_number = p.row_number and l.first_row < p.first_row
-    `.execute(transaction);
-    if (!spread.numAffectedRows) return;
-    await sql`
-      update plan_people p set first_row = f.first_row from plan_people f
-      where f.row_number = p.first_row and f.first_row < p.first_row
-    `.execute(transaction);
-  }
-}
-
-/**
- * Fills `plan_repeated` with the rows that repeat the record id of another row. No call asks for such a row. Another
- * row of the same person, if there is one, represents the person: one that `--only` asks for before one that it leaves
- * out.
- */
-async function findRepeatedRecords(transaction: Transaction<Tables>): Promise<void> {
-  await sql`
-    create temporary table plan_repeated on commit drop as
-    select r.row_number, record.row_number as record_row
-    from (
-      select contact_id,
-        coalesce(min(row_number) filter (where e.row_number is null), min(row_number)) as row_number
-      from plan_rows
-      left join plan_excluded e using (row_number)
-      group by contact_id
-      having count(*) > 1
-    ) record
-    join plan_rows r on r.contact_id = record.contact_id and r.row_number <> record.row_number
-  `.execute(transaction);
-  await sql`
-    update plan_people p set first_row = stands.row_number
-    from (
-      select first_row, coalesce(
-        min(row_number) filter (where record_row is null and e.row_number is null),
-        min(row_number) filter (where record_row is null)) as row_number
-      from plan_people
-      left join plan_repeated using (row_number)
-      left join plan_excluded e using (row_number)
-      group by first_row
-    ) stands
-    where stands.first_row = p.first_row and stands.row_number <> p.first_row
-  `.execute(transaction);
-}
-
-async function countRows(
-  transaction: Transaction<Tables>,
-  runId: string,
-  phones: boolean,
-): Promise<Omit<PlannedRows, 'planHash' | 'rows'> & { readonly digest: string }> {
-  // A sum of row hashes does not depend on the order of the rows, so it needs no sort.
-  const counts = await sql<{ outcome: string; rows: number; digest: string }>`
-    select outcome, count(*)::int as rows, sum(hashtextextended(row_number || outcome, 0)::numeric)::text as digest
-    from run_rows where run_id = ${runId} and outcome is not null
-      and row_number not in (select row_number from run_people where run_id = ${runId})
-    group by outcome order by outcome
-  `.execute(transaction);
-  const asked = await sql<{ groups: string[]; people: number; calls: number; pages: number; digest: string }>`
-    select left_out as groups, count(*)::int as people, count(distinct position / ${peoplePerCall})::int as calls,
-      max(position) / ${peoplePerPage} + 1 as pages,
-      sum(hashtextextended(row_number::text, 0)::numeric) filter (where left_out <> '{}')::text as digest
-    from run_people
-    where run_id = ${runId}
-    group by left_out
-    order by left_out
-  `.execute(transaction);
-  const apart = phones ? await countWithoutPhones(transaction, runId) : 0;
-  return {
-    dropped: Object.fromEntries(counts.rows.map((row) => [row.outcome, row.rows])),
-    people: sum(asked.rows.map(({ people }) => people)),
-    peopleWithoutPhones: apart,
-    calls: sum(asked.rows.map(({ calls }) => calls)),
-    pages: Math.max(0, ...asked.rows.map(({ pages }) => pages)),
-    byLeftOut: asked.rows.map(({ groups, people }) => ({ groups, people })),
-    digest: [
-      ...counts.rows.map((row) => `${row.outcome}=${row.digest}`),
-      ...asked.rows.flatMap((row) =>
-        row.groups.length > 0 ? [`${row.groups.join('+')}=${row.digest}`] : [],
-      ),
-    ].join(';'),
-  };
-}
-
-async function countWithoutPhones(transaction: Transaction<Tables>, runId: string): Promise<number> {
-  const { rows } = await sql<{ people: number }>`
-    select count(*)::int as people
-    from run_people p
-    join run_rows r using (run_id, row_number)
-    where p.run_id = ${runId} and r.opted_out_of_calls
-  `.execute(transaction);
-  return rows[0]!.people;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, each) => total + each, 0);
 }
 
 function hashOf(...parts: readonly string[]): string {

@@ -1,0 +1,70 @@
+import { sql, type Transaction } from 'kysely';
+import { peoplePerCall, peoplePerPage } from '../../contract.ts';
+import type { Tables } from '../../db/schema.ts';
+
+/** The figures of a plan, before prices and times. */
+export interface PlannedRows {
+  readonly planHash: string;
+  readonly rows: number;
+  readonly dropped: Readonly<Record<string, number>>;
+  readonly people: number;
+  /** People who opted out of calls, if the run asks for phones. */
+  readonly peopleWithoutPhones: number;
+  readonly calls: number;
+  readonly pages: number;
+  /** People per groups of fields that their calls leave out. */
+  readonly byLeftOut: readonly { readonly groups: readonly string[]; readonly people: number }[];
+}
+
+/** Counts the rows of a planned run, and hashes their outcomes for the hash of the plan. */
+export async function countRows(
+  transaction: Transaction<Tables>,
+  runId: string,
+  phones: boolean,
+): Promise<Omit<PlannedRows, 'planHash' | 'rows'> & { readonly digest: string }> {
+  // A sum of row hashes does not depend on the order of the rows, so it needs no sort.
+  const counts = await sql<{ outcome: string; rows: number; digest: string }>`
+    select outcome, count(*)::int as rows, sum(hashtextextended(row_number || outcome, 0)::numeric)::text as digest
+    from run_rows where run_id = ${runId} and outcome is not null
+      and row_number not in (select row_number from run_people where run_id = ${runId})
+    group by outcome order by outcome
+  `.execute(transaction);
+  const asked = await sql<{ groups: string[]; people: number; calls: number; pages: number; digest: string }>`
+    select left_out as groups, count(*)::int as people, count(distinct position / ${peoplePerCall})::int as calls,
+      max(position) / ${peoplePerPage} + 1 as pages,
+      sum(hashtextextended(row_number::text, 0)::numeric) filter (where left_out <> '{}')::text as digest
+    from run_people
+    where run_id = ${runId}
+    group by left_out
+    order by left_out
+  `.execute(transaction);
+  const apart = phones ? await countWithoutPhones(transaction, runId) : 0;
+  return {
+    dropped: Object.fromEntries(counts.rows.map((row) => [row.outcome, row.rows])),
+    people: sum(asked.rows.map(({ people }) => people)),
+    peopleWithoutPhones: apart,
+    calls: sum(asked.rows.map(({ calls }) => calls)),
+    pages: Math.max(0, ...asked.rows.map(({ pages }) => pages)),
+    byLeftOut: asked.rows.map(({ groups, people }) => ({ groups, people })),
+    digest: [
+      ...counts.rows.map((row) => `${row.outcome}=${row.digest}`),
+      ...asked.rows.flatMap((row) =>
+        row.groups.length > 0 ? [`${row.groups.join('+')}=${row.digest}`] : [],
+      ),
+    ].join(';'),
+  };
+}
+
+async function countWithoutPhones(transaction: Transaction<Tables>, runId: string): Promise<number> {
+  const { rows } = await sql<{ people: number }>`
+    select count(*)::int as people
+    from run_people p
+    join run_rows r using (run_id, row_number)
+    where p.run_id = ${runId} and r.opted_out_of_calls
+  `.execute(transaction);
+  return rows[0]!.people;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
