@@ -3,15 +3,15 @@ import type { StatusReason } from '../src/contract.ts';
 import { quick } from './control-activities.ts';
 import type { RunState } from './run-state.ts';
 
-/** Where a worker has a limit of its own that is lower than what is stored, others see credits that it does not. */
+/** A worker with a lower limit of its own finds no credits where other workers do. */
 const pauseBetweenTriesMilliseconds = 60_000;
 
 /**
- * What a run does whose page found no credits for even one person. Where it waits, it is paused until the budget is
- * raised, the day or month turns, a late result gives credits back, or a person resumes or cancels it: a durable wait
- * that costs nothing.
+ * Decides what a run does when a page has no credits for one more person. A waiting run is paused until the budget is
+ * raised, its next period begins, a late result releases credits, or a person resumes or cancels the run. The wait is
+ * durable and costs nothing.
  *
- * @param callsMade by the page that found none
+ * @param callsMade number of calls of the page
  * @returns the budget that ends the run; undefined: it continues with the same page
  */
 export async function resolveBudgetExhaustion(run: RunState, callsMade: number): Promise<string | undefined> {
@@ -25,10 +25,10 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
       [{ runId: run.runId }],
     );
     if (run.isCancelling) return undefined;
-    // What it came to may be a pause that has been lifted since.
+    // A person has resumed the run meanwhile: decide again.
     if (run.resumes !== resumesBefore) continue;
     if (run.pauseReason !== null && run.pauseReason !== paused) {
-      // Paused by a person meanwhile: that is not for a budget to end.
+      // A person has paused the run meanwhile. A budget does not end that pause.
       await run.untilResumed(run.pauseReason);
       return undefined;
     }
@@ -53,7 +53,7 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
 }
 
 async function goOn(run: RunState, paused: StatusReason): Promise<void> {
-  // A pause by hand that comes meanwhile is written after this, and holds.
+  // A pause by hand in the meantime is written after this, and stays.
   await run.setStatus('running');
   if (run.pauseReason === paused) run.pauseReason = null;
   else if (run.pauseReason !== null) await run.untilResumed(run.pauseReason);

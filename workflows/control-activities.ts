@@ -9,7 +9,7 @@ export const quick = proxyActivities<ControlActivities>({
   retry: { maximumInterval: '30 seconds' },
 });
 
-/** Ingest and plan of a large file take minutes; the heartbeat tells a dead worker from a busy one. */
+/** Ingest and plan of a large file take minutes; the heartbeat distinguishes a busy worker from a dead one. */
 export const long = proxyActivities<ControlActivities>({
   taskQueue: controlTaskQueue,
   startToCloseTimeout: '12 hours',

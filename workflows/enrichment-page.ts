@@ -25,7 +25,7 @@ const { openPage } = proxyActivities<ControlActivities>({
 });
 
 const { enrichBatch } = proxyActivities<CallActivities>({
-  // Above the longest wait in the queue and the longest call, several times over where a batch has to be halved.
+  // Longer than several waits in the queue and several calls, which a halved batch needs.
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
@@ -33,21 +33,20 @@ const { enrichBatch } = proxyActivities<CallActivities>({
 });
 
 /**
- * Enriches about a thousand people of a run: one activity per bulk call, `batchConcurrency` of them side by side.
+ * Enriches about a thousand people of a run: one activity per batch, `batchConcurrency` at the same time.
  *
- * Ends early where nothing may be sent any more, where its run tells it to, and where its history grows long: a
- * backfill that lets others go first for a day would reach the limit of Temporal. Run again, it takes up what is
- * still open.
+ * Ends early if nothing may be sent, if its run asks for it, or if its history grows long: a backfill that is preempted
+ * for a day would reach Temporal's limit. Run again, it continues with the open people.
  */
 export async function enrichmentPage(input: PageInput): Promise<PageResult> {
-  // Counted, and never set back: a signal that comes while a batch is about to wait must end that wait.
+  // A count, not a flag: a signal just before a batch waits must end that wait.
   let wakes = 0;
   setHandler(wakeSignal, () => void (wakes += 1), {
     description: 'End a wait for the rate window: sent by the run after a pause, a cancellation or a resume.',
   });
   let { priority } = input;
   setHandler(pagePrioritySignal, (next) => void (priority = next), {
-    description: 'Whose calls go first, for the batches that begin from now on: sent by the run.',
+    description: 'The priority of batches that begin from now on: sent by the run.',
   });
   let isTold = false;
   setHandler(
@@ -112,7 +111,7 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
       if (result.kind === 'done') done += 1;
       if (result.kind === 'wait') {
         waiting.unshift(batch);
-        // One timer for all batches: the first that meets the full window sets it.
+        // One timer for all batches: the first batch that finds the window full sets it.
         if (wakes === wakesBefore) wait ??= untilWoken(wakesBefore, result.milliseconds, result.reason);
       } else if (result.kind !== 'done') {
         ended ??= { ...result, calls };

@@ -23,15 +23,15 @@ import { RunState, isHistoryLong } from './run-state.ts';
 import { cancelRun, installSteering } from './steering.ts';
 
 /**
- * One run of one export: ingest → plan → (approve) → pages → finish. Its truth is in the database: started anew after
- * any loss it continues where the tables say.
+ * One run of one export: ingest → plan → (approve) → pages → finish. The database has the state: a workflow that is
+ * started again continues from the tables.
  */
 export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
   const run = new RunState(input);
   installSteering(run);
 
-  // A cancellation in Temporal itself ends the run in the same order as our own update: calls in flight are waited for
-  // and every row gets its outcome; only then is the workflow cancelled for Temporal as well.
+  // A cancellation in Temporal ends the run like the update `cancel`: calls in flight are recorded and every row gets
+  // its outcome. Then the workflow is cancelled for Temporal as well.
   const cancelledInTemporal = CancellationScope.current().cancelRequested.catch(async (error: unknown) => {
     await CancellationScope.nonCancellable(() => cancelRun(run, 'cancelled in Temporal'));
     throw error;
@@ -50,7 +50,7 @@ async function carryOut(run: RunState, input: RunInput): Promise<RunFacts> {
     const end = run.ending;
     await awaitLateResults(run);
     if (run.isCancelling) return finish(run, { ...end, ending: 'cancelled' });
-    // What results cost less than was reserved for them may pay for people who were over budget before.
+    // Late results that cost less than reserved release credits for people who were over budget.
     if (end.ending === 'finished' || run.arrived === end.arrivedBefore) return finish(run, end);
     run.ending = null;
   }
@@ -92,8 +92,8 @@ async function prepare(run: RunState): Promise<PlanSummary> {
 }
 
 /**
- * Contacts that are shown to be known people get their data without a call; those that contradict their person lose
- * it.
+ * Compares the contacts with the known people: contacts get a known person's data without a call, or lose the data of
+ * a person whom their cells contradict.
  */
 async function reconcile({ runId }: RunState): Promise<void> {
   await long.reconcileContacts.executeWithOptions(
@@ -102,7 +102,7 @@ async function reconcile({ runId }: RunState): Promise<void> {
   );
 }
 
-/** Scheduled runs are unattended: with a refused credential they pause before they spend anything. */
+/** Checks the credential of a scheduled run, which has no user: a refused credential pauses the run before any call. */
 async function untilServiceIsReady(run: RunState): Promise<void> {
   while (!run.isCancelling && run.service === null) {
     if (run.pauseReason) await run.untilResumed(run.pauseReason);
@@ -120,10 +120,10 @@ async function untilServiceIsReady(run: RunState): Promise<void> {
 }
 
 /**
- * Asks for the people of the pilot, waits for everything that they cost and bring, and for a person where the run
- * should not go on by itself.
+ * Asks for the people of the pilot and waits for their late results. Then waits for a person, unless the quality gates
+ * let the run continue.
  *
- * @returns how the run ends, where it ends here
+ * @returns how the run ends; undefined: it continues
  */
 async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<RunEnding | undefined> {
   if (!pilot || run.isPilotPassed || pilot.pages === pages) return undefined;
@@ -131,7 +131,7 @@ async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<
     const end = await enrichPages(run, pilot.pages);
     if (end.ending === 'over_budget') return end;
   }
-  // Also where an earlier execution asked for the pilot, and nothing else yet.
+  // Also if an earlier execution asked for the pilot and stopped there.
   if (run.page === pilot.pages + 1) await awaitLateResults(run);
   if (run.isCancelling) return run.endsAs('cancelled');
   const resumesBefore = run.resumes;
@@ -140,7 +140,7 @@ async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<
     [{ runId: run.runId }],
   );
   run.isPilotPassed = true;
-  // The tables say that it is paused before this is told so: it may have been resumed by now.
+  // The activity has paused the run in the tables, so a person may have resumed it before this point.
   if (judged.kind === 'pause' && run.resumes === resumesBefore) {
     await run.readFigures();
     if (run.resumes === resumesBefore) await run.untilResumed(judged.pauseReason);
@@ -148,7 +148,7 @@ async function passPilot(run: RunState, { pilot, pages }: PlanSummary): Promise<
   return undefined;
 }
 
-/** Opens page after page up to the last, until no credits are left, or the run is cancelled. */
+/** Opens one page after another, until the last page is done, no credits are left, or the run is cancelled. */
 async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> {
   run.late?.start();
   let budget: string | undefined;
@@ -165,7 +165,7 @@ async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> 
   return run.endsAs(budget === undefined ? 'finished' : 'over_budget', budget);
 }
 
-/** @returns the budget that ends the run, where one does */
+/** @returns the budget that ends the run; undefined: the run continues */
 async function enrichPage(run: RunState, page: number): Promise<string | undefined> {
   run.enter('enriching');
   const resumesBefore = run.resumes;
@@ -181,7 +181,7 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
     case 'over_budget':
       return resolveBudgetExhaustion(run, result.calls);
     case 'stopped':
-      // A page that was stopped may end after the run was resumed: then it is opened again.
+      // A stopped page may end after the run was resumed: then the page is opened again.
       if (!run.isCancelling && run.resumes === resumesBefore) run.pauseReason ??= result.pauseReason;
       return undefined;
   }
@@ -200,7 +200,7 @@ function openPage(run: RunState, page: number): Promise<PageResult> {
   );
 }
 
-/** Every call is made; what comes later is waited for until the deadline of the last of them. */
+/** Every call is made: waits for late results until the last deadline. */
 async function awaitLateResults(run: RunState): Promise<void> {
   const { late } = run;
   if (!late || run.isCancelling) return;
@@ -211,7 +211,7 @@ async function awaitLateResults(run: RunState): Promise<void> {
   if (!isOver()) await run.continueAsNew();
 }
 
-/** Ends the run; people who were not asked for get the outcome that says why. */
+/** Ends the run. People who were not asked for get the outcome of the ending. */
 async function finish(run: RunState, { ending, budget }: RunEnding): Promise<RunFacts> {
   run.late?.close();
   run.enter('finishing');
@@ -226,7 +226,7 @@ async function finish(run: RunState, { ending, budget }: RunEnding): Promise<Run
   return facts;
 }
 
-/** A failure is for what needs another file or other options: the run cannot continue. */
+/** Fails a run that needs another file or other options, and cannot continue. */
 async function fail(run: RunState, why: StatusReason): Promise<never> {
   run.pauseReason = why;
   await run.setStatus('failed', why);

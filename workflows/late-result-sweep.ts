@@ -9,8 +9,7 @@ const { sweepLateResults } = proxyActivities<ControlActivities>({
 });
 
 /**
- * Looks after the late results of runs that have ended: started by a schedule, since no other person waits for them.
- * The result says what it did.
+ * Syncs the late results of ended runs; started by a schedule. Its result has the counts.
  */
 export async function lateResultSweep(): Promise<{ readonly applied: number }> {
   return sweepLateResults.executeWithOptions({ summary: 'late results of runs that have ended' }, []);

@@ -3,10 +3,10 @@ import type { LateResultsStatus } from '../src/contract.ts';
 import { counted } from '../src/domain/text/counted.ts';
 
 /**
- * Syncs the results of a run that come after their answers. One sync applies what lies in the inbox and polls what is
- * due. It happens when the receiver signals a delivery, and when the next poll or the end of the waiting is due.
+ * Syncs the late results of a run. A sync applies the inbox and makes the polls that are due. It happens when the
+ * receiver signals a delivery, when the next poll is due, and at the deadline.
  *
- * One timer at a time, which is set anew only for an earlier moment: each timer is an action that is billed.
+ * There is one timer at a time, replaced only by an earlier one: Temporal Cloud bills each timer as an action.
  */
 export class LateResults {
   status: LateResultsStatus = {
@@ -30,10 +30,10 @@ export class LateResults {
   #timer: { readonly rings: number; readonly scope: CancellationScope } | undefined;
 
   /**
-   * @param options.settle carries out one sync; the summary is what Temporal's UI shows of it
-   * @param options.onSync told after each
-   * @param options.pollAfterMilliseconds when to sync next where nothing else is due
-   * @param options.isDelivered deliveries may lie in the inbox already
+   * @param options.settle carries out one sync; the Temporal UI shows the summary
+   * @param options.onSync called after each sync
+   * @param options.pollAfterMilliseconds time until the next sync if nothing else is due
+   * @param options.isDelivered the inbox may have deliveries already
    */
   constructor(options: {
     readonly settle: (summary: string) => Promise<LateResultsStatus>;
@@ -59,11 +59,11 @@ export class LateResults {
     this.#onSync();
   }
 
-  /** Syncs whenever it is due beside the calls that are still made, until stopped. */
+  /** Syncs when due, beside the calls of the run, until stopped. */
   start(): void {
     if (!this.#isStopped) return;
     this.#isStopped = false;
-    // Results of calls that are still to be made can be due before anything that is awaited now.
+    // Results of later calls may be due before the results that are awaited now.
     this.#background = this.#syncUntil(() => this.#isStopped, this.#pollAfterMilliseconds);
     this.#background.catch(() => {});
   }
@@ -74,9 +74,9 @@ export class LateResults {
     await this.#background;
   }
 
-  /** Syncs whenever it is due, until `isEnough`: every call is made. */
+  /** Syncs when due until `isEnough`, after the last call. */
   async untilEnough(isEnough: () => boolean): Promise<void> {
-    // What it waits for has changed: the UI shows the summary with which a timer was set.
+    // A new timer shows the new summary in the UI.
     this.close();
     await this.#syncUntil(isEnough, 4 * this.#pollAfterMilliseconds);
   }
@@ -87,7 +87,7 @@ export class LateResults {
     this.#timer = undefined;
   }
 
-  /** @param longestPause also where no poll is due: a signal can be lost with its receiver while the inbox is full */
+  /** @param longestPause maximum even if no poll is due, because a killed receiver may lose a signal */
   async #syncUntil(isEnough: () => boolean, longestPause: number): Promise<void> {
     while (!isEnough()) {
       this.#setTimer(longestPause);
@@ -108,10 +108,10 @@ export class LateResults {
     // Both by the database's clock, which may differ from Temporal's.
     const next =
       nextSyncAt === null ? this.#pollAfterMilliseconds : Date.parse(nextSyncAt) - Date.parse(readAt);
-    // A poll a moment later than due costs nothing, and several that are due within that moment are one sync.
+    // A short delay lets one sync make several polls that are due about the same time.
     const pause = Math.max(Math.min(next, longestPause), shortestPauseMilliseconds);
     const rings = Date.now() + pause;
-    // The same moment is told a little differently by each sync.
+    // Each sync computes the same time with small differences.
     if (this.#timer && this.#timer.rings <= rings + shortestPauseMilliseconds) return;
     this.#timer?.scope.cancel();
     const timer = { rings, scope: new CancellationScope() };

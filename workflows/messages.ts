@@ -21,7 +21,7 @@ export const changePriorityUpdate = defineUpdate<void, [priority: RunPriority]>(
 /** Answers with the number of people who will not be asked for. */
 export const skipPageUpdate = defineUpdate<number, [page: number, reason?: string]>('skipPage');
 
-/** From a command to a run that waits for a budget: it was changed. */
+/** From a command to a run that waits for a budget: the budget has changed. */
 export const budgetChangedSignal = defineSignal(budgetChangedSignalName);
 
 /** From the run to its page: something that it waits for may have changed. */
@@ -31,7 +31,7 @@ export const endPageSignal = defineSignal('end');
 /** From the run to its page: the priority of the batches that begin from now on. */
 export const pagePrioritySignal = defineSignal<[priority: RunPriority]>('priority');
 
-/** From the receiver to a run: a delivery lies in the inbox. It says nothing more, so it may be lost or repeated. */
+/** From the receiver to a run: the inbox has a delivery. The signal has no content, so it may be lost or repeated. */
 export const deliveryReceivedSignal = defineSignal(deliveryReceivedSignalName);
 
 export interface RunProgress {
@@ -50,7 +50,7 @@ export interface RunProgress {
   readonly page: number;
   readonly pages: number;
   readonly plan: PlanSummary | null;
-  /** What the service says of the credential and of its limits; null where the command that began the run asked. */
+  /** What the service says about the credential and its limits; null: the command that began the run has asked. */
   readonly service: string | null;
   readonly pauseReason: StatusReason | null;
   /** Why the run is being cancelled; null: it is not. */

@@ -8,7 +8,7 @@ const { pruneWarehouse } = proxyActivities<ControlActivities>({
   retry: { maximumAttempts: 3 },
 });
 
-/** Removes what was kept long enough: started by a schedule. The result says what it removed. */
+/** Removes data that is older than `RETENTION`; started by a schedule. Its result has the counts. */
 export async function retentionPrune(): Promise<Pruned> {
   return pruneWarehouse.executeWithOptions({ summary: 'remove what is older than RETENTION' }, []);
 }

@@ -38,7 +38,7 @@ function waitRows({ runId, phase, pauseReason, plan, cancelling, figures, late }
   return phase === 'finished' && figures ? leftToDo(figures.facts) : [];
 }
 
-/** What a finished run leaves for a person. */
+/** What a person has to do after a finished run. */
 function leftToDo({ run_id: runId, credits, outcomes: counts }: RunFacts): Row[] {
   const unknown: Row = [
     '**next**',

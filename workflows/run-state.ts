@@ -33,24 +33,24 @@ const creditsAttribute = { name: 'EnrichmentCreditsSettled', type: 'DOUBLE' } as
 
 type Page = ChildWorkflowHandle<(input: PageInput) => Promise<PageResult>>;
 
-/** Temporal suggests it long before it terminates a workflow for its history. */
+/** Temporal suggests continue-as-new long before it terminates a workflow with a long history. */
 export function isHistoryLong(): boolean {
   return workflowInfo().continueAsNewSuggested;
 }
 
-/** The state of a run, as its own workflow knows it: what its steps, and the updates that steer it, share. */
+/** The state of a run in its workflow, shared by its steps and updates. */
 export class RunState {
   readonly runId: string;
   readonly file: string;
   readonly batchConcurrency: number;
   readonly late: LateResults | undefined;
   phase: RunProgress['phase'] = 'ingesting';
-  /** Whose contacts the file has; null: not read yet, or read by an execution before this one. */
+  /** The source of the file's contacts; null: not read yet, or read by an earlier execution. */
   source: string | null = null;
   plan: PlanSummary | null;
   /** What the service says of the credential; null: the command that began the run asked. */
   service: string | null;
-  /** Why it does not go on; null: it does. */
+  /** Why the run waits or failed; null: it continues. */
   pauseReason: StatusReason | null;
   approved: boolean;
   cancelling: string | undefined;
@@ -60,11 +60,11 @@ export class RunState {
   isPilotPassed: boolean;
   /** Every call is made: how the run ends once its late results are there. */
   ending: RunEnding | null;
-  /** Counts the times that it was resumed: one that comes while a page is ending must not be lost. */
+  /** Number of resumes: a resume while a page ends must not be lost. */
   resumes = 0;
   /** A budget was changed since this was last set to false. */
   budgetChanged = false;
-  /** Pages that a person wants no more of, and those of them whose people have their outcome by now. */
+  /** Pages that a person skips, and the skipped pages whose people have their outcome. */
   readonly skipping = new Set<number>();
   readonly skipped = new Set<number>();
   readonly #input: RunInput;
@@ -93,12 +93,12 @@ export class RunState {
         settle: (summary) => long.syncLateResults.executeWithOptions({ summary }, [{ runId }]),
         onSync: () => this.show(),
         pollAfterMilliseconds: input.lateResults.pollAfterSeconds * 1_000,
-        // The execution before this one may have been signalled just before it ended.
+        // The earlier execution may have received a signal just before it ended.
         isDelivered: carried !== undefined,
       });
   }
 
-  /** What the query `progress` tells. */
+  /** The answer of the query `progress`. */
   get progress(): RunProgress {
     const { runId, phase, page, plan, service, pauseReason, figures, priority } = this;
     return {
@@ -139,7 +139,7 @@ export class RunState {
     this.show();
   }
 
-  /** Only where the state has changed: each upsert is an action that is billed. */
+  /** Only if the state has changed: Temporal Cloud bills each upsert as an action. */
   #upsertAttributes(): void {
     const { phase, figures, source } = this;
     const shown = workflowInfo().typedSearchAttributes;
@@ -180,9 +180,8 @@ export class RunState {
   }
 
   /**
-   * Writes the status. One after another, in the order in which they were asked for: a pause and a resume at the same
-   * moment would otherwise be carried out in any order, and the database could say "running" after the pause was
-   * acknowledged.
+   * Writes the status, one write after another in the order of the calls. Otherwise a pause and a resume at the same
+   * time could be written in any order, and the database could have `running` after the pause was acknowledged.
    */
   setStatus(status: RunStatus, why?: StatusReason): Promise<void> {
     const { runId } = this;
@@ -197,8 +196,8 @@ export class RunState {
   }
 
   /**
-   * Pauses the run, in the tables as well, until a person resumes or cancels it. Who reads the tables may be quick: the
-   * run can be resumed before its status is written.
+   * Pauses the run, also in the tables, until a person resumes or cancels it. The resume may arrive before the status
+   * is written.
    */
   async pause(why: PauseReason): Promise<void> {
     this.pauseReason = why;
@@ -215,9 +214,9 @@ export class RunState {
   }
 
   /**
-   * Waits for a condition, however long that takes: where the history grows long meanwhile, the wait continues as new.
+   * Waits for a condition. If the history grows long meanwhile, the workflow continues as new and waits on.
    *
-   * @param timer after which it waits no longer
+   * @param timer maximum wait
    */
   async waitUntil(
     isMet: () => boolean,
@@ -229,11 +228,11 @@ export class RunState {
     if (!isMet() && isHistoryLong()) await this.continueAsNew();
   }
 
-  /** Goes on from here with an empty history. */
+  /** Continues as new, with an empty history. */
   async continueAsNew(): Promise<never> {
     await this.late?.stop();
     await condition(allHandlersFinished);
-    // From here on without an await: a signal or an update in between would be lost.
+    // No await below: a signal or an update in between would be lost.
     const { plan, service, page, figures, isPilotPassed, pauseReason, ending, priority } = this;
     if (!plan) throw new Error('a run continues as new only once it has its plan');
     const cancelling = this.cancelling ?? null;
@@ -245,7 +244,7 @@ export class RunState {
     });
   }
 
-  /** Runs a page to its end. Where this history grows long beside it, the page is told to end. */
+  /** Waits for the end of a page. If the run's history grows long meanwhile, asks the page to end. */
   async whileOpen(start: () => Promise<Page>): Promise<PageResult> {
     const starting = start();
     this.#openPage = starting;
@@ -261,7 +260,7 @@ export class RunState {
     }
   }
 
-  /** Lets the page that is open end its wait for the rate window. */
+  /** Ends the open page's wait for the rate window. */
   wakePage(): Promise<void> {
     return this.#tellPage((page) => page.signal(wakeSignal));
   }
@@ -270,7 +269,7 @@ export class RunState {
     return this.#tellPage((page) => page.signal(pagePrioritySignal, this.priority));
   }
 
-  /** Ends the page, if it is the one that is open: resolves when its calls have ended. */
+  /** Ends the page if it is open; resolves when its calls have ended. */
   async endPage(page: number): Promise<void> {
     if (page !== this.page) return;
     const open = this.#openPage;
@@ -279,7 +278,7 @@ export class RunState {
   }
 
   async #tellPage(tell: (page: Page) => Promise<void>): Promise<void> {
-    // The page may have ended meanwhile: then there is nothing to tell.
+    // The page may have ended meanwhile.
     await this.#openPage?.then(tell).catch(() => {});
   }
 }

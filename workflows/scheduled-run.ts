@@ -38,11 +38,11 @@ const { beginScheduledRuns, discardRuns } = proxyActivities<ControlActivities>({
 type EndedRun = ScheduledRunResult['runs'][number];
 
 /**
- * One time of a schedule: what is there to enrich now, one run after another. Each is a child with its run's own id,
- * steered like any other; it continues if this workflow is terminated.
+ * One scheduled time: begins the runs of the exports that are there, one after another. Each run is a child workflow
+ * with the run's id. It is steered like any other run, and continues if this workflow is terminated.
  *
- * A run that waits for a person keeps this workflow open: so the schedule's overlap policy decides about the next time.
- * It fails where a run failed, after the other runs, so that a schedule that pauses on failure does.
+ * A run that waits for a person keeps this workflow open, so that the schedule's overlap policy applies. This workflow
+ * fails after its last run if a run has failed, so that a schedule with `--pause-on-failure` pauses.
  */
 export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledRunResult> {
   const asOf = scheduledTime();
@@ -72,7 +72,7 @@ export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledR
   return { asOf: asOf.toISOString(), summary: summaryOf(input, ended, left), runs: ended };
 }
 
-/** What the page of one time of a schedule shows: each run with its file and what became of it. */
+/** The details of a scheduled time in the Temporal UI: each run with its file and its result. */
 function timeDetails({
   asOf,
   runs,
@@ -104,7 +104,7 @@ function timeDetails({
   ]);
 }
 
-/** Runs that are not started after all are not recorded either: the next time finds their files again. */
+/** Removes the records of runs that were not started: the next scheduled time finds their files again. */
 function discard(runs: readonly RunInput[], asOf: Date): Promise<void> {
   const runIds = runs.map(({ runId }) => runId);
   if (runIds.length === 0) return Promise.resolve();
@@ -124,7 +124,7 @@ function together(failures: readonly ApplicationFailure[]): ApplicationFailure {
   return ApplicationFailure.nonRetryable(messages.join('\n'), first?.type ?? 'run.failed');
 }
 
-/** A folder full of bad files has to fit a failure. */
+/** Maximum length: the failure names every bad file of a folder. */
 const mostReasons = 20;
 
 async function carryOut(
@@ -147,12 +147,12 @@ async function carryOut(
     return { runId, file, status: facts.status, calls: facts.calls, creditsSettled: facts.credits.settled };
   } catch (error) {
     if (!isAlreadyStarted(error)) throw error;
-    // The same file was left unfinished by an earlier time whose run is in progress, or waits for a person.
+    // An unfinished run of an earlier scheduled time has the same file.
     return { runId, file, status: 'in progress since earlier', calls: 0, creditsSettled: '0' };
   }
 }
 
-/** The schedule that is paused by a failure says its message, and that of an activity's failure says nothing. */
+/** A paused schedule shows the message of the failure. An ActivityFailure has no useful message; its cause does. */
 function sayingWhy(error: unknown): never {
   throw error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : error;
 }
@@ -162,7 +162,7 @@ function isAlreadyStarted(error: unknown): boolean {
   return error instanceof Error && error.name === 'WorkflowExecutionAlreadyStartedError';
 }
 
-/** Temporal sets it for whatever a schedule starts; where this is started by hand, it stands for the present. */
+/** The scheduled time, which Temporal sets; the present for a start by hand. */
 function scheduledTime(): Date {
   const { typedSearchAttributes, startTime } = workflowInfo();
   return typedSearchAttributes.get({ name: 'TemporalScheduledStartTime', type: 'DATETIME' }) ?? startTime;

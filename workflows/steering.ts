@@ -16,7 +16,7 @@ import {
 } from './messages.ts';
 import type { RunState } from './run-state.ts';
 
-/** Installs what steers a run from outside: before its first step, so that nothing that is sent early is lost. */
+/** Installs the handlers of a run's signals, updates and queries, before its first step, so that none is lost. */
 export function installSteering(run: RunState): void {
   const { runId } = run;
   setHandler(progressQuery, () => run.progress, {
@@ -57,7 +57,7 @@ export function installSteering(run: RunState): void {
     description:
       'Send no further call until the run is resumed; calls in flight are recorded first. Argument: why.',
     validator: (_reason: string) => {
-      // A run that waits for a budget, or for the late results of its pilot, would continue by itself.
+      // A run that waits for a budget or for its pilot's late results continues automatically, so it can be paused.
       const isPilotOut = run.phase === 'awaiting late results' && run.page <= (run.plan?.pages ?? 0);
       if (run.phase !== 'enriching' && run.phase !== 'paused' && !isPilotOut)
         throw new Error(`the run is ${run.phase}: only a run that is enriching can be paused`);
@@ -67,11 +67,11 @@ export function installSteering(run: RunState): void {
     run.resumes += 1;
     const before = run.pauseReason;
     await run.setStatus('running');
-    // A pause that was asked for meanwhile holds.
+    // A pause in the meantime stays.
     if (run.pauseReason === before) run.pauseReason = null;
   };
   setHandler(resumeUpdate, resume, {
-    description: 'Go on after a pause.',
+    description: 'Continue a paused run.',
     validator: () => {
       if (run.phase !== 'paused' && run.phase !== 'enriching' && run.phase !== 'awaiting late results')
         throw new Error(`the run is ${run.phase}: it is not paused`);
@@ -106,7 +106,7 @@ export function installSteering(run: RunState): void {
     await run.tellPagePriority();
   };
   setHandler(changePriorityUpdate, changePriority, {
-    description: 'Change whose calls go first. Argument: "ad-hoc", "nightly" or "backfill".',
+    description: 'Change the priority of the run. Argument: "ad-hoc", "nightly" or "backfill".',
     validator: (priority: RunPriority) => {
       if (!Object.hasOwn(taskPriorities, priority))
         throw new Error('the argument is "ad-hoc", "nightly" or "backfill"');
@@ -147,7 +147,7 @@ async function skipPage(run: RunState, page: number, reason: string): Promise<nu
     await run.readFigures();
     return people;
   } finally {
-    // Where skipping failed, the page is opened again.
+    // If the skip failed, the page is opened again.
     if (!run.skipped.has(page)) run.skipping.delete(page);
   }
 }
