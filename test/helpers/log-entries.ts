@@ -37,7 +37,7 @@ export async function say({ pool }: Warehouse, said: Said): Promise<void> {
 
 /** Appends the decision that a contact is a person, or no person, and computes the contact anew. */
 export async function match(
-  { pool }: Warehouse,
+  { pool }: { readonly pool: Pick<Warehouse['pool'], 'query'> },
   contact: {
     readonly contactId: string;
     readonly person: string | null;

@@ -85,6 +85,22 @@ describe('readChanges()', () => {
     expect((await readOnce(2, cursor)).map(({ contact_id }) => contact_id)).toEqual(['slow', 'p4']);
   });
 
+  it('ends with what a transaction did that began earlier and changed the contact later', async () => {
+    const cursor = await newContact('p6');
+    const slow = await warehouse.pool.connect();
+    await slow.query('begin');
+    await slow.query('select pg_current_xact_id()');
+    await rename('p6', 'Lead', '2026-02-01');
+    await match({ pool: slow }, { contactId: 'p6', person: null, at: '2026-02-01', runId: 'run-1' });
+    await slow.query('commit');
+    slow.release();
+    expect((await readOnce(1, cursor)).at(-1)).toMatchObject({
+      operation: 'delete',
+      contact_id: 'p6',
+      groups: ['title'],
+    });
+  });
+
   it('refuses a cursor that is not one', async () => {
     await expect(read('yesterday')).rejects.toMatchObject({ type: 'changes.cursor-invalid', exitCode: 2 });
   });

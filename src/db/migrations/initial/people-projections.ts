@@ -98,7 +98,7 @@ export const peopleProjections = [
     changed_at timestamptz not null default clock_timestamp()
   )`,
   `create index changes_by_transaction on enrichment.changes (transaction_id, change_id)`,
-  `create index changes_by_contact on enrichment.changes (source, contact_id)`,
+  `create index changes_by_contact on enrichment.changes (source, contact_id, transaction_id)`,
   `create index changes_by_age on enrichment.changes using brin (changed_at)`,
   `comment on table enrichment.changes is
     'Contacts that changed or went, in order; readers take transactions below pg_snapshot_xmin(pg_current_snapshot())'`,

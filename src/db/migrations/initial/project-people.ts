@@ -6,13 +6,16 @@ const groups = Object.entries<FieldGroup>(personFieldGroups);
 const columns = groups.flatMap(([, group]) => Object.keys(group.columns));
 
 /** The value of each column in `facts`, an object with one member for each group. */
-const values = groups.flatMap(([name, group]) =>
+const valuesOf = ([name, group]: (typeof groups)[number]): string[] =>
   Object.entries(group.columns).map(([column, type]) => {
     const path = `'{${name},${column}}'`;
     if (type === 'text[]') return `enrichment.texts(c.facts #> ${path})`;
     return type === 'integer' ? `enrichment.whole(c.facts #> ${path})` : `c.facts #>> ${path}`;
-  }),
-);
+  });
+const values = groups.flatMap(valuesOf);
+
+/** The same of the columns of `enriched_contacts`, in their order. */
+export const contactValues = groups.filter(([, { inContacts }]) => inContacts).flatMap(valuesOf);
 
 /** What `people` has beside the key. */
 const written = [
@@ -345,14 +348,27 @@ export const projectionFunctions = [
         where service = of_service and person_key = any(of_people) and organization_key !~ '^name:'));
       perform enrichment.project_contacts(of_sources, of_contacts);
 
+      with changed as materialized (
+        select case when v.source is null then 'delete' else 'upsert' end as operation, g.source, g.contact_id,
+          array_remove(array[${changedGroups.join(',\n            ')}], null) as field_groups
+        from unnest(touched_sources, touched_contacts) as g (source, contact_id)
+        left join unnest(before) as was on was.source = g.source and was.contact_id = g.contact_id
+        left join enrichment.enriched_contacts v on v.source = g.source and v.contact_id = g.contact_id
+        where was.* is distinct from v.*
+      ), overtaken as (
+        -- A transaction that began later changed the contact first. Readers wait for this one and have not read that.
+        delete from enrichment.changes o
+        using changed c
+        where o.source = c.source and o.contact_id = c.contact_id and o.transaction_id > pg_current_xact_id()
+        returning o.source, o.contact_id, o.field_groups
+      )
       insert into enrichment.changes (operation, source, contact_id, field_groups)
-      select case when v.source is null then 'delete' else 'upsert' end, g.source, g.contact_id,
-        array_remove(array[${changedGroups.join(',\n          ')}], null)
-      from unnest(touched_sources, touched_contacts) as g (source, contact_id)
-      left join unnest(before) as was on was.source = g.source and was.contact_id = g.contact_id
-      left join enrichment.enriched_contacts v on v.source = g.source and v.contact_id = g.contact_id
-      where was.* is distinct from v.*
-      order by g.source, g.contact_id;
+      select c.operation, c.source, c.contact_id, c.field_groups || array(
+          select unnest(o.field_groups) from overtaken o where o.source = c.source and o.contact_id = c.contact_id
+          except
+          select unnest(c.field_groups))
+      from changed c
+      order by c.source, c.contact_id;
     end
   $$`,
   appendToLog,
