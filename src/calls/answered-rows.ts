@@ -9,7 +9,7 @@ import type { Person } from '../domain/identity/person.ts';
 import type { OpenPerson } from './open-people.ts';
 import { emailHashes } from '../people/email-hashes.ts';
 import { keyOfId, keyOfStranger, saidByAnswer, type Said } from '../people/observation.ts';
-import { hasSuppressions, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import { keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import { documentedPerson, readExactMatches } from '../service/answers/documented-person.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -140,15 +140,19 @@ export async function withoutSuppressed(
     select * from unnest(${learned.map(({ rowNumber }) => rowNumber)}::int[], ${learned.map(({ key }) => key)}::text[])
   `;
   // A row that was erased in the meantime has no keys left.
-  const listed = await sql<{ row_number: number }>`
-    ${(await hasSuppressions(transaction)) ? sql`${listedRows(keys)} union` : sql``}
-    select row_number
-    from run_rows
-    where run_id = ${runId}
-      and outcome = 'suppressed'
-      and row_number = any(${rowNumbers}::int[])
+  const { rows: known } = await sql<{ hasEntries: boolean; erased: number[] }>`
+    select exists (select from suppression_entries) as "hasEntries", array(
+      select row_number
+      from run_rows
+      where run_id = ${runId}
+        and outcome = 'suppressed'
+        and row_number = any(${rowNumbers}::int[])) as erased
   `.execute(transaction);
-  const numbers = new Set(listed.rows.map((row) => row.row_number));
+  const { hasEntries, erased } = known[0]!;
+  const listed = hasEntries
+    ? await sql<{ row_number: number }>`${listedRows(keys)}`.execute(transaction)
+    : { rows: [] };
+  const numbers = new Set([...erased, ...listed.rows.map((row) => row.row_number)]);
   const listedPeople = people.filter(({ rowNumber }) => numbers.has(rowNumber));
   const listedIds = listedPeople.flatMap(({ match }) => contactFields(match).person_id ?? []);
   const isListed = ({ rowNumber, matchIndex, fields }: AnsweredRow): boolean =>

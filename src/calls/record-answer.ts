@@ -146,7 +146,10 @@ export async function recordAnswer(
     await recordLookup(
       transaction,
       attempt,
-      rows.flatMap((row) => (row.outcome === 'suppressed' ? [] : [{ ...row, outcome: row.outcome }])),
+      {
+        rows: rows.flatMap((row) => (row.outcome === 'suppressed' ? [] : [{ ...row, outcome: row.outcome }])),
+        others: others.flatMap(({ said }) => (said.person_id === null ? [] : said.identity_keys)),
+      },
       record.asked,
     );
     await giveEarlierPhones(transaction, attemptId, earlier);

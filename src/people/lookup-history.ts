@@ -2,7 +2,11 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import type { AlignedRow } from '../domain/identity/alignment.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
-import { askedFieldGroups, type AskedExtras } from '../domain/late-results/awaited-results.ts';
+import {
+  askedFieldGroups,
+  lateFieldGroups,
+  type AskedExtras,
+} from '../domain/late-results/awaited-results.ts';
 import type { ContactFields } from '../domain/identity/field-groups.ts';
 import type { ClosedAttempt } from '../ledger/close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -18,13 +22,16 @@ export interface LookedUpRow {
 }
 
 /**
- * Records a lookup under every key of the row and of its person. Keys are written in order, so that two writers cannot
- * deadlock. An earlier lookup never replaces a later one.
+ * Records a lookup under every key of a row and of its person. A person whom the answer brought without a row was paid
+ * for as well, without what comes later. Keys are written in order, so that two writers cannot deadlock. An earlier
+ * lookup never replaces a later one.
+ *
+ * @param others keys of people without a row
  */
 export async function recordLookup(
   transaction: Transaction<Tables>,
   attempt: ClosedAttempt,
-  rows: readonly LookedUpRow[],
+  { rows, others }: { readonly rows: readonly LookedUpRow[]; readonly others: readonly string[] },
   asked: AskedExtras & { readonly service: string },
 ): Promise<void> {
   const learned = rows.flatMap(({ rowNumber, fields }) =>
@@ -33,7 +40,7 @@ export async function recordLookup(
   const rowNumbers = rows.map((row) => row.rowNumber);
   await sql`
     insert into lookup_history as m (identity_key, field_group, outcome, asked_at, run_id, service)
-    select distinct on (identity_key, field_group) identity_key, field_group, outcome,
+    select distinct on (identity_key, field_group) identity_key, field_group, coalesce(outcome, 'enriched'),
       ${attempt.admittedAt}::timestamptz,
       ${attempt.runId}, ${asked.service}
     from unnest(${askedFieldGroups(asked)}::text[]) as field_group, (
@@ -41,9 +48,12 @@ export async function recordLookup(
         where r.run_id = ${attempt.runId} and r.row_number = any(${rowNumbers}::int[])
       union
       select * from unnest(${learned.map((each) => each.key)}::text[], ${learned.map((each) => each.rowNumber)}::int[])
-    ) k join unnest(${rowNumbers}::int[], ${rows.map((row) => row.outcome)}::text[]) as a (row_number, outcome)
+      union
+      select unnest(${others}::text[]), null
+    ) k left join unnest(${rowNumbers}::int[], ${rows.map((row) => row.outcome)}::text[]) as a (row_number, outcome)
       using (row_number)
-    order by identity_key, field_group, outcome = 'enriched' desc
+    where row_number is not null or field_group <> all (${lateFieldGroups}::text[])
+    order by identity_key, field_group, outcome = 'enriched' desc nulls last
     on conflict (identity_key, field_group) do update
       set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id, service = excluded.service
       where m.asked_at <= excluded.asked_at

@@ -5,7 +5,7 @@ import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
-import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
+import { askedBy, dropOvertakenRows, openPage } from '../../../src/runs/pages/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
@@ -127,17 +127,21 @@ describe('two people of one name at one employer', () => {
     expect(await contact(first.contactId)).toBeDefined();
   });
 
-  it('are told apart by an identifier: the one who bears it is accepted, and the other is not', async () => {
+  it('are told apart by an identifier: the one who bears it gets the person without another call', async () => {
     const { first, second, person } = namesakes();
     const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
-    for (const batch of [1, 2])
-      await answerBatch(warehouse, { runId, batch }, (asked) =>
-        asked.map(({ identity }) =>
-          identity.firstName === 'John' ? { ...person, personal_emails: [second.email] } : null,
-        ),
-      );
+    await answerBatch(warehouse, { runId }, (asked) =>
+      asked.map(({ identity }) =>
+        identity.firstName === 'John' ? { ...person, personal_emails: [second.email] } : null,
+      ),
+    );
+    const { options } = await getRun(warehouse, runId);
+    await dropOvertakenRows(warehouse, runId, 2, askedBy(options));
+    await reconcileContacts(warehouse, runId, signal);
     const outcomes = await outcomesOf(warehouse, runId);
-    expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'enriched']);
+    expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'fresh']);
+    expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
+    expect(await contact(first.contactId)).toBeUndefined();
   });
 
   it('leave alone a contact of that name at another employer', async () => {

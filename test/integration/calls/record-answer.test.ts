@@ -13,6 +13,7 @@ import type { AnswerToRecord } from '../../../src/calls/answered-rows.ts';
 import { recordAnswer } from '../../../src/calls/record-answer.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { rejectPerson } from '../../../src/calls/reject-person.ts';
+import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { appendContact } from '../../helpers/append-contact.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
@@ -164,6 +165,19 @@ async function lookupOf(key: string) {
 }
 
 describe('an answer', () => {
+  it('makes a person fresh whom it brings without a row', async () => {
+    const [asks, extra] = [somebody(), somebody()];
+    const call = await callInFlight([asks.row]);
+    await record(call, answerWith([null, extra.person]));
+    expect(await lookupOf(extra.row.keys[0]!)).toMatchObject({ outcome: 'enriched', field_group: 'profile' });
+    expect(await lookupOf(asks.row.keys[0]!)).toMatchObject({ outcome: 'not_found' });
+    const later = await stagedRun(warehouse, [extra.row]);
+    expect(await planRows(warehouse, later.runId, asked)).toMatchObject({ people: 0 });
+    await reconcileContacts(warehouse, later.runId, new AbortController().signal);
+    expect(await outcomesOf(warehouse, later.runId)).toEqual(['fresh']);
+    expect(await contact(extra.row.contactId!)).toMatchObject({ person_id: extra.person.id });
+  });
+
   it('gives every row its outcome and every person to their own contact', async () => {
     const [found, missed, wrong] = [somebody(), somebody(), somebody()];
     const stranger = { id: 'x', first_name: 'Xavier', last_name: 'Quill', email: 'x@elsewhere.example' };

@@ -20,6 +20,7 @@ import {
   storeFor,
 } from '../../helpers/late-calls.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
 
 const note = { by: 'somebody', reason: undefined };
 let warehouse: TestWarehouse;
@@ -42,6 +43,16 @@ async function keysOf(runId: string): Promise<string[][]> {
 }
 
 describe('an erasure reaches', () => {
+  it('answers that brought the person without an id and without a row', async () => {
+    const runId = await runningRunOf(warehouse, [{ keys: ['email:asked@orbit.example'] }]);
+    const stranger = { id: null, first_name: 'Zoe', last_name: 'Quist', email: 'zoe@elsewhere.example' };
+    const { attemptId } = await answerBatch(warehouse, { runId }, () => [null, stranger]);
+    const bodies = () => warehouse.pool.query('select from raw_answers where attempt_id = $1', [attemptId]);
+    expect((await bodies()).rowCount).toBe(1);
+    expect(await erase(warehouse, ['email:zoe@elsewhere.example'], note)).toMatchObject({ answers: 1 });
+    expect((await bodies()).rowCount).toBe(0);
+  });
+
   it('rows that hold only a hash of the address', async () => {
     const email = 'hashed@orbit.example';
     const run = await stagedRun(warehouse, [
