@@ -17,7 +17,7 @@ import type { ContactState } from './contact-states.ts';
 import { emailHashes } from './email-hashes.ts';
 import { contactKey, readKnownPeople, readUndonePeople, type KnownPerson } from './known-people.ts';
 import { readKnownRows, type KnownRow } from './known-rows.ts';
-import { lockLog } from './project.ts';
+import { lockLog, project } from './project.ts';
 import { recordCells } from './record-cells.ts';
 import { reuseObservations } from './reuse-observations.ts';
 
@@ -216,6 +216,7 @@ export async function applyChanges(
     people: matches.flatMap(({ person_key: key }) => key ?? []),
     contacts: matches.map(({ source, contact_id: contactId }) => ({ source, contactId })),
   });
+  const reused: string[] = [];
   for (const run of new Set(made.map(({ contact }) => contact.runId))) {
     const theirs = made.filter(({ contact }) => contact.runId === run);
     const kept = theirs.flatMap(({ kind, contact }) => (kind === 'keep' ? contact.rowNumber : []));
@@ -224,7 +225,9 @@ export async function applyChanges(
       change.kind === 'fill' && change.isUndone ? change.person.personKey : [],
     );
     await reuseObservations(transaction, { runId: run, service, personKeys });
+    reused.push(...personKeys);
   }
+  if (reused.length > 0) await project(transaction, { service, people: reused, contacts: [] });
   await appendToLog(transaction, service, { observations: [], matches });
   return made;
 }

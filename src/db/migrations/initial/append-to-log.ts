@@ -6,14 +6,15 @@ export const appendToLog = `
 create function enrichment.append_to_log(of_service text, of_observations jsonb, of_matches jsonb)
   returns void language plpgsql as $$
   declare
-    of_people text[] := array(
-      select value ->> 'person_key' from jsonb_array_elements(of_observations)
-      union
-      select value ->> 'person_key' from jsonb_array_elements(of_matches) where value ->> 'person_key' is not null);
+    observed_people text[] := array(
+      select distinct value ->> 'person_key' from jsonb_array_elements(of_observations));
+    matched_people text[] := array(
+      select distinct value ->> 'person_key' from jsonb_array_elements(of_matches)
+      where value ->> 'person_key' is not null);
     of_sources text[] := array(select value ->> 'source' from jsonb_array_elements(of_matches));
     of_contacts text[] := array(select value ->> 'contact_id' from jsonb_array_elements(of_matches));
   begin
-    perform enrichment.lock_log(of_service, of_people, of_sources, of_contacts);
+    perform enrichment.lock_log(of_service, observed_people || matched_people, of_sources, of_contacts);
 
     with said as materialized (
       select s.*, case when s.organization is not null then sha256(convert_to(s.organization::text, 'UTF8')) end as hash
@@ -51,6 +52,7 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
       decided_at
     from decided order by row_number desc;
 
-    perform enrichment.project(of_service, of_people, of_sources, of_contacts);
+    -- A match says nothing new of its person.
+    perform enrichment.project(of_service, observed_people, of_sources, of_contacts);
   end
 $$`;
