@@ -201,6 +201,8 @@ export interface RawAnswersTable {
   content_type: string | null;
   /** gzip of the body as it came: bytea, because what came from outside need not be valid text or JSON. */
   body_gzip: Buffer;
+  /** Hashed keys of the people in it who fit no row: an erasure finds the body by them. */
+  unmatched_keys: Generated<number[]>;
 }
 
 /** People in an answer who match no row, and why; their data stays in the raw answer. */
@@ -631,6 +633,7 @@ export interface ContactHistoryView extends Omit<FieldProvenanceView, 'observed_
 /** A view: people who moved to another employer, one row for each move. */
 export interface JobChangesView {
   service: string;
+  person_key: string;
   person_id: string | null;
   detected_at: Timestamp;
   from_title: string | null;
@@ -645,6 +648,95 @@ export interface JobChangesView {
   /** The run that detected the move. */
   run_id: string;
   observation_id: string;
+}
+
+/** A view: the phones of each contact. */
+export interface ContactPhonesView {
+  source: string;
+  contact_id: string;
+  number: string;
+  e164: string | null;
+  type: string | null;
+  status: string | null;
+  dnc_status: string | null;
+  is_first: boolean | null;
+  origin: string;
+  asked_at: Timestamp;
+  recorded_at: Timestamp;
+  run_id: string;
+  attempt_id: string;
+  delivery_id: string | null;
+}
+
+/** A view: what each run cost, and what its calls brought. */
+export interface RunCostsView {
+  run_id: string;
+  file_name: string;
+  source: string | null;
+  finished_at: Timestamp | null;
+  credits_settled: Decimal;
+  credits_held: Decimal;
+  people: string;
+  emails: string;
+  verified_emails: string;
+  phones: string;
+  credits_per_person: Decimal | null;
+  credits_per_verified_email: Decimal | null;
+  credits_per_phone: Decimal | null;
+}
+
+/** A view: calls that were or may have been billed, and enriched no row. */
+export interface CallsWithoutDataView {
+  attempt_id: string;
+  run_id: string;
+  status: string;
+  people: number;
+  credits_settled: Decimal | null;
+  credits_answered: Decimal | null;
+  credits_reserved: Decimal;
+  reason: string | null;
+  admitted_at: Timestamp;
+}
+
+/** A view: contacts that changed within 24 hours. */
+export interface ChangesOfLastDayView {
+  source: string;
+  contact_id: string;
+  operation: 'upsert' | 'delete';
+  field_groups: string[];
+  changed_at: Timestamp;
+}
+
+/** A view: how many contacts of a source and segment have an address, phone or title. */
+export interface CoverageBySegmentView {
+  source: string;
+  segment: string;
+  segment_value: string | null;
+  contacts: string;
+  emails: string;
+  verified_emails: string;
+  phones: string;
+  titles: string;
+}
+
+/** A view: current values, the oldest first. */
+export interface OldestValuesView {
+  source: string;
+  contact_id: string;
+  field_group: string;
+  value: Json<Record<string, unknown>>;
+  observed_at: Timestamp;
+  age: string;
+}
+
+/** A view: people whom several contacts are. */
+export interface DuplicateContactsView {
+  service: string;
+  person_id: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  contacts: string;
+  contact_ids: string[];
 }
 
 /** A view: the addresses of each person. */
@@ -795,6 +887,14 @@ export interface Tables {
   field_provenance: FieldProvenanceView;
   contact_history: ContactHistoryView;
   job_changes: JobChangesView;
+  job_changes_of_last_run: JobChangesView;
+  contact_phones: ContactPhonesView;
+  run_costs: RunCostsView;
+  calls_without_data: CallsWithoutDataView;
+  changes_of_last_day: ChangesOfLastDayView;
+  coverage_by_segment: CoverageBySegmentView;
+  oldest_values: OldestValuesView;
+  duplicate_contacts: DuplicateContactsView;
   notifications: NotificationsTable;
   analyst_roles: AnalystRolesTable;
   fetched_exports: FetchedExportsTable;

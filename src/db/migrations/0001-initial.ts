@@ -10,6 +10,7 @@ import { peopleLog } from './initial/people-log.ts';
 import { peopleProjections } from './initial/people-projections.ts';
 import { privacyTables } from './initial/privacy.ts';
 import { projectionFunctions } from './initial/project-people.ts';
+import { questions } from './initial/questions.ts';
 import { runTables } from './initial/runs.ts';
 
 /** All tables of version 0.1.0, a file for each feature. Until that release, tables are changed in place. */
@@ -23,6 +24,7 @@ export async function up(database: Kysely<never>): Promise<void> {
     ...peopleProjections,
     ...projectionFunctions,
     ...peopleHistory,
+    ...questions,
     ...privacyTables,
     ...admissionFunctions,
     ...notificationTables,

@@ -1,3 +1,26 @@
+const moves = {
+  detected_at: 'When the answer that shows the move was recorded',
+  from_title: 'Title before',
+  from_organization: 'Employer before',
+  from_domain: 'Domain of the employer before',
+  to_title: 'Title afterwards',
+  to_organization: 'Employer afterwards',
+  to_domain: 'Domain of the employer afterwards',
+  started_at: 'First day of the new job, where the service gives a date',
+  evidence: 'Second sign of the move: start_date or email',
+};
+
+const phones = {
+  number: 'Number as it is shown, in E.164 where it can be read',
+  e164: 'Number in E.164; null where it cannot be read',
+  raw_number: 'Number as the service wrote it',
+  type: 'mobile, work or another kind',
+  status: 'Whether the service takes the number for valid',
+  dnc_status: 'Entry of a do-not-call list; null: none is known',
+  confidence: 'How sure the service is',
+  origin: 'reveal or waterfall',
+};
+
 /** Columns whose meaning depends on their table. */
 export const columnComments: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   runs: {
@@ -151,16 +174,8 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     observed_at: 'When the newest answer about it was asked for',
   },
   person_emails: { email: 'An address', kind: 'profile, personal, saved_contact or waterfall' },
-  person_phones: {
-    number: 'Number as it is shown, in E.164 where it can be read',
-    e164: 'Number in E.164; null where it cannot be read',
-    raw_number: 'Number as the service wrote it',
-    type: 'mobile, work or another kind',
-    status: 'Whether the service takes the number for valid',
-    dnc_status: 'Entry of a do-not-call list; null: none is known',
-    confidence: 'How sure the service is',
-    origin: 'reveal or waterfall',
-  },
+  person_phones: phones,
+  contact_phones: { ...phones, is_first: 'Whether enriched_contacts has this number' },
   employment_history: {
     started_on: 'First day, where the service gives a date',
     ended_on: 'Last day, where the service gives a date',
@@ -171,16 +186,49 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     valid_from: 'When the value took effect in the warehouse',
     valid_to: 'When another value took its place; null: it is current',
   },
-  job_changes: {
-    detected_at: 'When the answer that shows the move was recorded',
-    from_title: 'Title before',
-    from_organization: 'Employer before',
-    from_domain: 'Domain of the employer before',
-    to_title: 'Title afterwards',
-    to_organization: 'Employer afterwards',
-    to_domain: 'Domain of the employer afterwards',
-    started_at: 'First day of the new job, where the service gives a date',
-    evidence: 'Second sign of the move: start_date or email',
+  job_changes: moves,
+  job_changes_of_last_run: moves,
+  run_costs: {
+    file_name: 'Name of the export',
+    finished_at: 'When the run ended',
+    credits_settled: 'What its calls cost',
+    credits_held: 'What is held of calls whose cost is not known yet',
+    people: 'People whom its calls brought',
+    emails: 'Those with an address',
+    verified_emails: 'Those with a verified address',
+    phones: 'Those with a phone',
+    credits_per_person: 'Settled credits for each person',
+    credits_per_verified_email: 'Settled credits for each verified address',
+    credits_per_phone: 'Settled credits for each phone',
+  },
+  calls_without_data: {
+    people: 'People in the call',
+    credits_settled: 'What the call cost; null: not known yet',
+    credits_answered: 'What its answer stated as the cost',
+    credits_reserved: 'Worst case that was held',
+    admitted_at: 'When the call was sent',
+  },
+  changes_of_last_day: {
+    operation: 'The last operation: upsert or delete',
+    field_groups: 'All groups of fields that changed; empty: the run or row changed',
+    changed_at: 'When the contact changed last',
+  },
+  coverage_by_segment: {
+    segment: 'all, country, organization_industry or seniority',
+    segment_value: 'Value of the segment; null: all contacts, or contacts without a value',
+    contacts: 'Contacts of the segment',
+    emails: 'Those with an address',
+    verified_emails: 'Those with a verified address',
+    phones: 'Those with a phone',
+    titles: 'Those with a title',
+  },
+  oldest_values: {
+    observed_at: 'When the service was asked for it',
+    age: 'Time since then',
+  },
+  duplicate_contacts: {
+    contacts: 'Number of contacts',
+    contact_ids: 'Contacts as source/contact_id',
   },
   changes: {
     change_id: 'Second part of the cursor',

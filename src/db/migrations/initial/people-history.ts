@@ -35,10 +35,14 @@ export const peopleHistory = [
 
   // At each moment at which an entry about the contact or its person was recorded, the state is computed as it was
   // then. A person has few entries, and the same function computes the current state: the two cannot disagree.
+  // A session plans it once: PostgreSQL would otherwise plan the whole computation in each query of the view.
   `create function enrichment.history_of(of_source text, of_contact text)
     returns table (field_group text, value jsonb, valid_from timestamptz, valid_to timestamptz,
       run_id text, attempt_id text, delivery_id text)
-    language sql stable as $$
+    language plpgsql stable rows 20 as $$
+    #variable_conflict use_column
+    begin
+      return query
       with decisions as materialized (
         select m.service, m.person_key, m.decided_at, m.match_id, m.recorded_at
         from enrichment.contact_matches m
@@ -84,7 +88,8 @@ export const peopleHistory = [
       from intervals i
       join enrichment.observations o on o.observation_id = i.observation_id
       where i.value is not null
-      order by i.field_group, i.valid_from
+      order by i.field_group, i.valid_from;
+    end
   $$`,
   `create view enrichment.contact_history as
     select c.source, c.contact_id, h.*
@@ -133,30 +138,35 @@ export const peopleHistory = [
       from said
       window person as (partition by service, person_key order by asked_at, observation_id)
     ), stays as (
-      select *, count(*) filter (where moved) over (
-        partition by service, person_key order by asked_at, observation_id) as stay
+      select *, count(*) filter (where moved) over person as stay
       from compared
+      window person as (partition by service, person_key order by asked_at, observation_id)
     ), moves as (
-      select service, person_key, stay, from_title, from_organization, from_domain, last_seen_at, from_started_at,
-        former_email_domains
+      select service, person_key, person_id, stay, observation_id, asked_at, recorded_at, run_id, title, organization,
+        domain, email_domain, started_at, first_value(from_title) over this as from_title,
+        first_value(from_organization) over this as from_organization,
+        first_value(from_domain) over this as from_domain,
+        first_value(last_seen_at) over this as last_seen_at,
+        first_value(from_started_at) over this as from_started_at,
+        first_value(former_email_domains) over this as former_email_domains
       from stays
-      where moved
+      window this as (partition by service, person_key, stay order by asked_at, observation_id)
     )
-    select distinct on (s.service, s.person_key, s.stay)
-      s.service, s.person_id, s.recorded_at as detected_at,
-      m.from_title, m.from_organization, m.from_domain,
-      s.title as to_title, s.organization as to_organization, s.domain as to_domain,
-      s.started_at,
-      case when s.started_at > m.last_seen_at::date then 'start_date' else 'email' end as evidence,
-      s.run_id, s.observation_id
-    from moves m
-    join stays s on s.service = m.service and s.person_key = m.person_key and s.stay = m.stay
-    where s.started_at > m.last_seen_at::date
-      -- A rebrand gives the same job another name, domain and address.
-      or coalesce(s.started_at <> m.from_started_at, true)
-        and (s.email_domain = s.domain or s.email_domain like '%.' || s.domain)
-        and s.email_domain <> all (m.former_email_domains)
-    order by s.service, s.person_key, s.stay, s.asked_at, s.observation_id`,
+    select distinct on (service, person_key, stay)
+      service, person_key, person_id, recorded_at as detected_at,
+      from_title, from_organization, from_domain,
+      title as to_title, organization as to_organization, domain as to_domain,
+      started_at,
+      case when started_at > last_seen_at::date then 'start_date' else 'email' end as evidence,
+      run_id, observation_id
+    from moves
+    where stay > 0
+      and (started_at > last_seen_at::date
+        -- A rebrand gives the same job another name, domain and address.
+        or coalesce(started_at <> from_started_at, true)
+          and (email_domain = domain or email_domain like '%.' || domain)
+          and email_domain <> all (former_email_domains))
+    order by service, person_key, stay, asked_at, observation_id`,
   `comment on view enrichment.job_changes is
     'People who moved to another employer, with the second sign that shows it; one row for each move'`,
 ];

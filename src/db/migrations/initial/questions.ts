@@ -1,0 +1,146 @@
+import { contactValues } from './project-people.ts';
+
+const isValid = (alias: string): string => `not exists (
+      select from enrichment.runs u where u.run_id = ${alias}.run_id and u.undone_at is not null)`;
+
+/** Views and functions that answer the questions of docs/warehouse.md. */
+export const questions = [
+  `create view enrichment.job_changes_of_last_run as
+    select j.*
+    from (
+      select r.run_id
+      from enrichment.runs r
+      where r.finished_at is not null and r.undone_at is null and r.status <> 'planned'
+      order by r.created_at desc
+      limit 1
+    ) last
+    cross join lateral (
+      select distinct o.service, o.person_key from enrichment.observations o where o.run_id = last.run_id
+    ) p
+    -- \`offset 0\` keeps the planner from computing the changes of all people.
+    cross join lateral (
+      select * from enrichment.job_changes c where c.service = p.service and c.person_key = p.person_key offset 0
+    ) j
+    where j.run_id = last.run_id`,
+  `comment on view enrichment.job_changes_of_last_run is
+    'People whose move to another employer the newest finished run detected'`,
+
+  `create view enrichment.contact_phones as
+    select c.source, c.contact_id, n.number, n.e164, n.type, n.status, n.dnc_status, n.number = p.phone as is_first,
+      n.origin, n.asked_at, o.recorded_at, o.run_id, o.attempt_id, o.delivery_id
+    from enrichment.contacts c
+    join enrichment.people p on p.service = c.service and p.person_key = c.person_key
+    join enrichment.person_phones n on n.service = c.service and n.person_key = c.person_key
+    join enrichment.observations o on o.observation_id = n.observation_id`,
+  `comment on view enrichment.contact_phones is
+    'Phones of each contact: when each was asked for, when it came, and the run, call and delivery that brought it'`,
+
+  `create view enrichment.run_costs as
+    select r.run_id, r.file_name, r.source, r.finished_at, coalesce(a.credits_settled, 0) as credits_settled,
+      coalesce(a.credits_held, 0) as credits_held, coalesce(o.people, 0) as people,
+      coalesce(o.emails, 0) as emails, coalesce(o.verified_emails, 0) as verified_emails,
+      coalesce(o.phones, 0) as phones,
+      a.credits_settled / nullif(o.people, 0) as credits_per_person,
+      a.credits_settled / nullif(o.verified_emails, 0) as credits_per_verified_email,
+      a.credits_settled / nullif(o.phones, 0) as credits_per_phone
+    from enrichment.runs r
+    left join (
+      select run_id, sum(credits_settled) as credits_settled,
+        sum(credits_reserved) filter (where credits_settled is null) as credits_held
+      from enrichment.attempts
+      group by run_id
+    ) a on a.run_id = r.run_id
+    left join (
+      select run_id, count(distinct (service, person_key)) as people,
+        count(distinct (service, person_key)) filter (where has_email) as emails,
+        count(distinct (service, person_key)) filter (where is_verified) as verified_emails,
+        count(distinct (service, person_key)) filter (where has_phone) as phones
+      from (
+        select run_id, service, person_key,
+          facts ? 'email' or facts @? '$.waterfall_emails[*]' as has_email,
+          facts #>> '{email,email_status}' = 'verified'
+            or facts @? '$.waterfall_emails[*] ? (@.email_status == "verified")' as is_verified,
+          facts @? '$.phones[*]' as has_phone
+        from enrichment.observations
+        where kind <> 'reused'
+      ) said
+      group by run_id
+    ) o on o.run_id = r.run_id
+    where r.status <> 'planned'`,
+  `comment on view enrichment.run_costs is
+    'What each run cost, and how many people, addresses and phones its calls brought'`,
+
+  `create view enrichment.calls_without_data as
+    select a.attempt_id, a.run_id, a.status, a.people, a.credits_settled, a.credits_answered, a.credits_reserved,
+      a.reason, a.admitted_at
+    from enrichment.attempts a
+    where (coalesce(a.credits_settled, a.credits_answered) > 0 or a.status = 'unknown')
+      and not exists (
+        select from enrichment.attempt_people p where p.attempt_id = a.attempt_id and p.outcome = 'enriched')`,
+  `comment on view enrichment.calls_without_data is
+    'Calls that were or may have been billed, and enriched no row'`,
+
+  `create function enrichment.contacts_of_organization(of_domain text)
+    returns setof enrichment.enriched_contacts language sql stable as $$
+      select * from enrichment.enriched_contacts where organization_domain = lower(of_domain)
+  $$`,
+  `comment on function enrichment.contacts_of_organization(text) is
+    'Contacts whose employer has a domain, such as acme.example'`,
+
+  `create view enrichment.changes_of_last_day as
+    select c.source, c.contact_id,
+      (array_agg(c.operation order by c.transaction_id desc, c.change_id desc))[1] as operation,
+      coalesce(array_agg(distinct g.field_group) filter (where g.field_group is not null), '{}') as field_groups,
+      max(c.changed_at) as changed_at
+    from enrichment.changes c
+    left join lateral unnest(c.field_groups) as g (field_group) on true
+    where c.changed_at > now() - interval '1 day'
+    group by c.source, c.contact_id`,
+  `comment on view enrichment.changes_of_last_day is
+    'Contacts that changed within 24 hours: the last operation, and all groups of fields that changed'`,
+
+  `create view enrichment.coverage_by_segment as
+    select c.source, s.segment, s.segment_value, count(*) as contacts, count(c.email) as emails,
+      count(*) filter (where c.email_status = 'verified') as verified_emails, count(c.phone) as phones,
+      count(c.title) as titles
+    from enrichment.enriched_contacts c
+    cross join lateral (
+      values ('all', null), ('country', c.country), ('organization_industry', c.organization_industry),
+        ('seniority', c.seniority)
+    ) as s (segment, segment_value)
+    group by c.source, s.segment, s.segment_value`,
+  `comment on view enrichment.coverage_by_segment is
+    'How many contacts of a source have an address, phone or title: all, by country, by industry, by seniority'`,
+
+  `create view enrichment.oldest_values as
+    select source, contact_id, field_group, value, observed_at, now() - observed_at as age
+    from enrichment.field_provenance
+    order by observed_at`,
+  `comment on view enrichment.oldest_values is 'Current values of contacts, those first that were asked for first'`,
+
+  // The same function computes what is current.
+  `create function enrichment.contact_as_of(of_source text, of_contact text, moment timestamptz)
+    returns setof enrichment.enriched_contacts language sql stable as $$
+      select of_source, of_contact, ${contactValues.join(', ')},
+        c.asked_at, d.run_id, c.attempt_id, d.row_number, d.service, d.person_key
+      from (
+        select m.* from enrichment.contact_matches m
+        where m.source = of_source and m.contact_id = of_contact and m.recorded_at <= moment and ${isValid('m')}
+        order by m.decided_at desc, m.match_id desc
+        limit 1
+      ) d
+      cross join lateral enrichment.people_at(d.service, array[d.person_key], moment) c
+      where d.person_key is not null
+  $$`,
+  `comment on function enrichment.contact_as_of(text, text, timestamptz) is
+    'A contact as enriched_contacts had it at a time; no row: it was not known'`,
+
+  `create view enrichment.duplicate_contacts as
+    select c.service, p.person_id, p.first_name, p.last_name, count(*) as contacts,
+      array_agg(c.source || '/' || c.contact_id order by c.source, c.contact_id) as contact_ids
+    from enrichment.contacts c
+    join enrichment.people p on p.service = c.service and p.person_key = c.person_key
+    group by c.service, c.person_key, p.person_id, p.first_name, p.last_name
+    having count(*) > 1`,
+  `comment on view enrichment.duplicate_contacts is 'People whom several CRM contacts are'`,
+];

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endRun } from '../../../src/runs/runs.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { callWithPhones, deliverTo, phonesBody, recordPhonesAnswer } from '../../helpers/late-calls.ts';
+import { job, match, say } from '../../helpers/log-entries.ts';
+import { stagedRun } from '../../helpers/rows.ts';
+
+const acme = { id: 'o-acme', name: 'Acme', domain: 'acme.example' };
+const orbit = { id: 'o-orbit', name: 'Orbit', domain: 'orbit.example' };
+let warehouse: TestWarehouse;
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+});
+
+afterAll(() => warehouse.drop());
+
+async function ask(question: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
+  const { rows } = await warehouse.pool.query<Record<string, unknown>>(question, values);
+  return rows;
+}
+
+async function finishedRun(): Promise<string> {
+  const { runId } = await stagedRun(warehouse, []);
+  await endRun(warehouse, runId, 'finished', undefined);
+  return runId;
+}
+
+/** A contact of hubspot whose answer was recorded on a day. */
+async function contact(person: string, at: string, facts: Record<string, unknown>, runId = 'run-1') {
+  await say(warehouse, {
+    person,
+    askedAt: at,
+    runId,
+    facts,
+    ...(facts['organization_name'] !== undefined && { organizationKey: `id:${person}` }),
+  });
+  await match(warehouse, { contactId: person, person, at, runId });
+}
+
+describe('the views for the questions of docs/warehouse.md', () => {
+  it('job_changes_of_last_run has the moves that the newest finished run detected, and no earlier move', async () => {
+    const [first, last] = [await finishedRun(), await finishedRun()];
+    for (const [person, runId] of [
+      ['early', first],
+      ['mover', last],
+    ] as const) {
+      await contact(person, '2025-01-01', job('Analyst', acme, { startedOn: '2020-01-01' }));
+      await contact(person, '2026-01-01', job('Lead', orbit, { startedOn: '2025-06-01' }), runId);
+    }
+    const moves = await ask('select * from job_changes_of_last_run');
+    expect(moves).toMatchObject([
+      {
+        person_id: 'mover',
+        from_organization: 'Acme',
+        to_organization: 'Orbit',
+        to_title: 'Lead',
+        run_id: last,
+      },
+    ]);
+    expect(await ask('select from job_changes')).toHaveLength(2);
+  });
+
+  it('contact_phones says which delivery brought a phone and when, and run_costs what each phone cost', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    const phones = await ask('select * from contact_phones where run_id = $1 order by number', call.runId);
+    expect(phones).toHaveLength(3);
+    expect(phones[0]).toMatchObject({ number: '+14155550100', is_first: true, attempt_id: call.attemptId });
+    expect(phones[0]!['delivery_id']).not.toBeNull();
+    expect(await ask('select * from run_costs where run_id = $1', call.runId)).toMatchObject([
+      { credits_settled: '27.000000', people: '3', emails: '3', verified_emails: '0', phones: '3' },
+    ]);
+    const [costs] = await ask('select * from run_costs where run_id = $1', call.runId);
+    expect(Number(costs!['credits_per_phone'])).toBe(9);
+    expect(costs!['credits_per_verified_email']).toBeNull();
+  });
+
+  it('calls_without_data has calls that were billed and enriched no row', async () => {
+    const [paid, found] = [await callWithPhones(warehouse), await callWithPhones(warehouse)];
+    await recordPhonesAnswer(warehouse, paid, [0, 0, 0], 2);
+    await recordPhonesAnswer(warehouse, found);
+    expect(await ask('select attempt_id, status, credits_answered from calls_without_data')).toEqual([
+      { attempt_id: paid.attemptId, status: 'awaiting', credits_answered: '2.000000' },
+    ]);
+  });
+
+  it('contacts_of_organization() finds contacts by the domain of their employer, in any letter case', async () => {
+    await contact('fjord-1', '2026-01-01', job('Lead', { id: 'f', name: 'Fjord', domain: 'fjord.example' }));
+    expect(await ask(`select contact_id from contacts_of_organization('Fjord.example')`)).toEqual([
+      { contact_id: 'fjord-1' },
+    ]);
+  });
+
+  it('changes_of_last_day has one row for each contact, with its last operation and all changed groups', async () => {
+    await contact('changing', '2026-01-01', { title: { title: 'Analyst' } });
+    await say(warehouse, {
+      person: 'changing',
+      askedAt: '2026-02-01',
+      runId: 'run-1',
+      facts: { city: { city: 'Bonn' } },
+    });
+    await match(warehouse, { contactId: 'changing', person: null, at: '2026-03-01', runId: 'run-1' });
+    expect(
+      await ask(`select operation, field_groups from changes_of_last_day where contact_id = 'changing'`),
+    ).toEqual([{ operation: 'delete', field_groups: ['city', 'title'] }]);
+  });
+
+  it('coverage_by_segment counts values by source, country, industry and seniority', async () => {
+    await contact('north', '2026-01-01', { city: { country: 'Norway' }, title: { title: 'Lead' } });
+    await contact('south', '2026-01-01', { city: { country: 'Norway' } });
+    expect(await ask(`select * from coverage_by_segment where segment_value = 'Norway'`)).toMatchObject([
+      { source: 'hubspot', segment: 'country', contacts: '2', titles: '1', emails: '0' },
+    ]);
+    const [all] = await ask(
+      `select contacts::int from coverage_by_segment where segment = 'all' and source = 'hubspot'`,
+    );
+    expect(all).toEqual(
+      (await ask(`select count(*)::int as contacts from enriched_contacts where source = 'hubspot'`))[0],
+    );
+  });
+
+  it('oldest_values begins with the value that was asked for first', async () => {
+    await contact('ancient', '2001-01-01', { title: { title: 'Clerk' } });
+    expect(await ask('select contact_id, field_group, value from oldest_values limit 1')).toEqual([
+      { contact_id: 'ancient', field_group: 'title', value: { title: 'Clerk' } },
+    ]);
+  });
+
+  it('contact_as_of() gives the contact as it was at a time, and no row before it was known', async () => {
+    await contact('dated', '2026-01-01', job('Analyst', acme));
+    await contact('dated', '2026-03-01', job('Lead', orbit));
+    const at = (moment: string) => ask(`select * from contact_as_of('hubspot', 'dated', $1)`, moment);
+    expect(await at('2025-12-31')).toEqual([]);
+    expect(await at('2026-02-01')).toMatchObject([
+      { source: 'hubspot', contact_id: 'dated', title: 'Analyst', organization_name: 'Acme' },
+    ]);
+    expect(await at('infinity')).toEqual(
+      await ask(`select * from enriched_contacts where source = 'hubspot' and contact_id = 'dated'`),
+    );
+  });
+
+  it('duplicate_contacts lists the contacts that are one person', async () => {
+    await contact('twin', '2026-01-01', { first_name: { first_name: 'Ada', last_name: 'Novak' } });
+    await match(warehouse, { contactId: 'twin-2', person: 'twin', at: '2026-01-01', runId: 'run-1' });
+    expect(await ask('select * from duplicate_contacts')).toMatchObject([
+      { last_name: 'Novak', contacts: '2', contact_ids: ['hubspot/twin', 'hubspot/twin-2'] },
+    ]);
+  });
+});
