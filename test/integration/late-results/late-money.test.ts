@@ -188,11 +188,13 @@ describe('a genuine token', () => {
     }
   });
 
-  it('with a foreign or unreadable body quarantines it', async () => {
+  it('with a foreign or unreadable body quarantines it, and the honest delivery settles the call', async () => {
     const call = await answeredCall();
     await deliver(call, Buffer.from('<html>'));
     await deliver(call, phonesBody(['stranger'], 8));
     expect(await statuses(call)).toEqual(['quarantined', 'quarantined']);
+    await deliver(call, phonesBody(call.ids, 24));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
   it('with the request id of another call settles nothing and writes nothing there', async () => {
