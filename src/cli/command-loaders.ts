@@ -22,6 +22,7 @@ export const loaders: ReadonlyMap<string, () => Promise<Command>> = new Map<stri
   ['schedule', async () => (await import('./commands/runs/schedule.ts')).scheduleCommand()],
   ['changes', async () => (await import('./commands/warehouse/changes.ts')).changesCommand()],
   ['export', async () => (await import('./commands/warehouse/export.ts')).exportCommand()],
+  ['evaluate', async () => (await import('./commands/warehouse/evaluate.ts')).evaluateCommand()],
   ['sql', async () => (await import('./commands/warehouse/sql.ts')).sqlCommand()],
   ['suppress', async () => (await import('./commands/warehouse/suppress.ts')).suppressCommand()],
   ['rebuild', async () => (await import('./commands/warehouse/rebuild.ts')).rebuildCommand()],

@@ -11,7 +11,7 @@ export interface ReportDocument {
 }
 
 export interface Section {
-  readonly id: 'run' | 'outcomes' | 'coverage' | 'credits' | 'calls' | 'late-results';
+  readonly id: 'run' | 'outcomes' | 'coverage' | 'credits' | 'calls' | 'late-results' | 'evaluation';
   readonly title: string;
   readonly lead: string;
   readonly tables: readonly Table[];

@@ -3,6 +3,7 @@ import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readRunFacts } from '../runs/run-facts.ts';
 import { getRun, type RunRecord } from '../runs/runs.ts';
+import { evaluateTruth } from './evaluation/evaluate-truth.ts';
 import { needsPerson } from './needs-person.ts';
 import { readCalls } from './read-calls.ts';
 import { readCosts } from './read-costs.ts';
@@ -18,12 +19,17 @@ import type { ReportedRun, RunReport } from './report.ts';
  * @param runId a run's id, or `latest`
  * @param options.rateLimits the current limits, against which calls are drawn
  * @param options.now the time of the report
+ * @param options.truth a file of known values to compare with
  * @throws Problem `run.unknown`
  */
 export async function gatherReport(
   warehouse: Warehouse,
   runId: string,
-  options: { readonly rateLimits: readonly RateLimit[]; readonly now: Date },
+  options: {
+    readonly rateLimits: readonly RateLimit[];
+    readonly now: Date;
+    readonly truth?: string | undefined;
+  },
 ): Promise<RunReport> {
   const { database } = warehouse;
   return database
@@ -58,7 +64,10 @@ export async function gatherReport(
         calls: await readCalls(transaction, run, options.rateLimits),
         late_results: lateResults,
       };
-      return { ...report, needs_person: needsPerson(report) };
+      const { truth } = options;
+      const evaluation =
+        truth === undefined ? undefined : await evaluateTruth(transaction, truth, run.source ?? 'generic');
+      return { ...report, ...(evaluation && { evaluation }), needs_person: needsPerson(report) };
     });
 }
 

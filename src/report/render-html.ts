@@ -85,6 +85,7 @@ function chartsOf(report: RunReport, id: Section['id']): readonly Markup[] {
     case 'calls':
       return callsCharts(report.calls);
     case 'late-results':
+    case 'evaluation':
     case 'run':
       return [];
   }

@@ -1,4 +1,5 @@
 import type { Undone } from '../contract.ts';
+import type { Evaluation } from './evaluation/evaluate-truth.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface RunReport {
   readonly costs: readonly FieldCost[];
   readonly calls: Calls;
   readonly late_results: LateResults;
+  /** With `--truth`: how the contacts of the run's source compare with known values. */
+  readonly evaluation?: Evaluation;
   readonly needs_person: readonly Action[];
 }
 

@@ -2,6 +2,7 @@ import { answeredOutcomes, isOutcome, outcomeFacts } from '../domain/runs/outcom
 import { formatCredits, parseCredits } from '../domain/money/decimal.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { creditsSection } from './credits-section.ts';
+import { evaluationSection } from './evaluation/evaluation-section.ts';
 import type { ReportDocument, Section, Table } from './document.ts';
 import type { RunReport } from './report.ts';
 import { counted } from '../domain/text/counted.ts';
@@ -25,6 +26,7 @@ export function documentOf(report: RunReport): ReportDocument {
     sections: [
       outcomesSection(report),
       coverageSection(report),
+      ...(report.evaluation ? [evaluationSection(report.evaluation)] : []),
       creditsSection(report),
       callsSection(report),
       lateSection(report),

@@ -48,6 +48,15 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
     late_results: { awaited: 0, expired: 0 },
   });
 
+  const folder = join(system.directory, 'state', 'demo', 'hubspot-import');
+  expect(ended.stderr).toMatch(
+    /back to the CRM: \d+ updates of \d+ contacts in .*hubspot-import\nwritten by: npx enrich/,
+  );
+  const { parts } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as {
+    parts: { file: string; rows: number }[];
+  };
+  expect(readFileSync(join(folder, parts[0]!.file), 'utf8')).toMatch(/^Record ID[,;].+\n/);
+
   const sandbox = await demoSandbox();
   const { calls, credits, billedAgain } = sandbox.log.bill();
   expect(facts.credits.settled).toBe(credits);

@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { evaluateTruth } from '../../../src/report/evaluation/evaluate-truth.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { reportFormats, renderReport } from '../../../src/report/render.ts';
 import type { RunReport } from '../../../src/report/report.ts';
@@ -270,6 +274,39 @@ describe('the report of a run', () => {
     const fresh = await stagedRun(warehouse, []);
     const early = await gatherReport(warehouse, fresh.runId, { rateLimits, now });
     expect([early.calls.buckets, early.waste, early.needs_person]).toEqual([[], [], []]);
+  });
+
+  it('compares contacts with known values, by record id or by the email of the export', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'enrich-truth-'));
+    const truth = join(folder, 'truth.csv');
+    writeFileSync(
+      truth,
+      '\ufeffRecord ID;Email;Job title\ncontact-1;ONE@orbit.example;Pilot\n' +
+        'contact-2;;Cook\ncontact-9;x@orbit.example;\n',
+    );
+    const known = await gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth });
+    expect(known.evaluation).toMatchObject({
+      source: 'generic',
+      key: 'contact_id',
+      people: 3,
+      enriched: 2,
+      fields: [
+        { field: 'email', known: 2, filled: 1, correct: 1 },
+        { field: 'title', known: 2, filled: 1, correct: 1 },
+      ],
+    });
+    expect(renderReport(known, 'html')).toContain('Compared with known values');
+    writeFileSync(truth, 'email,title\none@orbit.example,Admiral\n');
+    await warehouse.pool.query(
+      `insert into contact_records (source, contact_id, run_id, row_number, other_emails, keys)
+       values ('generic', 'contact-1', $1, 1, '{one@orbit.example}', '{}')`,
+      [report.run.run_id],
+    );
+    expect(await evaluateTruth(warehouse.database, truth, undefined)).toMatchObject({
+      key: 'email',
+      fields: [{ field: 'title', known: 1, filled: 1, correct: 0 }],
+    });
+    rmSync(folder, { recursive: true });
   });
 
   it('refuses a run that is not there', async () => {

@@ -7,6 +7,9 @@ import { Command } from 'commander';
 import { asUnusable, makeFolder } from '../../../files/make-folder.ts';
 import type { Config } from '../../../config/settings.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
+import { defaultPolicies } from '../../../domain/crm/field-policy.ts';
+import { counted } from '../../../domain/text/counted.ts';
+import { exportForCrm } from '../../../export/crm-import/export-for-crm.ts';
 import { sampleExport } from '../../../sandbox/population/sample-export.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { describeService } from '../../run/describe-service.ts';
@@ -39,18 +42,23 @@ export function demoCommand(): Command {
       tell(describeService(config));
       const file = await writeSample(config, options.people, options.seed);
       const spec = await specifyRun({ kind: 'file', path: file }, { reveal: 'phone' }, config);
-      const facts = await withSession(config, { temporal: true, service: true }, async (session) => {
-        const planned = await planExport(session, spec);
-        tell(`\n${describeMapping(planned.run)}\n`);
-        tell(`${describePlan(planned.plan)}\n`);
-        const ended = await enrichExport(session, spec, { asks: false, showsPlan: false });
-        tell('');
-        await showContacts(session, ended.run_id);
-        return ended;
-      });
+      const { ended: facts, importHint } = await withSession(
+        config,
+        { temporal: true, service: true },
+        async (session) => {
+          const planned = await planExport(session, spec);
+          tell(`\n${describeMapping(planned.run)}\n`);
+          tell(`${describePlan(planned.plan)}\n`);
+          const ended = await enrichExport(session, spec, { asks: false, showsPlan: false });
+          tell('');
+          await showContacts(session, ended.run_id);
+          return { ended, importHint: await writeImport(session) };
+        },
+      );
       reportRun(facts, options.json === true, config);
       tell(
-        planHint(facts.calls, options.seed) +
+        importHint +
+          planHint(facts.calls, options.seed) +
           '\nexplore with: npx enrich dev            (database, Temporal UI and sandbox until Ctrl-C)',
       );
     });
@@ -98,6 +106,24 @@ async function showContacts(session: Session, runId: string): Promise<void> {
   if (rows.length === 0) return;
   print(table([Object.keys(rows[0]!), ...rows.map((row) => Object.values(row).map((cell) => cell ?? ''))]));
   print('');
+}
+
+/** Writes the contacts as the CRM of the export imports them. */
+async function writeImport({ warehouse, config }: Session): Promise<string> {
+  const folder = join(config.embedded.dataDirectory, 'demo', 'hubspot-import');
+  const { parts, contacts } = await exportForCrm(warehouse, {
+    importer: 'hubspot',
+    folder,
+    source: undefined,
+    runId: undefined,
+    since: undefined,
+    policies: defaultPolicies,
+  });
+  const updates = parts.reduce((sum, { rows }) => sum + rows, 0);
+  return (
+    `\nback to the CRM: ${counted(updates, 'update')} of ${counted(contacts, 'contact')} in ${folder}` +
+    '\nwritten by: npx enrich export --for hubspot --output FOLDER'
+  );
 }
 
 function planHint(calls: number, seed: number): string {

@@ -28,6 +28,7 @@ export function reportCommand(): Command {
       ).choices(reportFormats),
     )
     .option('--output <file>', 'file, which is replaced (default: standard output)')
+    .option('--truth <file>', 'CSV file of known values to compare with, as for enrich evaluate')
     .addHelpText(
       'after',
       `
@@ -37,12 +38,16 @@ Examples:
   enrich report latest
   enrich report latest --output report.html`,
     )
-    .action(async (runId: string, options: { format?: ReportFormat; output?: string }) => {
+    .action(async (runId: string, options: { format?: ReportFormat; output?: string; truth?: string }) => {
       const config = settingsOf(options);
       const format =
         options.format ?? formatOfExtension[extname(options.output ?? '').toLowerCase()] ?? 'terminal';
       const report = await withWarehouse(config, ({ warehouse }) =>
-        gatherReport(warehouse, runId, { rateLimits: config.rateLimits, now: new Date() }),
+        gatherReport(warehouse, runId, {
+          rateLimits: config.rateLimits,
+          now: new Date(),
+          truth: options.truth,
+        }),
       );
       const text = renderReport(report, format);
       if (options.output !== undefined) await writeFileAt(options.output, text);

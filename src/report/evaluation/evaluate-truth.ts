@@ -1,0 +1,117 @@
+import { sql, type Kysely } from 'kysely';
+import {
+  evaluatePeople,
+  type ComparedPerson,
+  type PeopleEvaluation,
+} from '../../domain/evaluation/evaluate.ts';
+import { parseEmail } from '../../domain/identity/email-address.ts';
+import { Problem, exitCodes } from '../../domain/problem.ts';
+import { contactIdOf } from '../../ingest/columns/contact-id.ts';
+import type { Tables } from '../../db/schema.ts';
+import { readTruth, type KnownPerson } from './read-truth.ts';
+
+/** How the contacts of a source compare with a file of known values. No value of a person is in it. */
+export interface Evaluation extends PeopleEvaluation {
+  readonly source: string;
+  /** What says whose the known values are. */
+  readonly key: 'contact_id' | 'email';
+}
+
+/**
+ * Compares the warehouse with a truth file.
+ *
+ * @param source whose contacts the file has; undefined: the only source of the warehouse
+ * @throws Problem `truth.unreadable`, `truth.source`
+ */
+export async function evaluateTruth(
+  database: Kysely<Tables>,
+  path: string,
+  source: string | undefined,
+): Promise<Evaluation> {
+  const people = await readTruth(path);
+  const of = source ?? (await onlySource(database));
+  const key = people.some(({ values }) => values.contact_id !== undefined) ? 'contact_id' : 'email';
+  const found = await readContacts(database, of, key, people);
+  const compared = people.map(({ row, values }): ComparedPerson => {
+    const { contact_id: _, ...known } = values;
+    const contact = found.get(row);
+    // The key itself is no finding.
+    const { email, ...others } = known;
+    return {
+      row,
+      contactId: contact?.contact_id ?? null,
+      known: key === 'email' ? others : { ...others, ...(email !== undefined && { email }) },
+      found: contact ?? {},
+    };
+  });
+  return { source: of, key, ...evaluatePeople(compared) };
+}
+
+async function onlySource(database: Kysely<Tables>): Promise<string> {
+  const rows = await database.selectFrom('contacts').select('source').distinct().orderBy('source').execute();
+  if (rows.length === 1) return rows[0]!.source;
+  throw new Problem(
+    'truth.source',
+    rows.length === 0 ? 'the warehouse has no contacts' : 'the warehouse has contacts of several sources',
+    {
+      where: '--source',
+      next:
+        rows.length === 0
+          ? 'enrich an export first: enrich run FILE'
+          : `name one of ${rows.map((row) => row.source).join(', ')}`,
+      exitCode: exitCodes.usage,
+    },
+  );
+}
+
+interface FoundContact {
+  readonly row: number;
+  readonly contact_id: string;
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly title: string | null;
+  readonly organization_name: string | null;
+  readonly organization_domain: string | null;
+  readonly linkedin_url: string | null;
+  readonly city: string | null;
+  readonly state: string | null;
+  readonly country: string | null;
+}
+
+/** Row of the file → the contact that it names. An address names the contact whose export has it. */
+async function readContacts(
+  database: Kysely<Tables>,
+  source: string,
+  key: Evaluation['key'],
+  people: readonly KnownPerson[],
+): Promise<ReadonlyMap<number, FoundContact>> {
+  const keyed = people.flatMap(({ row, values }) => {
+    const cell = values[key];
+    if (cell === undefined) return [];
+    const value = key === 'email' ? parseEmail(cell) : contactIdOf(source, cell, [], row);
+    return value === undefined ? [] : [{ row, value }];
+  });
+  const truth = sql`
+    unnest(${keyed.map(({ row }) => row)}::integer[], ${keyed.map(({ value }) => value)}::text[]) as t (row, key)
+  `;
+  const named =
+    key === 'contact_id'
+      ? sql`select t.row, t.key as contact_id from ${truth}`
+      : sql`
+        select t.row, min(r.contact_id) as contact_id
+        from contact_records r
+        cross join lateral unnest(r.other_emails || r.email) as e (address)
+        join ${truth} on t.key = e.address
+        where r.source = ${source}
+        group by t.row
+      `;
+  const { rows } = await sql<FoundContact>`
+    select n.row, c.contact_id, c.first_name, c.last_name, c.email, c.phone, c.title, c.organization_name,
+      c.organization_domain, c.linkedin_url, c.city, c.state, c.country
+    from (${named}) n
+    join enriched_contacts c on c.source = ${source} and c.contact_id = n.contact_id
+  `.execute(database);
+  return new Map(rows.map((contact) => [contact.row, contact]));
+}

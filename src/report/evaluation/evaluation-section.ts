@@ -1,0 +1,52 @@
+import { describeRate } from '../../domain/runs/match-rate.ts';
+import { counted, countedPeople } from '../../domain/text/counted.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
+import type { Section, Table } from '../document.ts';
+import { fieldName } from '../wording.ts';
+import type { Evaluation } from './evaluate-truth.ts';
+
+/** The comparison with a truth file, for every form of the report and for `enrich evaluate`. */
+export function evaluationSection(evaluation: Evaluation): Section {
+  const { people, enriched, source, identities_compared: compared, wrong_people: wrong } = evaluation;
+  return {
+    id: 'evaluation',
+    title: 'Compared with known values',
+    lead:
+      `The truth file has ${countedPeople(people)} of source ${source}; the warehouse has data for ` +
+      `${formatNumber(enriched)}. Coverage is the share of known values for which the warehouse has a value, ` +
+      'accuracy the share of these values that are the known ones, each with its 95 % interval (Wilson). ' +
+      `Of ${countedPeople(compared)} whose name or profile is known, ${counted(wrong.length, 'contact')} ` +
+      `${wrong.length === 1 ? 'holds' : 'hold'} the data of another person.`,
+    tables: [fieldTable(evaluation), ...(wrong.length === 0 ? [] : [wrongPeopleTable(evaluation)])],
+  };
+}
+
+function fieldTable({ fields }: Evaluation): Table {
+  return {
+    caption: 'Coverage and accuracy, by field',
+    columns: [
+      { title: 'Field' },
+      { title: 'Known', numeric: true },
+      { title: 'Filled', numeric: true },
+      { title: 'Correct', numeric: true },
+      { title: 'Coverage', numeric: true },
+      { title: 'Accuracy', numeric: true },
+    ],
+    rows: fields.map(({ field, known, filled, correct, coverage, accuracy }) => [
+      fieldName(field),
+      formatNumber(known),
+      formatNumber(filled),
+      formatNumber(correct),
+      coverage === null ? '–' : describeRate(coverage),
+      accuracy === null ? '–' : describeRate(accuracy),
+    ]),
+  };
+}
+
+function wrongPeopleTable({ wrong_people: wrong }: Evaluation): Table {
+  return {
+    caption: 'Contacts with the data of another person',
+    columns: [{ title: 'Row of the truth file', numeric: true }, { title: 'Contact' }, { title: 'Other' }],
+    rows: wrong.map(({ row, contact_id: contactId, because }) => [formatNumber(row), contactId, because]),
+  };
+}

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { evaluatePeople, type PersonValues } from '../../../src/domain/evaluation/evaluate.ts';
+
+const person = (row: number, known: PersonValues, found: PersonValues | null) => ({
+  row,
+  contactId: found && `contact-${row}`,
+  known,
+  found: found ?? {},
+});
+
+it('coverage counts known values that are filled, accuracy filled values that are the known ones', () => {
+  const { people, enriched, fields } = evaluatePeople([
+    person(1, { phone: '(202) 555-0143', title: 'Chef' }, { phone: '+12025550143', title: 'chef' }),
+    person(
+      2,
+      { organization_domain: 'https://www.Acme.example/about' },
+      { organization_domain: 'acme.example' },
+    ),
+    person(3, { phone: '+12025550199', title: '' }, { phone: '+12025550100', title: 'Cook' }),
+    person(4, { phone: '+12025550111' }, null),
+  ]);
+  expect([people, enriched]).toEqual([4, 3]);
+  expect(fields).toMatchObject([
+    { field: 'phone', known: 3, filled: 2, correct: 1 },
+    { field: 'title', known: 1, filled: 1, correct: 1 },
+    { field: 'organization_domain', known: 1, filled: 1, correct: 1 },
+  ]);
+  const { coverage, accuracy } = fields[0]!;
+  expect(coverage!.rate).toBeCloseTo(2 / 3);
+  // Wilson's interval of 1 in 2.
+  expect([accuracy!.low, accuracy!.high]).toEqual([expect.closeTo(0.0945, 3), expect.closeTo(0.9055, 3)]);
+});
+
+it('a wrong person is shown by the name, or by the profile where no name is known', () => {
+  const profile = 'https://www.linkedin.com/in/ada-moreau';
+  const other = 'https://www.linkedin.com/in/bo-lind';
+  const { wrong_people: wrong, identities_compared: compared } = evaluatePeople([
+    person(1, { first_name: 'Ada', last_name: 'Moreau' }, { first_name: 'Bo', last_name: 'Lind' }),
+    person(2, { name: 'Ada Moreau', linkedin_url: profile }, { name: 'Ada Lind', linkedin_url: profile }),
+    person(3, { linkedin_url: profile }, { linkedin_url: other, name: 'Bo Lind' }),
+    person(4, { name: 'Ada Moreau', linkedin_url: profile }, { name: 'Ada Moreau', linkedin_url: other }),
+    person(5, { email: 'ada@acme.example' }, { name: 'Bo Lind' }),
+    person(6, { name: 'Ada Moreau' }, null),
+  ]);
+  expect(wrong).toEqual([
+    { row: 1, contact_id: 'contact-1', because: 'name' },
+    { row: 3, contact_id: 'contact-3', because: 'profile' },
+  ]);
+  expect(compared).toBe(4);
+});
