@@ -19,6 +19,7 @@ import { skipWhenLanded } from '../src/runs/pages/skip-when-landed.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/scheduled-run.ts';
 import type { Retention } from '../src/domain/runs/retention.ts';
 import type { Logger } from '../src/telemetry/log.ts';
+import type { Lineage } from '../src/monitoring/lineage.ts';
 import { killPoint } from '../src/telemetry/kill-point.ts';
 import { prune } from '../src/privacy/prune.ts';
 import { askedBy, openPage } from '../src/runs/pages/pages.ts';
@@ -32,11 +33,15 @@ export type ControlDependencies = PlanDependencies &
   IngestDependencies &
   LateDependencies &
   ServiceCheckDependencies &
-  ScheduleDependencies & { readonly retention: Retention };
+  ScheduleDependencies & {
+    readonly retention: Retention;
+    /** Undefined: no lineage is told. */
+    readonly lineage: Lineage | undefined;
+  };
 
 /** Activities of the control queue, bound to what this process runs with. */
 export function createControlActivities(dependencies: ControlDependencies): ControlActivities {
-  const { warehouse, retention, log } = dependencies;
+  const { warehouse, retention, lineage, log } = dependencies;
   return {
     ingestExport: ({ runId }) =>
       mappingFailures(log, () => {
@@ -48,6 +53,8 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
       }),
     planRun: ({ runId }) =>
       beating(log, async () => {
+        // The export is read, so its source is known.
+        lineage?.started(runId);
         await keepCreditStatement(dependencies, runId);
         return planRun(dependencies, runId);
       }),
@@ -59,7 +66,9 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
           { runId, status, ...(pauseReason && { type: pauseReason.type }) },
           'a run changed its status',
         );
-        return readRunFacts(warehouse, runId);
+        const facts = await readRunFacts(warehouse, runId);
+        if (status === 'failed') lineage?.ended(facts);
+        return facts;
       }),
     readRunFacts: ({ runId }) => beating(log, () => readRunFacts(warehouse, runId)),
     openPage: ({ runId, page }) =>
@@ -96,6 +105,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
         await keepCreditStatement(dependencies, runId);
         const { status, rows, calls, credits } = facts;
         log.info({ runId, status, rows, calls, credits }, 'a run has ended');
+        lineage?.ended(facts);
         return facts;
       }),
   };

@@ -20,6 +20,7 @@ import { describeAlarm } from './ledger/budget-alarms.ts';
 import { CallQueue } from './ledger/call-queue.ts';
 import { applyBudgetLimits } from './ledger/credit-ledger.ts';
 import { bulkMatchScope, freeSlots } from './ledger/rate-windows.ts';
+import type { Lineage } from './monitoring/lineage.ts';
 import type { Logger } from './telemetry/log.ts';
 import type { ProcessMetrics } from './telemetry/process-metrics.ts';
 import type { Tracing } from './telemetry/tracing.ts';
@@ -48,6 +49,8 @@ export interface WorkerSettings {
   /** Undefined: nothing is traced. */
   readonly tracing: Tracing | undefined;
   readonly log: Logger;
+  /** Undefined: no lineage is told. */
+  readonly lineage: Lineage | undefined;
 }
 
 export interface RunningWorker {
@@ -121,6 +124,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
       defaults: runDefaults(config),
       hasPeriodBudget: periodNames.some((period) => budgets[period] !== undefined),
       retention: config.retention,
+      lineage: settings.lineage,
       log,
     }),
     maxConcurrentActivityTaskExecutions: 4,

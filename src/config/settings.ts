@@ -97,6 +97,9 @@ const schema = z.object({
   LOG_FORMAT: text.pipe(oneOf('json', 'pretty').optional()),
   METRICS_LISTEN: listenAddress('127.0.0.1:9464'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url('http:', 'https:'),
+  OPENLINEAGE_URL: url('http:', 'https:'),
+  OPENLINEAGE_API_KEY: text,
+  OPENLINEAGE_NAMESPACE: text.transform((value) => value ?? 'enrich'),
   NOTIFY_URL: url('http:', 'https:'),
   NOTIFY_SECRET: text,
   NOTIFY_COMMAND: text,
@@ -233,6 +236,12 @@ export interface Config {
   };
   /** Address for traces; undefined: no traces. */
   readonly tracesEndpoint: string | undefined;
+  /** The receiver of lineage events; without an address none are sent. */
+  readonly lineage: {
+    readonly url: string | undefined;
+    readonly apiKey: string | undefined;
+    readonly namespace: string;
+  };
   readonly notify: {
     readonly url: string | undefined;
     /** Key of the signature of posted events. */
@@ -350,6 +359,11 @@ export function readConfig(
       sandbox: { clock: values.SANDBOX_CLOCK, credential: values.SANDBOX_CREDENTIAL },
     },
     tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    lineage: {
+      url: values.OPENLINEAGE_URL,
+      apiKey: values.OPENLINEAGE_API_KEY,
+      namespace: values.OPENLINEAGE_NAMESPACE,
+    },
     notify: {
       url: values.NOTIFY_URL,
       secret: values.NOTIFY_SECRET,

@@ -27,6 +27,8 @@ export interface RunRecord {
   readonly expectedPlanHash: string | null;
   readonly pauseReason: StatusReason | null;
   readonly createdAt: Date;
+  /** The time that the run stands for: a scheduled one for the time of its schedule. */
+  readonly asOf: Date;
   /** A person or the command has approved the plan. */
   readonly isApproved: boolean;
   readonly finishedAt: Date | null;
@@ -79,6 +81,7 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     pauseReason: row.pause_reason,
     isApproved: row.approved_at !== null,
     createdAt: row.created_at,
+    asOf: row.as_of,
     finishedAt: row.finished_at,
     undoUnfinished: row.undo_unfinished,
     undone: row.undone_at && {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { embeddedDirectories } from '../../src/dev/stack.ts';
 import { CallLog, type LoggedDelivery } from '../../src/sandbox/account/call-log.ts';
 import { LateStore } from '../../src/sandbox/late-results/late-store.ts';
+import { startLineageReceiver } from '../helpers/lineage-receiver.ts';
 import { TestSystem } from '../helpers/test-system.ts';
 import { expectPromisesKept, type Witness } from '../helpers/promises.ts';
 
@@ -36,7 +37,9 @@ async function demoSandbox(): Promise<Witness & { readonly root: string }> {
 }
 
 it('the whole demo runs after the cut-over, with error_details alone, and with OAuth instead of a key', async () => {
+  const receiver = await startLineageReceiver();
   const ended = await system.enrich(['demo', '--people', '250', '--json'], {
+    OPENLINEAGE_URL: receiver.url,
     SANDBOX_CLOCK: '2027-03-01T00:00:00Z',
     SANDBOX_CREDENTIAL: 'token',
   });
@@ -48,6 +51,11 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
     late_results: { awaited: 0, expired: 0 },
   });
 
+  await receiver.close();
+  expect(receiver.events.map(({ eventType, job }) => [eventType, job.name])).toEqual([
+    ['START', 'enrich.hubspot'],
+    ['COMPLETE', 'enrich.hubspot'],
+  ]);
   const folder = join(system.directory, 'state', 'demo', 'hubspot-import');
   expect(ended.stderr).toMatch(
     /back to the CRM: \d+ updates of \d+ contacts in .*hubspot-import\nwritten by: npx enrich/,

@@ -9,6 +9,7 @@ import { ensurePruneSchedule, ensureSweepSchedule } from '../../temporal/own-sch
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
 import { runOwnReceiver } from './run-receiver.ts';
 import type { ServedMetrics } from './serve-metrics.ts';
+import { startLineage } from '../../monitoring/lineage.ts';
 import { startNotifier } from './start-notifier.ts';
 import { connectWorker } from '../../temporal/connection.ts';
 import { version } from '../terminal/version.ts';
@@ -58,6 +59,10 @@ export async function startOwnWorker(
   if (receiver) atEnd(() => receiver.close());
   const notifier = startNotifier(config, warehouse, log);
   if (notifier) atEnd(() => notifier.close());
+  const { url, apiKey, namespace } = config.lineage;
+  const source = { namespace, databaseUrl: stack.databaseUrl, version };
+  const lineage = url === undefined ? undefined : startLineage(warehouse, { url, apiKey }, source, log);
+  if (lineage) atEnd(() => lineage.close());
   const connection = await connectWorker(stack.temporal);
   atEnd(() => connection.close());
   const worker = await startWorker({
@@ -74,6 +79,7 @@ export async function startOwnWorker(
     webhookUrl: webhookUrlOf(config, stack.service.baseUrl, receiver),
     metrics: metrics?.process,
     tracing,
+    lineage,
     log,
   });
   atEnd(() => worker.stop());

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { parseAddress } from '../ingest/sources/export-address.ts';
+import type { RunRecord } from '../runs/runs.ts';
+import { withoutPersonalData } from '../telemetry/log.ts';
+
+/** The transitions of a run that OpenLineage knows. */
+export type LineageType = 'START' | 'COMPLETE' | 'ABORT' | 'FAIL';
+
+interface Dataset {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What the events of a process have in common. */
+export interface LineageSource {
+  /** Of the jobs: `OPENLINEAGE_NAMESPACE`. */
+  readonly namespace: string;
+  readonly databaseUrl: string;
+  readonly version: string;
+}
+
+const spec = 'https://openlineage.io/spec';
+const outputTables = ['enriched_contacts', 'people', 'organizations', 'observations', 'changes'];
+
+/**
+ * An event of OpenLineage 2-0-2: the run with its export as the input and the tables of the warehouse as outputs. It has
+ * names, counts and times, and no personal data.
+ *
+ * @param enriched rows that got data; undefined while the run is not over
+ */
+export function lineageEvent(
+  { namespace, databaseUrl, version }: LineageSource,
+  type: LineageType,
+  run: RunRecord,
+  { at, enriched }: { readonly at: Date; readonly enriched?: number | undefined },
+): object {
+  const producer = `urn:enrich:${version}`;
+  const facet = (name: string) => ({ _producer: producer, _schemaURL: `${spec}/facets/${name}` });
+  const source = run.source ?? run.options.source ?? 'export';
+  const database = databaseOf(databaseUrl);
+  return {
+    eventType: type,
+    eventTime: at.toISOString(),
+    producer,
+    schemaURL: `${spec}/2-0-2/OpenLineage.json#/$defs/RunEvent`,
+    run: {
+      runId: uuidOf(run.runId),
+      facets: {
+        nominalTime: {
+          ...facet('1-0-1/NominalTimeRunFacet.json'),
+          nominalStartTime: run.asOf.toISOString(),
+        },
+        ...(type === 'FAIL' && {
+          errorMessage: {
+            ...facet('1-0-1/ErrorMessageRunFacet.json'),
+            message: withoutPersonalData(run.pauseReason?.reason ?? 'the run failed'),
+            programmingLanguage: 'TypeScript',
+          },
+        }),
+      },
+    },
+    job: { namespace, name: `enrich.${run.options.schedule ?? source}` },
+    inputs: [inputOf(run.filePath, database)],
+    outputs: outputTables.map((table) => ({
+      namespace: database.namespace,
+      name: `${database.name}.enrichment.${table}`,
+      ...(table === 'enriched_contacts' &&
+        enriched !== undefined && {
+          outputFacets: {
+            outputStatistics: {
+              ...facet('1-0-2/OutputStatisticsOutputDatasetFacet.json'),
+              rowCount: enriched,
+            },
+          },
+        }),
+    })),
+  };
+}
+
+/** The export, by the naming rules of OpenLineage. */
+function inputOf(filePath: string, database: Dataset): Dataset {
+  const address = parseAddress(filePath, '/');
+  switch (address.kind) {
+    case 'file':
+      return { namespace: 'file', name: withoutPersonalData(address.path) };
+    case 'standard-input':
+      return { namespace: 'file', name: 'standard input' };
+    case 'http': {
+      const { origin, pathname } = new URL(address.shown);
+      return { namespace: origin, name: withoutPersonalData(pathname) };
+    }
+    case 's3':
+      return { namespace: `s3://${address.bucket}`, name: withoutPersonalData(address.key) };
+    case 'table':
+      return { namespace: database.namespace, name: `${database.name}.${address.schema}.${address.table}` };
+    case 'query':
+      return { namespace: database.namespace, name: `${database.name}.query` };
+  }
+}
+
+/** Without the login. */
+function databaseOf(databaseUrl: string): Dataset {
+  const { hostname, port, pathname } = new URL(databaseUrl);
+  return { namespace: `postgres://${hostname || 'localhost'}:${port || '5432'}`, name: pathname.slice(1) };
+}
+
+/** OpenLineage names runs by UUIDs: the same one for every event of a run. */
+function uuidOf(runId: string): string {
+  const hex = createHash('sha256').update(runId).digest('hex');
+  const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16);
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, variant + hex.slice(17, 20)];
+  return [...parts, hex.slice(20, 32)].join('-');
+}

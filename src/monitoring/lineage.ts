@@ -1,0 +1,89 @@
+import type { RunFacts } from '../contract.ts';
+import type { Warehouse } from '../db/database.ts';
+import { getRun } from '../runs/runs.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { lineageEvent, type LineageSource, type LineageType } from './lineage-event.ts';
+
+/** Tells a lineage receiver of the transitions of runs, at best: runs neither wait for it nor fail with it. */
+export interface Lineage {
+  started(runId: string): void;
+  /** A run has ended: finished, cancelled or failed. */
+  ended(facts: RunFacts): void;
+  /** Waits a moment for what is being sent. */
+  close(): Promise<void>;
+}
+
+const requestMilliseconds = 5_000;
+const closingMilliseconds = 2_000;
+/** More events are dropped: the receiver is away. */
+const mostWaiting = 100;
+
+const typeOf: Readonly<Record<string, LineageType>> = {
+  finished: 'COMPLETE',
+  cancelled: 'ABORT',
+  failed: 'FAIL',
+};
+
+/**
+ * Sends events in their order in the background.
+ *
+ * @param receiver.url address of the receiver, to which `/api/v1/lineage` is added
+ */
+export function startLineage(
+  warehouse: Warehouse,
+  receiver: { readonly url: string; readonly apiKey: string | undefined },
+  source: LineageSource,
+  log: Logger,
+): Lineage {
+  const stopped = new AbortController();
+  let waiting = 0;
+  let sending: Promise<void> = Promise.resolve();
+  const send = (runId: string, type: LineageType, enriched?: number): void => {
+    if (waiting >= mostWaiting) return;
+    waiting += 1;
+    const at = new Date();
+    sending = sending.then(async () => {
+      try {
+        const run = await getRun(warehouse, runId);
+        // A run whose export was refused has not started: receivers expect that each run does.
+        const types = type === 'FAIL' && run.ingestedAt === null ? (['START', type] as const) : [type];
+        for (const each of types)
+          await post(receiver, lineageEvent(source, each, run, { at, enriched }), stopped.signal);
+      } catch (error) {
+        log.warn({ runId, event: type, err: error }, 'a lineage event was not delivered');
+      }
+      waiting -= 1;
+    });
+  };
+  return {
+    started: (runId) => send(runId, 'START'),
+    ended: ({ run_id: runId, status, outcomes }) => {
+      const type = typeOf[status];
+      if (type !== undefined) send(runId, type, outcomes['enriched'] ?? 0);
+    },
+    close: async () => {
+      const timer = setTimeout(() => stopped.abort(), closingMilliseconds);
+      await sending;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function post(
+  { url, apiKey }: { readonly url: string; readonly apiKey: string | undefined },
+  event: object,
+  signal: AbortSignal,
+): Promise<void> {
+  const answer = await fetch(`${url.replace(/\/$/, '')}/api/v1/lineage`, {
+    method: 'POST',
+    body: JSON.stringify(event),
+    redirect: 'manual',
+    headers: {
+      'content-type': 'application/json',
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+    },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(requestMilliseconds)]),
+  });
+  await answer.body?.cancel();
+  if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+}

@@ -1,0 +1,47 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+interface LineageEvent {
+  readonly eventType: string;
+  readonly run: { readonly runId: string; readonly facets: object };
+  readonly job: { readonly name: string };
+  readonly outputs: readonly object[];
+}
+
+export interface LineageReceiver {
+  readonly url: string;
+  /** In the order in which they came. */
+  readonly events: LineageEvent[];
+  /** The `authorization` of each. */
+  readonly keys: (string | undefined)[];
+  close(): Promise<void>;
+}
+
+/** A receiver of OpenLineage events. */
+export async function startLineageReceiver(): Promise<LineageReceiver> {
+  const events: LineageEvent[] = [];
+  const keys: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (text: Buffer) => (body += text.toString()));
+    request.on('end', () => {
+      const isKnown = request.method === 'POST' && request.url === '/api/v1/lineage';
+      if (isKnown) {
+        events.push(JSON.parse(body) as LineageEvent);
+        keys.push(request.headers.authorization);
+      }
+      response.writeHead(isKnown ? 201 : 404).end();
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    events,
+    keys,
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
+}

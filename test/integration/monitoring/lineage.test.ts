@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startLineage } from '../../../src/monitoring/lineage.ts';
+import { readRunFacts } from '../../../src/runs/run-facts.ts';
+import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { startLineageReceiver, type LineageReceiver } from '../../helpers/lineage-receiver.ts';
+import { stagedRun, testSpec } from '../../helpers/rows.ts';
+
+let warehouse: TestWarehouse;
+let receiver: LineageReceiver;
+const log = createLogger({ level: 'silent', format: 'json' });
+const source = {
+  namespace: 'crm',
+  databaseUrl: 'postgres://me:secret@db.example:5433/warehouse',
+  version: '1.2.3',
+};
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+  receiver = await startLineageReceiver();
+});
+
+afterAll(async () => {
+  await receiver.close();
+  await warehouse.drop();
+});
+
+it('a finished run is told by START and COMPLETE, with its export and the tables, and without personal data', async () => {
+  const lineage = startLineage(warehouse, { url: receiver.url, apiKey: 'key-1' }, source, log);
+  const spec = { ...testSpec(), filePath: 's3://exports/ada@orbit.example/contacts.csv' };
+  const { runId } = await stagedRun(warehouse, [{ keys: [], outcome: 'enriched' }], spec);
+  lineage.started(runId);
+  await endRun(warehouse, runId, 'finished', undefined);
+  lineage.ended(await readRunFacts(warehouse, runId));
+  await lineage.close();
+  expect(receiver.keys).toEqual(['Bearer key-1', 'Bearer key-1']);
+  const [start, complete] = receiver.events;
+  expect(start).toMatchObject({
+    eventType: 'START',
+    schemaURL: 'https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent',
+    run: {
+      runId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+    },
+    job: { namespace: 'crm', name: 'enrich.generic' },
+    inputs: [{ namespace: 's3://exports', name: '[email]/contacts.csv' }],
+  });
+  expect(complete).toMatchObject({ eventType: 'COMPLETE', run: { runId: start!.run.runId } });
+  expect(complete!.outputs[0]).toMatchObject({
+    namespace: 'postgres://db.example:5433',
+    name: 'warehouse.enrichment.enriched_contacts',
+    outputFacets: { outputStatistics: { rowCount: 1 } },
+  });
+  expect(JSON.stringify(receiver.events)).not.toMatch(/secret|ada@/);
+});
+
+it('a run whose export is refused is told by START and FAIL, with the reason', async () => {
+  receiver.events.length = 0;
+  const lineage = startLineage(warehouse, { url: receiver.url, apiKey: undefined }, source, log);
+  const { runId } = await stagedRun(warehouse, []);
+  await warehouse.pool.query('update runs set ingested_at = null where run_id = $1', [runId]);
+  const reason = { type: 'export.missing', reason: 'the file is missing', next: 'export it' };
+  await setRunStatus(warehouse, runId, 'failed', reason);
+  lineage.ended(await readRunFacts(warehouse, runId));
+  await lineage.close();
+  expect(receiver.events.map(({ eventType }) => eventType)).toEqual(['START', 'FAIL']);
+  expect(receiver.events[1]!.run).toMatchObject({ facets: { errorMessage: { message: reason.reason } } });
+});
+
+it('a receiver that is away or refuses delays and fails nothing', async () => {
+  const { runId } = await stagedRun(warehouse, []);
+  for (const url of ['http://127.0.0.1:1', `${receiver.url}/nowhere`]) {
+    const lineage = startLineage(warehouse, { url, apiKey: undefined }, source, log);
+    lineage.started(runId);
+    await lineage.close();
+  }
+});
