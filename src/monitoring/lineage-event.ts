@@ -23,8 +23,8 @@ const spec = 'https://openlineage.io/spec';
 const outputTables = ['enriched_contacts', 'people', 'organizations', 'observations', 'changes'];
 
 /**
- * An event of OpenLineage 2-0-2: the run with its export as the input and the tables of the warehouse as outputs. It has
- * names, counts and times, and no personal data.
+ * An event of OpenLineage 2-0-2: the run with its export as the input and the tables of the warehouse as outputs. It
+ * has names, counts and times, and no personal data.
  *
  * @param enriched rows that got data; undefined while the run is not over
  */

@@ -26,7 +26,7 @@ afterAll(async () => {
   await warehouse.drop();
 });
 
-it('a finished run is told by START and COMPLETE, with its export and the tables, and without personal data', async () => {
+it('a finished run is told by START and COMPLETE, with its export and tables, without personal data', async () => {
   const lineage = startLineage(warehouse, { url: receiver.url, apiKey: 'key-1' }, source, log);
   const spec = { ...testSpec(), filePath: 's3://exports/ada@orbit.example/contacts.csv' };
   const { runId } = await stagedRun(warehouse, [{ keys: [], outcome: 'enriched' }], spec);
