@@ -42,7 +42,9 @@ export function startLineage(
     if (waiting >= mostWaiting) return;
     waiting += 1;
     const at = new Date();
-    sending = sending.then(async () => {
+    const before = sending;
+    const sendAfter = async (): Promise<void> => {
+      await before;
       try {
         const run = await getRun(warehouse, runId);
         // A run whose export was refused has not started: receivers expect that each run does.
@@ -53,7 +55,8 @@ export function startLineage(
         log.warn({ runId, event: type, err: error }, 'a lineage event was not delivered');
       }
       waiting -= 1;
-    });
+    };
+    sending = sendAfter();
   };
   return {
     started: (runId) => send(runId, 'START'),

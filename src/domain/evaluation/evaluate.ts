@@ -105,7 +105,7 @@ function isNamed(known: PersonValues): boolean {
  */
 function contradictionOf(known: PersonValues, found: PersonValues): 'name' | 'profile' | undefined {
   const profiles = known.linkedin_url && found.linkedin_url;
-  if (profiles && isSame('linkedin_url', known.linkedin_url, found.linkedin_url!)) return undefined;
+  if (profiles && isSame('linkedin_url', known.linkedin_url, found.linkedin_url)) return undefined;
   const names = compareNames(nameOf(known), nameOf(found));
   if (names === 'differ' || names === 'other_first_name') return 'name';
   return names === 'unknown' && profiles ? 'profile' : undefined;

@@ -43,7 +43,7 @@ it('a finished run is told by START and COMPLETE, with its export and tables, wi
       runId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
     },
     job: { namespace: 'crm', name: 'enrich.generic' },
-    inputs: [{ namespace: 's3://exports', name: '[email]/contacts.csv' }],
+    inputs: [{ namespace: 's3://exports', name: '[email]' }],
   });
   expect(complete).toMatchObject({ eventType: 'COMPLETE', run: { runId: start!.run.runId } });
   expect(complete!.outputs[0]).toMatchObject({
@@ -68,10 +68,11 @@ it('a run whose export is refused is told by START and FAIL, with the reason', a
 });
 
 it('a receiver that is away or refuses delays and fails nothing', async () => {
+  expect.assertions(2);
   const { runId } = await stagedRun(warehouse, []);
   for (const url of ['http://127.0.0.1:1', `${receiver.url}/nowhere`]) {
     const lineage = startLineage(warehouse, { url, apiKey: undefined }, source, log);
     lineage.started(runId);
-    await lineage.close();
+    await expect(lineage.close()).resolves.toBeUndefined();
   }
 });
