@@ -48,8 +48,17 @@ const mayImport = {
     'src/late-results',
     'src/runs',
   ],
-  'src/report': ['src/domain', 'src/contract.ts', 'src/db', 'src/runs', 'src/late-results', 'src/people'],
+  'src/report': [
+    'src/domain',
+    'src/contract.ts',
+    'src/db',
+    'src/ingest',
+    'src/runs',
+    'src/late-results',
+    'src/people',
+  ],
   'src/monitoring': [
+    'src/ingest',
     'src/domain',
     'src/contract.ts',
     'src/config',
