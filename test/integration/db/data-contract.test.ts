@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { attemptStatuses } from '../../../src/domain/money/attempt-status.ts';
+import { outcomes } from '../../../src/domain/runs/outcome.ts';
+import {
+  contractYaml,
+  dbtSourcesYaml,
+  readContract,
+  type ContractTable,
+} from '../../helpers/data-contract.ts';
+import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+
+const dbt = new URL('../../../dbt/', import.meta.url);
+let warehouse: TestWarehouse;
+let tables: readonly ContractTable[];
+
+beforeAll(async () => {
+  warehouse = await openTestWarehouse();
+  tables = await readContract(warehouse);
+});
+
+afterAll(() => warehouse.drop());
+
+it('schemas/tables.yaml says what the migrated database has', async () => {
+  await expect(contractYaml(tables)).toMatchFileSnapshot('../../../schemas/tables.yaml');
+});
+
+it('the sources of dbt have the columns and accepted values of the migrated database', async () => {
+  await expect(dbtSourcesYaml(tables)).toMatchFileSnapshot('../../../dbt/models/sources.yml');
+  const valuesOf = (table: string, column: string): readonly string[] | undefined =>
+    tables.find(({ name }) => name === table)!.columns.find(({ name }) => name === column)!.values;
+  expect(valuesOf('run_rows', 'outcome')).toEqual(outcomes);
+  expect(valuesOf('attempts', 'status')).toEqual(attemptStatuses);
+});
+
+it('every public key is unique: no table of the contract is without one', () => {
+  for (const { name, key, columns } of tables)
+    expect(
+      columns.filter((column) => key.includes(column.name)).map(({ nullable }) => nullable),
+      name,
+    ).toEqual(key.map(() => false));
+});
+
+/** As dbt compiles it for a first build, with sources and other models in place. */
+function compiled(model: string): string {
+  return readFileSync(new URL(`models/${model}.sql`, dbt), 'utf8')
+    .replaceAll(/\{\{ config\([^]*?\) \}\}/g, '')
+    .replaceAll(/\{\{ source\('enrichment', '(\w+)'\) \}\}/g, 'enrichment.$1')
+    .replaceAll(/\{\{ ref\('(\w+)'\) \}\}/g, (_, other: string) => `(${compiled(other)})`)
+    .replaceAll(/\{% if is_incremental\(\) %\}[^]*?(?:\{% else %\}([^]*?))?\{% endif %\}/g, '$1');
+}
+
+const models = readdirSync(new URL('models/', dbt)).filter((file) => file.endsWith('.sql'));
+
+it.each(models)('the model of dbt %s is SQL that the schema understands', async (file) => {
+  await expect(warehouse.pool.query(compiled(file.replace('.sql', '')))).resolves.toMatchObject({ rows: [] });
+});
