@@ -110,7 +110,7 @@ async function restore() {
   const dump = await stack.compose(inWarehouse('pg_dump --username enrich --format custom enrich | base64'));
   const roles = await stack.compose(inWarehouse('pg_dumpall --username enrich --roles-only'));
   await stack.compose(['rm', '--stop', '--force', 'warehouse']);
-  await stack.removeVolume('warehouse');
+  stack.removeVolume('warehouse');
   await stack.compose(['up', '--detach', 'warehouse']);
   await stack.healthy(['warehouse']);
   await stack.compose(inWarehouse('psql --quiet --username enrich --dbname enrich'), { input: roles });

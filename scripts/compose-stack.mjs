@@ -139,7 +139,13 @@ export class ComposeStack {
   /** The temporal command, as docs/production.md has it. */
   temporal(parameters) {
     return this.compose([
-      ...['run', '--rm', '--no-deps', '-T', '--entrypoint', 'temporal', 'temporal-namespace'],
+      'run',
+      '--rm',
+      '--no-deps',
+      '-T',
+      '--entrypoint',
+      'temporal',
+      'temporal-namespace',
       ...parameters,
     ]);
   }

@@ -4,6 +4,7 @@ import type { Tables } from '../db/schema.ts';
 import { readMatchedContacts, readRowsToDecide, type ContactState } from './contact-states.ts';
 import { applyChanges, findChanges } from './decide-contacts.ts';
 import { emailHashes } from './email-hashes.ts';
+import { eachOf, idsSharing, sharesMatchKey } from './shares-match-key.ts';
 
 /** Match keys of people who became known, or no longer are. */
 export interface PeopleKeys {
@@ -21,13 +22,13 @@ function matchedContacts(service: string, { all, identifying }: PeopleKeys): Raw
     select c.source, c.contact_id
     from contact_matches m
     join contacts c on c.match_id = m.match_id
-    where m.service = ${service} and m.match_keys && ${all}::integer[]
+    where m.service = ${service} and ${sharesMatchKey('m', eachOf(all))}
     union
     select c.source, c.contact_id
     from run_rows r
     join runs on runs.run_id = r.run_id
     join contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
-    where c.service = ${service} and r.match_keys && ${identifying}::integer[]`;
+    where c.service = ${service} and ${sharesMatchKey('r', eachOf(identifying))}`;
 }
 
 /** Reads contacts that have a person, and could be other people. */
@@ -55,8 +56,11 @@ export async function readOpenContacts(
       r.run_id as "runId", r.row_number as "rowNumber"
     from run_rows r
     join runs on runs.run_id = r.run_id
-    where r.match_keys && ${all}::integer[]
-      and (r.outcome in ('enriched', 'not_found', 'identity_mismatch') or r.match_keys && ${identifying}::integer[])
+    where (r.run_id, r.row_number) in (
+        ${idsSharing('r', eachOf(all), sql`s.outcome in ('enriched', 'not_found', 'identity_mismatch')`)}
+        union
+        ${idsSharing('r', eachOf(identifying))}
+      )
       and r.outcome <> 'suppressed'
       and runs.finished_at is not null
       and runs.status <> 'planned'

@@ -4,6 +4,7 @@ import { matchKeysOfPerson } from '../domain/identity/match-keys.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { emailHashes } from './email-hashes.ts';
 import type { Tables } from '../db/schema.ts';
+import { eachOf, sharesMatchKey } from './shares-match-key.ts';
 
 /** A person whom any answer named, whether a row got the person or not. */
 export interface KnownPerson {
@@ -80,7 +81,7 @@ export async function readKnownPeople(
       where p.service = ${service}
         and p.person_key in (
           select o.person_key from observations o
-          where o.service = ${service} and o.match_keys && ${keys.matchKeys}::integer[]
+          where o.service = ${service} and ${sharesMatchKey('o', eachOf(keys.matchKeys))}
           union
           select unnest(${keys.personKeys ?? []}::text[])
         )
@@ -102,7 +103,7 @@ export async function readUndonePeople(
       from observations o
       join runs u on u.run_id = o.run_id and u.undone_at is not null
       where o.service = ${service}
-        and o.match_keys && ${matchKeys}::integer[]
+        and ${sharesMatchKey('o', eachOf(matchKeys))}
         and o.kind = 'answer'
         and o.person_id is not null
         and not exists (select from people p where p.service = o.service and p.person_key = o.person_key)

@@ -6,6 +6,7 @@ import {
 } from '../domain/identity/identity-columns.ts';
 import { readyIdentity, type ComparedIdentity } from '../domain/identity/identity-evidence.ts';
 import type { Tables } from '../db/schema.ts';
+import { eachOf, sharesMatchKey } from './shares-match-key.ts';
 
 /** A contact that could be a person, as the newest row that could be that person has it. */
 export interface KnownRow {
@@ -33,7 +34,7 @@ export async function readKnownRows(
       ${cells}
     from run_rows r
     join runs on runs.run_id = r.run_id
-    where r.match_keys && ${matchKeys}::integer[]
+    where ${sharesMatchKey('r', eachOf(matchKeys))}
       and runs.undone_at is null
     order by source, r.contact_id, runs.created_at desc, r.row_number
   `.execute(database);

@@ -3,6 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { decideAffected, readPeopleKeys } from '../people/affected-contacts.ts';
 import { project, projectCompanies } from '../people/project.ts';
+import { eachOf, sharesMatchKey } from '../people/shares-match-key.ts';
 import { findPerson, peopleOf, type PersonTraces } from './person-traces.ts';
 import {
   lockSuppressionsExclusive,
@@ -137,7 +138,7 @@ async function decideNearby(transaction: Transaction<Tables>, matchKeys: readonl
   const { rows: services } = await sql<{ service: string }>`
     select distinct options ->> 'service' as service from runs
   `.execute(transaction);
-  const sharesKey = sql<boolean>`o.match_keys && ${matchKeys}::integer[]`;
+  const sharesKey = sharesMatchKey('o', eachOf(matchKeys));
   for (const { service } of services)
     await decideAffected(transaction, service, await readPeopleKeys(transaction, service, sharesKey));
 }

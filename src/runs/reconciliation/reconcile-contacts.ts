@@ -8,6 +8,7 @@ import {
 } from '../../people/affected-contacts.ts';
 import { readMatchedContacts, readRowsToDecide, type ContactState } from '../../people/contact-states.ts';
 import { applyChanges, findChanges, type ContactChange } from '../../people/decide-contacts.ts';
+import { sharesMatchKey } from '../../people/shares-match-key.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -83,9 +84,10 @@ export async function reconcileOthers(
       await decideAffected(transaction, service, keys);
     });
   for (let after = 0; after < rowsStaged && !signal.aborted; after += rowsPerBatch) {
-    const couldBeRows = sql<boolean>`o.match_keys && array(
+    const keysOfRows = sql`
       select distinct unnest(r.match_keys) from run_rows r
-      where r.run_id = ${runId} and r.row_number > ${after} and r.row_number <= ${after + rowsPerBatch})`;
+      where r.run_id = ${runId} and r.row_number > ${after} and r.row_number <= ${after + rowsPerBatch}`;
+    const couldBeRows = sharesMatchKey('o', keysOfRows);
     await decide(await readPeopleKeys(warehouse.database, service, couldBeRows));
   }
   for await (const keys of peopleFound(warehouse, runId, service)) {
