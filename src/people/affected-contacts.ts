@@ -88,15 +88,18 @@ interface OpenRow {
 /**
  * Decides anew about contacts that could be people who are known again, or no longer, or whose rivals are. What they
  * become is an entry of the run of their own row.
+ *
+ * @param whileUndone the run whose undo leads to the decisions
  */
 export async function decideAffected(
   transaction: Transaction<Tables>,
   service: string,
   keys: PeopleKeys,
+  whileUndone?: string,
 ): Promise<void> {
   for (const read of [readDoubtfulContacts, readOpenContacts]) {
     const changes = await findChanges(transaction, service, await read(transaction, service, keys));
-    await applyChanges(transaction, { service, runId: null }, changes);
+    await applyChanges(transaction, { service, runId: null, whileUndone }, changes);
   }
 }
 

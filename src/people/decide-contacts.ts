@@ -198,18 +198,26 @@ async function fillFromUndone(
 /**
  * Appends changes of contacts to the log. People on the suppression list are given to no contact.
  *
- * @param runId the run that led to the decisions; null: the run of each contact's row
+ * @param decided.runId the run that led to the decisions; null: the run of each contact's row
+ * @param decided.whileUndone the run whose undo led to them
  * @returns the changes that were made
  */
 export async function applyChanges(
   transaction: Transaction<Tables>,
-  { service, runId }: { readonly service: string; readonly runId: string | null },
+  decided: {
+    readonly service: string;
+    readonly runId: string | null;
+    readonly whileUndone?: string | undefined;
+  },
   changes: readonly ContactChange[],
 ): Promise<readonly ContactChange[]> {
+  const { service, runId, whileUndone } = decided;
   const made = await withoutListed(transaction, changes);
   const matches = made.flatMap((change): MatchDecision[] => {
-    if (change.kind === 'fill') return [matchOf(change.contact, change)];
-    return change.kind === 'withdraw' ? [withdrawalOf(change.contact, change.reason, runId)] : [];
+    if (change.kind === 'fill') return [{ ...matchOf(change.contact, change), while_undone: whileUndone }];
+    return change.kind === 'withdraw'
+      ? [{ ...withdrawalOf(change.contact, change.reason, runId), while_undone: whileUndone }]
+      : [];
   });
   await lockLog(transaction, {
     service,

@@ -130,11 +130,12 @@ async function projectRun(
   return { complete: true };
 }
 
-/** Contacts that the run matched, with their people: nearly everything that it changed. */
+/** Contacts that the run, or its undo, matched, with their people: nearly everything that changes. */
 function matchesOf(runId: string, after: string) {
   return sql<LogEntry>`
     select match_id as id, service, person_key as "personKey", source, contact_id as "contactId"
-    from contact_matches where run_id = ${runId} and match_id > ${after} order by match_id limit ${entriesPerBatch}
+    from contact_matches where (run_id = ${runId} or while_undone = ${runId}) and match_id > ${after}
+    order by match_id limit ${entriesPerBatch}
   `;
 }
 

@@ -76,12 +76,13 @@ export async function reconcileOthers(
   runId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { rowsStaged, options } = await getRun(warehouse, runId);
+  const { rowsStaged, options, undone } = await getRun(warehouse, runId);
   const { service } = options;
+  const whileUndone = undone === null ? undefined : runId;
   const decide = (keys: PeopleKeys): Promise<void> =>
     warehouse.database.transaction().execute(async (transaction) => {
       await lockSuppressionsShared(transaction);
-      await decideAffected(transaction, service, keys);
+      await decideAffected(transaction, service, keys, whileUndone);
     });
   for (let after = 0; after < rowsStaged && !signal.aborted; after += rowsPerBatch) {
     const keysOfRows = sql`

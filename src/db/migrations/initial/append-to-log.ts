@@ -35,7 +35,8 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
 
     with decided as materialized (
       select * from jsonb_to_recordset(of_matches) as m (source text, contact_id text, person_key text, evidence text,
-        asked boolean, run_id text, attempt_id text, row_number integer, match_keys integer[], decided_at timestamptz)
+        asked boolean, run_id text, attempt_id text, row_number integer, match_keys integer[],
+        while_undone text, decided_at timestamptz)
     ), recorded as (
       insert into enrichment.contact_records (source, contact_id, run_id, row_number, person_id, email, other_emails,
         hashed_email, profile_url, first_name, last_name, name, organization_name, domain, keys)
@@ -47,9 +48,9 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
       on conflict do nothing
     )
     insert into enrichment.contact_matches (source, contact_id, service, person_key, evidence, asked, run_id,
-      attempt_id, row_number, match_keys, decided_at)
+      attempt_id, row_number, match_keys, while_undone, decided_at)
     select source, contact_id, of_service, person_key, evidence, asked, run_id, attempt_id, row_number, match_keys,
-      decided_at
+      while_undone, decided_at
     from decided order by row_number desc;
 
     -- A match says nothing new of its person.

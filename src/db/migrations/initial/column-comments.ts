@@ -139,6 +139,8 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     person_key: 'Person; null: the contact is no longer the person whom it was',
     match_keys:
       'Of weak evidence, keys of the row and the person: other people and rows that could be either share one',
+    while_undone:
+      'Of a decision to which the undo of a run has led, that run: it counts while the run is undone',
     decided_at: 'The newest decision holds',
   },
   people: {

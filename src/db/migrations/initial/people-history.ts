@@ -1,4 +1,5 @@
 import { personFieldGroups, type FieldGroup } from '../../../domain/identity/person-columns.ts';
+import { isValid, isValidMatch } from './valid-entries.ts';
 
 const groups = Object.entries<FieldGroup>(personFieldGroups).filter(([, group]) => group.inContacts);
 
@@ -16,8 +17,6 @@ function valueOf(field: string, source: (group: string, column: string) => strin
 }
 
 const groupNames = groups.map(([name]) => `'${name}'`).join(', ');
-const isValid = (alias: string): string => `not exists (
-      select from enrichment.runs u where u.run_id = ${alias}.run_id and u.undone_at is not null)`;
 
 /** Where values came from, what they were before, and who changed employer: read from the log. */
 export const peopleHistory = [
@@ -46,7 +45,7 @@ export const peopleHistory = [
       with decisions as materialized (
         select m.service, m.person_key, m.decided_at, m.match_id, m.recorded_at
         from enrichment.contact_matches m
-        where m.source = of_source and m.contact_id = of_contact and ${isValid('m')}
+        where m.source = of_source and m.contact_id = of_contact and ${isValidMatch('m')}
       ), moments as materialized (
         select recorded_at as moment from decisions
         union

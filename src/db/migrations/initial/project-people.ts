@@ -1,6 +1,7 @@
 import { appendToLog } from './append-to-log.ts';
 import { worstEmailRank } from '../../../domain/late-results/late-assignment.ts';
 import { personFieldGroups, type FieldGroup } from '../../../domain/identity/person-columns.ts';
+import { isValid, isValidMatch } from './valid-entries.ts';
 
 const groups = Object.entries<FieldGroup>(personFieldGroups);
 const columns = groups.flatMap(([, group]) => Object.keys(group.columns));
@@ -39,9 +40,6 @@ const changedGroups = groups
         .join(', ');
     return `case when row(${of('was')}) is distinct from row(${of('v')}) then '${name}' end`;
   });
-
-const isValid = `not exists (
-      select from enrichment.runs u where u.run_id = o.run_id and u.undone_at is not null)`;
 
 const organizationColumns: Readonly<Record<string, string>> = {
   organization_id: 'text:id',
@@ -139,7 +137,7 @@ export const projectionFunctions = [
         from unnest(keys) as k (organization_key)
         cross join lateral (
           select * from enrichment.observations o
-          where o.service = of_service and o.organization_key = k.organization_key and ${isValid}
+          where o.service = of_service and o.organization_key = k.organization_key and ${isValid('o')}
           order by o.asked_at desc, o.observation_id desc limit 1
         ) o
       ), gone as (
@@ -171,7 +169,7 @@ export const projectionFunctions = [
         select o.person_key, o.observation_id, o.asked_at, o.run_id, o.attempt_id, o.organization_key,
           o.facts - '{contact,account}'::text[] as facts
         from enrichment.observations o
-        where o.service = of_service and o.person_key = any(keys) and o.recorded_at <= moment and ${isValid}
+        where o.service = of_service and o.person_key = any(keys) and o.recorded_at <= moment and ${isValid('o')}
       ), merged as materialized (
         select person_key,
           enrichment.merge(facts - '{email,organization_name,phones,emails,waterfall_emails}'::text[]
@@ -297,7 +295,7 @@ export const projectionFunctions = [
         select distinct on (o.source, o.contact_id) o.*
         from (select distinct * from unnest(of_sources, of_contacts) as g (source, contact_id)) g
         join enrichment.contact_matches o on o.source = g.source and o.contact_id = g.contact_id
-        where ${isValid}
+        where ${isValidMatch('o')}
         order by o.source, o.contact_id, o.decided_at desc, o.match_id desc
       ), gone as (
         delete from enrichment.contacts c

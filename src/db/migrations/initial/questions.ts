@@ -1,7 +1,5 @@
 import { contactValues } from './project-people.ts';
-
-const isValid = (alias: string): string => `not exists (
-      select from enrichment.runs u where u.run_id = ${alias}.run_id and u.undone_at is not null)`;
+import { isValidMatch } from './valid-entries.ts';
 
 /** Views and functions that answer the questions of docs/warehouse.md. */
 export const questions = [
@@ -125,7 +123,7 @@ export const questions = [
         c.asked_at, d.run_id, c.attempt_id, d.row_number, d.service, d.person_key
       from (
         select m.* from enrichment.contact_matches m
-        where m.source = of_source and m.contact_id = of_contact and m.recorded_at <= moment and ${isValid('m')}
+        where m.source = of_source and m.contact_id = of_contact and m.recorded_at <= moment and ${isValidMatch('m')}
         order by m.decided_at desc, m.match_id desc
         limit 1
       ) d

@@ -1,0 +1,11 @@
+/** Condition of SQL: an entry of the log counts, because its run is not undone. @param alias of the entry */
+export function isValid(alias: string): string {
+  return `not exists (
+      select from enrichment.runs u where u.run_id = ${alias}.run_id and u.undone_at is not null)`;
+}
+
+/** The same of a match. Decisions to which an undo has led count as long as that run is undone. */
+export function isValidMatch(alias: string): string {
+  return `${isValid(alias)} and (${alias}.while_undone is null or exists (
+      select from enrichment.runs u where u.run_id = ${alias}.while_undone and u.undone_at is not null))`;
+}
