@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+
+const text = fc.constantFrom('a', 'b', null);
+const human = fc.nat(1);
+const run = fc.nat(2);
+const contact = fc.nat(1);
+
+/** A record of an export: which contact, who the contact truly is, and the cell that identifies the human. */
+const row = fc.record({
+  contact,
+  human,
+  cell: fc.constantFrom('email', 'profile', 'hash', 'id'),
+});
+
+const answer = fc.record({
+  kind: fc.constant('answer' as const),
+  run,
+  rows: fc.array(row, { minLength: 1, maxLength: 2 }),
+  /** The call was admitted so many hours before its answer is recorded. */
+  hoursAgo: fc.nat(2),
+  hasId: fc.boolean(),
+  title: text,
+  city: text,
+  company: text,
+  industry: text,
+  hasEmail: fc.boolean(),
+  /** The answer contains both humans, whoever was asked for. */
+  bringsBoth: fc.boolean(),
+  late: fc.constantFrom('none', 'phones', 'waterfall'),
+});
+
+/** A delivery for an earlier call of the sequence. */
+const late = fc.record({
+  kind: fc.constant('late' as const),
+  call: fc.nat(3),
+  phones: fc.subarray(['1', '2', '3']),
+  statuses: fc.constantFrom(['valid_number'], ['invalid_number', 'valid_number'], [undefined]),
+  emails: fc.subarray(['work', 'other']),
+  emailStatus: fc.constantFrom('verified', 'unverified', undefined),
+  isTwice: fc.boolean(),
+});
+
+/** A record whose contact can only be filled without a call. */
+const fill = fc.record({ kind: fc.constant('fill' as const), run, row });
+const mark = fc.record({ kind: fc.constantFrom('undo' as const, 'revert' as const), run });
+const hide = fc.record({ kind: fc.constantFrom('erase' as const, 'suppress' as const), human });
+/** A transaction that begins before an answer is recorded, and decides about a contact afterwards. */
+const overtaken = fc.record({
+  kind: fc.constant('overtaken' as const),
+  run,
+  row,
+  isWithdrawn: fc.boolean(),
+  answer,
+});
+
+export type Answer = typeof answer extends fc.Arbitrary<infer Value> ? Value : never;
+export type Late = typeof late extends fc.Arbitrary<infer Value> ? Value : never;
+export type Row = typeof row extends fc.Arbitrary<infer Value> ? Value : never;
+export type Step =
+  | Answer
+  | Late
+  | (typeof fill extends fc.Arbitrary<infer Value> ? Value : never)
+  | (typeof mark extends fc.Arbitrary<infer Value> ? Value : never)
+  | (typeof hide extends fc.Arbitrary<infer Value> ? Value : never)
+  | (typeof overtaken extends fc.Arbitrary<infer Value> ? Value : never);
+
+const anything = fc.oneof<fc.Arbitrary<Step>[]>(answer, answer, late, late, fill, mark, hide, overtaken);
+
+/** What happens to one warehouse: people, contacts and runs of their own. */
+export const sequence: fc.Arbitrary<readonly Step[]> = fc.array(anything, { minLength: 1, maxLength: 6 });
