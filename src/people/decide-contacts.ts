@@ -33,8 +33,13 @@ export type ContactChange =
   | { readonly kind: 'withdraw'; readonly contact: ContactState; readonly reason: string }
   /** The contact stays the person; its new cells are recorded. */
   | { readonly kind: 'keep'; readonly contact: ContactState }
-  /** Several people fit a contact that has none. */
-  | { readonly kind: 'refuse'; readonly contact: ContactState; readonly reason: string };
+  /** A contact that has no person gets none: several people fit, or those who share an identifier contradict it. */
+  | {
+      readonly kind: 'refuse';
+      readonly contact: ContactState;
+      readonly reason: string;
+      readonly isContradicted: boolean;
+    };
 
 /** What a decision about contacts depends on: everybody who could be them, and every row that could be these people. */
 class Neighbourhood {
@@ -141,9 +146,12 @@ export async function findChanges(
   const nearby = await readNeighbourhood(database, service, contacts, beside.arrived ?? []);
   const changes = contacts.flatMap((contact) => changeOf(contact, nearby) ?? []);
   if (beside.withUndone !== true) return changes;
-  const decided = new Set(changes.map(({ contact }) => contact));
+  const isFinal = (change: ContactChange): boolean => change.kind !== 'refuse' || !change.isContradicted;
+  const decided = new Set(changes.filter(isFinal).map(({ contact }) => contact));
   const open = contacts.filter((contact) => contact.personKey === null && !decided.has(contact));
-  return [...changes, ...(await fillFromUndone(database, service, open))];
+  const fills = await fillFromUndone(database, service, open);
+  const filled = new Set(fills.map(({ contact }) => contact));
+  return [...changes.filter(({ contact }) => !filled.has(contact)), ...fills];
 }
 
 function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange | undefined {
@@ -158,11 +166,13 @@ function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange |
     }
     case 'refused': {
       const { reason } = decision;
-      if (!current) return { kind: 'refuse', contact, reason };
+      if (!current) return { kind: 'refuse', contact, reason, isContradicted: false };
       const isDoubted = decision.isStrong || isWeakEvidence(contact.evidence);
       return isDoubted ? { kind: 'withdraw', contact, reason } : kept;
     }
     case 'none': {
+      if (contact.personKey === null && !contact.wasAsked && decision.reason !== undefined)
+        return { kind: 'refuse', contact, reason: decision.reason, isContradicted: true };
       if (!current || !contact.isNewRow) return undefined;
       const reason = contradictionOf(contact.compared.identity, current.person, emailHashes);
       return reason === undefined ? kept : { kind: 'withdraw', contact, reason };

@@ -1,9 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import {
-  identityColumns,
-  identityOfColumns,
-  type IdentityColumns,
-} from '../domain/identity/identity-columns.ts';
+import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
 import { readyIdentity, type ComparedIdentity } from '../domain/identity/identity-evidence.ts';
 import type { Tables } from '../db/schema.ts';
 import { eachOf, sharesMatchKey } from './shares-match-key.ts';
@@ -15,8 +11,6 @@ export interface KnownRow {
   readonly matchKeys: readonly number[];
   readonly compared: ComparedIdentity;
 }
-
-const cells = sql.raw(identityColumns.map((column) => `r.${column}`).join(', '));
 
 /**
  * Reads the contacts that have one of the match keys: rows of every run and source, whatever their outcome, without
@@ -31,7 +25,8 @@ export async function readKnownRows(
     IdentityColumns & { readonly source: string; readonly contact_id: string; readonly match_keys: number[] }
   >`
     select distinct on (source, r.contact_id) coalesce(runs.source, 'generic') as source, r.contact_id, r.match_keys,
-      ${cells}
+      r.person_id, r.email, r.other_emails, r.hashed_email, r.profile_url, r.first_name, r.last_name, r.name,
+      r.organization_name, r.domain
     from run_rows r
     join runs on runs.run_id = r.run_id
     where ${sharesMatchKey('r', eachOf(matchKeys))}

@@ -63,7 +63,7 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
   const { parts } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as {
     parts: { file: string; rows: number }[];
   };
-  expect(readFileSync(join(folder, parts[0]!.file), 'utf8')).toMatch(/^Record ID[,;].+\n/);
+  expect(readFileSync(join(folder, parts[0]!.file), 'utf8')).toMatch(/^Record ID[,;].+\r?\n/);
 
   const sandbox = await demoSandbox();
   const { calls, credits, billedAgain } = sandbox.log.bill();

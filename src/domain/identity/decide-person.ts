@@ -29,7 +29,7 @@ interface Surroundings {
  *
  * - `person`: `index` of `candidates`; where several records are that person, one with an id.
  * - `refused`: `indexes` are the people who fit, of whom none is certain.
- * - `none`: no candidate fits.
+ * - `none`: no candidate fits; `reason` is what speaks against one of them.
  */
 export type PersonDecision =
   | { readonly kind: 'person'; readonly index: number; readonly evidence: Evidence }
@@ -39,7 +39,10 @@ export type PersonDecision =
       readonly indexes: readonly number[];
       readonly reason: string;
     }
-  | { readonly kind: 'none' };
+  | { readonly kind: 'none'; readonly reason: string | undefined };
+
+/** Why a contact for which no call was made gets nobody who fits by weak evidence. */
+const weakReason = 'only name and employer agree with a known person';
 
 /** Why a row gets none of several people. */
 const ambiguousReason = 'more than one person fits equally well';
@@ -62,11 +65,11 @@ export function decidePerson(
   if (strong.length > 0) {
     if (!areOnePerson(strong)) return refused(strong, true, ambiguousReason);
     const index = bestRecord(strong);
-    return wasAsked || candidates[index]!.person.personId !== undefined ? accepted(index) : { kind: 'none' };
+    return wasAsked || candidates[index]!.person.personId !== undefined ? accepted(index) : none();
   }
-  if (!wasAsked) return { kind: 'none' };
+  if (!wasAsked) return none();
   const weak = onlyCurrent(fitting('weak'));
-  if (weak.length === 0) return { kind: 'none' };
+  if (weak.length === 0) return none();
   const possible = onlyCurrent([...fits.keys()].filter((index) => isPossible(fits[index]!)));
   if (!areOnePerson([...weak, ...possible])) return refused(weak, false, ambiguousReason);
   return weak.some(isContested) ? refused(weak, false, contestedReason) : accepted(bestRecord(weak));
@@ -75,6 +78,11 @@ export function decidePerson(
     const fit = fits[index]!;
     if (fit.strength === 'none') throw new Error('a person who does not fit was chosen');
     return { kind: 'person', index, evidence: fit.evidence };
+  }
+
+  function none(): PersonDecision {
+    const doubts = fits.map((fit) => (fit.strength === 'none' ? fit.reason : weakReason));
+    return { kind: 'none', reason: doubts[0] };
   }
 
   function bestRecord(indexes: readonly number[]): number {

@@ -299,7 +299,8 @@ describe('the report of a run', () => {
     writeFileSync(truth, 'email,title\none@orbit.example,Admiral\n');
     await warehouse.pool.query(
       `insert into contact_records (source, contact_id, run_id, row_number, other_emails, keys)
-       values ('generic', 'contact-1', $1, 1, '{one@orbit.example}', '{}')`,
+       values ('generic', 'contact-1', $1, 1, '{one@orbit.example}', '{}')
+       on conflict (source, contact_id, run_id) do update set other_emails = excluded.other_emails`,
       [report.run.run_id],
     );
     expect(await evaluateTruth(warehouse.database, truth, undefined)).toMatchObject({
