@@ -106,12 +106,15 @@ export class TestSystem {
   }
 
   /**
-   * Writes an export of other invented people each time, since the tests of a file share a system. @returns its path
+   * Writes an export of other invented people each time, since the tests of a file share a system.
+   *
+   * @param seed of these people, for a test that needs certain ones
+   * @returns its path
    */
-  sample(people: number): string {
+  sample(people: number, seed?: number): string {
     this.#samples += 1;
     const file = join(this.directory, `contacts-${this.#samples}.csv`);
-    writeFileSync(file, [...sampleExport({ people, seed: this.#samples })].join(''));
+    writeFileSync(file, [...sampleExport({ people, seed: seed ?? this.#samples })].join(''));
     return file;
   }
 
