@@ -7,7 +7,11 @@ const tables = {
   r: { table: 'run_rows', id: ['run_id', 'row_number'] },
 } as const;
 
-/** Condition: an observation `o`, a match `m` or a row `r` has one of the match keys. @param keys query of one column */
+/**
+ * Condition: an observation `o`, a match `m` or a row `r` has one of the match keys.
+ *
+ * @param keys query of one column
+ */
 export function sharesMatchKey(alias: keyof typeof tables, keys: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`(${idOf(alias, alias)}) in (${idsSharing(alias, keys)})`;
 }
