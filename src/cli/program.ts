@@ -58,8 +58,8 @@ Examples:
   enrich run contacts.csv        shows the plan and asks; enrich status latest says how it is
   enrich COMMAND --help          explains each command, with an example
 
-What is set is used, what is not set is embedded: without DATABASE_URL, TEMPORAL_ADDRESS and ENRICHMENT_BASE_URL
-everything runs on this machine, against the sandbox, at no cost.
+Without DATABASE_URL, TEMPORAL_ADDRESS and ENRICHMENT_BASE_URL everything runs on this machine, against the sandbox, at
+no cost. Each setting replaces its embedded part.
 
 With --json, standard output ends in one JSON value on one line: the facts, or {"error": …, "exit_code": …}.
 
