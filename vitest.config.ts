@@ -39,7 +39,7 @@ export default defineConfig({
       },
     ],
     // Only for what hangs: a machine under load starts the processes of an end-to-end test several times slower.
-    testTimeout: 180_000,
+    testTimeout: 300_000,
     hookTimeout: 120_000,
     // More than the two cores that it is made for: `steer.test.ts` alone leaves both idle for three fifths of its two minutes, such
     // as while it waits for the heartbeat of a worker that was killed, and takes both in between.

@@ -37,4 +37,4 @@ it('a backfill continues beside other runs, and their calls go first', async () 
   expect(order.at(-1)).toBe(filled.run_id);
   expect([run.status, filled.status]).toEqual(['finished', 'finished']);
   await expectPromisesKept(system);
-}, 120_000);
+});

@@ -74,7 +74,7 @@ describe('a call that was certainly not sent', () => {
     expect(paused).toHaveLength(3);
     await system.stopWorker();
     await expectPromisesKept(system);
-  }, 120_000);
+  });
 });
 
 it('a worker that Temporal abandoned during its call sends no person twice when it comes back', async () => {
@@ -101,7 +101,7 @@ it('a worker that Temporal abandoned during its call sends no person twice when 
   expect(sum(facts.outcomes)).toBe(120);
   expect(system.sandbox.log.bill().billedAgain).toEqual({});
   await expectPromisesKept(system);
-}, 180_000);
+});
 
 describe('with one call at a time', () => {
   beforeAll(() => system.startWorker({ CALL_CONCURRENCY: '1' }));

@@ -84,4 +84,4 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
   expect(ended.stderr).toContain(`acting as user ${((await profile.json()) as { id: string }).id}`);
   const refused = await fetch(`${sandbox.root}/api/v1/people/match`, { method: 'POST' });
   expect(Object.keys((await refused.json()) as object)).toEqual(['error_details']);
-}, 120_000);
+});

@@ -43,7 +43,7 @@ describe('a quota that other programs use as well', () => {
     expect(callsSeen()).toEqual({ accepted: 6, refused: 0 });
     await cancel(run);
     await expectPromisesKept(system);
-  }, 120_000);
+  });
 
   it('is held by two workers whose key may not read usage statistics', async () => {
     await open(560, {
@@ -58,7 +58,7 @@ describe('a quota that other programs use as well', () => {
     for (const worker of workers) worker.kill('SIGTERM');
     await Promise.all(workers.map((worker) => worker.ended));
     await expectPromisesKept(system);
-  }, 180_000);
+  });
 });
 
 describe('a refusal for rate (429)', () => {
@@ -128,5 +128,5 @@ describe('a refusal for rate (429)', () => {
     expect(refusals().length - earlier).toBeLessThanOrEqual(4);
     await cancel(run);
     await expectPromisesKept(system);
-  }, 120_000);
+  });
 });
