@@ -44,7 +44,7 @@ export async function migrate(
   } = {},
 ): Promise<Migrated> {
   const { patienceMilliseconds = 60_000, migrations: known = migrations } = options;
-  const giveUpAt = Date.now() + patienceMilliseconds;
+  const giveUpAt = performance.now() + patienceMilliseconds;
   return withDatabase(databaseUrl, async (database) => {
     for (;;) {
       const newer = await newerMigrations(database, known);
@@ -60,7 +60,7 @@ export async function migrate(
       // While this one waited for its turn, a newer release migrated.
       const overtaken = (await newerMigrations(database, known)).length > newer.length;
       if (!overtaken && databaseErrorCode(error) !== lockNotAvailable) throw error;
-      if (Date.now() > giveUpAt) throw inUse(databaseUrl, error);
+      if (performance.now() > giveUpAt) throw inUse(databaseUrl, error);
       await sleep(pauseMilliseconds);
     }
   });

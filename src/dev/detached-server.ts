@@ -62,8 +62,8 @@ export async function findServer(
   const { directory, name } = definition;
   const record = runningRecord(directory) ?? definition.findStray?.();
   if (record === undefined) return undefined;
-  const deadline = Date.now() + definition.startSeconds * 1000;
-  while (isRunning(record) && Date.now() < deadline) {
+  const deadline = performance.now() + definition.startSeconds * 1000;
+  while (isRunning(record) && performance.now() < deadline) {
     const state = await definition.probe(record);
     if (state === 'ready') {
       writeRecord(directory, record);
@@ -87,7 +87,7 @@ export async function findServer(
 export async function startServer(definition: ServerDefinition): Promise<ServerRecord> {
   makeFolder(definition.directory);
   // Parts of a server that was killed may take a moment longer than the process that was.
-  const endedBy = Date.now() + 15_000;
+  const endedBy = performance.now() + 15_000;
   // Between choosing a free port and listening on it, another program may take it: then another one is chosen.
   for (let attempt = 1; ;) {
     const previous = attempt === 1 ? readRecord(definition.directory) : undefined;
@@ -96,7 +96,7 @@ export async function startServer(definition: ServerDefinition): Promise<ServerR
       return await startOnPorts(definition, ports);
     } catch (error) {
       const type = error instanceof Problem ? error.type : undefined;
-      if (type === stillEnding && Date.now() < endedBy) {
+      if (type === stillEnding && performance.now() < endedBy) {
         await sleep(200);
         continue;
       }
@@ -124,8 +124,8 @@ async function startOnPorts(definition: ServerDefinition, ports: ServerPorts): P
     await endServer(definition, server, endSilent);
     throw error;
   }
-  const deadline = Date.now() + startSeconds * 1000;
-  while (server.ended() === undefined && Date.now() < deadline) {
+  const deadline = performance.now() + startSeconds * 1000;
+  while (server.ended() === undefined && performance.now() < deadline) {
     if ((await definition.probe(ports)) === 'ready' && server.ended() === undefined) return record;
     await sleep(20);
   }

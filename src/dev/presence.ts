@@ -51,7 +51,7 @@ export async function exclusively<Result>(
   waitSeconds: number,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const deadline = Date.now() + waitSeconds * 1000;
+  const deadline = performance.now() + waitSeconds * 1000;
   for (;;) {
     const claim = announce(directory);
     const others = othersPresent(directory, claim);
@@ -63,7 +63,7 @@ export async function exclusively<Result>(
       }
     }
     withdraw(directory, claim);
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new Problem(
         'lock.timeout',
         'another command has been starting or stopping the servers for too long',

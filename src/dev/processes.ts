@@ -92,8 +92,8 @@ export async function stopProcess(
     } catch {
       return !isRunning(target);
     }
-    const deadline = Date.now() + seconds * 1000;
-    while (isRunning(target) && Date.now() < deadline) await sleep(20);
+    const deadline = performance.now() + seconds * 1000;
+    while (isRunning(target) && performance.now() < deadline) await sleep(20);
   }
   return !isRunning(target);
 }

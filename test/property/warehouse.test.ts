@@ -13,7 +13,7 @@ import { openWorlds, type World } from '../helpers/warehouse-world.ts';
 
 /** `SEED=7 SEQUENCES=100` plays the hundred sequences again in which seed 7 failed; `SHRINK=1` makes them smaller. */
 const sequences = Number(process.env['SEQUENCES'] ?? 20);
-const firstSeed = Number(process.env['SEED'] ?? Date.now());
+const firstSeed = Number(process.env['SEED'] ?? 7);
 const endOnFailure = process.env['SHRINK'] === undefined;
 /** Sequences that share a database; each has people, contacts and runs of its own. */
 const perDatabase = 100;

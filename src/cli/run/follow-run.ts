@@ -94,12 +94,12 @@ export async function followRun(
  * continues after it, so the waiting command continues as well.
  */
 async function ridingOutAbsence<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const until = Date.now() + patienceWithDatabaseMilliseconds;
+  const until = performance.now() + patienceWithDatabaseMilliseconds;
   for (let isTold = false; ; isTold = true) {
     try {
       return await work();
     } catch (error) {
-      if (!isDatabaseAway(error) || signal.aborted || Date.now() > until) throw error;
+      if (!isDatabaseAway(error) || signal.aborted || performance.now() > until) throw error;
       if (!isTold) tell('the database does not answer; waiting for it');
       await sleep(1_000, undefined, { signal }).catch(() => {});
     }
@@ -116,8 +116,8 @@ export async function untilCallsAreRecorded(
   longestMilliseconds: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  const until = Date.now() + longestMilliseconds;
-  while (Date.now() < until && signal?.aborted !== true) {
+  const until = performance.now() + longestMilliseconds;
+  while (performance.now() < until && signal?.aborted !== true) {
     if ((await readRunMoney(session.warehouse, runId)).inFlight === 0) return;
     await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
   }
