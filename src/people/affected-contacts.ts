@@ -103,7 +103,10 @@ export async function decideAffected(
   }
 }
 
-/** Without rows whose contact a later run has again: the record may have become somebody else. */
+/**
+ * Without rows whose contact a later run has again, also one that has not ended, such as the run that asks: the record
+ * may have become somebody else.
+ */
 async function newestOnly(database: Kysely<Tables>, rows: readonly OpenRow[]): Promise<readonly OpenRow[]> {
   if (rows.length === 0) return rows;
   const { rows: later } = await sql<{ place: string }>`
@@ -113,7 +116,8 @@ async function newestOnly(database: Kysely<Tables>, rows: readonly OpenRow[]): P
     join runs on runs.run_id = f.run_id
     join runs later on coalesce(later.source, 'generic') = coalesce(runs.source, 'generic')
       and later.created_at > runs.created_at
-      and later.finished_at is not null
+      and later.status <> 'planned'
+      and later.undone_at is null
     join run_rows n on n.run_id = later.run_id and n.contact_id = f.contact_id
   `.execute(database);
   const stale = new Set(later.map(({ place }) => Number(place) - 1));

@@ -95,6 +95,15 @@ describe('reconcileContacts()', () => {
     expect(await contactsOfSource('crm-b')).toEqual(['b-four']);
   });
 
+  it('gives no former person back to a record that became somebody else in the run itself', async () => {
+    await endedRunOf('ada@eight.example', 'b-eight');
+    const runId = await runOf('other@eight.example', 'b-eight', 'crm-b');
+    // The run finds the former person, such as under another record id.
+    await knownPerson('ada@eight.example', 'p-eight', runId);
+    expect(await reconcile(runId)).toEqual({ filled: 0, withdrawn: 0 });
+    expect(await contactsOfSource('crm-b')).not.toContain('b-eight');
+  });
+
   it('does not count a contact as filled without a call when the run asked for it afterwards', async () => {
     const key = await knownPerson('ada@three.example', 'p3');
     const runId = await runOf('ada@three.example', 'c3');
