@@ -55,7 +55,7 @@ const newestRecord = sql`
 
 /**
  * Reads rows whose contact has no person, or other cells than those by which its person was decided. Rows
- * without an identity and rows of suppressed people are left out.
+ * of suppressed people are left out, and rows without an identity, unless they name the person whom a contact is now.
  *
  * @param which over `r`, a row of a run
  */
@@ -74,7 +74,10 @@ export async function readRowsToDecide(
       join runs on runs.run_id = r.run_id
       left join contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
       where ${which}
-        and r.keys <> '{}'
+        and (
+          r.keys <> '{}'
+          or (c.contact_id is not null and coalesce(r.first_name, r.last_name, r.name) is not null)
+        )
         and r.outcome is distinct from 'suppressed'
         and (
           c.contact_id is null

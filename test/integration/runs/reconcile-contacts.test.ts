@@ -104,6 +104,22 @@ describe('reconcileContacts()', () => {
     expect(await contactsOfSource('crm-b')).not.toContain('b-eight');
   });
 
+  it.each([
+    { names: 'another person', lastName: 'Other', left: [] },
+    { names: 'the same person', lastName: 'Novak', left: ['c9'] },
+  ])('looks at a newest row without an identifier that names $names', async ({ lastName, left }) => {
+    const source = `names-${lastName}`;
+    const email = `ada@names-${lastName.toLowerCase()}.example`;
+    await knownPerson(email, `p-${lastName}`);
+    await reconcile(await runOf(email, 'c9', source));
+    expect(await contactsOfSource(source)).toEqual(['c9']);
+    const named = { keys: [], firstName: lastName === 'Other' ? 'Zoe' : 'Ada', lastName, contactId: 'c9' };
+    const { runId } = await stagedRun(warehouse, [named]);
+    await warehouse.pool.query('update runs set source = $2 where run_id = $1', [runId, source]);
+    await reconcile(runId);
+    expect(await contactsOfSource(source)).toEqual(left);
+  });
+
   it('does not count a contact as filled without a call when the run asked for it afterwards', async () => {
     const key = await knownPerson('ada@three.example', 'p3');
     const runId = await runOf('ada@three.example', 'c3');
