@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { RateLimit } from '../domain/rates/rate-limit.ts';
+import { unlimitedCalls, type RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** One rate window as the service reports it. Null: unlimited; undefined: not reported. */
@@ -24,8 +24,6 @@ export interface RateReport {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** PostgreSQL's largest integer, for a window without a limit. */
-const unlimited = 2_147_483_647;
 /** A report about a day's window expires after an hour, because the end of that window is unknown. */
 const longestBeliefSeconds = 3_600;
 /**
@@ -58,7 +56,7 @@ export function storeReports(
     const left = leftOf(window);
     if (left === undefined) return [];
     // The first request opens a window. A window without use is not open, so its time has not begun.
-    const isOpen = left < Math.min(window.limit ?? unlimited, unlimited);
+    const isOpen = left < Math.min(window.limit ?? unlimitedCalls, unlimitedCalls);
     const belief = isOpen ? Math.min(window.seconds, longestBeliefSeconds) : 0;
     // A refusal states the end of the exhausted window.
     const isEndNamed = left === 0 && retryAfterSeconds !== undefined && retryAfterSeconds >= 1;
@@ -66,8 +64,8 @@ export function storeReports(
       {
         seconds: window.seconds,
         // With a limit of 0 no call would ever bring a new report.
-        limit: Math.max(1, Math.min(window.limit ?? unlimited, unlimited)),
-        left: Math.min(left, unlimited),
+        limit: Math.max(1, Math.min(window.limit ?? unlimitedCalls, unlimitedCalls)),
+        left: Math.min(left, unlimitedCalls),
         belief: isEndNamed ? Math.min(retryAfterSeconds, belief) : belief,
       },
     ];
@@ -111,7 +109,7 @@ export async function readReports(
 }
 
 function leftOf({ limit, used, left }: ReportedWindow): number | undefined {
-  if (left === null || (left === undefined && limit === null)) return unlimited;
+  if (left === null || (left === undefined && limit === null)) return unlimitedCalls;
   if (left !== undefined) return left;
   return typeof limit === 'number' && used !== undefined ? Math.max(0, limit - used) : undefined;
 }

@@ -184,7 +184,7 @@ function isWeakEvidence(evidence: string | null): boolean {
   return isWeak(evidence as Evidence);
 }
 
-/** Stored answers of undone runs were paid for: an identifier gives them to contacts that have nobody else. */
+/** Stored answers of undone runs were paid for: an identifier gives them to contacts that have no person. */
 async function fillFromUndone(
   database: Kysely<Tables>,
   service: string,

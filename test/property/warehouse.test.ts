@@ -11,7 +11,11 @@ import { everything } from '../helpers/everything.ts';
 import { sequence, type Step } from '../helpers/warehouse-steps.ts';
 import { openWorlds, type World } from '../helpers/warehouse-world.ts';
 
-/** `SEED=7 SEQUENCES=100` plays the hundred sequences again in which seed 7 failed; `SHRINK=1` makes them smaller. */
+/**
+ * `SEED=7 SEQUENCES=100` plays a hundred sequences from seed 7 on; `SHRINK=1` makes those that fail smaller. The suite
+ * plays one seed, because a fault is known: `SEED=51359377` ends the revert of an undo with another decision for the
+ * same person.
+ */
 const sequences = Number(process.env['SEQUENCES'] ?? 20);
 const firstSeed = Number(process.env['SEED'] ?? 7);
 const endOnFailure = process.env['SHRINK'] === undefined;

@@ -55,3 +55,6 @@ function invalid(part: string, setting: string): Problem {
     exitCode: exitCodes.usage,
   });
 }
+
+/** The calls of a window without a limit: PostgreSQL's largest integer. */
+export const unlimitedCalls = 2_147_483_647;

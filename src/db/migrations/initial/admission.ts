@@ -1,4 +1,5 @@
 import { budgetPeriods, periodNames } from '../../../domain/money/budget-periods.ts';
+import { unlimitedCalls } from '../../../domain/rates/rate-limit.ts';
 import { runPriorities } from '../../../contract.ts';
 import { oneOf } from '../../one-of.ts';
 import { suppressionsLock } from '../../suppressions-lock.ts';
@@ -7,9 +8,6 @@ import { suppressionsLock } from '../../suppressions-lock.ts';
 const periodFormats = periodNames
   .map((period) => `('${period}', '"${period}:"${budgetPeriods[period].format}')`)
   .join(', ');
-
-/** In PostgreSQL's largest integer the ledger writes a window without a limit. */
-const unlimited = 2_147_483_647;
 
 /** Interval of trying again: the end of a wait for higher priorities in the service's window is unknown. */
 const keptInServiceWindowMilliseconds = 5_000;
@@ -159,7 +157,7 @@ export const admissionFunctions = [
           ) as in_flight
         from enrichment.rate_reports r where r.service = of_service and r.scope = of_scope
       ) as known
-      where left_now < ${unlimited}
+      where left_now < ${unlimitedCalls}
       order by known.seconds;
     end
   $$`,
