@@ -468,7 +468,7 @@ export interface RunFacts {
   readonly run_id: string;
   readonly workflow_id: string;
   readonly status: string;
-  /** A stable name of the reason, such as `source.unnamed`. */
+  /** A stable name of the reason for the status, or of what an ended run leaves to a person, such as `budget.empty`. */
   readonly reason_type: string | null;
   readonly reason: string | null;
   readonly next: string | null;

@@ -4,7 +4,7 @@ import { parseCursor } from '../people/read-changes.ts';
 /** Criteria for exported contacts; an absent criterion selects all. */
 export interface ContactChoice {
   readonly source?: string | undefined;
-  /** Contacts that this run asked for or filled. */
+  /** Contacts that this run was the last to write. */
   readonly runId?: string | undefined;
   /** Contacts that changed after this cursor of the change feed. */
   readonly since?: string | undefined;

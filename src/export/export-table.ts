@@ -2,6 +2,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import type { Readable } from 'node:stream';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
+import { requireReadable } from '../people/read-changes.ts';
 import { isSelected, type ContactChoice } from './contact-choice.ts';
 import { columnType, type ExportColumn } from './column-type.ts';
 import { exportFormats, type ExportFormatName } from './export-format.ts';
@@ -21,13 +22,14 @@ export interface TableExport {
  *
  * @param take receives the bytes; its error ends the export
  * @returns the number of rows; undefined if `take` did not read all bytes
- * @throws Problem `export.column-unknown`
+ * @throws Problem `export.column-unknown`, `changes.cursor-*`
  */
 export async function exportTable(
-  { pool }: Warehouse,
+  { pool, database }: Warehouse,
   { table, format, choice, select }: TableExport,
   take: (bytes: Readable) => Promise<void>,
 ): Promise<number | undefined> {
+  if (choice.since !== undefined) await requireReadable(database, choice.since);
   const { fields } = await pool.query(`select * from ${exportedTables[table].relation} limit 0`);
   const all = fields.map(({ name, dataTypeID }) => ({ name, type: columnType(dataTypeID) }));
   const columns = selectColumns(table, all, select);

@@ -25,14 +25,14 @@ const pageSize = 10_000;
  *
  * @param since cursor of the last change that was read; undefined: from the beginning
  * @param limit maximum number; undefined: all that can be read now
- * @throws Problem `changes.cursor-invalid`, `changes.cursor-too-old`
+ * @throws Problem as {@link requireReadable}
  */
 export async function* readChanges(
   database: Kysely<Tables>,
   { since, limit }: { readonly since: string | undefined; readonly limit: number | undefined },
 ): AsyncGenerator<ContactChange> {
   let cursor = since;
-  if (cursor !== undefined) await requireKept(database, cursor);
+  if (cursor !== undefined) await requireReadable(database, cursor);
   for (let left = limit ?? Number.POSITIVE_INFINITY; left > 0;) {
     const page = await readPage(database, cursor, Math.min(left, pageSize));
     yield* page;
@@ -84,21 +84,36 @@ async function readPage(
   return rows;
 }
 
-/** Retention drops the oldest changes: a reader that has not read them must begin again. */
-async function requireKept(database: Kysely<Tables>, cursor: string): Promise<void> {
+const readAnew =
+  'note the newest cursor (enrich changes --json | tail -1), read enriched_contacts as a whole, continue after it';
+
+/**
+ * Refuses a cursor after which changes are missing. A cursor of another warehouse, or of one that was restored from an
+ * older backup, would read nothing or skip changes, without an error.
+ *
+ * @throws Problem `changes.cursor-invalid`, `changes.cursor-too-old`, `changes.cursor-ahead`
+ */
+export async function requireReadable(database: Kysely<Tables>, cursor: string): Promise<void> {
   const { transaction, change } = parseCursor(cursor);
-  const { rows } = await sql<{ pruned: boolean }>`
-    select (${transaction}::xid8, ${change}::bigint) < (pruned_transaction_id, pruned_change_id) as pruned
-    from changes_pruned
+  const { rows } = await sql<{ isPruned: boolean; isAhead: boolean }>`
+    select
+      exists (
+        select 1
+        from changes_pruned
+        where (${transaction}::xid8, ${change}::bigint) < (pruned_transaction_id, pruned_change_id)
+      ) as "isPruned",
+      ${transaction}::xid8 >= pg_snapshot_xmin(pg_current_snapshot()) as "isAhead"
   `.execute(database);
-  if (rows[0]?.pruned !== true) return;
-  throw new Problem('changes.cursor-too-old', `changes after the cursor ${cursor} are no longer kept`, {
-    where: '--since',
-    next:
-      'note the newest cursor (enrich changes --json | tail -1), read enriched_contacts as a whole, ' +
-      'continue after it',
-    exitCode: exitCodes.usage,
-  });
+  const refuse = (type: string, what: string): never => {
+    throw new Problem(type, what, { where: '--since', next: readAnew, exitCode: exitCodes.usage });
+  };
+  const { isPruned, isAhead } = rows[0]!;
+  if (isPruned) refuse('changes.cursor-too-old', `changes after the cursor ${cursor} are no longer kept`);
+  if (isAhead)
+    refuse(
+      'changes.cursor-ahead',
+      `the cursor ${cursor} is newer than this feed: it is of another warehouse, or from before a restore`,
+    );
 }
 
 /** SQL: changes older than a time that every reader could have read. @param before null: none */

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { RunFacts } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readLateResultsStatus } from '../late-results/late-polls.ts';
+import { neededDecisions } from './needed-decisions.ts';
 import { getRun, type RunRecord } from './runs.ts';
 
 /** Credits are decimals as text. */
@@ -26,18 +27,24 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   `.execute(warehouse.database);
   const money = await readRunMoney(warehouse, run.runId);
   const { awaited, arrived, late, expired, orphaned } = await readLateResultsStatus(warehouse, run.runId);
+  const outcomeCounts = Object.fromEntries(outcomes.rows.map((row) => [row.outcome, row.rows]));
+  const needed =
+    run.finishedAt === null
+      ? undefined
+      : neededDecisions({ runId: run.runId, outcomes: outcomeCounts, unknownCredits: money.unknown })[0];
+  const reason = run.pauseReason ?? needed;
   return {
     run_id: run.runId,
     workflow_id: run.runId,
     status: run.status,
-    reason_type: run.pauseReason?.type ?? null,
-    reason: run.pauseReason?.reason ?? null,
-    next: run.pauseReason?.next ?? null,
+    reason_type: reason?.type ?? null,
+    reason: reason?.reason ?? null,
+    next: reason?.next ?? null,
     source: run.source,
     file: run.fileName,
     plan_hash: run.planHash,
     rows: run.rowsStaged,
-    outcomes: Object.fromEntries(outcomes.rows.map((row) => [row.outcome, row.rows])),
+    outcomes: outcomeCounts,
     filled: await countFilled(warehouse, run.runId),
     calls: money.calls,
     max_credits: await ownBudget(warehouse, run),

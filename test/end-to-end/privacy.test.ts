@@ -43,9 +43,15 @@ describe('enrich erase', () => {
     const email = await enrichedEmail(first.run_id);
 
     const shown = await system.here(['erase', email, '--json']);
+    expect(shown.code).toBe(3);
     expect(JSON.parse(shown.stdout)).toMatchObject({ erased: false, contacts: 1, rows: 1, answers: 1 });
     const erased = await system.enrich(['erase', email, '--yes', '--json', '--reason', 'ticket 17']);
     expect(JSON.parse(erased.stdout)).toMatchObject({ erased: true, contacts: 1, rows: 1, answers: 1 });
+    const repeated = await system.here(['erase', email, '--yes']);
+    expect(repeated).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('nothing in the warehouse had'),
+    });
 
     const theirs = readRows(file).filter((row) => row['Email']!.toLowerCase() === email);
     const later = await system.here(['run', again(theirs, 'later.csv'), '--yes', '--json']);

@@ -56,7 +56,7 @@ describe('enrich undo', () => {
     expect(after).not.toBe(before);
 
     const shown = await undo(run.run_id);
-    expect(shown.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing was changed') });
+    expect(shown.ended).toMatchObject({ code: 3, stderr: expect.stringContaining('nothing was changed') });
     expect(shown.said.undone).toBe(false);
     expect(shown.said.removed + shown.said.restored).toBe(await contactsDecidedBy(run.run_id));
     expect(await system.answerPrompts(['undo', run.run_id], 'n\n')).toMatchObject({ code: 0 });

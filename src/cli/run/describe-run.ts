@@ -4,6 +4,7 @@ import { formatNumber } from '../../domain/text/format-number.ts';
 import { counted, countedPeople } from '../../domain/text/counted.ts';
 import { outcomesThatNeedAPerson } from '../../domain/runs/outcome.ts';
 import { exitCodes } from '../../domain/problem.ts';
+import { neededDecisions } from '../../runs/needed-decisions.ts';
 import { describeService } from './describe-service.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { table } from '../terminal/output.ts';
@@ -34,7 +35,7 @@ export function describePlan(plan: PlanSummary): string {
       ['credits, worst case', formatNumber(plan.credits.worstCase)],
     ]),
     ...(plan.people > 0 ? [describeExpectation(plan)] : []),
-    table([['time', `about ${formatElapsed(plan.etaSeconds)} at ${plan.rateLimits}`]]),
+    table([['time', `about ${formatElapsed(plan.etaSeconds)}, within ${plan.rateLimits}`]]),
   ];
   if (plan.rows === 0) lines.push(noRows);
   lines.push(...plan.unmet.map((unmet) => `  not as expected: ${unmet}`));
@@ -126,27 +127,17 @@ export function describeRun(facts: RunFacts, config?: Config, status: string = f
         `${facts.run_id} says no`,
     );
   }
-  if (facts.reason !== null) lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
-  if (facts.credits.unknown !== '0') {
-    lines.push(
-      '  unknown: these calls may have been billed and it was never said for how much; their credits stay held.',
-      `  next: enrich attempts list ${facts.run_id}, then retry or release each`,
-    );
-  }
-  if ((facts.outcomes['unknown'] ?? 0) > 0 && facts.credits.unknown === '0') {
-    lines.push(
-      '  unknown: what these calls cost is decided; the next run of the file asks for their people again',
-    );
-  }
+  const { run_id: runId, outcomes, credits } = facts;
+  const decisions = neededDecisions({ runId, outcomes, unknownCredits: credits.unknown });
+  if (facts.reason !== null && decisions.every(({ type }) => type !== facts.reason_type))
+    lines.push(`  ${facts.status}: ${facts.reason}`, `  next: ${facts.next ?? ''}`);
+  for (const { reason, next } of decisions) lines.push(`  ${reason}`, `  next: ${next}`);
   if ((facts.status === 'finished' || facts.status === 'cancelled') && late.awaited + late.expired > 0) {
     lines.push(
       `  complete but for the late results of ${counted(late.awaited + late.expired, 'call')}: they are ` +
         'applied when they come (workers look',
       '  every five minutes, or: enrich inbox sweep); their credits stay reserved until then',
     );
-  }
-  if ((facts.outcomes['over_budget'] ?? 0) > 0) {
-    lines.push('  over_budget: raise the budget and give the same command again: it asks only for the rest');
   }
   return lines.join('\n');
 }

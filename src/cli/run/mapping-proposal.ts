@@ -36,7 +36,12 @@ export async function openWithMapping(
       const fields = fieldsOfHeader(header, fieldOfColumn);
       const { source } = opened.columns;
       const mapping = { ...(source !== 'generic' && { source }), ...reading.mapping };
-      await writeMapping(flags.writeMapping, path, withColumns(mapping, header, fields));
+      await writeMapping(
+        flags.writeMapping,
+        path,
+        withColumns(mapping, header, fields),
+        unusedOf(header, fields),
+      );
     }
     return {
       fileSha256: opened.survey.sha256,
@@ -54,7 +59,8 @@ export async function openWithMapping(
         layout.header.map((name, at) => [at + 1, shownHeader(name) || '(empty)', fields[at] ?? '-']),
       ),
     );
-    if (flags.writeMapping !== undefined) await writeMapping(flags.writeMapping, path, proposal);
+    if (flags.writeMapping !== undefined)
+      await writeMapping(flags.writeMapping, path, proposal, unusedOf(layout.header, fields));
     else if (flags.json !== true && (await isReadable(path, reading, proposal))) {
       if ((await agrees('read the columns like this?')) === true) {
         const { survey, columns } = await openExport(path, { ...reading, mapping: proposal });
@@ -116,11 +122,22 @@ function withColumns(
   return { ...mapping, columns: { ...proposed, ...(mapping?.['columns'] as object | undefined) } };
 }
 
-async function writeMapping(file: string, path: string, mapping: Mapping): Promise<void> {
-  const comment =
-    `# Columns of ${JSON.stringify(basename(path))}. Check each line; docs/exports.md explains the ` +
-    'fields.';
-  await writeFile(file, `${comment}\n${stringify(mapping)}`, { flag: 'wx' }).catch((error: unknown) => {
+function unusedOf(header: readonly string[], fields: readonly (Field | undefined)[]): string[] {
+  return header.filter((name, at) => name !== '' && fields[at] === undefined);
+}
+
+async function writeMapping(
+  file: string,
+  path: string,
+  mapping: Mapping,
+  unused: readonly string[],
+): Promise<void> {
+  const comments = [
+    `Columns of ${JSON.stringify(basename(path))}. Check each line; docs/exports.md explains the fields.`,
+    ...(unused.length > 0 ? [`Not used: ${unused.map((name) => JSON.stringify(name)).join(', ')}`] : []),
+  ];
+  const text = `${comments.map((comment) => `# ${comment}\n`).join('')}${stringify(mapping)}`;
+  await writeFile(file, text, { flag: 'wx' }).catch((error: unknown) => {
     const exists = (error as NodeJS.ErrnoException).code === 'EEXIST';
     throw new Problem(
       'output.unwritable',

@@ -26,7 +26,7 @@ export async function tellWhoFires(session: Session): Promise<void> {
   // Such as the worker of enrich dev.
   if (await isWorkerThere(await session.temporal())) return;
   tell(
-    'schedules of the embedded Temporal fire only while it runs: with enrich dev in this folder, or for ' +
-      'as long as an enrich run takes',
+    'without TEMPORAL_ADDRESS a schedule fires, and a triggered run works, only while enrich dev or enrich run is ' +
+      'running with the same data folder: start enrich dev in another terminal',
   );
 }

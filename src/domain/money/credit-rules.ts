@@ -92,7 +92,7 @@ export function assumedCredits(ask: Ask): ExpectedCredits {
 export function describeAssumption(ask: Ask): string {
   const share = ({ low, expected, high }: ExpectedCredits): string => `${expected}% (${low} to ${high}%)`;
   return [
-    `assumed, because no call has shown it yet: ${share(assumed.found)} of people are found`,
+    `assumed, because no settled call had the same options: ${share(assumed.found)} of people are found`,
     ...(asksFor(ask, 'phone') ? [`${share(assumed.mobile)} have a mobile phone`] : []),
     ...(waterfallCeiling(ask) > 0n ? ['a waterfall costs its maximum'] : []),
   ].join(', ');

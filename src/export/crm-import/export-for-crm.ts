@@ -6,7 +6,7 @@ import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
 import { importers, type Importer, type ImporterName, type ImportField } from '../../domain/crm/importer.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { newestCursor } from '../../people/read-changes.ts';
+import { newestCursor, requireReadable } from '../../people/read-changes.ts';
 import { readContactsToImport } from './read-contacts-to-import.ts';
 import { writeImportFiles, type WrittenImport } from './write-import-files.ts';
 
@@ -28,7 +28,7 @@ const manifestName = 'manifest.json';
  * Writes import files for a CRM into a folder, with a manifest. The folder appears when it is complete. It
  * replaces a folder of an earlier export; any other folder with content is refused.
  *
- * @throws Problem `output.not-empty`, `output.unwritable`
+ * @throws Problem `output.not-empty`, `output.unwritable`, `changes.cursor-*`
  */
 export async function exportForCrm(
   warehouse: Warehouse,
@@ -46,6 +46,7 @@ export async function exportForCrm(
   const folder = resolve(options.folder);
   const partial = join(dirname(folder), `.${basename(folder)}.partial`);
   try {
+    if (options.since !== undefined) await requireReadable(warehouse.database, options.since);
     await requireReplaceable(folder);
     await rm(partial, { recursive: true, force: true });
     makeFolder(partial);

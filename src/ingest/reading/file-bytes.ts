@@ -29,15 +29,13 @@ export async function fileState(path: string): Promise<FileState> {
     throw fileProblem(path, error);
   });
   if (!found.isFile()) {
-    throw new Problem(
-      'export.not-a-file',
-      found.isDirectory() ? 'this is a directory' : 'this is no regular file',
-      {
-        where: path,
-        next: 'name the CSV file itself; a pipe cannot be read twice, so write it to a file first',
-        exitCode: exitCodes.usage,
-      },
-    );
+    const [what, next] = found.isDirectory()
+      ? [
+          'this is a folder',
+          'name one CSV file of it; enrich schedule set NAME --every-new takes each new file',
+        ]
+      : ['this is no regular file', 'write it to a file first: a pipe cannot be read twice'];
+    throw new Problem('export.not-a-file', what, { where: path, next, exitCode: exitCodes.usage });
   }
   if (found.size === 0) throw emptyFile(path);
   return { bytes: found.size, modifiedMilliseconds: found.mtimeMs };

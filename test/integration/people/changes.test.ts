@@ -185,6 +185,15 @@ describe('readChanges()', () => {
     await expect(read('yesterday')).rejects.toMatchObject({ type: 'changes.cursor-invalid', exitCode: 2 });
   });
 
+  it('refuses a cursor that the feed has not reached, as after a restore', async () => {
+    const cursor = await newContact('p8');
+    const [transaction] = cursor!.split('-');
+    await expect(read(`${BigInt(transaction!) + 1_000_000n}-1`)).rejects.toMatchObject({
+      type: 'changes.cursor-ahead',
+      exitCode: 2,
+    });
+  });
+
   it('refuses a cursor when changes after it are no longer kept', async () => {
     const cursor = await newContact('p5');
     await rename('p5', 'Lead', '2026-02-01');

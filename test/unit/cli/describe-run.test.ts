@@ -56,12 +56,25 @@ const facts: RunFacts = {
   undone: null,
 };
 
-it('asks for a word on calls whose cost is not known', () => {
+it('a run with calls of unknown cost names the command that decides on them', () => {
   expect(describeRun(facts)).toContain('next: enrich attempts list run-1, then retry or release each');
 });
 
-it('asks for none where it was given', () => {
+it('a run whose lost calls are decided on names the run that asks again, and no decision', () => {
   const decided = describeRun({ ...facts, credits: { ...facts.credits, settled: '41', unknown: '0' } });
-  expect(decided).toContain('the next run of the file asks for their people again');
+  expect(decided).toContain('the answers for 20 rows were lost');
   expect(decided).not.toContain('enrich attempts');
+});
+
+it('a paused run with calls of unknown cost shows its pause reason and what to decide', () => {
+  const paused = {
+    ...facts,
+    status: 'paused',
+    reason_type: 'manual',
+    reason: 'paused by ada',
+    next: 'resume',
+  };
+  const text = describeRun(paused);
+  expect(text).toContain('paused: paused by ada');
+  expect(text).toContain('20 credits stay held');
 });

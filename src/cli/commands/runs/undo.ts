@@ -81,14 +81,18 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
     if (!reverts)
       sayWhatStays(facts.credits.settled, facts.late_results.awaited + facts.late_results.expired);
     const question = reverts ? 'take the undo of this run back?' : 'undo this run?';
-    if (options.json === true || (await agrees(question)) !== true) {
+    const approved = options.json === true ? undefined : await agrees(question);
+    if (approved !== true) {
       answer(run.undone !== null, figures, 0);
-      return tell('nothing was changed; with --yes it is');
+      tell('nothing was changed; --yes carries it out without asking');
+      if (approved === undefined) process.exitCode = exitCodes.needsPerson;
+      return;
     }
   }
   if (!isDone) await carryOut(session, run.runId, options);
   const forgotten = forgets ? await forgetAsked(warehouse, run.runId) : 0;
   show(describe(figures, reverts, forgets ? forgotten : undefined));
+  show(reverts ? '  the undo was reverted' : '  undone');
   answer(!reverts, figures, forgotten);
   if (options.yes === true && !reverts)
     sayWhatStays(facts.credits.settled, facts.late_results.awaited + facts.late_results.expired);

@@ -28,7 +28,7 @@ later, in order: no change is skipped.
 
 Examples:
   enrich changes --json --limit 1000
-  enrich changes --json --since 7734-1201`,
+  enrich changes --json --since CURSOR`,
     )
     .action(async (options: ChangesFlags) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {

@@ -50,15 +50,21 @@ Examples:
         const keys = await find(warehouse);
         if (options.yes !== true) {
           const found = await measureErasure(warehouse, keys);
-          if (options.json === true) return printJson({ erased: false, ...found });
-          print(describe(found, 'found'));
-          if ((await agrees('erase this person?')) !== true)
-            return tell('nothing was removed; with --yes it is');
+          if (options.json === true) printJson({ erased: false, ...found });
+          else print(describe(found, 'found'));
+          const answer = options.json === true ? undefined : await agrees('erase this person?');
+          if (answer !== true) {
+            tell('nothing was removed; --yes erases without asking');
+            if (answer === undefined) process.exitCode = exitCodes.needsPerson;
+            return;
+          }
         }
         const removed = await erase(warehouse, keys, note);
         if (options.json === true) return printJson({ erased: true, ...removed });
         print(describe(removed, 'removed'));
-        tell('they are on the suppression list; exports that you keep, the CRM and backups are not touched');
+        if (Object.values(removed).every((figure) => figure === 0))
+          tell('nothing in the warehouse had this identifier: check its spelling');
+        tell('it is on the suppression list; exports that you keep, the CRM and backups are not changed');
       });
     });
 }

@@ -24,7 +24,6 @@ interface ExportFlags extends Partial<CrmImportFlags> {
   readonly run?: string;
   readonly table: ExportedTableName;
   readonly select?: string;
-  readonly columns?: string;
   readonly format?: ExportFormatName;
 }
 
@@ -38,14 +37,13 @@ export function exportCommand(): Command {
         .default('contacts', 'contacts'),
     )
     .option('--select <columns>', 'columns in this order, joined by commas (default: all)')
-    .addOption(new Option('--columns <columns>', 'former name of --select').hideHelp())
     .addOption(
       new Option(
         '--format <format>',
         'form of the file (default: by the ending of --output, otherwise csv)',
       ).choices(exportFormatNames),
     )
-    .option('--run <run>', 'contacts that this run asked for or filled; "latest" is the newest run')
+    .option('--run <run>', 'contacts that this run was the last to write; "latest" is the newest run')
     .option('--source <name>', 'contacts of this CRM')
     .option('--since <cursor>', 'contacts that changed after this cursor of "enrich changes"')
     .option(
@@ -56,7 +54,6 @@ export function exportCommand(): Command {
       new Option('--for <crm>', `files for the importer of ${importerNames.join(', ')}`).conflicts([
         'format',
         'select',
-        'columns',
       ]),
     )
     .option('--policies <file>', 'YAML file of fields and policies for --for')
@@ -78,7 +75,7 @@ Examples:
   enrich export --run latest --output contacts.csv
   enrich export --select contact_id,email,email_status,phone --source hubspot > hubspot.csv
   enrich export --table phones --output s3://lake/enrich/phones.parquet --json
-  enrich export --since 7734-1201 --format jsonl | load-into-lake
+  enrich export --since CURSOR --format jsonl | load-into-lake
   enrich export --for hubspot --run latest --output hubspot-import`,
     )
     .action(async (options: ExportFlags) => {
@@ -102,13 +99,15 @@ async function writeTable(
   const output = options.output === '-' ? undefined : options.output;
   const format = options.format ?? formatOf(output);
   if (output === undefined) refuseStandardOutput(options, format);
-  const select = (options.select ?? options.columns)?.split(',').map((name) => name.trim());
+  const select = options.select?.split(',').map((name) => name.trim());
   // Noted first: a change that is made meanwhile comes again with the next export.
   const cursor = (await newestCursor(warehouse.database)) ?? null;
   const chosen = { table, format, select, choice: { source, runId, since } };
   const rows = await exportTable(warehouse, chosen, (bytes) => writeTo(output, bytes, s3));
   if (rows === undefined) return;
   tell(counted(rows, table === 'contacts' ? 'contact' : 'row'));
+  if (rows === 0 && runId !== undefined)
+    tell(`no contact was last written by ${runId}; without --run all contacts are exported`);
   if (output !== undefined && options.json === true) printJson({ table, format, output, rows, cursor });
 }
 

@@ -1,0 +1,37 @@
+import type { StatusReason } from '../contract.ts';
+import { counted } from '../domain/text/counted.ts';
+
+/**
+ * What an ended run leaves to a person: the reasons for exit code 3.
+ *
+ * @param run.outcomes number of rows per outcome
+ * @param run.unknownCredits credits held for calls whose cost is unknown, as decimal text
+ * @returns the most urgent first; empty: nothing
+ */
+export function neededDecisions(run: {
+  readonly runId: string;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly unknownCredits: string;
+}): readonly StatusReason[] {
+  const decisions: StatusReason[] = [];
+  const { over_budget: overBudget = 0, unknown = 0 } = run.outcomes;
+  if (run.unknownCredits !== '0')
+    decisions.push({
+      type: 'calls.unknown',
+      reason: `lost calls may have been billed; ${counted(run.unknownCredits, 'credit')} stay held for them`,
+      next: `enrich attempts list ${run.runId}, then retry or release each`,
+    });
+  else if (unknown > 0)
+    decisions.push({
+      type: 'answers.lost',
+      reason: `the answers for ${counted(unknown, 'row')} were lost; the cost of their calls is decided`,
+      next: 'give the same command again: it asks for these people again',
+    });
+  if (overBudget > 0)
+    decisions.push({
+      type: 'budget.empty',
+      reason: `the budget had no credits left for ${counted(overBudget, 'row')}`,
+      next: 'raise the budget and give the same command again: it asks only for the rest',
+    });
+  return decisions;
+}
