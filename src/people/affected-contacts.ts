@@ -4,7 +4,7 @@ import type { Tables } from '../db/schema.ts';
 import { readMatchedContacts, readRowsToDecide, type ContactState } from './contact-states.ts';
 import { applyChanges, findChanges } from './decide-contacts.ts';
 import { emailHashes } from './email-hashes.ts';
-import { eachOf, idsSharing, sharesMatchKey } from './shares-match-key.ts';
+import { eachOf, sharesMatchKey } from './shares-match-key.ts';
 
 /** Match keys of people who became known, or no longer are. */
 export interface PeopleKeys {
@@ -15,20 +15,19 @@ export interface PeopleKeys {
 
 /**
  * Query of the contacts, `source` and `contact_id`, that other people could make doubtful: weak evidence gave them a
- * person, or an identifier could show them to be one of these people.
+ * person, or an identifier could show them to be one of these people. Some of them have no person.
  */
 function matchedContacts(service: string, { all, identifying }: PeopleKeys): RawBuilder<unknown> {
   return sql`
     select c.source, c.contact_id
     from contact_matches m
-    join contacts c on c.match_id = m.match_id
+    join contacts c on c.source = m.source and c.contact_id = m.contact_id and c.match_id = m.match_id
     where m.service = ${service} and ${sharesMatchKey('m', eachOf(all))}
     union
-    select c.source, c.contact_id
+    select coalesce(runs.source, 'generic'), r.contact_id
     from run_rows r
     join runs on runs.run_id = r.run_id
-    join contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
-    where c.service = ${service} and ${sharesMatchKey('r', eachOf(identifying))}`;
+    where ${sharesMatchKey('r', eachOf(identifying))}`;
 }
 
 /** Reads contacts that have a person, and could be other people. */
@@ -56,10 +55,9 @@ export async function readOpenContacts(
       r.run_id as "runId", r.row_number as "rowNumber"
     from run_rows r
     join runs on runs.run_id = r.run_id
-    where (r.run_id, r.row_number) in (
-        ${idsSharing('r', eachOf(all), sql`s.outcome in ('enriched', 'not_found', 'identity_mismatch')`)}
-        union
-        ${idsSharing('r', eachOf(identifying))}
+    where (
+        ${sharesMatchKey('r', eachOf(all), sql`s.outcome in ('enriched', 'not_found', 'identity_mismatch')`)}
+        or ${sharesMatchKey('r', eachOf(identifying))}
       )
       and r.outcome <> 'suppressed'
       and runs.finished_at is not null

@@ -95,7 +95,7 @@ export async function readRowsToDecide(
 /**
  * Reads contacts that have a person now, with their newest cells.
  *
- * @param which query of `source` and `contact_id`
+ * @param which query of `source` and `contact_id`, each pair once
  */
 export async function readMatchedContacts(
   database: Kysely<Tables>,
@@ -107,9 +107,10 @@ export async function readMatchedContacts(
     service,
     sql`
       select k.source, k.contact_id, k.run_id, k.row_number, k.keys, ${cellsOf('k')}, false as is_new_row
-      from contacts c
+      from (${which}) as named
+      join contacts c on c.source = named.source and c.contact_id = named.contact_id
       cross join lateral (${newestRecord}) k
-      where c.service = ${service} and (c.source, c.contact_id) in (${which})`,
+      where c.service = ${service}`,
   );
 }
 

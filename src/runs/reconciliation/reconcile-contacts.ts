@@ -149,10 +149,10 @@ async function readContested(
     transaction,
     service,
     sql`
-      select c.source, c.contact_id
+      select distinct c.source, c.contact_id
       from run_rows r
       join contact_matches m on m.match_keys && r.match_keys and m.service = ${service}
-      join contacts c on c.match_id = m.match_id
+      join contacts c on c.source = m.source and c.contact_id = m.contact_id and c.match_id = m.match_id
       where ${rows} and r.outcome is distinct from 'suppressed'`,
   );
 }
