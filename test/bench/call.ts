@@ -13,6 +13,7 @@ import type { RunFacts } from '../../src/contract.ts';
 import { acquireStack, type Stack } from '../../src/dev/stack.ts';
 import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { countActions } from '../helpers/temporal-actions.ts';
+import { countStatements, postgresMilliseconds, processMilliseconds } from './processor-time.ts';
 
 /**
  * Benchmark of the whole path of a call: `enrich run` with its database, Temporal server and sandbox on this
@@ -20,10 +21,13 @@ import { countActions } from '../helpers/temporal-actions.ts';
  *
  * - `npm run bench:call`: 6 KB and 60 KB per person without a rate limit, then 1,000 calls a minute
  * - `npm run bench:call -- --people 1000`: fewer people
+ * - `npm run bench:call -- --only 6`: only 6 KB per person
+ *
+ * With `DATABASE_URL` of a server that loads `pg_stat_statements`, the benchmark counts the statements of a call.
  */
 const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
-const flag = process.argv.indexOf('--people');
-const people = flag < 0 ? 4_000 : Number(process.argv[flag + 1]);
+const people = Number(optionOf('--people') ?? 4_000);
+const only = optionOf('--only');
 const concurrency = 8;
 const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
 
@@ -100,6 +104,17 @@ interface Measured {
   readonly callsPerSecond: number;
   /** CPU of the whole machine: product, database, Temporal and sandbox. */
   readonly busy: number;
+  /** Per call, between the first and the last call. */
+  readonly workerMilliseconds: number;
+  readonly postgresMilliseconds: number;
+  /** Of the whole run, per call; undefined if they were not counted. */
+  readonly statements: number | undefined;
+}
+
+interface Sample {
+  readonly at: number;
+  readonly worker: number;
+  readonly postgres: number;
 }
 
 async function wholePath(
@@ -110,6 +125,7 @@ async function wholePath(
   more: readonly string[] = [],
 ): Promise<Measured> {
   const before = (await bill(sandbox)).calls;
+  const statementsBefore = await countStatements(pool);
   const busyBefore = processorTime();
   const child = spawn(process.execPath, [main, 'run', file, '--yes', '--json', ...more], {
     env: {
@@ -124,11 +140,26 @@ async function wholePath(
   });
   let stdout = '';
   child.stdout.on('data', (text) => (stdout += String(text)));
+  const samples: Sample[] = [];
+  const sample = async (): Promise<void> => {
+    const postgres = await postgresMilliseconds(pool);
+    if (child.exitCode === null)
+      samples.push({ at: Date.now(), worker: processMilliseconds(child.pid!), postgres });
+  };
+  const sampling = setInterval(() => void sample(), 100);
   await new Promise((resolve) => child.on('close', resolve));
+  clearInterval(sampling);
+  const statements = await countStatements(pool);
   const busyAfter = processorTime();
   const log = (await (await fetch(`${sandbox.root}/sandbox/log?since=${before}`)).json()) as { at: number }[];
   const seconds = (log.at(-1)!.at - log[0]!.at) / 1_000;
+  const during = samples.filter(({ at }) => at >= log[0]!.at && at <= log.at(-1)!.at);
+  const [first, last] = [during[0]!, during.at(-1)!];
+  const sampled = log.filter(({ at }) => at >= first.at && at <= last.at).length;
   return {
+    workerMilliseconds: (last.worker - first.worker) / sampled,
+    postgresMilliseconds: (last.postgres - first.postgres) / sampled,
+    statements: statements === undefined ? undefined : (statements - (statementsBefore ?? 0)) / log.length,
     facts: JSON.parse(stdout.trim().split('\n').at(-1)!) as RunFacts,
     callsPerSecond: (log.length - 1) / seconds,
     busy: (busyAfter.busy - busyBefore.busy) / (busyAfter.all - busyBefore.all),
@@ -158,9 +189,11 @@ const stack = await acquireStack(
   { postgres: true, temporal: true },
   () => {},
 );
+const pool = new pg.Pool({ connectionString: stack.databaseUrl });
 try {
   console.log(`${cpus().length} processors, ${people} people a run, ${concurrency} calls in flight\n`);
   for (const [index, personBytes] of [6_000, 60_000].entries()) {
+    if (only !== undefined && Number(only) * 1_000 !== personBytes) continue;
     const sandbox = await startSandbox(personBytes);
     const calls = Math.ceil(people / 10);
     await bareLoop(sandbox, stack.databaseUrl, 50);
@@ -172,6 +205,11 @@ try {
         `${((100 * whole.callsPerSecond) / bare).toFixed(0)} % of the bare loop's ${bare.toFixed(1)} calls/s; ` +
         `processors ${(100 * whole.busy).toFixed(0)} % busy`,
     );
+    console.log(
+      `  processor time a call: worker ${whole.workerMilliseconds.toFixed(1)} ms, ` +
+        `PostgreSQL ${whole.postgresMilliseconds.toFixed(1)} ms; ` +
+        `statements a call: ${whole.statements?.toFixed(1) ?? 'not counted'}`,
+    );
     const count = await actions(stack, whole.facts.run_id);
     const asked = whole.facts.calls * 10;
     console.log(
@@ -180,6 +218,20 @@ try {
     );
     sandbox.process.kill();
   }
+  if (only === undefined) await beside();
+} finally {
+  await pool.end();
+  await stack.release();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function optionOf(name: string): string | undefined {
+  const at = process.argv.indexOf(name);
+  return at < 0 ? undefined : process.argv[at + 1];
+}
+
+/** Measures a rate limit, and phones that arrive late. */
+async function beside(): Promise<void> {
   const sandbox = await startSandbox(6_000);
   const paced = await wholePath(sandbox, await writeSample(9), '50/3s', environment);
   console.log(
@@ -203,7 +255,4 @@ try {
   );
   late.process.kill();
   await sleep(100);
-} finally {
-  await stack.release();
-  rmSync(directory, { recursive: true, force: true });
 }
