@@ -19,7 +19,14 @@ import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-conta
 
 const service = 'bench';
 const month = 30 * 86_400;
-const options = JSON.stringify({ service, reveal: [], waterfall: [], freshness: {} });
+const options = JSON.stringify({
+  service,
+  reveal: [],
+  waterfall: [],
+  freshness: {},
+  only: [],
+  orderBy: null,
+});
 const { signal } = new AbortController();
 
 /** As `saidByAnswer` and `saidByLateResult` write them, about invented people, twenty to a company. */
