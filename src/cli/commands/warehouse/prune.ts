@@ -38,7 +38,7 @@ Example:
       const config = settingsOf(options, { RETENTION: options.retention });
       const { retention } = config;
       if (Object.keys(retention).length === 0) {
-        throw new Problem('setting.missing', 'nothing says how long things are kept', {
+        throw new Problem('setting.missing', 'no retention is set', {
           where: 'RETENTION or --retention',
           next:
             'write for example answers=90d,deliveries=90d,quarantine=365d,staging=30d; what is not named is kept ' +
