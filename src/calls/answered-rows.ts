@@ -65,14 +65,12 @@ export function answeredRows(
   const inPlace = answer.matches.length === people.length;
   const unreadable = new Set(inPlace ? answer.unreadableMatches.map(({ index }) => index) : []);
   const exact = readExactMatches(answer.raw);
-  const said = (person: Person, matchIndex: number): Said => {
-    const element = exact?.[matchIndex];
-    const documented = documentedPerson(typeof element === 'object' && element !== null ? element : person);
-    return saidByAnswer(person, documented, answer.waterfall);
-  };
+  const said = (person: Person, matchIndex: number): Said =>
+    saidByAnswer(person, documentedPerson(person, exact?.[matchIndex]), answer.waterfall);
   const unmatched = alignment.quarantined.flatMap(({ matchIndex }) => {
     const person = answer.matches[matchIndex];
-    if (!person) return [];
+    // Later, nobody could tell that a part of the person was not read, and weak evidence could accept the person.
+    if (!person || person.isPartlyRead) return [];
     const unmatchedSaid = said(person, matchIndex);
     const id = unmatchedSaid.person_id;
     const key = id === null ? keyOfStranger(person) : keyOfId(id);

@@ -145,6 +145,11 @@ export async function attemptCall(
     { attemptId, people: people.length, credits: formatCredits(tally.creditsSettled) },
     'a call is recorded',
   );
+  if (answer.unreadFields.length > 0)
+    dependencies.log.warn(
+      { attemptId, fields: answer.unreadFields },
+      'fields of the answer have an unexpected type and were left out',
+    );
   // A delivery can arrive before the answer, and is applied after it.
   if (admission.token !== undefined) await drainInbox(warehouse, { attemptId }, signal);
   return {

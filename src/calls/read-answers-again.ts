@@ -100,11 +100,7 @@ async function readAnswer({ body }: StoredBody): Promise<Sayings> {
     return new Map(
       matches.flatMap((person, index): [string, () => Said][] => {
         if (person === null) return [];
-        const element = exact?.[index];
-        const documented = documentedPerson(
-          typeof element === 'object' && element !== null ? element : person,
-        );
-        const said = saidByAnswer(person, documented, waterfall);
+        const said = saidByAnswer(person, documentedPerson(person, exact?.[index]), waterfall);
         return said.person_id === null ? [] : [[said.person_id, () => said]];
       }),
     );

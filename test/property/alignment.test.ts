@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { alignMatches } from '../../src/domain/identity/alignment.ts';
 import type { Identity } from '../../src/domain/identity/identity.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
+import { readBulkAnswer } from '../../src/service/answers/bulk-answer.ts';
+import { operations } from '../../src/service/endpoints.ts';
 
 /** Few names, employers and addresses, so that namesakes, colleagues and shared addresses are the rule. */
 const first = fc.constantFrom('Ada', 'Ben', 'Cleo', 'Ana María');
@@ -131,6 +133,65 @@ describe('whatever is done to the list of a right answer', () => {
           if (comes === 'whole' || comes === 'twice') expect(arrived).toBe(`p${number}`);
           else expect([undefined, `p${number}`]).toContain(arrived);
         }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('a field that the service sends with another type', () => {
+  const domain = fc.constantFrom('orbit.example', 'orbit.test', 'fjord.example');
+  const row: fc.Arbitrary<Identity> = fc.record(
+    {
+      firstName: fc.constant('Ada'),
+      lastName: fc.constant('Novak'),
+      organizationName: company,
+      domain,
+      email,
+    },
+    { requiredKeys: ['firstName', 'lastName'] },
+  );
+  const wire = fc.record({
+    id: fc.constant('1'),
+    first_name: fc.constant('Ada'),
+    last_name: fc.constant('Novak'),
+    email: fc.option(email),
+    personal_emails: fc.option(fc.array(email, { maxLength: 2 })),
+    organization: fc.option(fc.record({ name: company, primary_domain: fc.option(domain) })),
+    contact: fc.option(
+      fc.record({
+        email: fc.option(email),
+        organization_name: fc.option(company),
+        contact_emails: fc.constant([]),
+      }),
+    ),
+    employment_history: fc.array(fc.record({ organization_name: company }), { maxLength: 2 }),
+  });
+  const path = fc.constantFrom(
+    ...'id first_name email personal_emails organization organization.name organization.primary_domain'.split(
+      ' ',
+    ),
+    ...'contact contact.email contact.organization_name employment_history'.split(' '),
+  );
+
+  /** The person with the field at the path replaced, where the field says something. */
+  function replaced(whole: object, [member = '', ...rest]: readonly string[], value: unknown): object {
+    const own = (whole as Readonly<Record<string, unknown>>)[member];
+    if (own === null || own === undefined) return whole;
+    return { ...whole, [member]: rest.length === 0 ? value : replaced(own, rest, value) };
+  }
+
+  function isAccepted(own: Identity, whole: object): boolean {
+    const body = Buffer.from(JSON.stringify({ matches: [whole], credits_consumed: 1 }));
+    const answer = readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, operations.bulkMatch);
+    return alignMatches([own], answer.matches).rows[0]!.outcome === 'enriched';
+  }
+
+  it('never makes a row accept a person whom it refuses otherwise', () => {
+    fc.assert(
+      fc.property(row, wire, path, fc.constantFrom(7, true, [7]), (own, whole, at, value) => {
+        const damaged = replaced(whole, at.split('.'), value);
+        expect(isAccepted(own, damaged) && !isAccepted(own, whole)).toBe(false);
       }),
       { numRuns: 2_000 },
     );

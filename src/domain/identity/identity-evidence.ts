@@ -63,6 +63,7 @@ export interface ComparedPerson {
   readonly employers: Employers;
   readonly emails: ReadonlySet<string>;
   readonly profileUrl: string | undefined;
+  readonly isPartlyRead: boolean;
   /** Everything that the record says, to tell apart two people without ids. */
   readonly record: string;
 }
@@ -81,7 +82,7 @@ export function readyPerson(person: Person): ComparedPerson {
     person.email,
     person.contact?.email,
     ...(person.personal_emails ?? []),
-    ...(person.contact?.contact_emails ?? []).map((each) => each.email),
+    ...(person.contact?.contact_emails ?? []).map((each) => each?.email),
   ];
   return {
     personId: personIdOf(person),
@@ -91,6 +92,7 @@ export function readyPerson(person: Person): ComparedPerson {
       emails.map((email) => (email ? parseEmail(email) : undefined)).filter((email) => email !== undefined),
     ),
     profileUrl: person.proflink_url ? parseProfileUrl(person.proflink_url) : undefined,
+    isPartlyRead: person.isPartlyRead === true,
     record: JSON.stringify(contactFields(person)),
   };
 }
@@ -128,7 +130,8 @@ export function isStub(person: Person): boolean {
  * an address and a profile together, accept another first name. Nothing accepts a name of which no part agrees. Another
  * service id than the one asked for contradicts, unless an address or profile agrees (merged records). Without an
  * identifier, name and employer must both agree; another address at the same domain contradicts. A hash that is of none
- * of the person's addresses does not: its address can be at any domain.
+ * of the person's addresses does not: its address can be at any domain. Only an identifier accepts a person of whom a
+ * part could not be read, because that part could contradict.
  */
 export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf: EmailHashes): Fit {
   const { identity } = row;
@@ -146,6 +149,7 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf
       ? against(`the ${strong} agrees and the name does not`)
       : { strength: 'strong', evidence: strong };
   }
+  if (candidate.isPartlyRead) return against('only an identifier could show that it is this person');
   if (identity.personId !== undefined && candidate.personId !== undefined)
     return against('another person id than was asked for');
   if (identity.profileUrl !== undefined && candidate.profileUrl !== undefined)

@@ -32,7 +32,7 @@ export function employersOfPerson(person: Person): Employers {
     [organization?.primary_domain, organization?.website_url],
     [person.email, contact?.email],
   );
-  const past = formsOf((history ?? []).map((job) => job.organization_name));
+  const past = formsOf((history ?? []).map((job) => job?.organization_name));
   return { ...present, pastNames: new Set(past.filter((name) => !present.names.has(name))) };
 }
 

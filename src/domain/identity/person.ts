@@ -22,8 +22,10 @@ export interface Person {
   readonly country?: string | null | undefined;
   readonly organization_id?: string | null | undefined;
   readonly organization?: Organization | null | undefined;
-  readonly employment_history?: readonly Employment[] | null | undefined;
+  readonly employment_history?: readonly (Employment | null | undefined)[] | null | undefined;
   readonly contact?: SavedContact | null | undefined;
+  /** A field that could contradict a row had an unexpected type and was left out. */
+  readonly isPartlyRead?: boolean;
 }
 
 export interface Organization {
@@ -44,5 +46,6 @@ export interface Employment {
 export interface SavedContact {
   readonly email?: string | null | undefined;
   readonly organization_name?: string | null | undefined;
-  readonly contact_emails?: readonly { readonly email?: string | null | undefined }[] | null | undefined;
+  readonly contact_emails?:
+    readonly ({ readonly email?: string | null | undefined } | null | undefined)[] | null | undefined;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Credits } from '../../domain/money/decimal.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { contentTypeOf, explainIssues, readAnswer } from './answer.ts';
+import { unreadFields } from './documented-person.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
 import type { Endpoint } from '../failures/failure.ts';
 import { mapFailure } from '../failures/map-failure.ts';
@@ -22,6 +23,8 @@ export interface BulkAnswer {
   readonly matches: readonly (Person | null)[];
   /** Elements of `matches` that are no documented person. They may be billed; no row gets their data. */
   readonly unreadableMatches: readonly UnreadableMatch[];
+  /** Names of fields that were left out of people because of an unexpected type, such as `contact.email`. */
+  readonly unreadFields: readonly string[];
   /** Undefined: `creditsProblem` has the reason, and the reservation is held. */
   readonly creditsConsumed: Credits | undefined;
   readonly creditsProblem: CreditsProblem | undefined;
@@ -105,14 +108,36 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnsw
   };
 }
 
-function readMatches(elements: readonly unknown[]): Pick<BulkAnswer, 'matches' | 'unreadableMatches'> {
+/** Fields that can contradict a row. Former employers only support a match. */
+const contradicting = new Set([
+  'personal_emails',
+  'organization',
+  'organization.name',
+  'organization.website_url',
+  'organization.primary_domain',
+  'contact',
+  'contact.organization_name',
+  'contact.email',
+  'contact.contact_emails',
+  'contact.contact_emails.email',
+]);
+
+function readMatches(
+  elements: readonly unknown[],
+): Pick<BulkAnswer, 'matches' | 'unreadableMatches' | 'unreadFields'> {
   const unreadableMatches: UnreadableMatch[] = [];
+  const unread = new Set<string>();
   const matches = elements.map((element, index): Person | null => {
     if (element === null) return null;
     const person = personSchema.safeParse(element);
-    if (person.success) return person.data;
+    if (person.success) {
+      const names = unreadFields(element, person.data);
+      for (const name of names) unread.add(name);
+      const isPartlyRead = names.some((name) => contradicting.has(name));
+      return isPartlyRead ? { ...person.data, isPartlyRead } : person.data;
+    }
     unreadableMatches.push({ index, reason: explainIssues(person.error) });
     return null;
   });
-  return { matches, unreadableMatches };
+  return { matches, unreadableMatches, unreadFields: [...unread] };
 }

@@ -1,5 +1,6 @@
 import { accountSchema } from './schemas/account.ts';
-import { contactSchema } from './schemas/contact.ts';
+import { readJson } from './exact-json.ts';
+import { contactEmailSchema, contactSchema } from './schemas/contact.ts';
 import { organizationSchema } from './schemas/organization.ts';
 import { employmentSchema, personSchema } from './schemas/person.ts';
 
@@ -22,7 +23,7 @@ const shape = (schema: { shape: object }, nested: Shape['nested'] = {}): Shape =
 
 const personShape = shape(personSchema, {
   employment_history: shape(employmentSchema),
-  contact: shape(contactSchema),
+  contact: shape(contactSchema, { contact_emails: shape(contactEmailSchema) }),
   organization: shape(organizationSchema),
   account: shape(accountSchema),
 });
@@ -36,47 +37,79 @@ const longestNumber = 40;
  * The documented members of a person that have a value, ready for jsonb: without null, NUL and lone
  * surrogates. Other members remain only in the raw body.
  *
- * @param element an element of `matches`, parsed by JSON.parse or by `readExactMatches`
+ * @param person as the schema reads an element of `matches`
+ * @param exact the same element by `readExactMatches`
  */
-export function documentedPerson(element: object): WireObject {
-  return pick(element as Readonly<Record<string, unknown>>, personShape, 0);
+export function documentedPerson(person: object, exact?: unknown): WireObject {
+  return pick(person, exact, personShape, 0);
 }
 
-function pick(
-  value: Readonly<Record<string, unknown>>,
-  { members, nested }: Shape,
-  depth: number,
-): WireObject {
+/**
+ * Names the documented members that the schema left out because of their types, such as `contact.email`: no
+ * values and no positions in lists.
+ *
+ * @param element an element of `matches` as it came
+ * @param person the same as the schema reads it
+ */
+export function unreadFields(element: unknown, person: object): string[] {
+  return [...new Set(unreadMembers(element, person, personShape, ''))];
+}
+
+function unreadMembers(came: unknown, read: unknown, { members, nested }: Shape, prefix: string): string[] {
+  return members.flatMap((member) => {
+    const [value, taken] = [memberOf(came, member), memberOf(read, member)];
+    const name = `${prefix}${member}`;
+    const known = nested[member];
+    if (value === undefined || value === null) return [];
+    if (taken === undefined || taken === null) return [name];
+    if (!Array.isArray(value) || !Array.isArray(taken))
+      return known ? unreadMembers(value, taken, known, `${name}.`) : [];
+    const lacksElement = taken.length < value.length || taken.includes(undefined);
+    return [
+      ...(lacksElement ? [name] : []),
+      ...(known ? taken.flatMap((each, at) => unreadMembers(value[at], each, known, `${name}.`)) : []),
+    ];
+  });
+}
+
+function memberOf(container: unknown, member: string | number): unknown {
+  return typeof container === 'object' && container !== null
+    ? (container as Readonly<Record<string | number, unknown>>)[member]
+    : undefined;
+}
+
+function pick(value: object, exact: unknown, { members, nested }: Shape, depth: number): WireObject {
   const picked: Record<string, WireValue> = {};
   for (const member of members) {
-    if (!Object.hasOwn(value, member)) continue;
-    const tidied = tidy(value[member], depth + 1, nested[member]);
+    const tidied = tidy(memberOf(value, member), memberOf(exact, member), depth + 1, nested[member]);
     if (tidied !== null) picked[member] = tidied;
   }
   return picked;
 }
 
-function tidy(value: unknown, depth: number, known?: Shape): WireValue {
-  if (typeof value === 'string') return exactNumber.test(value) ? keepNumber(value) : storable(value);
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+function tidy(value: unknown, exact: unknown, depth: number, known?: Shape): WireValue {
+  if (typeof value === 'string') return storable(value);
+  if (typeof value === 'number') return exactOf(value, exact);
   if (typeof value === 'boolean') return value;
-  if (typeof value !== 'object') return null;
-  if (value === null || depth > deepest) return null;
+  if (typeof value !== 'object' || value === null || depth > deepest) return null;
   if (Array.isArray(value))
-    return value.map((each) => tidy(each, depth + 1, known)).filter((each) => each !== null);
-  if (known) return pick(value as Readonly<Record<string, unknown>>, known, depth);
+    return value
+      .map((each, index) => tidy(each, memberOf(exact, index), depth + 1, known))
+      .filter((each) => each !== null);
+  if (known) return pick(value, exact, known, depth);
   return Object.fromEntries(
     Object.entries(value).flatMap(([member, each]) => {
-      const tidied = tidy(each, depth + 1);
+      const tidied = tidy(each, memberOf(exact, member), depth + 1);
       return tidied === null ? [] : [[storable(member), tidied]];
     }),
   );
 }
 
-function keepNumber(marked: string): string | null {
-  return marked.length > longestNumber ? null : marked;
+function exactOf(value: number, exact: unknown): WireValue {
+  if (!Number.isFinite(value)) return null;
+  if (typeof exact !== 'string' || !exactNumber.test(exact)) return value;
+  return exact.length > longestNumber ? null : exact;
 }
-
 /** jsonb refuses NUL and lone surrogates. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\ufffd');
@@ -98,7 +131,7 @@ export function readExactMatches(body: Buffer): readonly unknown[] | undefined {
   // Fast path for nearly every body: only identifiers, which are strings, have so many digits.
   if (!/[:,[\s]-?(?:[\d.]{16}|\d[\d.]*[eE])/.test(text)) return undefined;
   let rounded = false;
-  const marked = text.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) => {
+  const marked = readJson(body)!.text.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) => {
     if (token.startsWith('"') || isExact(token)) return token;
     rounded = true;
     return JSON.stringify(`\0${token}`);

@@ -11,6 +11,8 @@ import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan.ts';
 import type { AnswerToRecord } from '../../../src/calls/answered-rows.ts';
 import { recordAnswer } from '../../../src/calls/record-answer.ts';
+import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
+import { operations } from '../../../src/service/endpoints.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { rejectPerson } from '../../../src/calls/reject-person.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
@@ -290,6 +292,80 @@ describe('an answer', () => {
       answerWith([null], { unreadableMatches: [{ index: 0, reason: 'the element is no object' }] }),
     );
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['identity_mismatch']);
+  });
+});
+
+describe('an answer whose people have parts of another type', () => {
+  /** A body with a byte order mark and numbers that a float would round, as the client reads it. */
+  function answerAsRead(person: object): AnswerToRecord {
+    const matches = JSON.stringify([person]).replace('"12345678901234567"', '12345678901234567');
+    const body = `\ufeff{"request_id":-9007199254740993123,"credits_consumed":1,"matches":${matches}}`;
+    const http = { status: 200, headers: {}, body: Buffer.from(body), receivedAt: 0 };
+    return readBulkAnswer(http, operations.bulkMatch);
+  }
+
+  async function saidBy({ attemptId }: Admitted) {
+    const { rows } = await warehouse.pool.query<{
+      facts: Record<string, unknown>;
+      organization: unknown;
+      rank: string;
+    }>(
+      `select o.facts, o.facts #>> '{account,traffic_ranking}' as rank, f.facts as organization
+       from observations o left join organization_facts f on f.facts_hash = o.organization_facts
+       where o.attempt_id = $1`,
+      [attemptId],
+    );
+    return rows;
+  }
+
+  it('gives a row the rest of its person, and settles the price', async () => {
+    const { row, person } = somebody();
+    const call = await callInFlight([row]);
+    const [job, account] = [
+      { organization_name: 'Fjord', title: 7 },
+      { traffic_ranking: '12345678901234567' },
+    ];
+    await record(
+      call,
+      answerAsRead({
+        ...person,
+        organization: 'Orbit',
+        contact: ['saved'],
+        employment_history: ['x', job],
+        account,
+      }),
+    );
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
+    expect(await contact(row.contactId!)).toMatchObject({ title: 'Engineer', organization_name: null });
+    const [said] = await saidBy(call);
+    expect(said).toMatchObject({
+      organization: null,
+      rank: '12345678901234567',
+      facts: { employment: [{ organization_name: 'Fjord' }] },
+    });
+    expect(said!.facts).not.toHaveProperty('contact');
+    expect(await moneyOf(call.runId)).toEqual([0, 1]);
+  });
+
+  it('is no weak evidence, now and at the end of the run, because the part could contradict', async () => {
+    const {
+      row: { email: _, ...named },
+      person,
+    } = somebody();
+    const call = await callInFlight([{ ...named, organizationName: 'Fjord' }]);
+    await record(
+      call,
+      answerAsRead({
+        ...person,
+        email: null,
+        organization: 'Orbit',
+        employment_history: [{ organization_name: 'Fjord' }],
+      }),
+    );
+    await reconcileContacts(warehouse, call.runId, new AbortController().signal);
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['identity_mismatch']);
+    expect(await contact(named.contactId!)).toBeUndefined();
+    expect(await moneyOf(call.runId)).toEqual([0, 1]);
   });
 });
 

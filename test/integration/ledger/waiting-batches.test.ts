@@ -206,9 +206,19 @@ describe('a batch', () => {
 
   it('whose people have all been asked for is not waited for', async () => {
     await openPeople(night);
-    const missed = { httpStatus: 200, matches: Array(10).fill(null), unreadableMatches: [], rateLimits: [] };
+    const missed = {
+      httpStatus: 200,
+      matches: Array(10).fill(null),
+      unreadableMatches: [],
+      unreadFields: [],
+    };
     const answer = () =>
-      Promise.resolve({ ...missed, creditsConsumed: wholeCredits(0), raw: Buffer.from('{}') });
+      Promise.resolve({
+        ...missed,
+        rateLimits: [],
+        creditsConsumed: wholeCredits(0),
+        raw: Buffer.from('{}'),
+      });
     const free = { slots: 4, wait: undefined };
     expect(await enrich(night, 1, free, answer)).toMatchObject({ kind: 'done', calls: 1 });
     expect(await isWaitedFor()).toEqual([]);

@@ -296,6 +296,20 @@ describe('without an agreeing identifier', () => {
   });
 });
 
+describe('a person of whom a part could not be read', () => {
+  const partly: Person = { ...benPerson, isPartlyRead: true };
+
+  it('is not accepted by name and employer, because the part could contradict', () => {
+    expect(align([ben], [partly])).toEqual(['identity_mismatch']);
+    expect(alignMatches([ben], [partly]).quarantined).toEqual([
+      { matchIndex: 0, reason: 'only an identifier could show that it is this person' },
+    ]);
+  });
+
+  it('is accepted by an identifier', () =>
+    expect(align([ben], [{ ...partly, email: 'ben@gmail.com' }])).toEqual(['p-ben by email']));
+});
+
 describe('a name alone', () => {
   const freelancer: Identity = { firstName: 'Ada', lastName: 'Novak', email: 'ada77@gmail.com' };
   const person: Person = { id: 'a', name: 'Ada Novak', organization: { name: 'Orbit' } };

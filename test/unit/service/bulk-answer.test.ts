@@ -65,10 +65,52 @@ describe('readBulkAnswer', () => {
     ['an address', { email: 7 }],
     ['a name', { last_name: ['Lindqvist'] }],
     ['an id', { id: 7 }],
-    ['an employer', { organization: { name: 7 } }],
+    ['a profile URL', { proflink_url: false }],
   ])('takes no person whose evidence has another type: %s', (_, fields) => {
     expect(read({ matches: [{ ...person, ...fields }] }).unreadableMatches).toHaveLength(1);
   });
+
+  it.each<[object, string[], object]>([
+    [{ organization: 'Orbit' }, ['organization'], {}],
+    [{ organization: [{ name: 'Orbit' }] }, ['organization'], {}],
+    [
+      { organization: { name: 7, industry: 'space' } },
+      ['organization.name'],
+      { organization: { industry: 'space' } },
+    ],
+    [{ contact: 'mira' }, ['contact'], {}],
+    [
+      { contact: { email: {}, title: 'Pilot', phone_numbers: {} } },
+      ['contact.email', 'contact.phone_numbers'],
+      { contact: { title: 'Pilot' } },
+    ],
+    [
+      { contact: { contact_emails: [7, { email: ['x'] }, { email: 'mira@gmail.com' }] } },
+      ['contact.contact_emails', 'contact.contact_emails.email'],
+      { contact: { contact_emails: [undefined, {}, { email: 'mira@gmail.com' }] } },
+    ],
+    [{ contact: { contact_emails: 'mira@gmail.com' } }, ['contact.contact_emails'], {}],
+    [{ employment_history: { title: 'Pilot' } }, ['employment_history'], {}],
+    [
+      { employment_history: ['Orbit', { organization_name: 7, title: 'Pilot', current: 'yes' }] },
+      ['employment_history', 'employment_history.current', 'employment_history.organization_name'],
+      { employment_history: [undefined, { title: 'Pilot' }] },
+    ],
+    [
+      { personal_emails: ['mira@gmail.com', 7] },
+      ['personal_emails'],
+      { personal_emails: ['mira@gmail.com'] },
+    ],
+    [{ departments: ['sales', 3], account: 4, title: 5 }, ['account', 'departments', 'title'], {}],
+  ])(
+    'reads a person without the fields that have another type, and names them: %o',
+    (fields, named, left) => {
+      const answer = read({ matches: [person, { ...person, ...fields }] });
+      expect(answer.unreadableMatches).toEqual([]);
+      expect(answer.matches[1]).toMatchObject({ ...person, ...left });
+      expect([...answer.unreadFields].sort()).toEqual(named);
+    },
+  );
 
   const accounted = { total_requested_enrichments: 3, missing_records: 3, credits_consumed: 0 };
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { list, map, text, texts, unseen, whole } from './field.ts';
+import { list, map, number, text, texts, unseen } from './field.ts';
 
 export interface AccountRuleConfigStatus {
   readonly _id?: string | null;
@@ -55,7 +55,7 @@ export const accountSchema = z.looseObject({
   languages: texts,
   label_ids: texts,
   account_playbook_statuses: list(),
-  traffic_ranking: whole,
-  founded_year: whole,
+  traffic_ranking: number,
+  founded_year: number,
   account_rule_config_statuses: list<AccountRuleConfigStatus>(),
 });

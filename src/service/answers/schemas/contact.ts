@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { flag, list, map, number, read, text, texts, unseen, whole } from './field.ts';
+import { flag, list, map, number, objects, text, texts, unseen, whole } from './field.ts';
 
-const contactEmailSchema = z.looseObject({
-  email: read.text,
+export const contactEmailSchema = z.looseObject({
+  email: text,
   email_md5: text,
   email_sha256: text,
   email_status: text,
@@ -43,8 +43,8 @@ export const contactSchema = z.looseObject({
   name: text,
   title: text,
   headline: text,
-  organization_name: read.text,
-  email: read.text,
+  organization_name: text,
+  email: text,
   email_status: text,
   email_true_status: text,
   present_raw_address: text,
@@ -68,7 +68,7 @@ export const contactSchema = z.looseObject({
   label_ids: texts,
   contact_rule_config_statuses: list(),
   typed_custom_fields: map(),
-  contact_emails: z.array(contactEmailSchema).nullable().exactOptional(),
+  contact_emails: objects(contactEmailSchema),
   phone_numbers: list<PhoneNumber>(),
   extrapolated_email_confidence: number,
   owner_id: unseen,

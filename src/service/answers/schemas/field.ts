@@ -7,10 +7,7 @@ import { z } from 'zod';
  * a person's data to another person. Other documented fields are `described`: a wrong type counts as missing,
  * so that a paid person is not lost to the type of a title. Undocumented fields pass through unchanged.
  */
-export const read = {
-  text: z.string().nullable().exactOptional(),
-  flag: z.boolean().nullable().exactOptional(),
-};
+export const identifying = z.string().nullable().exactOptional();
 
 /** An optional field; a wrong type counts as missing. */
 export function described<Schema extends z.ZodType>(schema: Schema) {
@@ -27,6 +24,12 @@ export const unseen = z.unknown().optional();
 /** Elements of lists are not checked: a person has hundreds of keywords, and checking each is slow. */
 export const list = <Element>() => described(z.custom<readonly Element[]>(Array.isArray));
 export const texts = list<string>();
+/** Elements of another type are left out. */
+export const checkedTexts = described(
+  z.array(z.unknown()).transform((elements) => elements.filter((each) => typeof each === 'string')),
+);
+/** Elements of another type are undefined, so that the others keep their positions. */
+export const objects = <Schema extends z.ZodType>(schema: Schema) => described(z.array(described(schema)));
 export const map = <Value>() =>
   described(
     z.custom<Readonly<Record<string, Value>>>(

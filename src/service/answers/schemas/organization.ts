@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, list, map, number, read, text, texts, unseen, whole } from './field.ts';
+import { flag, list, map, number, text, texts, unseen } from './field.ts';
 
 export interface FundingEvent {
   readonly id?: string | null;
@@ -22,13 +22,13 @@ export interface Technology {
 /** A company: nine tenths of the bytes of a person. */
 export const organizationSchema = z.looseObject({
   id: text,
-  name: read.text,
-  website_url: read.text,
+  name: text,
+  website_url: text,
   proflink_url: text,
   microblog_url: text,
   socialnet_url: text,
   logo_url: text,
-  primary_domain: read.text,
+  primary_domain: text,
   proflink_uid: text,
   blog_url: unseen,
   startupnet_url: unseen,
@@ -41,13 +41,13 @@ export const organizationSchema = z.looseObject({
   languages: texts,
   secondary_industries: texts,
   suborganizations: list(),
-  traffic_ranking: whole,
-  founded_year: whole,
+  traffic_ranking: number,
+  founded_year: number,
   estimated_num_employees: number,
-  retail_location_count: whole,
-  num_suborganizations: whole,
-  annual_revenue: whole,
-  total_funding: whole,
+  retail_location_count: number,
+  num_suborganizations: number,
+  annual_revenue: number,
+  total_funding: number,
   annual_revenue_printed: text,
   total_funding_printed: text,
   industry: text,

@@ -1,18 +1,28 @@
 import { z } from 'zod';
 import { accountSchema } from './account.ts';
 import { contactSchema } from './contact.ts';
-import { described, flag, number, read, text, texts, unseen } from './field.ts';
+import {
+  checkedTexts,
+  described,
+  flag,
+  identifying,
+  number,
+  objects,
+  text,
+  texts,
+  unseen,
+} from './field.ts';
 import { organizationSchema } from './organization.ts';
 
 export const employmentSchema = z.looseObject({
   _id: text,
   id: text,
   key: text,
-  current: read.flag,
+  current: flag,
   start_date: text,
   end_date: text,
   title: text,
-  organization_name: read.text,
+  organization_name: text,
   organization_id: text,
   created_at: unseen,
   updated_at: unseen,
@@ -27,17 +37,17 @@ export const employmentSchema = z.looseObject({
 
 /** The `person` of people enrichment; each element of `matches` in bulk enrichment. */
 export const personSchema = z.looseObject({
-  id: read.text,
-  first_name: read.text,
-  last_name: read.text,
-  name: read.text,
-  proflink_url: read.text,
+  id: identifying,
+  first_name: identifying,
+  last_name: identifying,
+  name: identifying,
+  proflink_url: identifying,
   title: text,
   headline: text,
-  email: read.text,
+  email: identifying,
   email_status: text,
-  // The interface document names only the parameter, so another type counts as missing.
-  personal_emails: described(z.array(z.string())),
+  // The interface document names only the parameter.
+  personal_emails: checkedTexts,
   photo_url: text,
   microblog_url: text,
   codehost_url: text,
@@ -45,20 +55,20 @@ export const personSchema = z.looseObject({
   extrapolated_email_confidence: number,
   organization_id: text,
   // Only supports a match: no former employer contradicts one.
-  employment_history: described(z.array(employmentSchema)),
+  employment_history: objects(employmentSchema),
   state: text,
   city: text,
   country: text,
   contact_id: text,
-  contact: contactSchema.nullable().exactOptional(),
-  organization: organizationSchema.nullable().exactOptional(),
+  contact: described(contactSchema),
+  organization: described(organizationSchema),
   account_id: text,
-  account: accountSchema.nullish().catch(undefined),
+  account: described(accountSchema),
   revealed_for_current_team: flag,
   is_likely_to_engage: flag,
   intent_strength: unseen,
   show_intent: flag,
-  departments: described(z.array(z.string())),
+  departments: checkedTexts,
   subdepartments: texts,
   functions: texts,
   seniority: text,
