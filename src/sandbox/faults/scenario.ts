@@ -49,6 +49,8 @@ const rule = z.strictObject({
   price: z.number().min(0).max(1_000).optional(),
   /** Approximate bytes of JSON per person. */
   person_bytes: z.int().min(0).max(1_000_000).optional(),
+  /** Share of the found people who have changed employer, drawn by the seed: since the day of the call. */
+  job_changes: z.number().min(0).max(1).optional(),
   /** Replaces the answer. `reset` and `gone` close the connection, after and before billing. */
   answer: z.enum(['html', 'empty', 'cut', 'reset', 'gone']).optional(),
   /** Another status. 4xx are not billed. 5xx are billed, unless `billed` is false. */

@@ -39,6 +39,8 @@ export interface Known {
   readonly profileUrl: string;
   readonly organization: Company;
   readonly pastOrganization: string;
+  /** Date on which a person who changed employer began there; absent: in 2021. */
+  readonly employedSince?: string;
   readonly hasMobile: boolean;
 }
 
@@ -99,6 +101,13 @@ export class Population {
     if (number !== undefined) return this.numbered(number);
     if (asked.id || asked.hashed_email) return undefined;
     return this.#stranger(asked);
+  }
+
+  /** A person after a move to another employer, with an address there. @param since date of the move */
+  afterJobChange(known: Known, since: string): Known {
+    const organization = this.#company(new Chance(this.#options.seed, `new job of ${known.id}`).below(5_000));
+    const email = known.email?.replace(/@.*/, `@${organization.domain}`) ?? null;
+    return { ...known, organization, email, pastOrganization: known.organization.name, employedSince: since };
   }
 
   /** People who match a search: their number, and the person at an index from 0. */

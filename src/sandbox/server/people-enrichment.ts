@@ -17,6 +17,8 @@ export interface PeopleParts {
   readonly population: Population;
   readonly renderer: Renderer;
   readonly late: LateResults;
+  /** Date of the sandbox's clock. */
+  readonly today: () => string;
 }
 
 /** The parts of an answer that both endpoints share. */
@@ -96,7 +98,11 @@ export class PeopleEnrichment {
       personalEmails: extras.reveal_personal_emails === 'true',
       bytes: fault.person_bytes,
     };
-    const found = asked.map((each) => population.find(each));
+    const found = asked.map((each) => {
+      const known = population.find(each);
+      const hasMoved = known && new Chance(seed, `job of ${known.id}`).share(fault.job_changes ?? 0);
+      return hasMoved ? population.afterJobChange(known, this.#parts.today()) : known;
+    });
     const rendered = found.map((known) => (known ? renderer.person(known, options) : 'null'));
     // A found person costs one credit, repeated calls included.
     const { price = 1 } = fault;

@@ -89,7 +89,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     ambiguousRate: options.ambiguousRate ?? 0.02,
   });
   const renderer = new Renderer(options.personBytes ?? 6_000);
-  const enrichment = new PeopleEnrichment({ seed, population, renderer, late });
+  const enrichment = new PeopleEnrichment({
+    seed,
+    population,
+    renderer,
+    late,
+    today: () => new Date(now()).toISOString().slice(0, 10),
+  });
   const directory = new Directory(population, renderer);
   const reporting = new Reporting({ team, windows, log, faults, now });
 

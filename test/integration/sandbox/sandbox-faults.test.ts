@@ -28,6 +28,12 @@ async function ask(people = 1): Promise<Response> {
   });
 }
 
+interface Person {
+  readonly id: string;
+  readonly email: string;
+  readonly organization: { readonly name: string };
+}
+
 async function under(rule: Rule): Promise<Response> {
   sandbox.faults.set({ rules: [rule] });
   return ask();
@@ -124,6 +130,22 @@ describe('a rule', () => {
     const heavy = (await (await under({ person_bytes: 60_000 })).text()).length;
     expect(usual).toBeLessThan(8_000);
     expect(heavy).toBeGreaterThan(55_000);
+  });
+
+  it('with job changes, people answer with an employer and an address since today', async () => {
+    const personOf = async (response: Response): Promise<Person> =>
+      ((await response.json()) as { matches: [Person] }).matches[0];
+    const before = await personOf(await ask());
+    const after = await personOf(await under({ job_changes: 1 }));
+    expect(after).toMatchObject({
+      id: before.id,
+      employment_history: [
+        { current: true, organization_name: after.organization.name, start_date: '2026-11-21' },
+        { current: false, organization_name: before.organization.name, end_date: '2026-11-21' },
+      ],
+    });
+    expect(after.organization.name).not.toBe(before.organization.name);
+    expect(after.email).not.toBe(before.email);
   });
 
   it('is for account operations too', async () => {
