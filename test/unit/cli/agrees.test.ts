@@ -22,7 +22,7 @@ it.each([
   ['\n', false],
   ['n\n', false],
   ['yesterday\n', false],
-])('reads %j as %s', async (typed, yes) => {
+])('agrees() reads %j as %s', async (typed, yes) => {
   const answer = agrees('spend it?');
   keyboard.write(typed);
   expect(await answer).toBe(yes);
@@ -31,13 +31,13 @@ it.each([
 it.each([
   ['Ctrl-C', '\u0003'],
   ['Ctrl-D', '\u0004'],
-])('takes %s for no answer', async (_name, typed) => {
+])('agrees() reads %s as no answer', async (_name, typed) => {
   const answer = agrees('spend it?');
   keyboard.write(typed);
   expect(await answer).toBeUndefined();
 });
 
-it('waits no longer than it is told', async () => {
+it('agrees() waits no longer than its limit', async () => {
   const waits = new AbortController();
   const answer = agrees('spend it?', waits.signal);
   waits.abort();

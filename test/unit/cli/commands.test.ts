@@ -18,12 +18,12 @@ describe('every command', () => {
     commands
       .filter(({ name }) => !withoutFacts.includes(name))
       .map(({ name, command }) => [name, command] as const),
-  )('prints its facts as JSON where it is asked to: enrich %s', (_, command) => {
+  )('each command that prints facts has --json: enrich %s', (_, command) => {
     expect(command.options.map(({ long }) => long)).toContain('--json');
   });
 
   it.each(commands.map(({ name, command }) => [name, command] as const))(
-    'has a summary as a sentence and an example: enrich %s --help',
+    'every command has a summary as a sentence and an example: enrich %s --help',
     (name, command) => {
       let help = '';
       command.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp();

@@ -19,13 +19,13 @@ function shown(columns: number): string {
   return stripVTControlCharacters(String(stream.read()));
 }
 
-it('shows all figures where there is room', () => {
+it('the progress line shows all figures on a wide terminal', () => {
   expect(shown(120)).toBe(
     'enriching  [#-----------------------]  120/5000  12 calls  104 credits  waiting 9s: the window 20/10s is full',
   );
 });
 
-it('promises no end to a run that goes no further', async () => {
+it('the progress line shows no ETA for a run that makes no progress', async () => {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 120 }) as unknown as WriteStream;
   const progress = new Progress(stream);
   progress.show({ ...figures, done: 0 });
@@ -35,11 +35,11 @@ it('promises no end to a run that goes no further', async () => {
   );
 });
 
-it('gives up figures before the reason why nothing moves', () => {
+it('the progress line leaves out figures before the pause reason on a narrow terminal', () => {
   expect(shown(80)).toBe('enriching  120/5000  104 credits  waiting 9s: the window 20/10s is full');
 });
 
-it('never fills more than the line', () => {
+it('the progress line is never longer than the terminal', () => {
   expect(shown(40)).toBe('enriching  120/5000  waiting 9s: the w…');
   expect(shown(40)).toHaveLength(39);
 });

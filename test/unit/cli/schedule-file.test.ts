@@ -21,7 +21,7 @@ function schedule(name: string, ...lines: readonly string[]): string {
 }
 
 describe('a file of schedules', () => {
-  it('is read with the flags as keys; paths are relative to its folder', async () => {
+  it('a file of schedules is read with the flags as keys; paths are relative to its folder', async () => {
     const { group, schedules } = await read(`
 schedules:
   nightly:
@@ -82,14 +82,14 @@ schedules:
     ['a number that is none', schedule('a', 'max-credits: lots'), 'a: max-credits'],
     ['an overlap policy that does not exist', schedule('a', 'overlap: all'), 'a: overlap'],
     ['a name with a blank', schedule('a b'), 'a b: name'],
-  ])('is refused with the place: %s', async (_what, content, where) => {
+  ])('a file of schedules is refused with the line: %s', async (_what, content, where) => {
     await expect(read(`schedules:\n${content}`)).rejects.toMatchObject({
       exitCode: 2,
       where: expect.stringContaining(where) as string,
     });
   });
 
-  it('is refused where nothing limits what a schedule may spend, unless it says so', async () => {
+  it('a file of schedules is refused if nothing limits the credits, except with no-budget', async () => {
     await expect(read(`schedules:\n${schedule('a')}`, false)).rejects.toMatchObject({
       type: 'credits.no-ceiling',
     });
@@ -97,13 +97,14 @@ schedules:
     await expect(read(`schedules:\n${schedule('a', 'no-budget: true')}`, false)).resolves.toBeDefined();
   });
 
-  it.each(['schedules: [', 'schedule: {}', 'just words'])('is refused whole: %s', (content) =>
-    expect(read(content)).rejects.toMatchObject({ type: 'schedule.file', exitCode: 2 }),
+  it.each(['schedules: [', 'schedule: {}', 'just words'])(
+    'a file of schedules is refused whole: %s',
+    (content) => expect(read(content)).rejects.toMatchObject({ type: 'schedule.file', exitCode: 2 }),
   );
 });
 
 describe('the difference between a file and what is there', () => {
-  it('makes what is missing, changes what differs, and deletes what only this file made', async () => {
+  it('the difference creates missing schedules, changes others, and deletes only those of its group', async () => {
     const before = await read(`schedules:\n${schedule('same')}${schedule('changed')}${schedule('gone')}`);
     const byHand = await read(`group: other\nschedules:\n${schedule('by-hand')}`);
     const after = await read(
@@ -126,7 +127,7 @@ describe('the difference between a file and what is there', () => {
     ]);
   });
 
-  it('shows that a schedule of another origin becomes one of this file', async () => {
+  it('the difference shows that a schedule of another origin becomes one of this file', async () => {
     const other = await read(`group: other\nschedules:\n${schedule('nightly')}`);
     const mine = await read(`schedules:\n${schedule('nightly')}`);
     expect(changesTo(mine, other.schedules).update[0]?.changes).toEqual(['group: other → crm']);

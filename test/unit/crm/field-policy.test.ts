@@ -28,16 +28,16 @@ describe('decideField()', () => {
     ['never', '', 'kept'],
     ['overwrite-older', 'Analyst', 'overwritten'],
     ['overwrite-if-verified', 'Analyst', 'kept'],
-  ] as const)('with policy %s and the cell "%s" decides %s', (policy, theirs, decision) => {
+  ] as const)('decideField() with policy %s and the cell "%s" decides %s', (policy, theirs, decision) => {
     expect(decideField('title', policy, { ...facts, theirs }, column)).toBe(decision);
   });
 
-  it('keeps a cell under overwrite-older when the CRM states no modified time', () => {
+  it('decideField() keeps a cell under overwrite-older when the CRM states no modified time', () => {
     const unknown = { ...facts, theirs: 'Analyst', modifiedAt: null };
     expect(decideField('title', 'overwrite-older', unknown, column)).toBe('kept');
   });
 
-  it('overwrites a cell under overwrite-if-verified when the value is verified', () => {
+  it('decideField() overwrites a cell under overwrite-if-verified when the value is verified', () => {
     const verified = { ...facts, theirs: 'a@old.example', ours: 'a@new.example', isVerified: true };
     expect(decideField('email', 'overwrite-if-verified', verified, column)).toBe('overwritten');
   });
@@ -47,22 +47,22 @@ describe('decideField()', () => {
     ['the cell that erases a field', { ours: '#N/A' }, {}, 'refused: erases the field'],
     ['a number that must not be called', { isDoNotCall: true }, {}, 'refused: do not call'],
     ['a field of listed values', {}, { listedValues: true as const }, 'refused: listed values'],
-  ] as const)('refuses %s', (_, change, more, decision) => {
+  ] as const)('decideField() refuses %s', (_, change, more, decision) => {
     const target = { ...column, column: { ...column.column, ...more } };
     expect(decideField('phone', 'fill', { ...facts, ...change }, target)).toBe(decision);
   });
 
-  it('writes nothing into a column that the export did not have', () => {
+  it('decideField() writes nothing into a column that the export did not have', () => {
     expect(decideField('title', 'fill', { ...facts, theirs: undefined }, column)).toBe('not in the export');
   });
 
-  it('moves no record to another company', () => {
+  it('decideField() moves no record to another company', () => {
     const moved = { ...facts, theirs: 'Analyst', hasChangedJob: true };
     expect(decideField('title', 'overwrite-older', moved, column)).toBe('job change');
     expect(decideField('city', 'fill', { ...facts, hasChangedJob: true }, column)).toBe('filled');
   });
 
-  it('changes no cell that its policy keeps, whatever the facts', () => {
+  it('decideField() changes no cell that its policy keeps, whatever the other facts', () => {
     const anyFacts = fc.record({
       theirs: fc.option(fc.constantFrom('', ' ', 'Analyst', '#N/A', '+1 212 555 0152'), { nil: undefined }),
       ours: fc.option(
@@ -101,11 +101,12 @@ describe('sameValue()', () => {
     ['linkedin_url', 'https://www.linkedin.com/in/ada/', 'linkedin.com/in/ada'],
     ['organization_name', 'ACME', 'Acme Inc.'],
     ['city', 'Zürich', 'Zurich'],
-  ] as const)('takes two spellings of a %s for the same', (field, one, other) => {
+  ] as const)('sameValue() treats two spellings of a %s as the same', (field, one, other) => {
     expect(sameValue(field, one, other)).toBe(true);
   });
 
-  it('tells two numbers apart', () => expect(sameValue('phone', '+12125550152', '+12125550153')).toBe(false));
+  it('sameValue() distinguishes two numbers', () =>
+    expect(sameValue('phone', '+12125550152', '+12125550153')).toBe(false));
 });
 
 it('defaultPolicies never write an address', () => expect(defaultPolicies.email).toBe('never'));

@@ -8,14 +8,14 @@ const parent = mkdtempSync(join(tmpdir(), 'enrich-folder-'));
 afterAll(() => rmSync(parent, { recursive: true }));
 
 describe('makeFolder()', () => {
-  it('makes a folder and those above it, and leaves one that exists', () => {
+  it('makeFolder() makes a folder and those above it, and leaves one that exists', () => {
     const path = join(parent, 'a', 'b', 'c');
     makeFolder(path);
     makeFolder(path);
     expect(statSync(path).mode & 0o777).toBe(0o700);
   });
 
-  it('fails at once where the system refuses new names', () => {
+  it('makeFolder() fails at once if the system refuses new names', () => {
     const file = join(parent, 'file');
     writeFileSync(file, '');
     for (const path of ['/proc/enrich/data', '/dev/null/data', join(file, 'data'), file])
@@ -23,7 +23,7 @@ describe('makeFolder()', () => {
     expect(existsSync('/proc/enrich')).toBe(false);
   });
 
-  it('has an error that asUnusable() turns into one with the path and exit code 2', () => {
+  it('asUnusable() turns an error of makeFolder() into a problem with the path and exit code 2', () => {
     let problem: unknown;
     try {
       makeFolder('/dev/null/data');

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'enrich-whole-file-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('writeWholeFile()', () => {
-  it('replaces an earlier file and leaves nothing beside it', async () => {
+  it('writeWholeFile() replaces an earlier file and leaves nothing beside it', async () => {
     const path = join(folder, 'contacts.csv');
     writeFileSync(path, 'old');
     await writeWholeFile(Readable.from(['new']), path);
@@ -19,7 +19,7 @@ describe('writeWholeFile()', () => {
     expect(readdirSync(folder)).toEqual(['contacts.csv']);
   });
 
-  it('writes into a pipe or device without replacing it', async () => {
+  it('writeWholeFile() writes into a pipe or device without replacing it', async () => {
     const path = join(folder, 'pipe');
     execFileSync('mkfifo', [path]);
     const [read] = await Promise.all([readFile(path, 'utf8'), writeWholeFile(Readable.from(['rows']), path)]);
@@ -27,7 +27,7 @@ describe('writeWholeFile()', () => {
     expect(lstatSync(path).isFIFO()).toBe(true);
   });
 
-  it('names the path when its folder does not exist', async () => {
+  it('writeWholeFile() names the path when its folder does not exist', async () => {
     const path = join(folder, 'missing', 'contacts.csv');
     await expect(writeWholeFile(Readable.from(['rows']), path)).rejects.toMatchObject({
       type: 'output.unwritable',

@@ -51,29 +51,31 @@ function align(asked: Identity[], matches: (Person | null)[]): string[] {
 describe('an answer is given to the rows by evidence', () => {
   const all = ['p-ada by email', 'p-ben by name_and_organization', 'p-cleo by profile_url'];
 
-  it('in place', () => expect(align([ada, ben, cleo], [adaPerson, benPerson, cleoPerson])).toEqual(all));
+  it('people in the order of the rows go to their rows', () =>
+    expect(align([ada, ben, cleo], [adaPerson, benPerson, cleoPerson])).toEqual(all));
 
-  it('in another order', () =>
+  it('people in another order go to their rows', () =>
     expect(align([ada, ben, cleo], [cleoPerson, adaPerson, benPerson])).toEqual(all));
 
-  it('with misses as null', () =>
+  it('people go to their rows beside misses as null', () =>
     expect(align([ada, ben, cleo], [null, benPerson, null])).toEqual(['not_found', all[1], 'not_found']));
 
-  it('with misses dropped', () =>
+  it('people go to their rows when misses are dropped', () =>
     expect(align([ada, ben, cleo], [benPerson])).toEqual(['not_found', all[1], 'not_found']));
 
-  it('with no person at all', () => expect(align([ada, ben], [])).toEqual(['not_found', 'not_found']));
+  it('an answer without people gives no row a person', () =>
+    expect(align([ada, ben], [])).toEqual(['not_found', 'not_found']));
 
-  it('with a stub in place of a miss', () =>
+  it('people go to their rows beside a stub for a miss', () =>
     expect(align([ada], [{ id: 'p-stub', organization: { name: 'Orbit' } }])).toEqual(['not_found']));
 
-  it('with a stub that has a placeholder for an address', () =>
+  it('people go to their rows beside a stub with a placeholder address', () =>
     expect(align([ada], [{ id: 'p-stub', email: 'email_not_unlocked@domain.com' }])).toEqual(['not_found']));
 
-  it('with the same person twice', () =>
+  it('a person who comes twice goes to the row once', () =>
     expect(align([ada, ben], [adaPerson, adaPerson])).toEqual([all[0], 'not_found']));
 
-  it('with the same person twice and without an id', () => {
+  it('a person who comes twice without an id goes to the row once', () => {
     const person = { ...adaPerson, id: null };
     expect(align([ada], [person, { ...person }])).toEqual(['null by email']);
     expect(align([ada], [person, { ...person, last_name: 'Novák', title: 'CEO' }])).toEqual([
@@ -85,13 +87,13 @@ describe('an answer is given to the rows by evidence', () => {
 });
 
 describe('a stranger', () => {
-  it('in place of a person is given to no person, and the row says so', () => {
+  it('a stranger in the position of a person goes to no row, and the row says so', () => {
     const alignment = alignMatches([ada, ben], [stranger, benPerson]);
     expect(told(alignment)).toEqual(['identity_mismatch', 'p-ben by name_and_organization']);
     expect(alignment.quarantined).toEqual([{ matchIndex: 0, reason: 'another name' }]);
   });
 
-  it('beside the people changes nothing for them', () =>
+  it('a stranger beside the people changes nothing for them', () =>
     expect(align([ada, ben], [stranger, adaPerson, benPerson])).toEqual([
       'p-ada by email',
       'p-ben by name_and_organization',
@@ -99,21 +101,21 @@ describe('a stranger', () => {
 });
 
 describe('identifiers', () => {
-  it('another id than was asked for contradicts', () =>
+  it('another id than the one asked for contradicts', () =>
     expect(
       align([{ ...ada, personId: 'p-1', email: 'old@orbit.example' }], [{ ...adaPerson, id: 'p-2' }]),
     ).toEqual(['identity_mismatch']));
 
-  it('another id is accepted where the address agrees: records are merged', () =>
+  it('another id is accepted with an agreeing address, because records are merged', () =>
     expect(align([{ ...ada, personId: 'p-1' }], [{ ...adaPerson, id: 'p-2' }])).toEqual(['p-2 by email']));
 
-  it('an agreeing address is not enough where first and last name both differ', () =>
+  it('an agreeing address is not enough if first and last name both differ', () =>
     expect(align([ada], [{ ...stranger, email: ada.email! }])).toEqual(['identity_mismatch']));
 
   it('a new last name is accepted with an agreeing address', () =>
     expect(align([ada], [{ ...adaPerson, last_name: 'Keller' }])).toEqual(['p-ada by email']));
 
-  it('an address that several people read is no evidence by itself', () =>
+  it('a shared address is no evidence by itself', () =>
     expect(
       align(
         [{ email: 'info@orbit.example' }],
@@ -121,7 +123,7 @@ describe('identifiers', () => {
       ),
     ).toEqual(['identity_mismatch']));
 
-  it('a row that knows only one name is not contradicted by the other one', () => {
+  it('a row with one name only is not contradicted by the other name', () => {
     const person = { id: 's', first_name: 'Robert', last_name: 'Smith', email: 'smith@gmail.com' };
     expect(align([{ lastName: 'Smith', email: 'smith@gmail.com' }], [person])).toEqual(['s by email']);
     expect(align([{ firstName: 'Bob', email: 'smith@gmail.com' }], [person])).toEqual(['s by email']);
@@ -135,7 +137,7 @@ describe('identifiers', () => {
       ),
     ).toEqual(['i by email']));
 
-  it('two people whose ids are blank are two people', () =>
+  it('two people with blank ids are two people', () =>
     expect(
       align(
         [ada, ben],
@@ -146,7 +148,7 @@ describe('identifiers', () => {
       ),
     ).toEqual(['  by email', '  by name_and_organization']));
 
-  it('two people who bear the identifiers of one row are given to neither, however well a third fits', () =>
+  it('two people with identifiers of one row both lose it, however well a third person fits', () =>
     expect(
       align(
         [{ ...ada, profileUrl: 'linkedin.com/in/ada' }],
@@ -158,7 +160,7 @@ describe('identifiers', () => {
       ),
     ).toEqual(['identity_mismatch']));
 
-  it('one person is given to two rows where both bear an identifier of them', () =>
+  it('one person goes to two rows that both have an identifier of the person', () =>
     expect(
       align(
         [ada, { profileUrl: 'linkedin.com/in/ada' }],
@@ -166,7 +168,7 @@ describe('identifiers', () => {
       ),
     ).toEqual(['p-ada by email', 'p-ada by profile_url']));
 
-  it('an address among the saved ones counts', () =>
+  it("an address among the saved contact's addresses is evidence", () =>
     expect(
       align(
         [ben],
@@ -174,7 +176,7 @@ describe('identifiers', () => {
       ),
     ).toEqual(['p-b by email']));
 
-  it('a hashed address is compared with the hashes of the addresses that came', () => {
+  it("a hashed address is compared with the hashes of the person's addresses", () => {
     const sha256 = (email: string) => [createHash('sha256').update(email).digest('hex')];
     const hashedEmail = sha256(adaPerson.email!)[0]!;
     expect(told(alignMatches([{ hashedEmail }], [adaPerson], sha256))).toEqual(['p-ada by hashed_email']);
@@ -220,7 +222,7 @@ describe('without an agreeing identifier', () => {
       "the employer's domain",
       { id: 'z', name: 'Zoë Müller-Lang', organization: { primary_domain: 'acme-robotics.example' } },
     ],
-  ])('name and employer are enough: %s', (_, person) =>
+  ])('name and employer are enough without an identifier: %s', (_, person) =>
     expect(align([row], [person])).toEqual(['z by name_and_organization']),
   );
 

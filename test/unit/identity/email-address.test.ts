@@ -17,7 +17,7 @@ describe('an address', () => {
     ["o'brien+crm@orbit.example", "o'brien+crm@orbit.example"],
     ['josé@münchen.example', 'josé@xn--mnchen-3ya.example'],
     ['a\u200bda@orbit.example', 'ada@orbit.example'],
-  ])('is read from %j', (text, expected) => {
+  ])('parseEmail() reads an address from %j', (text, expected) => {
     expect(parseEmail(text)).toBe(expected);
   });
 
@@ -34,7 +34,7 @@ describe('an address', () => {
     'ada@orbit.example.invalid',
     `${'a'.repeat(65)}@orbit.example`,
     `ada@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(63)}.example`,
-  ])('is not %j', (text) => {
+  ])('parseEmail() finds no address in %j', (text) => {
     expect(parseEmail(text)).toBeUndefined();
   });
 });
@@ -47,20 +47,23 @@ describe('several addresses in a cell', () => {
     'a1@x.example\na2@y.example',
     'a1@x.example a2@y.example',
     'a1@x.example|;nothing; A Two <a2@y.example>',
-  ])('are told apart in %j', (cell) => {
+  ])('several addresses in one cell are read apart from %j', (cell) => {
     expect(parseEmails(cell)).toEqual(['a1@x.example', 'a2@y.example']);
   });
 
-  it('is none where a sentence names another person', () => {
+  it('a sentence that names another person has no address', () => {
     expect(parseEmails('left in May, ask bob@x.example instead')).toEqual([]);
   });
 });
 
-it.each(['info@x.example', 'sales@x.example', 'kontakt@x.example'])('%s belongs to a task', (address) => {
-  expect(isRoleAddress(address)).toBe(true);
-});
+it.each(['info@x.example', 'sales@x.example', 'kontakt@x.example'])(
+  '%s is the shared address of a task',
+  (address) => {
+    expect(isRoleAddress(address)).toBe(true);
+  },
+);
 
-it('a person whose name begins like a task has an address of their own', () => {
+it('an address that begins like a task and names a person is not shared', () => {
   expect(isRoleAddress('salesh.info@x.example')).toBe(false);
 });
 

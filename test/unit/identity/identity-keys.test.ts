@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 
 describe('identity keys', () => {
-  it('name every identifier of a row, its email first', () => {
+  it('identity keys name every identifier of a row, its email first', () => {
     expect(
       identityKeys({
         email: 'ada@orbit.example',
@@ -22,19 +22,19 @@ describe('identity keys', () => {
     ]);
   });
 
-  it('keep two colleagues apart who share an address of their company', () => {
+  it('identity keys keep two colleagues apart who share an address of their company', () => {
     const ada = identityKeys({ email: 'info@orbit.example', firstName: 'Ada', lastName: 'Novak' });
     const ben = identityKeys({ email: 'info@orbit.example', name: 'Ben Okoro' });
     expect(ada).not.toEqual(ben);
   });
 
-  it('join one colleague who is listed twice with an address of the company', () => {
+  it('identity keys join one colleague who is listed twice with a shared address of the company', () => {
     const once = identityKeys({ email: 'info@orbit.example', firstName: 'Ada', lastName: 'Novak' });
     const again = identityKeys({ email: 'info@orbit.example', name: 'ADA NOVÁK' });
     expect(once).toEqual(again);
   });
 
-  it('are a name with an employer where there is nothing better', () => {
+  it('identity keys are a name with an employer if there is no better identifier', () => {
     expect(identityKeys({ firstName: 'Ada', lastName: 'Novák', organizationName: 'Orbit, Ltd.' })).toEqual([
       'name:ada novak|orbit',
     ]);
@@ -43,7 +43,7 @@ describe('identity keys', () => {
     ]);
   });
 
-  it('have a bounded size and still tell long names apart', () => {
+  it('identity keys have a bounded size and still tell long names apart', () => {
     const long = '가'.repeat(300);
     const identity = { firstName: long, lastName: long, organizationName: long };
     const [key] = identityKeys(identity);
@@ -58,7 +58,7 @@ describe('identity keys', () => {
     { name: 'Ada Novak' },
     { firstName: 'Ada', organizationName: 'Orbit' },
     { organizationName: 'Orbit', domain: 'orbit.example' },
-  ])('are none for %j, which names no person', (identity) => {
+  ])('identity keys are empty for %j, which names no person', (identity) => {
     expect(identityKeys(identity)).toEqual([]);
   });
 });

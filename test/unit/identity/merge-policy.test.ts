@@ -4,7 +4,7 @@ import { contactFields } from '../../../src/domain/identity/field-groups.ts';
 
 describe('what an answer puts into a contact', () => {
   it.each(['email_not_unlocked@domain.com', 'not an address', ''])(
-    '%j is no address, and has no status',
+    'a contact gets no address and no status from %j',
     (email) =>
       expect(contactFields({ email, email_status: 'unavailable' })).toMatchObject({
         email: null,
@@ -12,16 +12,16 @@ describe('what an answer puts into a contact', () => {
       }),
   );
 
-  it('an address is written as it is compared', () =>
+  it('a contact gets an address in its normal form', () =>
     expect(contactFields({ email: ' Jane@Orbit.example', email_status: 'verified' })).toMatchObject({
       email: 'jane@orbit.example',
       email_status: 'verified',
     }));
 
-  it('a person of whom nothing is said leaves every column alone', () =>
+  it('an empty person leaves every column of a contact unchanged', () =>
     expect(Object.values(contactFields({})).filter((value) => value !== null)).toEqual([]));
 
-  it('texts lose what a text column refuses, and empty ones say nothing', () =>
+  it('texts lose characters that a text column refuses, and an empty text changes nothing', () =>
     expect(contactFields({ title: 'VP\u0000 Sales', headline: ' ', departments: [] })).toMatchObject({
       title: 'VP Sales',
       headline: null,
@@ -34,12 +34,12 @@ describe('what an answer puts into a contact', () => {
     ).toBeNull(),
   );
 
-  it('the domain of the organization is taken from its site where it has no other', () =>
+  it('the domain of an organization comes from its site if it has no other', () =>
     expect(contactFields({ organization: { website_url: 'http://www.orbit.co.uk/about' } })).toMatchObject({
       organization_domain: 'orbit.co.uk',
     }));
 
-  it('every column belongs to one group', () =>
+  it('every column of a contact belongs to one group', () =>
     expect(Object.values(personFieldGroups).flatMap(({ columns }) => Object.keys(columns))).toEqual(
       expect.arrayContaining(Object.keys(contactFields({}))),
     ));

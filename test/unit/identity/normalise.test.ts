@@ -16,7 +16,7 @@ describe('the display form', () => {
     ['\ud800Ada', 'Ada'],
     ['می\u200cخواهم', 'می\u200cخواهم'],
     ['\u0000\u200b ', ''],
-  ])('of %j is %j', (text, expected) => {
+  ])('the display form of %j is %j', (text, expected) => {
     expect(displayForm(text)).toBe(expected);
   });
 });
@@ -30,21 +30,24 @@ describe('the comparison form', () => {
     ['J.R. Ewing', 'jr ewing'],
     ['ﬁnn', 'finn'],
     ['山田 太郎', '山田 太郎'],
-  ])('of %j is %j', (text, expected) => {
+  ])('the comparison form of %j is %j', (text, expected) => {
     expect(comparisonForm(text)).toBe(expected);
   });
 
-  it('keeps vowel signs apart that are combining marks', () => {
+  it('the comparison form keeps vowel signs that are combining marks', () => {
     expect(comparisonForm('कि')).not.toBe(comparisonForm('कु'));
   });
 });
 
 describe('names', () => {
-  it.each(['', '-', '12345', 'n/a', 'NULL', '[not provided]', 'x'.repeat(301)])('%j is no name', (cell) => {
-    expect(parseName(cell)).toBeUndefined();
-  });
+  it.each(['', '-', '12345', 'n/a', 'NULL', '[not provided]', 'x'.repeat(301)])(
+    '%j is no name of a person',
+    (cell) => {
+      expect(parseName(cell)).toBeUndefined();
+    },
+  );
 
-  it.each(['Null', 'Na', 'O', 'Ng', '李'])('%j is a name', (cell) => {
+  it.each(['Null', 'Na', 'O', 'Ng', '李'])('%j is a name of a person', (cell) => {
     expect(parseName(cell)).toBe(cell);
   });
 });
@@ -57,11 +60,11 @@ describe('organizations', () => {
     ['Novo Example A/S', 'novo example'],
     ['Company', 'company'],
     ['The Limited', 'limited'],
-  ])('%j compares as %j', (name, expected) => {
+  ])('the name of an organization %j compares as %j', (name, expected) => {
     expect(organizationForm(name)).toBe(expected);
   });
 
-  it('may have a number for a name', () => {
+  it('the name of an organization may be a number', () => {
     expect(parseOrganizationName('1800')).toBe('1800');
   });
 

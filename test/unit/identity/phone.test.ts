@@ -38,17 +38,17 @@ describe('a delivered number', () => {
     ['+1 (415) 555-0134', '+14155550134'],
     ['0044 20 7946 0018', '+442079460018'],
     ['+49 30 901820', '+4930901820'],
-  ])('%s is kept as E.164', (rawNumber, e164) => {
+  ])('the delivered number %s is kept as E.164', (rawNumber, e164) => {
     expect(readPhones([delivered({ rawNumber })])).toMatchObject([{ number: e164, e164, rawNumber }]);
   });
 
-  it('that cannot be read without its country is kept as it came', () => {
+  it('a delivered number that needs a country to be read is kept as it came', () => {
     expect(readPhones([delivered({ rawNumber: '030 / 90 18 20' })])).toMatchObject([
       { number: '030 / 90 18 20', e164: null },
     ]);
   });
 
-  it('that comes twice counts once, and one that is empty not at all', () => {
+  it('a delivered number that comes twice counts once, and an empty one not at all', () => {
     const numbers = [
       delivered({ sanitizedNumber: '+14155550134', type: 'mobile' }),
       delivered({ rawNumber: '+1 415 555 0134', type: 'work_hq' }),
@@ -57,7 +57,7 @@ describe('a delivered number', () => {
     expect(readPhones(numbers)).toMatchObject([{ number: '+14155550134', type: 'mobile', position: 0 }]);
   });
 
-  it('has nothing in it that a text column refuses, and a position that an integer column takes', () => {
+  it('a delivered number loses what its columns refuse: characters of the text, size of the position', () => {
     const [kept] = readPhones([
       delivered({ rawNumber: '+1 415\u0000 555 0134', type: 'mo\ud800bile', position: 2 ** 40 }),
     ]);
@@ -81,5 +81,5 @@ describe('rankPhone()', () => {
     ['a number on a do-not-call list', { dncStatus: 'dnc' }, { dnc_rank: 1, status_rank: 0 }],
     ['a number that may be called', { dncStatus: 'not_dnc' }, { dnc_rank: 0, status_rank: 0 }],
     ['a number that cannot be read', { e164: null }, { status_rank: 0, e164_rank: 1 }],
-  ])('ranks %s', (_, given, ranks) => expect(rankPhone(phone('+1', given))).toMatchObject(ranks));
+  ])('rankPhone() ranks %s', (_, given, ranks) => expect(rankPhone(phone('+1', given))).toMatchObject(ranks));
 });

@@ -10,11 +10,11 @@ describe('a profile URL', () => {
     '//m.linkedin.com/mwlite/in/ada-novak',
     ' LINKEDIN.COM/IN/ADA-NOVAK ',
     'https://www.linkedin.com/in/ada%2Dnovak',
-  ])('has one form: %s', (url) => {
+  ])('a profile URL has one form: %s', (url) => {
     expect(parseProfileUrl(url)).toBe('linkedin.com/in/ada-novak');
   });
 
-  it('is decoded', () => {
+  it('a profile URL is decoded', () => {
     expect(parseProfileUrl('https://www.linkedin.com/in/jos%C3%A9')).toBe('linkedin.com/in/josé');
   });
 
@@ -25,11 +25,11 @@ describe('a profile URL', () => {
     'https://www.linkedin.com/in/jos%25C3%25A9',
     'https://www.linkedin.com/in/jos%c3%a9/es',
     'https://www.de.linkedin.com/in/jos\u200b%C3%A9/details/experience/',
-  ])('has one form in each encoding and with each suffix: %j', (url) => {
+  ])('a profile URL has one form in each encoding and with each suffix: %j', (url) => {
     expect(parseProfileUrl(url)).toBe('linkedin.com/in/josé');
   });
 
-  it('may be of the older kind', () => {
+  it('a profile URL of the older kind is read', () => {
     expect(parseProfileUrl('https://uk.linkedin.com/pub/ada-novak/1a/2b/3c')).toBe(
       'linkedin.com/pub/ada-novak/1a/2b/3c',
     );
@@ -43,7 +43,7 @@ describe('a profile URL', () => {
     'ada-novak',
     'https://orbit.example/team/ada',
     '',
-  ])('is not %j', (cell) => {
+  ])('%j is no profile URL', (cell) => {
     expect(parseProfileUrl(cell)).toBeUndefined();
   });
 });
@@ -59,7 +59,7 @@ describe('the domain of an employer', () => {
     ['www.bücher.example', 'xn--bcher-kva.example'],
     ['BÜCHER.example', 'xn--bcher-kva.example'],
     ['https://XN--BCHER-KVA.example/über-uns', 'xn--bcher-kva.example'],
-  ])('is read from %j', (cell, expected) => {
+  ])('the domain of an employer is read from %j', (cell, expected) => {
     expect(parseDomain(cell)).toBe(expected);
   });
 
@@ -72,7 +72,7 @@ describe('the domain of an employer', () => {
     '1.50',
     '',
     'see www',
-  ])('is not in %j', (cell) => {
+  ])('%j has no domain of an employer', (cell) => {
     expect(parseDomain(cell)).toBeUndefined();
   });
 });

@@ -13,12 +13,12 @@ describe('whom a person means who is to be suppressed', () => {
     ['ada@bücher.example', { kind: 'email', key: 'email:ada@xn--bcher-kva.example' }],
     ['@bücher.example', { kind: 'domain', key: 'domain:xn--bcher-kva.example' }],
     ['@eu.orbit.example', { kind: 'domain', key: 'domain:orbit.example' }],
-  ])('%s', (text, subject) => {
+  ])('suppression understands the identifier: %s', (text, subject) => {
     expect(parseSuppressionSubject(text)).toEqual(subject);
   });
 
   it.each(['', 'Ada Novak', '@gmail.com', '@example', 'orbit.example', 'person:', 'ada@', '5b00f1'])(
-    'is not known by %o',
+    'suppression refuses an identifier that names no person: %o',
     (text) => {
       expect(parseSuppressionSubject(text)).toBeUndefined();
     },

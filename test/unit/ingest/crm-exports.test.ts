@@ -193,7 +193,7 @@ const cases: readonly Case[] = [
 ];
 
 describe('exports of eight CRMs in three languages', () => {
-  it.each(cases)('$export is recognised as $source, and each row is counted once', async (example) => {
+  it.each(cases)('the $export is recognised as $source, and each row is counted once', async (example) => {
     const { source, rows } = await read(`${example.lines.join('\n')}\n`);
     expect(source).toBe(example.source);
     expect(rows).toHaveLength(example.rows);
@@ -217,20 +217,23 @@ describe('exports of eight CRMs in three languages', () => {
 describe('a file that enrich export wrote', () => {
   const own = 'source,contact_id,first_name,last_name,email,email_status,organization_domain,run_id';
 
-  it('is read as the CRM that its rows name, with the ids of that CRM', async () => {
+  it("a file that enrich export wrote is read as the CRM in its column source, with the CRM's ids", async () => {
     const { source, rows } = await read(`${own}\nzoho,88001,Siri,Holm,siri@fjell.example,verified,,run-1\n`);
     expect(source).toBe('zoho');
     expect(rows[0]).toMatchObject({ contactId: '88001', identity: { email: 'siri@fjell.example' } });
   });
 
-  it.each([1, 400])('is refused where row %i is of another source', async (rows) => {
-    const others = Array.from(
-      { length: rows },
-      (_, row) => `hubspot,${row},Mira,Solberg,m${row}@a.example,,,r\n`,
-    );
-    const refused = read(`${own}\n${others.join('')}zoho,1,Siri,Holm,siri@fjell.example,,,r\n`);
-    await expect(refused).rejects.toMatchObject({ type: 'export.mixed-sources' });
-  });
+  it.each([1, 400])(
+    'a file that enrich export wrote is refused if row %i is of another source',
+    async (rows) => {
+      const others = Array.from(
+        { length: rows },
+        (_, row) => `hubspot,${row},Mira,Solberg,m${row}@a.example,,,r\n`,
+      );
+      const refused = read(`${own}\n${others.join('')}zoho,1,Siri,Holm,siri@fjell.example,,,r\n`);
+      await expect(refused).rejects.toMatchObject({ type: 'export.mixed-sources' });
+    },
+  );
 
   it.each([
     ['hubspot', 'Record ID,Email,Job Title\r\n401,mira@nordlys.example,CTO\r\n'],
@@ -241,7 +244,7 @@ describe('a file that enrich export wrote', () => {
       'dynamics365',
       '\ufeffContact,Email,Job Title\r\n6f9619ff-8b86-4011-b42d-00c04fc964ff,uwe@elbe.example,CTO\r\n',
     ],
-  ])('for the importer of %s is read as that CRM', async (crm, content) => {
+  ])('an import file for %s is read as that CRM', async (crm, content) => {
     const { source, rows } = await read(content);
     expect(source).toBe(crm);
     expect(rows[0]!.contactId).not.toMatch(/^key:/);
@@ -258,7 +261,7 @@ describe('an export of another object', () => {
     ['deals', 'Record ID,Deal Name,Deal Stage,Close Date,Pipeline,Amount'],
     ['deals', 'Record Id,Deal Name,Account Name,Contact Name,Stage,Amount,Closing Date'],
     ['deals', 'Deal - Title,Deal - Value,Deal - Stage,Organization - Name'],
-  ])('is named: %s by %s', async (object, header) => {
+  ])('an export of another object is refused by its name: %s by %s', async (object, header) => {
     await expect(read(`${header}\n`)).rejects.toMatchObject({
       type: 'export.other-object',
       message: expect.stringContaining(`export of ${object}`),
@@ -270,7 +273,7 @@ describe('an export of another object', () => {
     'Name,Company,Industry,Number of employees',
     'First Name,Last Name,Email,Opportunity Name,Stage,Amount',
     'Name,Job Title,Website,Industry,Annual Revenue',
-  ])('is not seen in contacts with columns of their company: %s', async (header) => {
+  ])('contacts with columns of their company are no export of another object: %s', async (header) => {
     await expect(read(`${header}\n`)).resolves.toMatchObject({ rows: [] });
   });
 });

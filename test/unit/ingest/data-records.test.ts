@@ -23,7 +23,7 @@ async function recordsOf(
 }
 
 describe('a stray quote', () => {
-  it('that swallows rows makes its own line malformed and no other', async () => {
+  it('a stray quote that swallows rows makes only its own line malformed', async () => {
     const { read, faults } = await recordsOf([
       'First Name,Last Name,Company,Email',
       'Ada,Novak,Orbit,ada@orbit.example',
@@ -39,7 +39,7 @@ describe('a stray quote', () => {
     expect(read.map(([name]) => name)).toEqual(['Ada', 'Ben', 'Cy', 'Di']);
   });
 
-  it('that pairs with another far below swallows no row between them', async () => {
+  it('a stray quote that pairs with another far below swallows no row between them', async () => {
     const rows = Array.from({ length: 6_000 }, (_, n) => `${n + 1},P${n},p${n}@acme.example,screen`);
     rows[9] = '10,P9,p9@acme.example,"monitor size';
     rows[4_999] = '5000,P4999,p4999@acme.example,"VIP, call first"';
@@ -49,7 +49,7 @@ describe('a stray quote', () => {
     expect(read[4_998]).toEqual(['5000', 'P4999', 'p4999@acme.example', 'VIP, call first']);
   });
 
-  it('that pairs with an inch mark merges no two rows into one', async () => {
+  it('a stray quote that pairs with an inch mark merges no two rows into one', async () => {
     const { read, faults } = await recordsOf([
       'id,name,size,email',
       '1,Ann,"6,ann@acme.example',
@@ -60,7 +60,7 @@ describe('a stray quote', () => {
     expect(read.map(([id]) => id)).toEqual(['2', '3']);
   });
 
-  it('that is never closed makes its own line malformed where rows follow', async () => {
+  it('an unclosed quote makes its own line malformed if rows follow', async () => {
     const { read, faults } = await recordsOf([
       'id,email',
       '1,a@acme.example',
@@ -71,7 +71,7 @@ describe('a stray quote', () => {
     expect(read.map(([id]) => id)).toEqual(['1', '3']);
   });
 
-  it('is a character where the mapping says that quotes enclose nothing', async () => {
+  it('a quote is an ordinary character if the mapping says so', async () => {
     const path = file('id,email,size\n1,a@acme.example,"6\n2,b@acme.example,7"\n');
     const opened = await openExport(path, { mapping: { quotes: 'none' } });
     const read: string[][] = [];
@@ -117,7 +117,7 @@ it('the rest of a record whose first cell is not closed is no row', async () => 
 });
 
 describe('a damaged record of several lines', () => {
-  it('leaves the row above it alone where the delimiter before its quoted cell is missing', async () => {
+  it('a missing delimiter before a quoted cell of several lines leaves the row above alone', async () => {
     const { read, faults } = await recordsOf([
       'email,notes,city',
       'a@acme.example,,Oslo',
@@ -128,7 +128,7 @@ describe('a damaged record of several lines', () => {
     expect(faults).toEqual([expect.stringContaining('lines 3 to 4 ')]);
   });
 
-  it('leaves the row below it alone where the delimiter behind its quoted cell is missing', async () => {
+  it('a missing delimiter behind a quoted cell of several lines leaves the row below alone', async () => {
     const { read, faults } = await recordsOf([
       'id,city,notes,linkedin_url',
       '1,Oslo,"line one',
@@ -141,7 +141,7 @@ describe('a damaged record of several lines', () => {
     expect(faults).toEqual([expect.stringContaining('lines 2 to 3 ')]);
   });
 
-  it('gives no row of the text in its cell, whatever its delimiters, if a quote is missing', async () => {
+  it('a cell of several lines that lacks a quote gives no row of its text, whatever its delimiters', async () => {
     for (const cell of ['"a, b, c\nd, e, f', 'a, b, c\nd, e, f"']) {
       const { read } = await recordsOf([
         '"notes","id","email"',
@@ -153,7 +153,7 @@ describe('a damaged record of several lines', () => {
     }
   });
 
-  it('gives no row where the line end between two of them is missing', async () => {
+  it('two records of several lines give no row if the line end between them is missing', async () => {
     const { read } = await recordsOf([
       'notes;status;email',
       'Orbit;;a@acme.example',
@@ -164,12 +164,12 @@ describe('a damaged record of several lines', () => {
     expect(read.map(([, , email]) => email)).toEqual(['a@acme.example']);
   });
 
-  it('gives no row where the line end between the only two rows is missing', async () => {
+  it('the only two records of several lines give no row if the line end between them is missing', async () => {
     const lines = ['"notes","email","city"', '"Orbit","a@acme.example","Oslo""Orbit","",""'];
     expect((await recordsOf(lines)).read).toEqual([]);
   });
 
-  it('gives no row of its end and the row that a missing line end joins to it', async () => {
+  it('a record of several lines gives no row of its end and the next row if a line end is missing', async () => {
     const { read } = await recordsOf([
       'email,notes,city',
       'a@acme.example,,Oslo',
@@ -181,7 +181,7 @@ describe('a damaged record of several lines', () => {
     expect(read.map(([email]) => email)).toEqual(['a@acme.example', 'd@acme.example']);
   });
 
-  it('swallows no row below it where a stray quote follows its quoted cell', async () => {
+  it('a stray quote behind a quoted cell of several lines swallows no row below', async () => {
     const { read } = await recordsOf([
       'name,email,company,notes',
       'Ann,a@acme.example,Orbit,',
@@ -193,7 +193,7 @@ describe('a damaged record of several lines', () => {
     expect(read.map(([name]) => name)).toEqual(['Ann', 'Cy', 'Di']);
   });
 
-  it('gives no row of its second line where a stray quote begins that line', async () => {
+  it('a stray quote at the beginning of a record’s second line makes no row of that line', async () => {
     const { read, faults } = await recordsOf([
       'notes,status,linkedin_url,id',
       'Orbit,,,1',
@@ -208,7 +208,7 @@ describe('a damaged record of several lines', () => {
 });
 
 describe('a damaged record', () => {
-  it('leaves the row below it alone where it closes its cell and lacks a delimiter', async () => {
+  it('a damaged record leaves the row below it alone where it closes its cell and lacks a delimiter', async () => {
     const { read, faults } = await recordsOf([
       'city;company;email;notes;id',
       'Oslo;"line one',
@@ -220,7 +220,7 @@ describe('a damaged record', () => {
     expect(faults).toEqual([expect.stringContaining('lines 2 to 3 ')]);
   });
 
-  it('takes the row above with it where the last cell of that row has lost its opening quote', async () => {
+  it('a damaged record includes the row above whose last cell has lost its opening quote', async () => {
     const { read, faults } = await recordsOf([
       'id,email,notes',
       '1,a@acme.example,',
@@ -233,7 +233,7 @@ describe('a damaged record', () => {
     expect(faults).toEqual([expect.stringContaining('lines 3 to 5 ')]);
   });
 
-  it('is two rows where the line end between them is missing, although each line has the cells of a row', async () => {
+  it('a damaged record is two rows if the line end between two rows is missing', async () => {
     const { read, faults } = await recordsOf([
       'notes,email,city',
       'Orbit,a@acme.example,Oslo"line one',
@@ -244,7 +244,7 @@ describe('a damaged record', () => {
     expect(faults).toEqual([expect.stringContaining('lines 2 to 3 ')]);
   });
 
-  it('swallows no rows where its stray quote meets a cell that begins with a delimiter', async () => {
+  it('a damaged record swallows no row if its stray quote meets a cell that begins with a delimiter', async () => {
     const { read } = await recordsOf([
       'linkedin_url,company,email',
       '"https://www.linkedin.com/in/p0,Orbit,a@acme.example',
@@ -257,7 +257,7 @@ describe('a damaged record', () => {
 });
 
 describe('a footer', () => {
-  it('is left out, and the contacts above it that have one cell are not', async () => {
+  it('a footer is left out, and the contacts above it with one cell are not', async () => {
     const urls = Array.from({ length: 20 }, (_, n) => `https://linkedin.com/in/p${n},,`);
     const { read, warnings } = await recordsOf([
       'LinkedIn URL,Name,Company',
@@ -268,7 +268,7 @@ describe('a footer', () => {
     expect(warnings).toEqual(['1 line below the table is no contact and is left out']);
   });
 
-  it('takes no line with it that gives an identity, although the line stands between a blank one and it', async () => {
+  it('a line that gives an identity is never part of a footer, even between a blank line and the footer', async () => {
     const { faults, warnings } = await recordsOf([
       'LinkedIn URL,Name,Company',
       'https://linkedin.com/in/p0,Ada,Orbit',
@@ -280,7 +280,7 @@ describe('a footer', () => {
     expect(warnings).toEqual(['1 line below the table is no contact and is left out']);
   });
 
-  it('takes no row with it that has a name alone', async () => {
+  it('a row with only a name is never part of a footer', async () => {
     const { read, warnings } = await recordsOf([
       'Name,Company,Email',
       'Ada,Orbit,',

@@ -24,7 +24,7 @@ describe('an address of an export', () => {
     ['s3://crm-exports/hubspot/a b.csv', 's3://crm-exports/hubspot/a b.csv', 'a b.csv'],
     ['table:crm.contacts', 'table:crm.contacts', 'crm.contacts'],
     ['query:select 1', 'query:select 1', 'query'],
-  ])('%s is kept as %s and called %s', (given, kept, called) => {
+  ])('the address %s is stored as %s and shown as %s', (given, kept, called) => {
     const address = parseAddress(given, '/exports');
     expect(addressText(address)).toBe(kept);
     expect(addressName(address)).toBe(called);
@@ -35,7 +35,7 @@ describe('an address of an export', () => {
     ['https://ada:swordfish@crm.example/contacts.csv', 'https://[login]@crm.example/contacts.csv'],
     ['https://s3.example/c.csv?X-Amz-Expires=60&X-Amz-Signature=swordfish', 'https://s3.example/c.csv?…'],
     ['https://crm.example/c.csv?t=swordfishswordfishswordfishswordfish', 'https://crm.example/c.csv?…'],
-  ])('%s keeps its secrets to itself, and whoever reads it knows that they are missing', (given, kept) => {
+  ])('the address %s is stored without its secrets, and says that they are missing', (given, kept) => {
     const address = parseAddress(given, '/');
     expect(addressText(address)).toBe(kept);
     expect(canBeFetchedAgain(address)).toBe(false);
@@ -47,11 +47,11 @@ describe('an address of an export', () => {
     'ftp://crm.example/a.csv',
     's3://bucket',
     's3://bucket/folder/',
-  ])('%s is refused', (given) =>
+  ])('the address %s is refused', (given) =>
     expect(() => parseAddress(given, '/')).toThrow(expect.objectContaining({ type: 'export.address' })),
   );
 
-  it('over http is taken from this machine itself', () =>
+  it('an http address is accepted from this machine', () =>
     expect(canBeFetchedAgain(parseAddress('http://127.0.0.1:8080/contacts.csv', '/'))).toBe(true));
 });
 
@@ -61,17 +61,20 @@ describe('the name of a table', () => {
     ['contacts', 'public', 'contacts'],
     ['CRM.Contacts', 'crm', 'contacts'],
     ['"Crm"."the ""people"""', 'Crm', 'the "people"'],
-  ])('%s', (name, schema, table) => expect(tableAddress(name)).toEqual({ kind: 'table', schema, table }));
+  ])('the name of a table is read: %s', (name, schema, table) =>
+    expect(tableAddress(name)).toEqual({ kind: 'table', schema, table }),
+  );
 
-  it.each(['a.b.c', '', 'crm.', 'crm contacts', 'contacts; drop table x'])('%s is none', (name) =>
-    expect(() => tableAddress(name)).toThrow(expect.objectContaining({ type: 'export.address' })),
+  it.each(['a.b.c', '', 'crm.', 'crm contacts', 'contacts; drop table x'])(
+    'the name of a table is refused: %s',
+    (name) => expect(() => tableAddress(name)).toThrow(expect.objectContaining({ type: 'export.address' })),
   );
 });
 
 describe('a redirect', () => {
   const here = new URL('http://127.0.0.1:9000/contacts.csv');
 
-  it('from elsewhere to this machine in the clear is refused; from this machine itself it is not', () => {
+  it('a redirect from another machine to http on this machine is refused, one from this machine is not', () => {
     expect(() => refusePlainHttp(here, new URL('https://crm.example/contacts.csv'))).toThrow(
       expect.objectContaining({ type: 'export.address' }),
     );
@@ -90,5 +93,5 @@ describe('a query is ordered', () => {
     ["select 1 -- don't\n order by 1", true],
     ['select $a$ order by $a$', false],
     ['select row_number() over (order by id) from t', false],
-  ])('%s: %s', (query, ordered) => expect(hasOrder(query)).toBe(ordered));
+  ])('the order of a query is recognised: %s: %s', (query, ordered) => expect(hasOrder(query)).toBe(ordered));
 });

@@ -59,17 +59,17 @@ describe('a CRM is recognised by its whole signature', () => {
       ['First Name', 'Last Name', 'URL', 'Email Address', 'Company', 'Position', 'Connected On'],
     ],
     ['google_contacts', ['Name', 'Given Name', 'Family Name', 'E-mail 1 - Value', 'E-mail 2 - Value']],
-  ])('%s', (source, header) => {
+  ])('the CRM %s is recognised by its whole signature', (source, header) => {
     expect(recogniseExport(header)?.source).toBe(source);
   });
 
-  it('and not by a part of it', () => {
+  it('a CRM is not recognised by a part of its signature', () => {
     expect(recogniseExport(['Record ID', 'First Name', 'Last Name'])).toBeUndefined();
   });
 });
 
 describe('columns are taken', () => {
-  it('in the order that is stated: work before other addresses, company_name before company', () => {
+  it('columns are taken in a fixed order: work before other addresses, company_name before company', () => {
     expect(
       taken([
         'id',
@@ -89,7 +89,7 @@ describe('columns are taken', () => {
     });
   });
 
-  it('from the service’s own export without taking its contact id for the person’s', () => {
+  it('the service’s own export is read without its contact id as the person’s id', () => {
     expect(
       taken(['Company', 'Company Name', 'Company Name for Emails', 'Email', 'Apollo Contact Id', 'Stage']),
     ).toEqual({
@@ -100,7 +100,7 @@ describe('columns are taken', () => {
     });
   });
 
-  it('without the twins of look-ups in Zoho', () => {
+  it('columns of an export of Zoho are taken without the twins of look-ups', () => {
     expect(taken(['Record Id', 'Contact Owner.id', 'Account Name.id', 'Account Name', 'Email'])).toEqual({
       contact_id: ['Record Id'],
       organization_name: ['Account Name'],
@@ -108,7 +108,7 @@ describe('columns are taken', () => {
     });
   });
 
-  it('only in the export of connections from a column that is just called URL', () => {
+  it('a column called URL is a profile URL only in the export of connections', () => {
     expect(taken(['First Name', 'Last Name', 'URL', 'Company', 'Position', 'Connected On'])).toHaveProperty(
       'profile_url',
       ['URL'],
@@ -116,7 +116,7 @@ describe('columns are taken', () => {
     expect(taken(['Name', 'URL', 'Company'])).not.toHaveProperty('profile_url');
   });
 
-  it('whatever a header does to programs that read it', () => {
+  it('columns are taken despite characters in the header that confuse programs', () => {
     const header = ['__proto__', "'; drop table runs; --", 'x'.repeat(300), '', '', 'Email', 'Email'];
     const given = { mapping: { columns: { email: [6, 7] } } };
     const map = mapColumns('contacts.csv', { header, recognised: true, rows: [] }, given);
@@ -125,7 +125,7 @@ describe('columns are taken', () => {
     expect(ignored).toEqual(['__proto__', "'; drop table runs; --", 'x'.repeat(300), '', ' (column 5)']);
   });
 
-  it('into a record that can hold a column called __proto__', () => {
+  it('a row can hold a column called __proto__', () => {
     const header = ['__proto__'];
     const map = mapColumns(
       'c.csv',
@@ -135,7 +135,7 @@ describe('columns are taken', () => {
     expect(JSON.stringify(describeColumns(header, map).mapping)).toBe('{"__proto__":"email"}');
   });
 
-  it('by no person’s guess where two have one name', () => {
+  it('a file in which two columns with one name could fill a field is refused', () => {
     const problem = refusal(() => taken(['Email', 'Company Name', 'company_name']));
     expect(problem.type).toBe('mapping.ambiguous');
     expect(problem.next).toContain('"organization_name": 2');
@@ -144,7 +144,7 @@ describe('columns are taken', () => {
 });
 
 describe('a mapping file', () => {
-  it('goes before what is recognised, and leaves the rest to it', () => {
+  it('a mapping file overrides the columns that it names, and the others are recognised', () => {
     expect(
       taken(['id', 'Nr', 'email', 'Mail', 'Sparte'], { columns: { contact_id: 'Nr', email: ['Mail'] } }),
     ).toEqual({
@@ -153,7 +153,7 @@ describe('a mapping file', () => {
     });
   });
 
-  it('can name a column by its number', () => {
+  it('a mapping file can name a column by its number', () => {
     expect(
       taken(['Company Name', 'Company Name', 'Email'], { columns: { organization_name: 2 } }),
     ).toMatchObject({
@@ -161,31 +161,31 @@ describe('a mapping file', () => {
     });
   });
 
-  it('names the nearest column where it names one that is not there', () => {
+  it('the error of a mapping file names the nearest column if a column does not exist', () => {
     const problem = refusal(() => taken(['E-mail adress', 'Name'], { columns: { email: 'E-mail address' } }));
     expect(problem.type).toBe('mapping.unknown-column');
     expect(problem.next).toBe('did you mean "E-mail adress"?');
   });
 
-  it('says where it is wrong', () => {
+  it('the error of a mapping file says which part is wrong', () => {
     const problem = refusal(() => checkedMapping({ columns: { emial: 'Mail' } }));
     expect(problem.type).toBe('mapping.invalid');
     expect(problem.where).toBe('mapping file, columns');
     expect(problem.message).toContain('emial');
   });
 
-  it('cannot ignore a column that says who must not be processed', () => {
+  it('a mapping file cannot ignore a column of opt-outs', () => {
     expect(refusal(() => taken(['Email', 'Email Opt Out'], { ignore: ['Email Opt Out'] })).type).toBe(
       'mapping.opt-out-ignored',
     );
   });
 });
 
-it('a header that tells nothing of people is refused', () => {
+it('a header without a column that identifies people is refused', () => {
   expect(refusal(() => taken(['Deal', 'Amount'])).type).toBe('export.no-identifying-column');
 });
 
-it('a name alone tells nothing of people', () => {
+it('a header with only a name is refused', () => {
   expect(refusal(() => taken(['First Name', 'Last Name', 'Phone'])).type).toBe(
     'export.no-identifying-column',
   );
@@ -221,7 +221,7 @@ describe('opting out', () => {
     ['No llamar', 'refusal', 'calls'],
     ['Niet bellen', 'refusal', 'calls'],
     ['Não ligar', 'refusal', 'calls'],
-  ])('column %j states a %s of %s', (header, polarity, scope) => {
+  ])('the column %j states a %s of %s', (header, polarity, scope) => {
     expect(optOutOf(header)).toEqual({ polarity, scope });
   });
 
@@ -234,36 +234,39 @@ describe('opting out', () => {
     'Email',
     'has_newsletter',
     'Account Name',
-  ])('column %j says of no e-mail, call or processing that it is refused', (header) => {
+  ])('the column %j states no refusal of e-mail, calls or processing', (header) => {
     expect(optOutOf(header)).toBeUndefined();
   });
 
   it.each(['true', 'TRUE', '1', 'Yes', 'Do Not Allow', 'x', '2026-03-01 10:00', 'whatever'])(
-    '%j in a column of refusals is one',
+    'the value %j in a column of refusals is a refusal',
     (cell) => {
       expect(isOptedOut(cell, 'refusal')).toBe(true);
     },
   );
 
-  it.each(['', ' ', 'false', '0', 'No', 'Allow'])('%j in a column of refusals is none', (cell) => {
-    expect(isOptedOut(cell, 'refusal')).toBe(false);
-  });
+  it.each(['', ' ', 'false', '0', 'No', 'Allow'])(
+    'the value %j in a column of refusals is no refusal',
+    (cell) => {
+      expect(isOptedOut(cell, 'refusal')).toBe(false);
+    },
+  );
 
   it.each(['Do Not Allow', 'no', 'FALSE', '0', 'Unsubscribed', 'no_consent', 'Withdrawn', 'archived'])(
-    '%j in a column of consents is a refusal',
+    'the value %j in a column of consents is a refusal',
     (cell) => {
       expect(isOptedOut(cell, 'consent')).toBe(true);
     },
   );
 
   it.each(['', 'Allow', 'yes', 'subscribed', 'Legitimate interest – existing customer', '2026-03-01'])(
-    '%j in a column of consents is no refusal',
+    'the value %j in a column of consents is no refusal',
     (cell) => {
       expect(isOptedOut(cell, 'consent')).toBe(false);
     },
   );
 
-  it('goes by the values that a mapping file lists', () => {
+  it('a mapping file lists the values that mean opted out', () => {
     const values = new Set(['unsubscribed']);
     expect(isOptedOut('Unsubscribed', 'consent', values)).toBe(true);
     expect(isOptedOut('no_consent', 'consent', values)).toBe(false);
@@ -282,7 +285,7 @@ describe('headers of other languages and tools are understood', () => {
       ['Contact1 First Name', 'Contact1 Last Name', 'Contact1 Personal Email', 'Household Account Name'],
     ],
     ['Fivetran', ['property_firstname', 'property_lastname', 'property_email', 'property_company']],
-  ])('%s', (_, header) => {
+  ])('headers of another language or tool are recognised: %s', (_, header) => {
     expect(taken(header)).toEqual({
       first_name: [header[0]],
       last_name: [header[1]],
@@ -291,7 +294,7 @@ describe('headers of other languages and tools are understood', () => {
     });
   });
 
-  it('such as further addresses of Outlook, a profile field of a custom CRM, and deleted rows of Fivetran', () => {
+  it('headers of Outlook’s further addresses, custom profile fields and Fivetran’s deleted rows are read', () => {
     expect(taken(['E-mail Address', 'E-mail 2 Address', 'linked_in_url_c', '_fivetran_deleted'])).toEqual({
       email: ['E-mail Address', 'E-mail 2 Address'],
       profile_url: ['linked_in_url_c'],

@@ -41,7 +41,7 @@ describe('encodings', () => {
     ['utf-16be', utf16(`${header}\n${row}\n`, 'be', false)],
     ['utf-8', gzipSync(`${header}\n${row}\n`)],
     ['utf-16le', gzipSync(utf16(`${header}\n${row}\n`, 'le', true))],
-  ])('%s is found (case %#)', async (encoding, bytes) => {
+  ])('the encoding %s is found (case %#)', async (encoding, bytes) => {
     expect(await inspectExport(file(bytes))).toMatchObject({
       encoding,
       header: ['First Name', 'Last Name', 'Email', 'Company'],
@@ -49,21 +49,21 @@ describe('encodings', () => {
     });
   });
 
-  it('a file that is not UTF-8 is read as Windows-1252, and says so, with the line', async () => {
+  it('a file that is not UTF-8 is read as Windows-1252, with a warning that names the line', async () => {
     const plain = 'Ada,Novak,ada@orbit.example,Orbit\n'.repeat(20_000);
     const inspected = await inspectExport(file(Buffer.from(`${header}\n${plain}${row}\n`, 'latin1')));
     expect(inspected.encoding).toBe('windows-1252');
     expect(inspected.warnings[0]).toContain('line 20002 ');
   });
 
-  it('a mixture of UTF-8 and something else is refused with its line', async () => {
+  it('a file that mixes UTF-8 with another encoding is refused with the line', async () => {
     const bytes = Buffer.concat([Buffer.from(`${header}\n${row}\n`), Buffer.from(`${row}\n`, 'latin1')]);
     const problem = await refusal(bytes);
     expect(problem.type).toBe('export.mixed-encoding');
     expect(problem.where).toMatch(/, line 3$/);
   });
 
-  it('an encoding that is given by hand is taken', async () => {
+  it('the encoding of a mapping file is used', async () => {
     const bytes = Buffer.concat([
       Buffer.from(`${header}\nAda,Nov`),
       Buffer.from([0x87]),
@@ -73,35 +73,38 @@ describe('encodings', () => {
     expect(inspected).toMatchObject({ encoding: 'macintosh', warnings: [] });
   });
 
-  it('an encoding that no person knows is refused', async () => {
+  it('an unknown encoding is refused', async () => {
     expect((await refusal(row, { mapping: { encoding: 'utf-9' } })).type).toBe('mapping.encoding');
   });
 
-  it('half a character of UTF-16 at the end is refused', async () => {
+  it('half a character of UTF-16 at the end of a file is refused', async () => {
     const bytes = utf16(`${header}\n${row}\n`, 'le', true);
     expect((await refusal(bytes.subarray(0, -1))).type).toBe('export.encoding');
   });
 });
 
 describe('delimiters and line ends', () => {
-  it.each([',', ';', '\t', '|'])('%j is found', async (delimiter) => {
+  it.each([',', ';', '\t', '|'])('the delimiter %j is found', async (delimiter) => {
     const lines = [header, 'Ada,Novak,ada@orbit.example,Orbit'].map((line) =>
       line.replaceAll(',', delimiter),
     );
     expect((await inspectExport(file(lines.join('\n')))).delimiter).toBe(delimiter);
   });
 
-  it('commas in cells do not make a file with semicolons one with commas', async () => {
+  it('commas in cells do not turn a file with semicolons into a file with commas', async () => {
     const text = `First Name;Email;Company;Address\n${'Ada;a@x.example;Orbit, Ltd.;1, High St, Town\n'.repeat(9)}`;
     expect((await inspectExport(file(text))).delimiter).toBe(';');
   });
 
-  it.each(['sep=;\r\n', '"sep=;"\n'])('%j is obeyed, and is no row', async (announcement) => {
-    const inspected = await inspectExport(file(`${announcement}Email;A,B\nx@y.example;1\n`));
-    expect(inspected).toMatchObject({ delimiter: ';', header: ['Email', 'A,B'], warnings: [] });
-  });
+  it.each(['sep=;\r\n', '"sep=;"\n'])(
+    'a first line %j sets the delimiter and is no row',
+    async (announcement) => {
+      const inspected = await inspectExport(file(`${announcement}Email;A,B\nx@y.example;1\n`));
+      expect(inspected).toMatchObject({ delimiter: ';', header: ['Email', 'A,B'], warnings: [] });
+    },
+  );
 
-  it('another delimiter can be given by hand', async () => {
+  it('the delimiter of a mapping file is used', async () => {
     const inspected = await inspectExport(file('Email!Company\na@x.example!Orbit\n'), {
       mapping: { delimiter: '!' },
     });
@@ -119,7 +122,7 @@ describe('delimiters and line ends', () => {
     });
   });
 
-  it('CR beside LF is said', async () => {
+  it('a file with CR beside LF gets a warning', async () => {
     const inspected = await inspectExport(file(`${header}\r${row}\n${row}\r\n`));
     expect(inspected.lineEnds).toBe('mixed');
     expect(inspected.warnings).toHaveLength(1);
@@ -127,14 +130,14 @@ describe('delimiters and line ends', () => {
 });
 
 describe('the header', () => {
-  it('is found below titles and notes', async () => {
+  it('the header is found below titles and notes', async () => {
     const text = `"All contacts"\n"As of 2026-11-21, by Max"\n\n${header}\n${row}\n`;
     const inspected = await inspectExport(file(text));
     expect(inspected.header).toEqual(['First Name', 'Last Name', 'Email', 'Company']);
     expect(inspected.warnings[0]).toContain('3 lines above the header');
   });
 
-  it('is found below the notes of an export of connections', async () => {
+  it('the header is found below the notes of an export of connections', async () => {
     const columns = 'First Name,Last Name,URL,Email Address,Company,Position,Connected On';
     const text =
       `Notes:\n"When exporting, some addresses, are missing."\n\n${columns}\nAda,Novak,,,Orbit,CTO,1 ` +
@@ -142,7 +145,7 @@ describe('the header', () => {
     expect((await inspectExport(file(text))).source).toBe('linkedin_connections');
   });
 
-  it('is the line of names of the interface where labels stand above it', async () => {
+  it('the header is the line of interface names if labels stand above it', async () => {
     const text =
       'First Name,Last Name,Email,Company\nFirstName,LastName,Email,Company\nAda,Novak,a@x.example,Orbit\n';
     expect((await inspectExport(file(text))).header[0]).toBe('FirstName');
@@ -153,13 +156,13 @@ describe('the header', () => {
     ['the words of the header', 'first_name,last_name,email,company\nFirst,Last,Email,Company\n'],
     ['words of other columns', 'First Name,Last Name,Email,Company\nTitle,City,a@x.example,Phone\n'],
     ['words of a dialogue', 'First Name,Last Name,Email,Company\nCity,Country,Phone,State\n'],
-  ])('stays where the first contact consists of %s', async (_, text) => {
+  ])('the header stays the first line if the first contact consists of %s', async (_, text) => {
     const inspected = await inspectExport(file(`${text}Ada,Novak,a@x.example,Orbit\n`));
     expect(inspected.header).toEqual(text.split('\n')[0]!.split(','));
     expect(inspected.warnings).toEqual([]);
   });
 
-  it('may hold line breaks and quotes', async () => {
+  it('the header may hold line breaks and quotes', async () => {
     const inspected = await inspectExport(file('"First\n Name","Last ""Name""",Email\nA,B,a@x.example\n'));
     expect(inspected.header).toEqual(['First\n Name', 'Last "Name"', 'Email']);
     expect(inspected.mapping).toEqual({
@@ -169,19 +172,19 @@ describe('the header', () => {
     });
   });
 
-  it('is missing where the first line is a contact, which the error does not repeat', async () => {
+  it('a file whose first line is a contact has no header, and the error does not repeat the contact', async () => {
     const problem = await refusal('Ada,Novak,ada@orbit.example\nBen,Okoro,ben@orbit.example\n');
     expect(problem.type).toBe('export.no-header');
     expect(problem.explain()).not.toContain('ada');
   });
 
-  it('is not shown where it may be a contact', async () => {
+  it('an error does not show a header that may be a contact', async () => {
     const problem = await refusal('Ada,Novak,Orbit\nBen,Okoro,Fjord\n');
     expect(problem.type).toBe('export.no-identifying-column');
     expect(problem.explain()).not.toContain('Novak');
   });
 
-  it('is refused where no line below it has as many cells', async () => {
+  it('a header is refused if no line below has as many cells', async () => {
     const problem = await refusal('Email,Company\na@x.example,Orbit,1\nb@x.example,Orbit,2\n');
     expect(problem.type).toBe('export.ragged');
     expect(problem.message).toBe('the header has 2 columns, but the lines below it have 3');
@@ -199,17 +202,17 @@ describe('what is no CSV is refused by what it is', () => {
     ['JSON', Buffer.from('{\n "contacts": []}')],
     ['XML', Buffer.from('<?xml version="1.0"?>')],
     ['a Parquet file', Buffer.from('PAR1')],
-  ])('%s', async (kind, bytes) => {
+  ])('a file that is no CSV is refused by its kind: %s', async (kind, bytes) => {
     const problem = await refusal(bytes);
     expect(problem.type).toBe('export.not-csv');
     expect(problem.message).toContain(kind);
   });
 
-  it('also inside of gzip', async () => {
+  it('a file that is no CSV is refused by its kind inside gzip too', async () => {
     expect((await refusal(gzipSync('%PDF-1.7'))).message).toContain('PDF');
   });
 
-  it('binary rubbish', async () => {
+  it('a file of random bytes is refused', async () => {
     expect((await refusal(Buffer.from(Array.from({ length: 500 }, (_, n) => n % 32)))).type).toBe(
       'export.not-csv',
     );
@@ -222,19 +225,19 @@ describe('files', () => {
     ['\n \n\r\n', 'export.empty'],
     [gzipSync(''), 'export.empty'],
     [gzipSync(`${header}\n${row}\n`).subarray(0, -9), 'export.gzip-damaged'],
-  ])('case %#: %s', async (content, type) => {
+  ])('a refused file is named with the next step, case %#: %s', async (content, type) => {
     expect((await refusal(content)).type).toBe(type);
   });
 
-  it('that are not there', async () => {
+  it('a missing file is refused', async () => {
     expect((await refusalOf('/nowhere/contacts.csv')).type).toBe('export.missing');
   });
 
-  it('that are directories', async () => {
+  it('a directory is refused as a file', async () => {
     expect((await refusalOf(mkdtempSync(join(tmpdir(), 'enrich-export-')))).type).toBe('export.not-a-file');
   });
 
-  it.skipIf(process.getuid?.() === 0)('that may not be read', async () => {
+  it.skipIf(process.getuid?.() === 0)('an unreadable file is refused', async () => {
     const path = file(header);
     chmodSync(path, 0);
     expect((await refusalOf(path)).type).toBe('export.unreadable');

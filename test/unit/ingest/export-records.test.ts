@@ -17,13 +17,13 @@ function refusal(pieces: readonly string[]): Problem {
 }
 
 describe('an unclosed quote', () => {
-  it('is refused with the line that it stands in', () => {
+  it('an unclosed quote is refused with its line', () => {
     const problem = refusal(['a,b\n1,"two\nlines"\n', '3,4\n5,"six\n7,8\n', '9,10\n']);
     expect(problem.type).toBe('export.unclosed-quote');
     expect(problem.where).toBe('contacts.csv, line 5');
   });
 
-  it('is refused before the rest of a large file is in memory', () => {
+  it('an unclosed quote is refused before the rest of a large file is in memory', () => {
     const line = `${'x'.repeat(99)}\n`.repeat(1_000);
     const pieces = ['a,b\n1,"two\n', ...Array.from({ length: 60 }, () => line)];
     expect(refusal(pieces).where).toBe('contacts.csv, line 2');

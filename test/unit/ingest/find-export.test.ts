@@ -37,19 +37,19 @@ async function find(choice: ExportChoice): Promise<string[]> {
 }
 
 describe('the export of a schedule', () => {
-  it('is the newest file by its time, or by its name', async () => {
+  it('the export of a schedule is the newest file by its time, or by its name', async () => {
     expect(await find({ kind: 'newest', from: 'crm-2*.csv', by: 'time' })).toEqual(['crm-2026-11-19.csv']);
     expect(await find({ kind: 'newest', from: 'crm-2*.csv', by: 'name' })).toEqual(['crm-2026-11-20.csv']);
   });
 
-  it('is every complete file that fits, oldest first: no folder, no hidden file, no growing file', async () =>
+  it('the export of a schedule is every matching complete file, oldest first', async () =>
     expect(await find({ kind: 'every-new', from: 'crm*' })).toEqual([
       'crm-2026-11-20.csv',
       'crm-2026-11-19.csv',
       'crm+1.csv',
     ]));
 
-  it('is also a file whose name is not UTF-8, which is refused by name when it is opened', async () => {
+  it('a file whose name is not UTF-8 is found for a schedule, and refused by name when opened', async () => {
     const name = Buffer.from('latin-caf\u00e9.csv', 'latin1');
     writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), name]), 'email\n');
     expect(await find({ kind: 'every-new', from: 'latin-*.csv' })).toEqual(['latin-caf\ufffd.csv']);
@@ -58,15 +58,15 @@ describe('the export of a schedule', () => {
     });
   });
 
-  it('takes only * and ? for more than themselves', async () => {
+  it('a pattern of a schedule gives only * and ? a meaning', async () => {
     expect(await find({ kind: 'every-new', from: 'crm+?.csv' })).toEqual(['crm+1.csv']);
     expect(await find({ kind: 'every-new', from: 'crm.1.csv' })).toEqual([]);
   });
 
-  it('is one file that is named, with the date that it is in the time zone of the schedule', async () =>
+  it('the export of a schedule is one named file, with the date in the time zone of the schedule', async () =>
     expect(await find({ kind: 'file', from: 'crm-{date}.csv' })).toEqual(['crm-2026-11-21.csv']));
 
-  it('is refused where the folder is not there, and where a pattern stands for folders', async () => {
+  it('the export of a schedule is refused if the folder is missing or the pattern stands for folders', async () => {
     await expect(find({ kind: 'newest', from: 'nowhere/*.csv', by: 'time' })).rejects.toMatchObject({
       type: 'export.folder-unreadable',
     });

@@ -6,7 +6,7 @@ import { exportFiles } from '../../helpers/export-file.ts';
 const file = exportFiles();
 
 describe('proposeColumns()', () => {
-  it('goes by the cells first, then by a known name within the name of the column', () => {
+  it('proposeColumns() uses the cells first, then a known name within the name of the column', () => {
     const header = ['Kundennr', 'Epost', 'Kontakt Vorname', 'Stufe', 'Web', 'Profil', 'E-Mail-Sperre'];
     const rows = [
       ['1', 'mira@nordlys.example', 'Mira', 'lead', 'nordlys.example', '', 'ja'],
@@ -31,7 +31,7 @@ describe('proposeColumns()', () => {
     ]);
   });
 
-  it('proposes each field for one column, and emails for all that hold addresses', () => {
+  it('proposeColumns() proposes each field for one column, and emails for all that hold addresses', () => {
     const header = ['Main', 'Other', 'Their firm', 'Old firm'];
     const rows = [['a@orbit.example', 'b@orbit.example', 'Orbit', 'Acme']];
     expect(proposeColumns(header, rows)).toEqual(['email', 'email', 'organization_name', undefined]);
@@ -46,16 +46,19 @@ describe('a mapping file that cannot be meant', () => {
     ['contact_id', 'Phase', '119 of 120 rows repeat the value of another row'],
     ['email', 'Firma', '120 of 120 cells cannot be read as one'],
     ['profile_url', 'Mail', '120 of 120 cells cannot be read as one'],
-  ])('is refused with counts and no cell: %s in column %s', async (field, column, what) => {
-    const refused = openExport(path(), { mapping: { columns: { email: 'Mail', [field]: column } } });
-    await expect(refused).rejects.toMatchObject({
-      type: 'mapping.implausible',
-      message: `column "${column}" is no ${field}: ${what}`,
-      exitCode: 2,
-    });
-  });
+  ])(
+    'an implausible mapping file is refused with counts and no cell: %s in column %s',
+    async (field, column, what) => {
+      const refused = openExport(path(), { mapping: { columns: { email: 'Mail', [field]: column } } });
+      await expect(refused).rejects.toMatchObject({
+        type: 'mapping.implausible',
+        message: `column "${column}" is no ${field}: ${what}`,
+        exitCode: 2,
+      });
+    },
+  );
 
-  it('is told from one of which some cells are empty, unreadable or repeated', async () => {
+  it('a mapping file with some empty, unreadable or repeated cells is accepted', async () => {
     const some = [
       '1,,a@acme.example',
       '1,n/a,no',

@@ -21,7 +21,7 @@ describe('lateBill()', () => {
     ['a whole that brings more for less is in doubt', [part(['a'], 8), part(['a', 'b'], 5)], 8, false, 1],
     ['parts that overlap are in doubt', [part(['a', 'b'], 8), part(['b', 'c'], 9)], 9, false, 1],
     ['a part without a price is in doubt', [part(['a'], 8), part(['b'])], 8, false, 1],
-  ])('%s', (_, parts, credits, certain, bodies) => {
+  ])('lateBill() computes %s', (_, parts, credits, certain, bodies) => {
     expect(lateBill(parts)).toEqual({ credits: wholeCredits(credits), certain, bodies });
   });
 

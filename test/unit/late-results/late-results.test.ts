@@ -13,7 +13,7 @@ import {
 const found = { found: 7, phoneStatus: undefined, waterfallStatus: undefined };
 
 describe('what comes later', () => {
-  it('is phones and what vendors are asked for; personal addresses come with the answer', () => {
+  it('late results are phones and waterfall fields; personal addresses come with the answer', () => {
     expect(lateKindsOf({ reveal: ['email'], waterfall: [] })).toEqual([]);
     expect(lateKindsOf({ reveal: ['phone'], waterfall: ['email', 'phone'] })).toEqual([
       'phone',
@@ -22,7 +22,7 @@ describe('what comes later', () => {
     ]);
   });
 
-  it('is remembered apart from the profile', () => {
+  it('the lookup history records late results apart from the profile', () => {
     expect(askedFieldGroups({ reveal: ['email', 'phone'], waterfall: ['email'] })).toEqual([
       'profile',
       'personal_email',
@@ -37,7 +37,7 @@ describe('what comes later', () => {
     ['nothing where nobody was found', { ...found, found: 0 }, []],
     ['nothing where an earlier request serves', { ...found, phoneStatus: 'skipped' }, []],
     ['nothing where it failed', { ...found, phoneStatus: 'failed' }, []],
-  ])('is %s', (_, answer, kinds) => {
+  ])('a late result is %s', (_, answer, kinds) => {
     expect(awaitedKinds(['phone'], answer)).toEqual(kinds);
   });
 
@@ -47,14 +47,14 @@ describe('what comes later', () => {
     [undefined, true],
     ['failed', false],
     ['rejected_by_plan', false],
-  ])('of a waterfall that is %s: %s', (waterfallStatus, comes) => {
+  ])('late results of a waterfall that is %s: %s', (waterfallStatus, comes) => {
     const kinds = awaitedKinds(['waterfall_email'], { ...found, waterfallStatus });
     expect(kinds).toEqual(comes ? ['waterfall_email'] : []);
   });
 });
 
 describe('the body of a waterfall', () => {
-  it('is the last word on the fields that it names, or on all', () => {
+  it('the body of a waterfall completes the fields that it names, or all fields', () => {
     expect(kindsOfFields('waterfall', ['emails'])).toEqual(['waterfall_email']);
     expect(kindsOfFields('waterfall', ['phone_numbers'])).toEqual(['waterfall_phone']);
     expect(kindsOfFields('waterfall', [])).toEqual(['waterfall_email', 'waterfall_phone']);
@@ -76,23 +76,24 @@ describe('a delivered person', () => {
       ['p1', 'p2', 'p3', 'stranger'],
     )[0];
 
-  it('belongs to the contact with the same id', () => expect(give({ id: 'p2' }, 'phones')).toEqual([1]));
+  it('a delivered person belongs to the contact with the same id', () =>
+    expect(give({ id: 'p2' }, 'phones')).toEqual([1]));
 
-  it('belongs to both contacts that are this person', () =>
+  it('a delivered person belongs to both contacts that are this person', () =>
     expect(
       assignDelivered([contacts[0]!, contacts[0]!], [{ id: 'p1', emails: [] }], 'phones', [])[0],
     ).toEqual([0, 1]));
 
-  it('of a waterfall under another id belongs to the one contact with the address', () =>
+  it('a delivered person of a waterfall under another id belongs to the one contact with the address', () =>
     expect(give({ id: 'w9', email: 'Bob@orbit.example' }, 'waterfall')).toEqual([1]));
 
-  it('under another id belongs to no person where two contacts share the address', () =>
+  it('a delivered person under another id belongs to no person where two contacts share the address', () =>
     expect(give({ id: 'w9', email: 'info@orbit.example' }, 'waterfall')).toEqual([]));
 
-  it('whom the answer named as another person belongs to no person by an address', () =>
+  it('a delivered person whom the answer named as another person belongs to no person by an address', () =>
     expect(give({ id: 'stranger', email: 'bob@orbit.example' }, 'waterfall')).toEqual([]));
 
-  it('belongs to no person by the address of a contact who is in the body by id, or of two people at once', () => {
+  it('a delivered person gets no contact by the address of a contact in the body by id, or of two people', () => {
     const bob = [{ email: 'bob@orbit.example' }];
     const assign = (people: { id: string; emails: { email: string }[] }[]) =>
       assignDelivered(contacts, people, 'waterfall', []);
@@ -110,7 +111,7 @@ describe('a delivered person', () => {
     ).toEqual([[], []]);
   });
 
-  it('of a phone reveal under another id belongs to no person, whatever is left over', () =>
+  it('a person of a phone reveal under another id belongs to no contact', () =>
     expect(give({ id: 'w9', email: 'bob@orbit.example' }, 'phones')).toEqual([]));
 });
 

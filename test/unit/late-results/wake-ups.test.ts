@@ -32,21 +32,21 @@ async function deliver(wakes: WakeUps, runId: string, everyMilliseconds: number,
 }
 
 describe('wake-ups', () => {
-  it('wake a run a second after its first delivery', async () => {
+  it('wake-ups wake a run a second after its first delivery', async () => {
     const { wakes, rung } = wakeUps();
     wakes.stored('a');
     await vi.advanceTimersByTimeAsync(minute);
     expect(rung).toEqual({ a: [1] });
   });
 
-  it('are one for all deliveries that come within the pause', async () => {
+  it('wake-ups combine all deliveries that come within the pause', async () => {
     const { wakes, rung } = wakeUps();
     for (let delivery = 0; delivery < 200; delivery += 1) wakes.stored('a');
     await vi.advanceTimersByTimeAsync(minute);
     expect(rung['a']).toHaveLength(1);
   });
 
-  it('come after pauses that double, up to five minutes, while deliveries continue', async () => {
+  it('wake-ups come after pauses that double, up to five minutes, while deliveries continue', async () => {
     const { wakes, rung } = wakeUps();
     await deliver(wakes, 'a', second, 30 * minute);
     const pauses = rung['a']!.map((at, index, all) => at - (all[index - 1] ?? 0));
@@ -55,14 +55,14 @@ describe('wake-ups', () => {
     expect(pauses.slice(9, -1).every((pause) => pause === 300)).toBe(true);
   });
 
-  it('are some ten for a hundred deliveries within ten minutes', async () => {
+  it('wake-ups are some ten for a hundred deliveries within ten minutes', async () => {
     const { wakes, rung } = wakeUps();
     await deliver(wakes, 'a', 6 * second, 10 * minute);
     await vi.advanceTimersByTimeAsync(10 * minute);
     expect(rung['a']!.length).toBeLessThanOrEqual(10);
   });
 
-  it('never leave a delivery without a later one', async () => {
+  it('wake-ups never leave a delivery without a later one', async () => {
     const { wakes, rung } = wakeUps();
     await deliver(wakes, 'a', 7 * second, 10 * minute);
     const last = 10 * 60 - 7;
@@ -70,7 +70,7 @@ describe('wake-ups', () => {
     expect(rung['a']!.at(-1)).toBeGreaterThanOrEqual(last);
   });
 
-  it('keep one run from waiting for another', async () => {
+  it('wake-ups keep one run from waiting for another', async () => {
     const { wakes, rung } = wakeUps();
     await deliver(wakes, 'busy', second, 10 * minute);
     wakes.stored('quiet');
@@ -78,7 +78,7 @@ describe('wake-ups', () => {
     expect(rung['quiet']).toEqual([601]);
   });
 
-  it('begin anew with a second once a run has been quiet for half an hour', async () => {
+  it('wake-ups begin anew with a second once a run has been quiet for half an hour', async () => {
     const { wakes, rung } = wakeUps();
     await deliver(wakes, 'a', second, minute);
     await vi.advanceTimersByTimeAsync(35 * minute);
@@ -88,7 +88,7 @@ describe('wake-ups', () => {
     expect(rung['a']).toHaveLength(before + 1);
   });
 
-  it('are repeated, ever more rarely, until one succeeds', async () => {
+  it('wake-ups are repeated at growing intervals until one succeeds', async () => {
     let failures = 3;
     const { wakes, rung } = wakeUps(async () => {
       failures -= 1;
@@ -99,7 +99,7 @@ describe('wake-ups', () => {
     expect(rung['a']).toEqual([1, 3, 7, 15]);
   });
 
-  it('come at once, and only for who waits, when they are closed', async () => {
+  it('wake-ups for waiting runs are sent at once when they are closed', async () => {
     const { wakes, rung } = wakeUps();
     wakes.stored('woken');
     await vi.advanceTimersByTimeAsync(second);
@@ -109,7 +109,7 @@ describe('wake-ups', () => {
     expect(rung).toEqual({ woken: [1], waiting: [1] });
   });
 
-  it('are abandoned when they fail while closing, rather than tried on', async () => {
+  it('wake-ups that fail during closing are abandoned', async () => {
     const { wakes, rung } = wakeUps(async () => {
       await Promise.resolve();
       throw new Error('Temporal is away');
@@ -122,7 +122,7 @@ describe('wake-ups', () => {
     expect(rung).toEqual({ a: [1], b: [1] });
   });
 
-  it('do not keep closing from its end while Temporal does not answer', async () => {
+  it('wake-ups end their closing in time while Temporal does not answer', async () => {
     const { wakes } = wakeUps(() => new Promise(() => {}));
     wakes.stored('a');
     const closed = wakes.close();

@@ -24,7 +24,7 @@ function job(name: string, begun: string[]) {
 }
 
 describe('the call queue', () => {
-  it('keeps no more calls in flight than it is allowed', async () => {
+  it('the call queue keeps no more calls in flight than its limit', async () => {
     const begun: string[] = [];
     const calls = open({ concurrency: 3 });
     const jobs = Array.from({ length: 20 }, (_, index) => job(`${index}`, begun));
@@ -36,7 +36,7 @@ describe('the call queue', () => {
     expect(begun).toHaveLength(20);
   });
 
-  it('goes on at once when the clock of the machine is put back', async () => {
+  it('the call queue continues at once when the machine’s clock is put back', async () => {
     const calls = open({});
     await calls.run('nightly', () => Promise.resolve(), never());
     const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 7_200_000);
@@ -45,7 +45,7 @@ describe('the call queue', () => {
     expect(result).toEqual({ kind: 'ran', result: 'begun' });
   });
 
-  it('lets ad hoc calls pass nightly ones, and nightly ones a backfill', async () => {
+  it('the call queue lets ad hoc calls pass nightly ones, and nightly ones a backfill', async () => {
     const begun: string[] = [];
     const calls = open({ concurrency: 1 });
     const first = job('first', begun);
@@ -62,7 +62,7 @@ describe('the call queue', () => {
     expect(begun).toEqual(['first', 'ad-hoc', 'nightly', 'backfill']);
   });
 
-  it('asks the database for slots again whenever its own copy has run dry', async () => {
+  it('the call queue asks the database for slots when its own copy is used up', async () => {
     let slots = 0;
     const calls = open({
       freeSlots: () => {
@@ -81,7 +81,7 @@ describe('the call queue', () => {
     expect(slots).toBeGreaterThanOrEqual(8);
   });
 
-  it('hands a wait that is longer than its patience back instead of sitting it out', async () => {
+  it('the call queue returns a job whose wait is longer than its limit', async () => {
     let ran = false;
     const wait = { milliseconds: 60_000, reason: 'the rate window of 600/hour is full' };
     const calls = open({ freeSlots: () => Promise.resolve({ slots: 0, wait }) });
@@ -90,7 +90,7 @@ describe('the call queue', () => {
     expect(ran).toBe(false);
   });
 
-  it('goes on after the database was away', async () => {
+  it('the call queue continues after an outage of the database', async () => {
     let away = true;
     const calls = open({
       freeSlots: () => {
@@ -105,7 +105,7 @@ describe('the call queue', () => {
     });
   });
 
-  it('stops waiting when the caller gives up, and never begins that job', async () => {
+  it('the call queue drops a waiting job whose caller has stopped waiting', async () => {
     const begun: string[] = [];
     const calls = open({ concurrency: 1 });
     const first = job('first', begun);
@@ -124,7 +124,7 @@ describe('the call queue', () => {
     expect(begun).toEqual(['first']);
   });
 
-  it('hands back waiting and new jobs when its worker is stopped, and finishes the job that has begun', async () => {
+  it('the call queue returns waiting and new jobs when its worker stops, and finishes the begun job', async () => {
     const begun: string[] = [];
     const calls = open({ concurrency: 1 });
     const first = job('first', begun);
@@ -140,7 +140,7 @@ describe('the call queue', () => {
     expect(begun).toEqual(['first']);
   });
 
-  it('passes the failure of a job on and continues', async () => {
+  it('the call queue passes the failure of a job on and continues', async () => {
     const calls = open({});
     await expect(calls.run('nightly', () => Promise.reject(new Error('refused')), never())).rejects.toThrow(
       'refused',

@@ -5,14 +5,14 @@ import { parseWindowLimits } from '../../../src/sandbox/account/rate-window.ts';
 /** The two share no code, on purpose; the embedded sandbox is started with what the pipeline was given. */
 describe('the sandbox and the pipeline read rate limits alike', () => {
   it.each(['600/hour', '20/10s, 100/5m', '1/second,60/minute', '9/2h', '5000/day,20000/1w', 'Unlimited'])(
-    '%s',
+    'the sandbox and the pipeline read rate limits alike: %s',
     (text) => {
       expect(parseWindowLimits(text)).toEqual(parseRateLimits(text));
     },
   );
 
   it.each(['', '0/hour', '20', '20/q', '20/0s', '20/-1s', '20/5 m', '1.5/hour', 'many'])(
-    'and refuse %j',
+    'the sandbox and the pipeline both refuse the rate limits %j',
     (text) => {
       expect(() => parseWindowLimits(text)).toThrow(RangeError);
       expect(() => parseRateLimits(text)).toThrow();

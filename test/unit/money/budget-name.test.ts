@@ -8,10 +8,10 @@ describe('the name of a budget', () => {
     ['day:2026-11-21', { kind: 'period', period: 'day', name: '2026-11-21' }],
     ['month:2026-11', { kind: 'period', period: 'month', name: '2026-11' }],
     ['run:run-20261121-040312-a1b2c3', { kind: 'run', runId: 'run-20261121-040312-a1b2c3' }],
-  ])('%s is read', (text, name) => expect(parseBudgetName(text)).toEqual(name));
+  ])('the name of a budget is read: %s', (text, name) => expect(parseBudgetName(text)).toEqual(name));
 
   it.each(['', 'week', 'day:', 'day:2026-02-30', 'day:2026-11', 'month:2026-13', 'month:2026-11-21', 'run:'])(
-    '"%s" is none',
+    '"%s" is no name of a budget',
     (text) => expect(parseBudgetName(text)).toBeUndefined(),
   );
 });
@@ -21,5 +21,7 @@ describe('the period of a budget ends', () => {
     ['day:2026-11-30', '2026-12-01T00:00:00.000Z'],
     ['month:2026-12', '2027-01-01T00:00:00.000Z'],
     ['run:run-1', undefined],
-  ])('%s', (budget, end) => expect(endOfPeriod(budget)?.toISOString()).toBe(end));
+  ])('the period of a budget ends: %s', (budget, end) =>
+    expect(endOfPeriod(budget)?.toISOString()).toBe(end),
+  );
 });

@@ -16,18 +16,18 @@ describe('worstCaseCredits', () => {
     [{ reveal: ['email', 'phone'], waterfall: [] }, 9],
     [{ waterfall: ['email'], maxCreditsPerPerson: wholeCredits(20) }, 20],
     [{ reveal: ['phone'], waterfall: ['phone'], maxCreditsPerPerson: wholeCredits(3) }, 9],
-  ])('of %o follows the price table', (ask, credits) => {
+  ])('worstCaseCredits() of %o follows the price table', (ask, credits) => {
     expect(worstCaseCredits(ask)).toBe(wholeCredits(credits));
   });
 
-  it('does not guess the price of a waterfall', () => {
+  it('worstCaseCredits() does not guess the price of a waterfall', () => {
     expect(() => worstCaseCredits({ waterfall: ['phone'] })).toThrow('has no maximum per person');
   });
 });
 
 describe('assumedCredits() and minimumCredits()', () => {
   it.each([{}, { reveal: ['phone'] }, { waterfall: ['email'], maxCreditsPerPerson: wholeCredits(5) }])(
-    'of %o lie in order below the worst case',
+    'assumedCredits() and minimumCredits() of %o lie in order below the worst case',
     (ask) => {
       const { low, expected, high } = assumedCredits(ask);
       expect(minimumCredits(ask)).toBe(0n);
@@ -38,7 +38,7 @@ describe('assumedCredits() and minimumCredits()', () => {
     },
   );
 
-  it('are stated in words', () => {
+  it('the assumptions of assumedCredits() are stated in words', () => {
     expect(describeAssumption({ reveal: ['phone'] })).toBe(
       'assumed, because no call has shown it yet: 70% (50 to 90%) of people are found, ' +
         '30% (15 to 50%) have a mobile phone',
@@ -49,7 +49,7 @@ describe('assumedCredits() and minimumCredits()', () => {
 describe('experiencedCredits()', () => {
   const history = { perPerson: wholeCredits(2), deviation: 0.5 };
 
-  it('narrows the range with the calls that show it and the calls that are planned', () => {
+  it('experiencedCredits() narrows the range with the calls that show it and the calls that are planned', () => {
     const few = experiencedCredits({ ...history, calls: 4 }, { people: 40, calls: 4 });
     const many = experiencedCredits({ ...history, calls: 200 }, { people: 40, calls: 4 });
     expect(few.expected).toBe(wholeCredits(80));
@@ -57,7 +57,7 @@ describe('experiencedCredits()', () => {
     expect(many.low).toBeLessThan(wholeCredits(80));
   });
 
-  it('never goes below nothing', () => {
+  it('experiencedCredits() is never below zero', () => {
     expect(experiencedCredits({ ...history, deviation: 90, calls: 2 }, { people: 10, calls: 1 }).low).toBe(
       0n,
     );

@@ -53,25 +53,25 @@ const coverage = rows
   }));
 
 describe('the table of what covers the interface', () => {
-  it('names files that exist', () => {
+  it('docs/interface-coverage.md names files that exist', () => {
     const files = [...tests.values()].flat();
     expect(files.length).toBeGreaterThan(30);
     expect(files.filter((file) => !existsSync(new URL(`../../${file}`, import.meta.url)))).toEqual([]);
   });
 
-  it('knows every test that it names', () => {
+  it('docs/interface-coverage.md knows every test that it names', () => {
     const unknown = coverage.flatMap(({ what, named }) =>
       named.filter((each) => !tests.has(each) && !remarks.has(each)).map((each) => `${what}: ${each}`),
     );
     expect(unknown).toEqual([]);
   });
 
-  it('names a test for every record, rule and error', () => {
+  it('docs/interface-coverage.md names a test for every record, rule and error', () => {
     expect(coverage.length).toBeGreaterThan(80);
     expect(coverage.filter(({ named }) => named.length === 0)).toEqual([]);
   });
 
-  it('has a use for every test that it lists', () => {
+  it('docs/interface-coverage.md has a use for every test that it lists', () => {
     const tables = document.slice(document.indexOf('## Resources'));
     const unused = [...tests.keys()].filter(
       (short) => !new RegExp(`(?<![\\w-])${short}(?![\\w-])`).test(tables),

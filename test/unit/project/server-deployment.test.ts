@@ -54,11 +54,11 @@ const composeOnly = [
 ];
 
 describe('.env.example', () => {
-  it('holds every setting, and none that nothing reads', () => {
+  it('.env.example holds exactly the settings that the product reads', () => {
     expect([...example.keys()].sort()).toEqual([...settings, ...composeOnly].sort());
   });
 
-  it('says something about every setting', () => {
+  it('.env.example explains every setting', () => {
     const bare = exampleLines.filter((line, index) => {
       if (!/^[A-Z_]+=/.test(line)) return false;
       const before = exampleLines.slice(0, index).reverse();
@@ -67,7 +67,7 @@ describe('.env.example', () => {
     expect(bare).toEqual([]);
   });
 
-  it('is what the product does without it', () => {
+  it('.env.example has the product’s defaults', () => {
     const { embedded: _, ...fromExample } = readConfig(Object.fromEntries(example));
     const { embedded: _embedded, ...fromNothing } = readConfig({});
     expect(fromExample).toEqual(fromNothing);
@@ -75,7 +75,7 @@ describe('.env.example', () => {
 });
 
 describe('docker-compose.yml', () => {
-  it('sets only what the settings know, for worker, receiver and commands', () => {
+  it('docker-compose.yml sets only what the settings know, for worker, receiver and commands', () => {
     const known = new Set([...settings, ...blanked, 'TEMPORAL_NAMESPACE']);
     for (const name of ['worker', 'receiver', 'cli']) {
       const unknown = Object.keys(compose.services[name]!.environment!).filter(
@@ -85,12 +85,12 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('asks .env only for what .env.example explains', () => {
+  it('docker-compose.yml reads from .env only what .env.example explains', () => {
     const asked = [...read('docker-compose.yml').matchAll(/(?<!\$)\$\{([A-Z_]+)/g)].map((match) => match[1]!);
     expect(asked.filter((name) => !example.has(name))).toEqual([]);
   });
 
-  it('holds no password', () => {
+  it('docker-compose.yml holds no password', () => {
     const secrets = services.flatMap(([, service]) =>
       Object.entries(service.environment ?? {}).filter(([name]) => /PASSWORD|PWD|KEY|TOKEN/.test(name)),
     );
@@ -98,26 +98,26 @@ describe('docker-compose.yml', () => {
     for (const [, value] of secrets) expect(value).toMatch(/^(?:$|\$\{[A-Z_]+:\?)/);
   });
 
-  it('keeps from the product what only compose needs', () => {
+  it('docker-compose.yml passes its own settings to no container of the product', () => {
     for (const name of ['worker', 'receiver', 'cli'])
       for (const setting of blanked) expect(compose.services[name]!.environment![setting]).toBe('');
   });
 
-  it('builds the image of the product once, and pulls it from nowhere', () => {
+  it('docker-compose.yml builds the image of the product once and does not pull it', () => {
     const ours = services.filter(([, { image }]) => image === 'enrich:local');
     expect(ours.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['worker']);
     const others = ours.filter(([, { build }]) => build === undefined);
     expect(others.filter(([, service]) => service.pull_policy !== 'never')).toEqual([]);
   });
 
-  it('gives a worker longer to end than a call in flight may need', () => {
+  it('docker-compose.yml gives a worker longer to end than a call in flight may need', () => {
     const { callTimeoutSeconds } = readConfig({}).service;
     const grace = parseDuration(compose.services['worker']!.stop_grace_period!, 'stop_grace_period');
     // What src/worker.ts adds before it gives up a call by force.
     expect(grace).toBeGreaterThan(callTimeoutSeconds + 60);
   });
 
-  it('keeps the databases in named volumes, and gives the exports to the worker for reading', () => {
+  it('docker-compose.yml keeps databases in named volumes and gives workers the exports read-only', () => {
     for (const name of ['warehouse', 'temporal-database']) {
       expect(Object.keys(compose.volumes)).toContain(name);
       expect(compose.services[name]!.volumes).toContain(`${name}:/var/lib/postgresql/data`);
@@ -132,18 +132,18 @@ describe('docker-compose.yml', () => {
       });
   });
 
-  it('can run several workers: no name and no port of the machine is taken by one', () => {
+  it('docker-compose.yml can run several workers: a worker takes no fixed name and no port', () => {
     const worker = compose.services['worker']!;
     expect(worker.ports).toBeUndefined();
     expect(worker).not.toHaveProperty('container_name');
   });
 
-  it('pins every image that it does not build', () => {
+  it('docker-compose.yml pins every image that it does not build', () => {
     const images = services.filter(([, { image }]) => image !== 'enrich:local').map(([, { image }]) => image);
     expect(images.filter((image) => !/:v?\d+\.\d+(\.\d+)?$/.test(image ?? ''))).toEqual([]);
   });
 
-  it('waits for health where a server is watched, and for the end of what only prepares', () => {
+  it('docker-compose.yml waits for healthy servers and for the end of preparing containers', () => {
     const waits = services.flatMap(([, { depends_on = {} }]) => Object.entries(depends_on));
     expect(waits.length).toBeGreaterThan(0);
     for (const [dependency, { condition }] of waits) {
@@ -152,12 +152,12 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('opens ports to this machine only', () => {
+  it('docker-compose.yml opens ports to this machine only', () => {
     const ports = services.flatMap(([, service]) => service.ports ?? []);
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
   });
 
-  it('registers the search attributes of the contract', () => {
+  it('docker-compose.yml registers the search attributes of the contract', () => {
     const pairs =
       compose.services['temporal-namespace']!.environment!['SEARCH_ATTRIBUTES']!.trim().split(/\s+/);
     expect(Object.fromEntries(pairs.map((pair) => pair.split('=')))).toEqual(searchAttributes);
@@ -165,7 +165,7 @@ describe('docker-compose.yml', () => {
 });
 
 describe('the Dockerfile', () => {
-  it('does not run as root, and runs the compiled command', () => {
+  it('the Dockerfile does not run as root, and runs the compiled command', () => {
     const dockerfile = read('Dockerfile');
     expect(dockerfile).toMatch(/^USER node$/m);
     expect(dockerfile).toMatch(/^ENTRYPOINT \[.*"\/app\/dist\/src\/cli\/main\.js"\]$/m);

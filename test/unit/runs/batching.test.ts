@@ -18,11 +18,14 @@ function narrowDown(people: readonly number[], poisonous: number): { calls: numb
 describe('halving a refused call', () => {
   const ten = Array.from({ length: 10 }, (_, index) => index);
 
-  it('keeps everybody, in order', () => expect(halve(ten).flat()).toEqual(ten));
+  it('halving a refused call keeps all people in their order', () => expect(halve(ten).flat()).toEqual(ten));
 
-  it.each(ten)('finds the one poisonous person, place %d, within nine calls', (poisonous) => {
-    const { calls, alone } = narrowDown(ten, poisonous);
-    expect(alone).toEqual([poisonous]);
-    expect(calls).toBeLessThanOrEqual(9);
-  });
+  it.each(ten)(
+    'halving a refused call finds the one refused person at position %d within nine calls',
+    (poisonous) => {
+      const { calls, alone } = narrowDown(ten, poisonous);
+      expect(alone).toEqual([poisonous]);
+      expect(calls).toBeLessThanOrEqual(9);
+    },
+  );
 });

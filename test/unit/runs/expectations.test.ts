@@ -28,22 +28,22 @@ describe('expectations on an export', () => {
     ['usual,rows=any, malformed=2.5%', { rows: null, malformed: 0.025, coverage: 0.7, sameMapping: true }],
     ['none', { rows: null, notEmpty: false }],
     ['mapping=same,empty=no', { sameMapping: true, notEmpty: true, fewestRows: 0 }],
-  ])('are read from %s', (rules, expected) => {
+  ])('expectations on an export are read from %s', (rules, expected) => {
     expect(parseExpectations(rules)).toMatchObject(expected);
   });
 
   it.each(['rows', 'rows=half', 'rows=50%..', 'mapping=any,usual', 'size=3', '', 'malformed=5'])(
-    'refuse %j with the rules that exist',
+    'expectations on an export refuse %j with the rules that exist',
     (rules) => {
       expect(() => parseExpectations(rules)).toThrow(/is not an expectation/);
     },
   );
 
-  it('are met by an export like the earlier ones', () => {
+  it('expectations on an export are met by an export like the earlier ones', () => {
     expect(unmet('usual', read(1_050, 950), nights)).toEqual([]);
   });
 
-  it('compare rows and coverage with the median of earlier runs, with the figures', () => {
+  it('expectations on an export compare rows and coverage with the median of earlier runs, with the figures', () => {
     expect(unmet('usual', read(200, 100), nights)).toEqual([
       '200 rows: expected at least 550, because the median of 3 earlier runs is 1,100',
       'email is filled in 50.0 % of the rows: expected at least 63.0 %, because the median of 3 earlier runs is 90.0 %',
@@ -53,7 +53,7 @@ describe('expectations on an export', () => {
     ]);
   });
 
-  it('name a file without rows once', () => {
+  it('expectations on an export name a file without rows once', () => {
     const empty = read(0, 0);
     expect(unmet('usual', empty, nights)).toEqual([
       '0 rows: expected at least 550, because the median of 3 earlier runs is 1,100',
@@ -62,21 +62,21 @@ describe('expectations on an export', () => {
     expect(unmet('empty=no', empty, [])).toEqual(['the file has no rows']);
   });
 
-  it('name the fields whose columns changed since the run before', () => {
+  it('expectations on an export name the fields whose columns changed since the run before', () => {
     const moved = read(1_000, 900, { mapping: { 'Work mail': 'email', 'Record ID': 'contact_id' } });
     expect(unmet('mapping=same', moved, nights)).toEqual([
       'the mapping of the columns changed since run run-1: email from "Email" to "Work mail"',
     ]);
   });
 
-  it('judge damaged rows by their share, without earlier runs', () => {
+  it('expectations on an export judge damaged rows by their share, without earlier runs', () => {
     const damaged = read(400, 300, { profile: { rows: 400, malformed: 50, filled: {} } });
     const line = ['50 of 400 rows are malformed (12.5 %): expected at most 10.0 %'];
     expect(unmet('usual', damaged, [])).toEqual(line);
     expect(unmet(usualOfUnlikeFiles, damaged, nights)).toEqual(line);
   });
 
-  it('are quiet by default on first runs, small files and columns that are mostly empty', () => {
+  it('default expectations ignore first runs, small files and mostly empty columns', () => {
     const other = read(10, 0, { mapping: {}, profile: { rows: 10, malformed: 9, filled: {} } });
     expect(unmet('usual', other, [])).toEqual([]);
     expect(unmet('usual', other, nights.slice(0, 2))).toEqual([]);

@@ -4,7 +4,7 @@ import { formatFreshness, foundSeconds, parseFreshness } from '../../../src/doma
 const day = 86_400;
 
 describe('FRESHNESS', () => {
-  it('takes one duration, or clocks by outcome and field', () => {
+  it('FRESHNESS takes one duration, or durations by outcome and field', () => {
     expect(parseFreshness('60d')).toEqual({ enrichedSeconds: 60 * day, notFoundSeconds: 60 * day });
     expect(parseFreshness('enriched=90d, phone=180d')).toEqual({
       enrichedSeconds: 90 * day,
@@ -14,12 +14,12 @@ describe('FRESHNESS', () => {
     expect(() => parseFreshness('title=1d')).toThrow('FRESHNESS knows no clock named "title"');
   });
 
-  it('is written as it is read', () => {
+  it('FRESHNESS is written as it is read', () => {
     const setting = 'enriched=90d,not_found=30d,email=60d,phone=180d';
     expect(formatFreshness(parseFreshness(setting))).toBe(setting);
   });
 
-  it('gives each group of fields its clock, and no profile outlives the addresses that come with it', () => {
+  it('FRESHNESS gives each group its time, and a profile at most the time of its addresses', () => {
     const freshness = parseFreshness('enriched=90d,email=60d,phone=180d');
     const groups = ['profile', 'personal_email', 'waterfall_email', 'phone', 'waterfall_phone'];
     expect(groups.map((group) => foundSeconds(freshness, group) / day)).toEqual([60, 60, 60, 180, 180]);

@@ -7,32 +7,32 @@ describe('a match rate', () => {
     [0, 20, 0, 0.1611],
     [20, 20, 0.8389, 1],
     [1, 1, 0.2065, 1],
-  ])('of %i of %i lies within its Wilson interval', (found, answered, low, high) => {
+  ])('the match rate of %i of %i lies within its Wilson interval', (found, answered, low, high) => {
     const rate = matchRate({ found, answered })!;
     expect(rate.low).toBeCloseTo(low, 3);
     expect(rate.high).toBeCloseTo(high, 3);
   });
 
-  it('is not known where no person has answered', () => {
+  it('the match rate is unknown before a person was answered', () => {
     expect(matchRate({ found: 0, answered: 0 })).toBeUndefined();
   });
 });
 
 describe('the guard of the match rate', () => {
-  it('does not judge by few people, however bad', () => {
+  it('the quality gate does not judge by few people, however low their rate', () => {
     expect(hasFallenBelow(0.4, { found: 0, answered: 99 })).toBe(false);
   });
 
-  it('stops where the latest people show that the rate has fallen', () => {
+  it('the quality gate stops when the latest people show that the rate has fallen', () => {
     expect(hasFallenBelow(0.4, { found: 20, answered: 100 })).toBe(true);
     expect(hasFallenBelow(0.4, { found: 35, answered: 100 })).toBe(false);
   });
 
-  it('seldom stops a long run whose rate is a little above the minimum', () => {
+  it('the quality gate seldom stops a long run whose rate is slightly above the minimum', () => {
     expect(stoppedOf(200, 0.45)).toBeLessThanOrEqual(2);
   });
 
-  it('stops nearly every run whose rate falls to half of the minimum', () => {
+  it('the quality gate stops nearly every run whose rate falls to half of the minimum', () => {
     expect(stoppedOf(200, 0.2)).toBe(200);
   });
 });

@@ -4,7 +4,7 @@ import { parseRetention } from '../../../src/domain/runs/retention.ts';
 const day = 86_400;
 
 describe('RETENTION', () => {
-  it('says how long each is kept that it names', () => {
+  it('RETENTION has a time for each named kind of data', () => {
     expect(parseRetention('answers=90d, quarantine=365d')).toEqual({
       answers: 90 * day,
       quarantine: 365 * day,
@@ -12,12 +12,12 @@ describe('RETENTION', () => {
     expect(parseRetention('')).toEqual({});
   });
 
-  it('keeps deliveries without effect for as long as the service can be asked again', () => {
+  it('RETENTION keeps deliveries without effect until the service’s polls expire', () => {
     expect(parseRetention('quarantine=30d')).toEqual({ quarantine: 30 * day });
     expect(() => parseRetention('quarantine=29d')).toThrow('keeps deliveries without effect for only 29d');
   });
 
-  it('knows what can be named', () => {
+  it('RETENTION refuses an unknown kind with the known kinds', () => {
     expect(() => parseRetention('contacts=1d')).toThrow('RETENTION has the unknown kind "contacts"');
   });
 });

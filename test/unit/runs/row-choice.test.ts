@@ -16,13 +16,13 @@ describe('--only', () => {
     ['"a=b" in c', 'a=b', ['c']],
     ['Owner=', 'Owner', ['']],
     ['Price=a=b', 'Price', ['a=b']],
-  ])('reads %s', (text, column, values) => {
+  ])('--only reads %s', (text, column, values) => {
     const filters = parseRowFilters([text]);
     expect(filters).toEqual([{ column, values }]);
     expect(parseRowFilters(formatRowFilters(filters))).toEqual(filters);
   });
 
-  it('takes values of one column as alternatives, and several columns together', () => {
+  it('--only takes values of one column as alternatives, and several columns together', () => {
     const fits = fitsFilters(parseRowFilters(['Country=DE', 'Stage=lead', 'Country in AT,CH']));
     const row = (Country: string, Stage: string) =>
       fits((column) => ({ Country, Stage })[column] ?? 'no such column');
@@ -34,7 +34,7 @@ describe('--only', () => {
     ]);
   });
 
-  it.each(['Stage', '=customer', ''])('refuses %j', (text) => {
+  it.each(['Stage', '=customer', ''])('--only refuses %j', (text) => {
     expect(() => parseRowFilters([text])).toThrow(/is not a column with a value/);
   });
 });
@@ -44,12 +44,12 @@ describe('--order-by', () => {
     ['Score', { column: 'Score', descending: false }],
     ['Lead Score DESC', { column: 'Lead Score', descending: true }],
     ['"Sorted desc"', { column: 'Sorted desc', descending: false }],
-  ])('reads %s', (text, order) => {
+  ])('--order-by reads %s', (text, order) => {
     expect(parseRowOrder(text)).toEqual(order);
     expect(parseRowOrder(formatRowOrder(order))).toEqual(order);
   });
 
-  it('refuses an order without a column', () => {
+  it('--order-by refuses an order without a column', () => {
     expect(() => parseRowOrder(' ')).toThrow(/no column is named/);
   });
 
@@ -61,7 +61,7 @@ describe('--order-by', () => {
     ['2026-11-22', null],
     ['high', null],
     ['', null],
-  ])('sorts %j by the number %s', (cell, number) => {
+  ])('--order-by sorts %j by the number %s', (cell, number) => {
     expect(sortKey(cell)).toEqual({ number, text: cell === '' ? null : cell });
   });
 });

@@ -11,7 +11,7 @@ function call(personId: string, at = 1): Parameters<CallLog['add']>[0] {
 }
 
 describe('the log of calls', () => {
-  it('gives calls back as they were added, after a sequence number', () => {
+  it('the sandbox’s log of calls returns calls in order, after a sequence number', () => {
     const log = new CallLog(undefined);
     for (const [index, person] of ['ada', 'bo', 'cy'].entries()) log.add(call(person, index));
     expect(log.calls(1)).toEqual([
@@ -20,7 +20,7 @@ describe('the log of calls', () => {
     ]);
   });
 
-  it('forgets details beyond its limit, and no sum', () => {
+  it('the sandbox’s log of calls drops details beyond its limit, and keeps all sums', () => {
     const log = new CallLog(undefined, 100);
     for (let number = 1; number <= 1_000; number += 1)
       log.add(call(`person ${number}`.replace(' ', '-'), number));
@@ -33,13 +33,13 @@ describe('the log of calls', () => {
     expect(log.calls(998).map(({ sequence }) => sequence)).toEqual([999, 1_000]);
   });
 
-  it('says who was billed more than once', () => {
+  it('the sandbox’s log of calls names people who were billed more than once', () => {
     const log = new CallLog(undefined);
     for (const person of ['ada', 'bo', 'ada']) log.add(call(person));
     expect(log.bill().billedAgain).toEqual({ ada: 2 });
   });
 
-  it('is the same after a restart, without the line that a kill cut off', () => {
+  it('the sandbox’s log of calls is the same after a restart, without the line that a kill cut off', () => {
     const directory = mkdtempSync(join(tmpdir(), 'enrich-log-'));
     const log = new CallLog(directory);
     log.add(call('ada'));

@@ -8,20 +8,20 @@ function windows(limits: string): RateWindows {
 }
 
 describe('a rate window', () => {
-  it('is opened by the first request, and ends whenever that was', () => {
+  it('a rate window of the sandbox begins with the first request and has a fixed end', () => {
     const rates = windows('2/10s');
     const refusals = [0, 9_000, 9_999, 10_000].map((at) => rates.count('/a', start + at).refused?.seconds);
     expect(refusals).toEqual([undefined, undefined, 1, undefined]);
   });
 
-  it('is of one endpoint', () => {
+  it('a rate window of the sandbox belongs to one endpoint', () => {
     const rates = windows('1/10s');
     expect(rates.count('/a', start).refused).toBeUndefined();
     expect(rates.count('/b', start).refused).toBeUndefined();
     expect(rates.count('/a', start).refused).toBeDefined();
   });
 
-  it('is not opened by a look at it', () => {
+  it('a rate window of the sandbox does not begin when it is only read', () => {
     const rates = windows('1/minute');
     rates.usage('/a', start - 59_000);
     rates.headers('/a', start - 59_000);
@@ -29,13 +29,13 @@ describe('a rate window', () => {
     expect(rates.count('/a', start + 59_000).refused).toBeDefined();
   });
 
-  it('gives no slot to a refused call, in the other windows neither', () => {
+  it('a refused call takes no slot of any rate window of the sandbox', () => {
     const rates = windows('1/minute,10/hour');
     for (let call = 0; call < 5; call += 1) rates.count('/a', start);
     expect(rates.usage('/a', start).hour).toEqual({ limit: 10, consumed: 1, left_over: 9 });
   });
 
-  it('is as full after a restart as before', () => {
+  it('a rate window of the sandbox keeps its used slots over a restart', () => {
     const calls = [
       { path: '/a', at: start - 86_400_001, refused: false },
       { path: '/a', at: start - 3_000, refused: false },

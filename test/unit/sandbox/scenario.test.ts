@@ -13,11 +13,11 @@ const keys = [
 ];
 
 describe('docs/sandbox.md', () => {
-  it.each(examples.map((text) => [text]))('shows a valid scenario:\n%s', (text) => {
+  it.each(examples.map((text) => [text]))('docs/sandbox.md shows a valid scenario:\n%s', (text) => {
     expect(scenarioSchema.safeParse(parse(text)).error).toBeUndefined();
   });
 
-  it('shows several, and explains every key that a scenario can have', () => {
+  it('docs/sandbox.md shows several scenarios and explains every key', () => {
     expect(examples.length).toBeGreaterThan(2);
     expect(keys.filter((key) => !page.includes(`\`${key}\``))).toEqual([]);
   });

@@ -83,7 +83,7 @@ describe.each<[string, Credential]>([
   ['a file', { kind: 'access-token', file }],
   ['a command', { kind: 'access-token', command }],
 ])('an access token from %s', (_, credential) => {
-  it('is sent as a bearer token, without the line end', async () => {
+  it('the access token is sent as a bearer token, without the line end', async () => {
     const { sent, transport } = accepting('token-1');
     await ask(clientOf(transport, credential));
     expect(tokensOf(sent)).toEqual(['token-1']);
@@ -100,14 +100,17 @@ describe.each<[string, Credential]>([
       { ...invalidToken, error_details: { code: 'AUTH.TOKEN.EXPIRED' } },
     ],
     ['plain text, which has no code', 'Invalid access credentials.'],
-  ])('is read again when it was refused with %s, and the same call is made again', async (_name, refusal) => {
-    const { sent, transport } = accepting('token-2', refusal);
-    await ask(clientOf(transport, credential));
-    expect(tokensOf(sent)).toEqual(['token-1', 'token-2']);
-    expect(sent[1]).toMatchObject({ method: sent[0]?.method, url: sent[0]?.url, body: sent[0]?.body });
-  });
+  ])(
+    'the access token is read again after a refusal with %s, and the same call is repeated',
+    async (_name, refusal) => {
+      const { sent, transport } = accepting('token-2', refusal);
+      await ask(clientOf(transport, credential));
+      expect(tokensOf(sent)).toEqual(['token-1', 'token-2']);
+      expect(sent[1]).toMatchObject({ method: sent[0]?.method, url: sent[0]?.url, body: sent[0]?.body });
+    },
+  );
 
-  it('that was renewed is not sent within the call, which has one slot of the rate window', async () => {
+  it('a renewed access token is not sent within the call, which has one slot of the rate window', async () => {
     const { sent, transport } = accepting('token-2');
     await expect(clientOf(transport, credential).bulkMatch({ details })).rejects.toMatchObject({
       type: 'token-renewed',
@@ -118,21 +121,21 @@ describe.each<[string, Credential]>([
     expect(tokensOf(sent)).toEqual(['token-1']);
   });
 
-  it('pauses at the second refusal of a call', async () => {
+  it('a second refusal of the access token pauses', async () => {
     const { sent, transport } = refusing(() => writeFileSync(file, `token-${sent.length + 1}`));
     const refused = ask(clientOf(transport, credential));
     await expect(refused).rejects.toMatchObject({ type: 'unauthorized', disposition: 'pause' });
     expect(tokensOf(sent)).toEqual(['token-1', 'token-2']);
   });
 
-  it('that is still the same is not sent again', async () => {
+  it('an unchanged access token is not sent again', async () => {
     const { sent, transport } = refusing(() => {});
     const refused = ask(clientOf(transport, credential));
     await expect(refused).rejects.toMatchObject({ type: 'unauthorized', disposition: 'pause' });
     expect(tokensOf(sent)).toEqual(['token-1']);
   });
 
-  it('is not read again for another refusal', async () => {
+  it('the access token is not read again after another refusal', async () => {
     const { sent, transport } = accepting('token-2', { error_code: 'ACCOUNT_INACTIVE' });
     await expect(ask(clientOf(transport, credential))).rejects.toMatchObject({
       type: 'unauthorized',
@@ -144,14 +147,14 @@ describe.each<[string, Credential]>([
 describe('a renewed access token', () => {
   const credential = { kind: 'access-token', command } as const;
 
-  it('is kept: one reading for the calls before, and one for those after a refusal', async () => {
+  it('a renewed access token is kept: one reading before a refusal, and one after it', async () => {
     const { transport } = accepting('token-2');
     const client = clientOf(transport, credential);
     for (let call = 0; call < 3; call += 1) await ask(client);
     expect(timesRead()).toBe(2);
   });
 
-  it('is read once for calls that were refused at the same time', async () => {
+  it('a renewed access token is read once for calls that were refused at the same time', async () => {
     const { sent, transport } = accepting('token-2');
     const client = clientOf(transport, credential);
     await Promise.all(Array.from({ length: 8 }, () => ask(client)));
@@ -159,7 +162,7 @@ describe('a renewed access token', () => {
     expect(tokensOf(sent).toSorted()).toEqual([...Array(8).fill('token-1'), ...Array(8).fill('token-2')]);
   });
 
-  it('serves a call that was refused late with what was already replaced', async () => {
+  it('a renewed access token serves a call that was refused late', async () => {
     const source = credentialSource(credential);
     const old = await source();
     writeFileSync(file, 'token-2');
@@ -176,7 +179,7 @@ describe('an access token that cannot be read', () => {
     ['a command that prints a sentence', { kind: 'access-token', command: 'echo a canary' }, 'NO_TOKEN'],
     ['a command that floods', { kind: 'access-token', command: 'yes canary' }, 'ERR_CHILD_PROCESS'],
   ])(
-    '%s: nothing is sent, the call can be made again, and what was read is in no error',
+    'an unreadable access token, %s: no call is sent, a retry is possible, and no error quotes the token',
     async (_, credential, code) => {
       const { sent, transport } = accepting('token-1');
       const failure: unknown = await clientOf(transport, credential)
@@ -193,7 +196,7 @@ describe('an access token that cannot be read', () => {
     },
   );
 
-  it('is read once it is there', async () => {
+  it('an unreadable access token is read when it exists', async () => {
     const late = join(directory, 'late');
     const { transport } = accepting('token-1');
     const client = clientOf(transport, { kind: 'access-token', file: late });
@@ -202,7 +205,7 @@ describe('an access token that cannot be read', () => {
     expect((await client.bulkMatch({ details })).httpStatus).toBe(200);
   });
 
-  it('names the setting', async () => {
+  it('an unreadable access token names its setting', async () => {
     const source = credentialSource({ kind: 'access-token', command: 'exit 1' });
     await expect(source()).rejects.toThrow(UnreadableToken);
     await expect(source()).rejects.toMatchObject({ where: 'ENRICHMENT_ACCESS_TOKEN_COMMAND' });

@@ -5,7 +5,7 @@ import { adviceOf } from '../../../src/service/failures/advice.ts';
 const nothing = { texts: [], credential: [] };
 
 describe('the advice of the service', () => {
-  it('has its steps in their order with what they are about, then the context', () => {
+  it('the advice of the service has its steps in order with their subjects, then the context', () => {
     const advice = adviceOf(
       [
         { label: 'Check the key', header: 'x-api-key', url: 'https://docs.example/keys' },
@@ -24,7 +24,7 @@ describe('the advice of the service', () => {
     ]);
   });
 
-  it('speaks of keys to a person whose key holds that word', () => {
+  it('the advice of the service mentions keys if a person’s name contains that word', () => {
     const sent = { texts: [], credential: ['sandbox-key'] };
     expect(adviceOf([{ label: 'Check the key' }], {}, sent)).toEqual(['Check the key']);
   });
@@ -36,7 +36,7 @@ describe('the advice of the service', () => {
     ['an address', 'mira@nordlys.example is no address'],
     ['an address of somebody else', 'Ask owner@team.example'],
     ['a number', 'Call +46 8555501'],
-  ])('says nothing that quotes %s', (_, label) => {
+  ])('the advice of the service leaves out a step that quotes %s', (_, label) => {
     const sent = {
       texts: ['Mira Lindqvist', 'mira@nordlys.example'],
       credential: ['9fA2kk31Zq'],
@@ -44,13 +44,13 @@ describe('the advice of the service', () => {
     expect(adviceOf([{ label }], { sent: { value: label } }, sent)).toEqual([]);
   });
 
-  it('leaves out a parameter, a header and an address that quote a person', () => {
+  it('the advice of the service leaves out a parameter, a header and an address that quote a person', () => {
     const quoting = { parameter: 'mira', header: 'mira', url: 'https://docs.example/mira' };
     const advice = adviceOf([{ label: 'Correct it', ...quoting }], {}, { texts: ['Mira'], credential: [] });
     expect(advice).toEqual(['Correct it']);
   });
 
-  it('never holds a text that was sent, whatever the service writes', () => {
+  it('the advice of the service never holds a sent text, whatever the service writes', () => {
     const text = fc.string({ minLength: 2 });
     fc.assert(
       fc.property(text, fc.string(), fc.string(), (secret, before, after) => {

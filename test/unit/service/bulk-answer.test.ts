@@ -14,7 +14,7 @@ function read(body: unknown, headers: Headers = {}, status = 200): BulkAnswer {
 const person = { id: 'p1', name: 'Mira Lindqvist', email: 'mira@lindqvist.example' };
 
 describe('readBulkAnswer', () => {
-  it('takes ids and credits from the text, beyond what a float can hold', () => {
+  it('readBulkAnswer() takes ids and credits from the text, beyond what a float can hold', () => {
     const answer = read(
       '{"matches":[],"request_id":-7049823749872398471,"credits_consumed":10000000000000.000001,' +
         '"unique_enriched_records":2,"missing_records":1}',
@@ -26,13 +26,13 @@ describe('readBulkAnswer', () => {
     expect([answer.uniqueEnrichedRecords, answer.missingRecords]).toEqual([2, 1]);
   });
 
-  it('keeps nulls, number and order of the matches', () => {
+  it('readBulkAnswer() keeps nulls, number and order of the matches', () => {
     const answer = read({ matches: [null, person, null, { id: 'p2' }] });
     expect(answer.matches.map((match) => match?.id ?? null)).toEqual([null, 'p1', null, 'p2']);
     expect(answer.unreadableMatches).toEqual([]);
   });
 
-  it('loses no person to one person in a wrong shape, and names the fault without its value', () => {
+  it('readBulkAnswer() skips only the person in a wrong shape, and names the fault without its value', () => {
     const answer = read({
       matches: [person, { ...person, email: { hidden: 'canary' } }, 'canary', 7, [], person],
     });
@@ -54,19 +54,22 @@ describe('readBulkAnswer', () => {
     ['a former title', { employment_history: [{ organization_name: 'Orbit', title: 1 }] }],
     ['a history', { employment_history: {} }],
     ['facts of the company', { organization: { name: 'Orbit', id: 9, estimated_num_employees: '1,200' } }],
-  ])('loses no person to another type of %s, which says nothing of who it is', (_, fields) => {
-    const answer = read({ matches: [{ ...person, ...fields }] });
-    expect(answer.unreadableMatches).toEqual([]);
-    expect(answer.matches[0]).toMatchObject(person);
-    expect(answer.matches[0]?.organization?.estimated_num_employees).toBeUndefined();
-  });
+  ])(
+    'readBulkAnswer() keeps a person with another type of %s, which does not identify the person',
+    (_, fields) => {
+      const answer = read({ matches: [{ ...person, ...fields }] });
+      expect(answer.unreadableMatches).toEqual([]);
+      expect(answer.matches[0]).toMatchObject(person);
+      expect(answer.matches[0]?.organization?.estimated_num_employees).toBeUndefined();
+    },
+  );
 
   it.each([
     ['an address', { email: 7 }],
     ['a name', { last_name: ['Lindqvist'] }],
     ['an id', { id: 7 }],
     ['a profile URL', { proflink_url: false }],
-  ])('takes no person whose evidence has another type: %s', (_, fields) => {
+  ])('readBulkAnswer() skips a person whose evidence has another type: %s', (_, fields) => {
     expect(read({ matches: [{ ...person, ...fields }] }).unreadableMatches).toHaveLength(1);
   });
 
@@ -103,7 +106,7 @@ describe('readBulkAnswer', () => {
     ],
     [{ departments: ['sales', 3], account: 4, title: 5 }, ['account', 'departments', 'title'], {}],
   ])(
-    'reads a person without the fields that have another type, and names them: %o',
+    'readBulkAnswer() reads a person without the fields that have another type, and names them: %o',
     (fields, named, left) => {
       const answer = read({ matches: [person, { ...person, ...fields }] });
       expect(answer.unreadableMatches).toEqual([]);
@@ -117,17 +120,20 @@ describe('readBulkAnswer', () => {
   it.each([
     ['null', { ...accounted, matches: null }],
     ['absent', accounted],
-  ])('reads %s for matches as no person, where everybody is missing and nothing was billed', (_, body) => {
-    expect(read({ status: 'success', ...body })).toMatchObject({ matches: [], creditsConsumed: 0n });
-  });
+  ])(
+    'readBulkAnswer() reads %s for matches as no person if all are missing and nothing was billed',
+    (_, body) => {
+      expect(read({ status: 'success', ...body })).toMatchObject({ matches: [], creditsConsumed: 0n });
+    },
+  );
 
-  it('reads the status failed without people as a refusal, and not as ten people not found', () => {
+  it('readBulkAnswer() reads the status failed without people as a refusal', () => {
     expect(() =>
       read({ status: 'failed', error_message: 'later', matches: [], credits_consumed: 0 }),
     ).toThrow(expect.objectContaining({ type: 'refused' }));
   });
 
-  it('reads data under the status failed, because a person may have been billed', () => {
+  it('readBulkAnswer() reads data under the status failed, because a person may have been billed', () => {
     expect(read({ status: 'failed', matches: [person] }).matches).toHaveLength(1);
   });
 
@@ -136,11 +142,11 @@ describe('readBulkAnswer', () => {
     ['not everybody is missing', { ...accounted, missing_records: 2 }],
     ['nothing says who is missing', { credits_consumed: 0 }],
     ['nothing says what was billed', { total_requested_enrichments: 3, missing_records: 3 }],
-  ])('does not take null for an answer where %s', (_, body) => {
+  ])('readBulkAnswer() does not accept null as an answer where %s', (_, body) => {
     expect(() => read({ matches: null, ...body })).toThrow(ServiceFailure);
   });
 
-  it('lets unknown fields and unknown values of enumerations through', () => {
+  it('readBulkAnswer() lets unknown fields and unknown values of enumerations through', () => {
     const answer = read({
       matches: [{ ...person, email_status: 'blessed', new_field: { deep: 1 } }],
       extra: true,
@@ -148,7 +154,7 @@ describe('readBulkAnswer', () => {
     expect(answer.matches[0]).toMatchObject({ email_status: 'blessed', new_field: { deep: 1 } });
   });
 
-  it('is not fooled by a __proto__ member', () => {
+  it('readBulkAnswer() ignores a __proto__ member', () => {
     const answer = read('{"matches":[{"id":"p1","__proto__":{"email":"other@person.example"}}]}');
     expect(answer.matches[0]?.email).toBeUndefined();
     expect(({} as Record<string, unknown>)['email']).toBeUndefined();
@@ -159,12 +165,12 @@ describe('readBulkAnswer', () => {
     ['{"matches":[],"credits_consumed":-3}', undefined, 'negative'],
     ['{"matches":[],"credits_consumed":"three"}', undefined, 'not-a-number'],
     ['{"matches":[],"credits_consumed":0.25}', 250_000n, undefined],
-  ])('of %s holds what it cannot settle exactly', (body, credits, problem) => {
+  ])('readBulkAnswer() reports %s as credits that cannot be settled exactly', (body, credits, problem) => {
     const answer = read(body);
     expect([answer.creditsConsumed, answer.creditsProblem]).toEqual([credits, problem]);
   });
 
-  it('says what becomes of phones and waterfall', () => {
+  it('readBulkAnswer() reports the status of phones and waterfall', () => {
     const answer = read({
       matches: [],
       phone_enrichment: { request_id: 5, status: 'skipped' },
@@ -176,11 +182,11 @@ describe('readBulkAnswer', () => {
     ]);
   });
 
-  it('keeps data that comes with an error', () => {
+  it('readBulkAnswer() keeps data that comes with an error', () => {
     expect(read({ matches: [person], error_code: 'PARTIAL' })).toMatchObject({ errorCode: 'PARTIAL' });
   });
 
-  it('keeps the body as it came, and reports the rate windows', () => {
+  it('readBulkAnswer() keeps the body as it came, and reports the rate windows', () => {
     const text = '{ "matches" : [ ] }';
     const answer = read(text, { 'content-type': 'application/json', 'x-rate-limit-minute': '20' });
     expect(answer.raw.toString()).toBe(text);
@@ -188,12 +194,12 @@ describe('readBulkAnswer', () => {
     expect(answer.rateLimits).toHaveLength(1);
   });
 
-  it('takes a 200 with an error and no person for a refusal', () => {
+  it('readBulkAnswer() takes a 200 with an error and no person for a refusal', () => {
     expect(attempt({ error: 'words' })).toMatchObject({ type: 'refused', disposition: 'pause' });
     expect(attempt({ error_code: 'OUT_OF_CREDITS', matches: [] })).toMatchObject({ type: 'out-of-credits' });
   });
 
-  it('reads or refuses whatever comes, and never makes up a number', () => {
+  it('readBulkAnswer() reads or refuses any body, and never invents a number', () => {
     const member = fc.oneof(fc.jsonValue(), fc.constantFrom(null, -1, 0.1, 1e30, '3'));
     const body = fc
       .record(

@@ -42,21 +42,21 @@ function line([request]: HttpRequest[]): string {
 describe('credentials', () => {
   const nobody = { matches: [null] };
 
-  it('send a key in x-api-key, and never as a bearer token', async () => {
+  it('a key is sent in x-api-key, and never as a bearer token', async () => {
     const { transport, sent } = carrying(nobody);
     await clientOf(transport).bulkMatch({ details: [mira] });
     expect(sent[0]?.headers).toMatchObject({ 'x-api-key': 'key-1' });
     expect(sent[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it('send an access token as a bearer token, and never as a key', async () => {
+  it('an access token is sent as a bearer token, and never as a key', async () => {
     const { transport, sent } = carrying(nobody);
     await clientOf(transport, { kind: 'access-token', value: 'jwt.1' }).bulkMatch({ details: [mira] });
     expect(sent[0]?.headers).toMatchObject({ authorization: 'Bearer jwt.1' });
     expect(sent[0]?.headers).not.toHaveProperty('x-api-key');
   });
 
-  it('that are missing are named before anything is sent', () => {
+  it('missing credentials are named before a call is sent', () => {
     const settings = {
       baseUrl: 'https://x.example/api/v1',
       callTimeoutSeconds: 1,
@@ -67,7 +67,7 @@ describe('credentials', () => {
     );
   });
 
-  it('that no header can carry are refused without being quoted', () => {
+  it('credentials that no header can carry are refused without a quotation', () => {
     const { transport } = carrying(nobody);
     const credential = { kind: 'api-key', value: 'canary\nline' } as const;
     expect(() => clientOf(transport, credential)).toThrow(/^the credential has characters/);
@@ -75,7 +75,7 @@ describe('credentials', () => {
 });
 
 describe('bulkMatch', () => {
-  it('sends the people in the body and nothing in the query unless asked', async () => {
+  it('bulkMatch() sends the people in the body and nothing in the query unless asked', async () => {
     const { transport, sent } = carrying({ matches: [null] });
     await clientOf(transport).bulkMatch({ details: [mira] });
     expect(line(sent)).toBe('POST /api/v1/people/bulk_match');
@@ -85,7 +85,7 @@ describe('bulkMatch', () => {
     expect(sent[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
   });
 
-  it('asks for reveals and waterfalls in the query, with the webhook address encoded', async () => {
+  it('bulkMatch() asks for reveals and waterfalls in the query, with the webhook address encoded', async () => {
     const { transport, sent } = carrying({ matches: [null] });
     await clientOf(transport).bulkMatch({
       details: [mira],
@@ -105,7 +105,7 @@ describe('bulkMatch', () => {
     );
   });
 
-  it('does not send a webhook address that nothing needs', async () => {
+  it('bulkMatch() sends no webhook address without a need', async () => {
     const { transport, sent } = carrying({ matches: [null] });
     await clientOf(transport).bulkMatch({
       details: [mira],
@@ -116,7 +116,7 @@ describe('bulkMatch', () => {
   });
 
   it.each([{ reveal: ['phone'] as const }, { waterfall: ['email'] as const }])(
-    'sends nothing where a webhook address is needed and missing: %o',
+    'bulkMatch() sends nothing if a needed webhook address is missing: %o',
     async (extras) => {
       const { transport, sent } = carrying({ matches: [null] });
       await expect(clientOf(transport).bulkMatch({ details: [mira], ...extras })).rejects.toMatchObject({
@@ -126,7 +126,7 @@ describe('bulkMatch', () => {
     },
   );
 
-  it.each([0, 11])('sends nothing for %d people', async (count) => {
+  it.each([0, 11])('bulkMatch() sends nothing for %d people', async (count) => {
     const { transport, sent } = carrying({ matches: [] });
     const details = Array.from({ length: count }, () => mira);
     await expect(clientOf(transport).bulkMatch({ details })).rejects.toBeInstanceOf(RangeError);
@@ -135,7 +135,7 @@ describe('bulkMatch', () => {
 });
 
 describe('match', () => {
-  it('sends everything in the query and no body', async () => {
+  it('match() sends everything in the query and no body', async () => {
     const { transport, sent } = carrying({ person: null });
     await clientOf(transport).match({
       person: { name: 'Åsa Berg', email: mira.email, domain: 'nordlys.example' },
@@ -147,7 +147,7 @@ describe('match', () => {
     expect(sent[0]?.headers).not.toHaveProperty('content-type');
   });
 
-  it('reads the person and the exact request id', async () => {
+  it('match() reads the person and the exact request id', async () => {
     const { transport } = carrying(
       '{"person":{"id":"p1","contact":{"email":"m@l.example"}},"request_id":-9223372036854775807,' +
         '"waterfall":{"status":"accepted"}}',
@@ -160,13 +160,13 @@ describe('match', () => {
   });
 
   it.each([{ person: null }, {}, { person: {} }, { person: { id: null, name: null, organization: null } }])(
-    'reads no person from %o',
+    'match() reads no person from %o',
     async (body) => {
       expect((await clientOf(carrying(body).transport).match({ person: mira })).person).toBeUndefined();
     },
   );
 
-  it('does not take a person in a wrong shape', async () => {
+  it('match() does not accept a person in a wrong shape', async () => {
     const { transport } = carrying({ person: { id: 7 } });
     await expect(clientOf(transport).match({ person: mira })).rejects.toMatchObject({
       type: 'unreadable-answer',
@@ -177,13 +177,13 @@ describe('match', () => {
 const poll = (body: unknown, status?: number) => clientOf(carrying(body, status).transport).poll('-7049');
 
 describe('poll', () => {
-  it('asks at the path of the setting', async () => {
+  it('poll() uses the path of the setting', async () => {
     const { transport, sent } = carrying({ webhook_status: 'in_progress', webhook_result: null });
     await clientOf(transport).poll('-9223372036854775807');
     expect(line(sent)).toBe('GET /api/v1/webhook_result/-9223372036854775807');
   });
 
-  it('is pending while the service works', async () => {
+  it('poll() is pending while the service works', async () => {
     expect(await poll({ webhook_status: 'in_progress', webhook_result: null })).toMatchObject({
       state: 'pending',
     });
@@ -197,17 +197,17 @@ describe('poll', () => {
         suggestions: [{ label: 'Wait', retry_after_seconds: 30 }],
       },
     },
-  ])('is pending with a 404 that says so: %o', async (body) => {
+  ])('poll() is pending with a 404 that says so: %o', async (body) => {
     expect(await poll(body, 404)).toMatchObject({ state: 'pending', retryAfterSeconds: 30 });
   });
 
-  it('hands over the delivery byte for byte, though its delivery failed', async () => {
+  it('poll() returns the delivery byte for byte, also if the delivery to the webhook failed', async () => {
     const delivery = '{ "request_id": -9223372036854775807, "credits_consumed": 0.10 }';
     const answer = await poll(`{"webhook_status":"failed","webhook_result": ${delivery} }`);
     expect(answer).toMatchObject({ state: 'result', body: Buffer.from(delivery), deliveryStatus: 'failed' });
   });
 
-  it('says that there is nothing where a delivery ended without', async () => {
+  it('poll() reports that a delivery ended without a result', async () => {
     expect(
       await poll({ webhook_status: 'failed', failure_reason: 'no_url', webhook_result: null }),
     ).toMatchObject({
@@ -221,14 +221,14 @@ describe('poll', () => {
     [404, 'request_id_unknown'],
     [410, 'request_id_expired'],
     [400, 'invalid_request_id'],
-  ])('is over with %d %s', async (status, code) => {
+  ])('poll() ends with %d %s', async (status, code) => {
     expect(await poll({ error_code: code }, status)).toMatchObject({ state: 'gone', code });
   });
 
   it.each([
     ['result_pending', 'WEBHOOK.STATE.NOT_READY'],
     ['other', 'WEBHOOK.STATE.RESULT_PENDING'],
-  ])('is pending with %s at the root and %s in error_details', async (older, newer) => {
+  ])('poll() is pending with %s at the root and %s in error_details', async (older, newer) => {
     const answer = await poll({ error_code: older, error_details: { code: newer } }, 404);
     expect(answer).toMatchObject({ state: 'pending' });
   });
@@ -238,13 +238,13 @@ describe('poll', () => {
     [404, 'pause'],
     [429, 'wait'],
     [502, 'retry'],
-  ])('says nothing of the request with a bare %d', async (status, disposition) => {
+  ])('poll() learns nothing about the request from a bare %d', async (status, disposition) => {
     await expect(poll('words', status)).rejects.toMatchObject({ disposition, mayHaveBeenBilled: false });
   });
 });
 
 describe('health', () => {
-  it('sends the headers that the document asks for', async () => {
+  it('health() sends the headers that the document asks for', async () => {
     const { transport, sent } = carrying({ is_logged_in: true });
     await clientOf(transport).health();
     expect(line(sent)).toBe('GET /api/v1/auth/health');
@@ -263,12 +263,12 @@ describe('health', () => {
     ['', true],
     ['OK', true],
     ['true', true],
-  ])('reads %o', async (body, credentialWorks) => {
+  ])('health() reads %o', async (body, credentialWorks) => {
     expect(await clientOf(carrying(body).transport).health()).toEqual({ credentialWorks });
   });
 });
 
-it('takes no web page for the health of the service, and sends no person to look for a bill', async () => {
+it('health() does not accept a web page, and mentions no bill', async () => {
   const health = clientOf(carrying('<!doctype html><title>Welcome</title>').transport).health();
   await expect(health).rejects.toMatchObject({
     type: 'unreadable-answer',
@@ -278,13 +278,13 @@ it('takes no web page for the health of the service, and sends no person to look
 });
 
 describe('account', () => {
-  it('reads the acting user from the profile', async () => {
+  it('profile() reads the acting user', async () => {
     const { transport, sent } = carrying({ id: 'u1', first_name: 'Ada', last_name: 'Holm', team: {} });
     expect(await clientOf(transport).profile()).toEqual({ id: 'u1', name: 'Ada Holm', email: undefined });
     expect(line(sent)).toBe('GET /api/v1/users/api_profile');
   });
 
-  it('reads a page of users', async () => {
+  it('users() reads a page of users', async () => {
     const { transport, sent } = carrying({
       users: [{ id: 'u1', name: 'Ada' }],
       pagination: { total_pages: 3 },
@@ -298,7 +298,7 @@ describe('account', () => {
 });
 
 describe('usage', () => {
-  it('reads the rate windows of each operation', async () => {
+  it('apiUsage() reads the rate windows of each operation', async () => {
     const { transport } = carrying({
       '["api/v1/people", "bulk_match"]': {
         minute: { limit: 20, consumed: 3, left_over: 17 },
@@ -319,7 +319,7 @@ describe('usage', () => {
     ]);
   });
 
-  it('reads credits as exact decimals', async () => {
+  it('creditUsage() reads credits as exact decimals', async () => {
     const { transport } = carrying(
       '{"credit_usage_stats":{"email":{"limit":10000000000000.1,"consumed":0.3,"left_over":null}},' +
         '"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}',
@@ -330,7 +330,7 @@ describe('usage', () => {
     });
   });
 
-  it('pauses without a master key', async () => {
+  it('apiUsage() pauses without a master key', async () => {
     const { transport } = carrying({ error: 'words', error_code: 'API_INACCESSIBLE' }, 403);
     await expect(clientOf(transport).apiUsage()).rejects.toMatchObject({
       type: 'forbidden',
@@ -341,14 +341,14 @@ describe('usage', () => {
 });
 
 describe('search and companies', () => {
-  it('reads a page of people', async () => {
+  it('searchPeople() reads a page of people', async () => {
     const { transport, sent } = carrying({ people: [{ id: 'p1' }], pagination: { total_pages: 9 } });
     const page = await clientOf(transport).searchPeople({ person_titles: ['engineer'], page: 1 });
     expect([page.items[0]?.id, page.totalPages]).toEqual(['p1', 9]);
     expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ person_titles: ['engineer'], page: 1 });
   });
 
-  it('reads a company', async () => {
+  it('enrichOrganization() reads a company', async () => {
     const { transport, sent } = carrying({ organization: { id: 'o1', name: 'Nordlys' } });
     expect(await clientOf(transport).enrichOrganization('nordlys.example')).toMatchObject({
       name: 'Nordlys',
@@ -356,7 +356,7 @@ describe('search and companies', () => {
     expect(line(sent)).toBe('GET /api/v1/organizations/enrich?domain=nordlys.example');
   });
 
-  it('reads a refusal that has error_details alone', async () => {
+  it('enrichOrganization() reads a refusal with error_details only', async () => {
     const { transport } = carrying({ error_details: { code: 'ORGANIZATION.VALIDATION.DOMAIN' } }, 422);
     await expect(clientOf(transport).enrichOrganization('x')).rejects.toMatchObject({
       type: 'validation',

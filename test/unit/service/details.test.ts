@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toDetail } from '../../../src/service/details.ts';
 
 describe('toDetail', () => {
-  it('names every field as the wire does', () => {
+  it('toDetail() names every field as the wire does', () => {
     expect(
       toDetail({
         personId: 'p1',
@@ -28,11 +28,11 @@ describe('toDetail', () => {
     });
   });
 
-  it('sends nothing that the row does not know', () => {
+  it('toDetail() sends only what the row knows', () => {
     expect(Object.keys(toDetail({ email: 'mira@lindqvist.example' }))).toEqual(['email']);
   });
 
-  it('keeps further addresses to itself', () => {
+  it('toDetail() sends one address of several', () => {
     const detail = toDetail({ email: 'a@lindqvist.example', otherEmails: ['b@lindqvist.example'] });
     expect(JSON.stringify(detail)).not.toContain('b@');
   });

@@ -32,7 +32,7 @@ describe('the body of a native phone reveal', () => {
     ],
   };
 
-  it('has phones by person, the whole price, and no request id', () => {
+  it('the body of a native phone reveal has phones by person, the whole price, and no request id', () => {
     expect(read(body)).toEqual({
       kind: 'phones',
       requestId: undefined,
@@ -65,20 +65,20 @@ describe('the body of a native phone reveal', () => {
     ['unheard of', false],
     [null, false],
     [7, false],
-  ])('of the status %s is still looked for: %s', (status, isPending) => {
+  ])('the body of a phone reveal with the status %s is still awaited: %s', (status, isPending) => {
     const person = { id: 'p1', phone_numbers: [] };
     expect(read({ people: [{ ...person, status }] })?.people[0]?.isPending).toBe(isPending);
     expect(read({ status, people: [person] })?.people[0]?.isPending).toBe(isPending);
   });
 
-  it('may name the fields of a phone as the interface document does', () => {
+  it('the body of a native phone reveal may name the fields of a phone as the interface document does', () => {
     const documented = { ...phone, type: 'home', status: 'no_status', dnc_status: 'listed' };
     expect(read({ people: [{ id: 'p1', phone_numbers: [documented] }] })?.people[0]?.phones).toEqual([
       { ...asRead, type: 'home', status: 'no_status', dncStatus: 'listed', confidence: undefined },
     ]);
   });
 
-  it('keeps a phone whose other fields are of other types', () => {
+  it('the body of a native phone reveal keeps a phone whose other fields are of other types', () => {
     const odd = { ...phone, position: 'first', type_cd: 7, status_cd: {} };
     expect(
       read({ people: [{ id: 'p1', phone_numbers: [odd, 'no phone', null] }] })?.people[0]?.phones,
@@ -99,11 +99,11 @@ describe('the body of a waterfall', () => {
   it.each([
     ['a number', '-9223372036854775807'],
     ['a text', '"-9223372036854775807"'],
-  ])('has the exact id of its request as %s', (_, id) => {
+  ])('the body of a waterfall has the exact id of its request as %s', (_, id) => {
     expect(read(body(id))?.requestId).toBe('-9223372036854775807');
   });
 
-  it('has addresses, its target fields, and a price that may be a fraction', () => {
+  it('the body of a waterfall has addresses, its target fields, and a price that may be a fraction', () => {
     expect(read(body('1'))).toMatchObject({
       kind: 'waterfall',
       targetFields: ['emails'],
@@ -117,7 +117,7 @@ describe('the body of a waterfall', () => {
     ['records_enriched', { records_enriched: 0, people: [] }],
     ['a list of addresses', { people: [{ id: 'w1', emails: [] }] }],
     ['what its vendors did', { people: [{ id: 'w1', waterfall: {} }] }],
-  ])('is known by %s alone', (_, minimal) => {
+  ])('the body of a waterfall is recognised by %s alone', (_, minimal) => {
     expect(read(minimal)?.kind).toBe('waterfall');
   });
 });
@@ -127,11 +127,11 @@ describe('a body', () => {
     ['absent', {}],
     ['negative', { credits_consumed: -1 }],
     ['not-a-number', { credits_consumed: 'eight' }],
-  ])('whose price is %s has none', (creditsProblem, price) => {
+  ])('the body of a late result whose price is %s has no price', (creditsProblem, price) => {
     expect(read({ ...price, people: [] })).toMatchObject({ creditsConsumed: undefined, creditsProblem });
   });
 
-  it('counts the people that cannot be read, and keeps the others', () => {
+  it('the body of a late result counts unreadable people and keeps the others', () => {
     const late = read({ people: ['nobody', null, { id: 7, phone_numbers: [phone] }] });
     expect([late?.unreadablePeople, late?.people.map((person) => person.id)]).toEqual([2, ['7']]);
   });
@@ -141,7 +141,7 @@ describe('a body', () => {
     ['no JSON', '<html>'],
     ['no list of people', { people: {} }],
     ['a list', []],
-  ])('that is %s is no late result', (_, other) => {
+  ])('a body that is %s is no late result', (_, other) => {
     expect(read(other)).toBeUndefined();
   });
 });

@@ -50,7 +50,7 @@ const table: [number, string | undefined, string, string][] = [
 
 describe('mapFailure', () => {
   describe.each(table)('maps %d with code %s to %s', (status, code, type, disposition) => {
-    it.each(shapes(code))('given by %s', (_, body) => {
+    it.each(shapes(code))('mapFailure() maps the code given by %s', (_, body) => {
       const failure = map(status, body);
       expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
         type,
@@ -60,22 +60,25 @@ describe('mapFailure', () => {
     });
   });
 
-  it.each([500, 502, 503, 504, 599])('holds %d for perhaps billed, whatever its body says', (status) => {
-    const failure = map(status, { error_code: 'OUT_OF_CREDITS' });
-    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
-      'server-error',
-      'unknown',
-      true,
-    ]);
-  });
+  it.each([500, 502, 503, 504, 599])(
+    'mapFailure() treats %d as possibly billed, whatever its body says',
+    (status) => {
+      const failure = map(status, { error_code: 'OUT_OF_CREDITS' });
+      expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
+        'server-error',
+        'unknown',
+        true,
+      ]);
+    },
+  );
 
-  it('reads a 401 in plain text', () => {
+  it('mapFailure() reads a 401 in plain text', () => {
     expect(map(401, 'Invalid access credentials.', { 'content-type': 'text/plain' }).type).toBe(
       'unauthorized',
     );
   });
 
-  it('reads a body that was encoded twice', () => {
+  it('mapFailure() reads a body that was encoded twice', () => {
     const failure = map(429, JSON.stringify(JSON.stringify({ error_code: 'RATE.LIMIT.HOUR' })));
     expect(failure.codes).toEqual(['RATE.LIMIT.HOUR']);
   });
@@ -87,12 +90,15 @@ describe('mapFailure', () => {
     [403, 'API_INACCESSIBLE', 'BILLING.CREDITS.EXHAUSTED', 'out-of-credits'],
     [403, 'API_INACCESSIBLE', 'AUTH.AUTHORIZATION.SCOPE_MISSING', 'forbidden'],
     [401, 'INVALID_ACCESS_TOKEN', 'AUTH.AUTHENTICATION.TOKEN_EXPIRED', 'unauthorized'],
-  ])('decides %d with %s at the root and %s in error_details by both', (status, older, newer, type) => {
-    const failure = map(status, { error_code: older, error_details: { code: newer } });
-    expect([failure.type, failure.codes]).toEqual([type, [newer, older]]);
-  });
+  ])(
+    'mapFailure() decides %d with %s at the root and %s in error_details by both',
+    (status, older, newer, type) => {
+      const failure = map(status, { error_code: older, error_details: { code: newer } });
+      expect([failure.type, failure.codes]).toEqual([type, [newer, older]]);
+    },
+  );
 
-  it('names every code, for the operator to look up', () => {
+  it('mapFailure() names every code, for the operator to look up', () => {
     const failure = map(403, {
       error_code: 'API_INACCESSIBLE',
       error_details: { code: 'PLAN.ACCESS.DENIED' },
@@ -101,20 +107,20 @@ describe('mapFailure', () => {
   });
 
   it.each([{ toString: 1 }, [1], true])(
-    'takes credits of %o for no word that nothing was billed',
+    'mapFailure() does not read credits of %o as a statement that nothing was billed',
     (credits) => {
       const failure = map(200, { error_code: 'OUT_OF_CREDITS', credits_consumed: credits, matches: 'none' });
       expect(failure.type).toBe('unreadable-answer');
     },
   );
 
-  it('decides nothing by messages', () => {
+  it('mapFailure() ignores messages', () => {
     expect(map(422, { error: 'You are out of credits', message: 'rate limit exceeded' }).type).toBe(
       'validation',
     );
   });
 
-  it('keeps suggestions, context and window of a rate refusal', () => {
+  it('mapFailure() keeps suggestions, context and window of a rate refusal', () => {
     const failure = map(429, {
       error_details: {
         code: 'RATE_LIMIT.WINDOW.EXCEEDED',
@@ -131,20 +137,20 @@ describe('mapFailure', () => {
     expect(failure.context()).toHaveProperty('window');
   });
 
-  it('reports the rate windows of a refusal', () => {
+  it('mapFailure() reports the rate windows of a refusal', () => {
     const failure = map(429, {}, { 'x-rate-limit-hourly': '600', 'x-hourly-requests-left': '0' });
     expect(failure.rateLimits).toMatchObject([{ window: 'hour', limit: 600, left: 0 }]);
   });
 
-  it('takes the request id exactly', () => {
+  it('mapFailure() takes the request id exactly', () => {
     expect(map(500, '{"request_id":-7049823749872398472}').requestId).toBe('-7049823749872398472');
   });
 
-  it('gives the operator a next step for each kind of failure', () => {
+  it('mapFailure() gives the operator a next step for each kind of failure', () => {
     for (const kind of Object.values(failureKinds)) expect(kind.next.length).toBeGreaterThan(10);
   });
 
-  it('never fails, whatever status, headers and body', () => {
+  it('mapFailure() never fails, whatever status, headers and body', () => {
     const code = fc.oneof(fc.string(), fc.jsonValue());
     const body = fc.oneof(
       fc.string(),
@@ -200,11 +206,11 @@ describe('a failure that is printed', () => {
       (error: ServiceFailure) => `${error.message} ${error.stack} ${error.explain()}`,
     ],
     ['its properties', (error: ServiceFailure) => JSON.stringify(Object.getOwnPropertyDescriptors(error))],
-  ])('by %s shows nothing that the service wrote', (_, print) => {
+  ])('a failure printed by %s shows nothing that the service wrote', (_, print) => {
     for (const canary of canaries) expect(print(failure) + print(lost)).not.toContain(canary);
   });
 
-  it('still hands the body to code that asks for it', () => {
+  it('a printed failure still gives its body to code that asks for it', () => {
     expect(failure.body().toString()).toContain(canaries[0]);
   });
 });
@@ -224,7 +230,7 @@ describe('mapTransportError', () => {
     ['ABORTED', 'not-sent.aborted'],
     ['EHOSTUNREACH', 'not-sent.unreachable'],
     ['ECONNRESET', 'not-sent.unreachable'],
-  ])('before sending: %s is %s, free of charge', (code, type) => {
+  ])('mapTransportError() before sending: %s is %s, free of charge', (code, type) => {
     const failure = mapTransportError(new TransportError(code, { sent: false }), paid);
     expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'retry', false]);
   });
@@ -239,12 +245,12 @@ describe('mapTransportError', () => {
     ['TOO_LARGE', 'answer-too-large'],
     ['UNDECODABLE', 'unreadable-answer'],
     ['HPE_INVALID_CONSTANT', 'unreadable-answer'],
-  ])('after sending: %s is %s, perhaps billed', (code, type) => {
+  ])('mapTransportError() after sending: %s is %s, possibly billed', (code, type) => {
     const failure = mapTransportError(new TransportError(code, { sent: true }), paid);
     expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'unknown', true]);
   });
 
-  it('lets a call that costs nothing be repeated', () => {
+  it('mapTransportError() allows a retry of a call that costs nothing', () => {
     const failure = mapTransportError(new TransportError('ECONNRESET', { sent: true }), free);
     expect([failure.disposition, failure.mayHaveBeenBilled]).toEqual(['retry', false]);
   });

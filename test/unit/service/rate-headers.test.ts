@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readRateHeaders } from '../../../src/service/rate-headers.ts';
 
 describe('readRateHeaders', () => {
-  it('reads all windows, shortest first', () => {
+  it('readRateHeaders() reads all windows, shortest first', () => {
     expect(
       readRateHeaders({
         'x-rate-limit-24-hour': '6000',
@@ -22,23 +22,26 @@ describe('readRateHeaders', () => {
     ]);
   });
 
-  it('takes an empty value for unlimited', () => {
+  it('readRateHeaders() reads an empty value as unlimited', () => {
     expect(
       readRateHeaders({ 'x-rate-limit-hourly': '', 'x-hourly-usage': '3', 'x-hourly-requests-left': '' }),
     ).toEqual([{ window: 'hour', seconds: 3_600, limit: null, used: 3, left: null }]);
   });
 
-  it('knows the older name of the day', () => {
+  it('readRateHeaders() knows the older name of the daily window', () => {
     expect(readRateHeaders({ 'x-rate-limit-daily': '50' })).toEqual([
       { window: 'day', seconds: 86_400, limit: 50, used: undefined, left: undefined },
     ]);
   });
 
-  it.each(['-1', 'many', '1e3', '99999999999999999999', '1, 2'])('leaves out a count of "%s"', (value) => {
-    expect(readRateHeaders({ 'x-rate-limit-minute': value })).toEqual([]);
-  });
+  it.each(['-1', 'many', '1e3', '99999999999999999999', '1, 2'])(
+    'readRateHeaders() leaves out a count of "%s"',
+    (value) => {
+      expect(readRateHeaders({ 'x-rate-limit-minute': value })).toEqual([]);
+    },
+  );
 
-  it('finds none on a 401', () => {
+  it('readRateHeaders() finds no window on a 401', () => {
     expect(readRateHeaders({ 'content-type': 'text/plain' })).toEqual([]);
   });
 });

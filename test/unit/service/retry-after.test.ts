@@ -17,19 +17,19 @@ describe('readRetryAfter', () => {
     ['a negative number', '-5', undefined],
     ['a word', 'soon', undefined],
     ['nothing', '', undefined],
-  ])('reads %s', (_, value, expected) => {
+  ])('readRetryAfter() reads %s', (_, value, expected) => {
     expect(read(value)).toBe(expected);
   });
 
-  it('counts a date from the date of the answer, whatever this machine believes', () => {
+  it('readRetryAfter() counts a date from the date of the answer, whatever the machine’s clock says', () => {
     expect(read(minuteLater, 'Sat, 21 Nov 2026 12:00:30 GMT')).toBe(30);
   });
 
-  it('takes the longest of header and body', () => {
+  it('readRetryAfter() returns the longest of header and body', () => {
     expect(readRetryAfter({ 'retry-after': '5' }, [undefined, 40, 20], receivedAt)).toBe(40);
   });
 
-  it('says nothing where nothing was said', () => {
+  it('readRetryAfter() returns nothing without a header and a body', () => {
     expect(readRetryAfter({}, [undefined], receivedAt)).toBeUndefined();
   });
 });

@@ -103,23 +103,26 @@ describe.each(Object.entries(documented))('%s', (name, { schema, fields }) => {
     words(list).map((field) => [field, type] as const),
   );
 
-  it.each(all)('keeps %s, documented as %s', (field, type) => {
+  it.each(all)('the schema keeps %s, documented as %s', (field, type) => {
     expect(schema.parse({ [field]: examples[type] })).toMatchObject({ [field]: examples[type] });
   });
 
-  it('takes null in every field, and none of them', () => {
+  it('the schema accepts null in every field, and a record without fields', () => {
     const nulls = Object.fromEntries(all.map(([field]) => [field, null]));
     expect(schema.parse(nulls)).toEqual(nulls);
     expect(schema.safeParse({}).success).toBe(true);
   });
 
-  it.each(all.filter(([, type]) => type !== 'unseen'))('reads a %s of another type as described', (field) => {
-    const parsed = schema.safeParse({ [field]: Symbol('no JSON type') });
-    const verdict = parsed.success ? (parsed.data as Record<string, unknown>)[field] : 'error';
-    expect(verdict).toBe(read[name]?.includes(field) ? 'error' : undefined);
-  });
+  it.each(all.filter(([, type]) => type !== 'unseen'))(
+    'the schema reads a %s of another type as described',
+    (field) => {
+      const parsed = schema.safeParse({ [field]: Symbol('no JSON type') });
+      const verdict = parsed.success ? (parsed.data as Record<string, unknown>)[field] : 'error';
+      expect(verdict).toBe(read[name]?.includes(field) ? 'error' : undefined);
+    },
+  );
 
-  it('lets fields pass that the document does not name', () => {
+  it('the schema lets fields pass that the document does not name', () => {
     expect(schema.parse({ brand_new: { deep: [1] } })).toEqual({ brand_new: { deep: [1] } });
   });
 });
@@ -128,7 +131,7 @@ describe('lists inside of records', () => {
   it.each([
     ['employment_history', personSchema, words(employment)],
     ['contact_emails', contactSchema, words(contactEmail)],
-  ])('%s: every documented field may be null', (list, schema: z.ZodType, fields) => {
+  ])('a list inside of %s: every documented field may be null', (list, schema: z.ZodType, fields) => {
     const entry = Object.fromEntries(fields.map((field) => [field, null]));
     expect(schema.parse({ [list]: [entry] })).toEqual({ [list]: [entry] });
   });
@@ -181,7 +184,7 @@ describe('lists inside of records', () => {
         updated_at: null,
       },
     ],
-  ])('%s: every documented field is kept as it came', (list, schema, entry) => {
+  ])('a list inside of %s: every documented field is kept as it came', (list, schema, entry) => {
     expect(schema.parse({ [list]: [entry] })).toEqual({ [list]: [entry] });
   });
 });

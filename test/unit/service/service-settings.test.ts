@@ -10,33 +10,39 @@ const settings = [
 ] as const;
 
 describe('the credential of the service', () => {
-  it.each(settings)('can be set by %s', (name, expected) => {
+  it.each(settings)('the credential of the service can be set by %s', (name, expected) => {
     expect(readConfig({ [name]: ' canary ' }).service.credential).toEqual(expected);
   });
 
   const pairs = settings.flatMap(([one], index) =>
     settings.slice(index + 1).map(([other]) => [one, other] as const),
   );
-  it.each(pairs)('is not set by %s and %s together: both are named, their values are not', (one, other) => {
-    const read = () => readConfig({ [one]: 'canary', [other]: 'canary' });
-    expect(read).toThrow(new RegExp(`${other} is set together with ${one}\\b`));
-    expect(read).not.toThrow('canary');
-  });
+  it.each(pairs)(
+    'the credential of the service is refused with %s and %s together, without their values',
+    (one, other) => {
+      const read = () => readConfig({ [one]: 'canary', [other]: 'canary' });
+      expect(read).toThrow(new RegExp(`${other} is set together with ${one}\\b`));
+      expect(read).not.toThrow('canary');
+    },
+  );
 });
 
 describe('the address of the service', () => {
-  it.each(['https://service.example/api/v1', 'https://service.example/api/v1/'])('%s is taken', (address) => {
-    expect(readConfig({ ENRICHMENT_BASE_URL: address }).service.baseUrl).toBe(
-      'https://service.example/api/v1',
-    );
-  });
+  it.each(['https://service.example/api/v1', 'https://service.example/api/v1/'])(
+    'the address of the service is accepted: %s',
+    (address) => {
+      expect(readConfig({ ENRICHMENT_BASE_URL: address }).service.baseUrl).toBe(
+        'https://service.example/api/v1',
+      );
+    },
+  );
 
   const overHttp = (host: string, allowed?: string) => () =>
     readConfig({ ENRICHMENT_BASE_URL: `http://${host}/api/v1`, ENRICHMENT_ALLOW_HTTP: allowed }).service
       .baseUrl;
 
   it.each(['127.0.0.1:8650', '127.9.9.9', 'localhost:8650', '[::1]:8650'])(
-    'may be one without TLS on this machine: %s',
+    'the address of the service may lack TLS on this machine: %s',
     (host) => expect(overHttp(host)()).toBe(`http://${host}/api/v1`),
   );
 
@@ -46,11 +52,11 @@ describe('the address of the service', () => {
     '127.service.example',
     'localhost.service.example',
     '10.0.0.7',
-  ])('is refused without TLS elsewhere, because the credential would travel in clear: %s', (host) =>
+  ])('the address of the service is refused without TLS on another machine: %s', (host) =>
     expect(overHttp(host)).toThrow(/ENRICHMENT_BASE_URL .*https.*ENRICHMENT_ALLOW_HTTP=true/),
   );
 
-  it('may be one without TLS elsewhere where a setting allows it', () => {
+  it('the address of the service may lack TLS on another machine if a setting allows it', () => {
     expect(overHttp('gateway.internal', 'true')()).toBe('http://gateway.internal/api/v1');
     expect(overHttp('gateway.internal', 'false')).toThrow('ENRICHMENT_ALLOW_HTTP');
   });
@@ -60,7 +66,7 @@ describe('the address of the service', () => {
     'https://service.example/api/v2',
     'ftp://service.example/api/v1',
     'service',
-  ])('%s is refused: the version is a part of it', (address) => {
+  ])('the address of the service is refused without the version: %s', (address) => {
     expect(() => readConfig({ ENRICHMENT_BASE_URL: address })).toThrow(/ENRICHMENT_BASE_URL must/);
   });
 });

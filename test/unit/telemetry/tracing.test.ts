@@ -13,7 +13,7 @@ function traced() {
   return { tracing, call: traceCalls(tracing), spans: () => exporter.getFinishedSpans() };
 }
 
-it('activities of one workflow are one trace, whatever process carries them out', async () => {
+it('activities of one workflow are one trace, on any process', async () => {
   const [one, other] = [traced(), traced()];
   const page = { workflowId: 'run-1/page-0001', type: 'enrichBatch', attempt: 1 };
   await one.tracing.activity(page, () => Promise.resolve());
@@ -24,7 +24,7 @@ it('activities of one workflow are one trace, whatever process carries them out'
   expect(traceIds[1]).not.toBe(traceIds[0]);
 });
 
-it('a call belongs to the activity that made it, also by way of the queue', async () => {
+it('a call is a span below the activity that made it, also through the queue', async () => {
   const { tracing, call, spans } = traced();
   const queue = new CallQueue({
     concurrency: 1,
@@ -47,7 +47,7 @@ it('a call belongs to the activity that made it, also by way of the queue', asyn
   );
 });
 
-it('a failed call says its type, and nothing that was sent', async () => {
+it('the span of a failed call has the type of the failure, and nothing that was sent', async () => {
   const { call, spans } = traced();
   const failure = new ServiceFailure('unauthorized', {
     endpoint,

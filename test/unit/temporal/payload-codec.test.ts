@@ -20,7 +20,7 @@ async function readWith(codec: EncryptingCodec, encrypted: (typeof payload)[]): 
 }
 
 describe('an encrypted payload', () => {
-  it('holds nothing of what is in it, and comes back as it was', async () => {
+  it('an encrypted payload hides its content and decrypts to the original', async () => {
     const codec = new EncryptingCodec([newKey]);
     const encrypted = await codec.encode([payload]);
     const stored = JSON.stringify(
@@ -33,20 +33,20 @@ describe('an encrypted payload', () => {
     expect(await readWith(codec, encrypted)).toEqual(value);
   });
 
-  it('is another one each time', async () => {
+  it('an encrypted payload differs each time', async () => {
     const codec = new EncryptingCodec([newKey]);
     const [one, other] = await codec.encode([payload, payload]);
     expect(one!.data).not.toEqual(other!.data);
   });
 
-  it('is read after a new key was put before its own, and new payloads with the new key alone', async () => {
+  it('an encrypted payload stays readable after a new key is put before its own key', async () => {
     const before = await new EncryptingCodec([oldKey]).encode([payload]);
     const both = new EncryptingCodec([newKey, oldKey]);
     expect(await readWith(both, before)).toEqual(value);
     expect(await readWith(new EncryptingCodec([newKey]), await both.encode([payload]))).toEqual(value);
   });
 
-  it('of a key that is not set names it', async () => {
+  it('an encrypted payload whose key is missing names the key', async () => {
     const encrypted = await new EncryptingCodec([oldKey]).encode([payload]);
     for (const codec of [new EncryptingCodec([newKey]), new EncryptingCodec([])])
       await expect(codec.decode(encrypted)).rejects.toMatchObject({
@@ -55,7 +55,7 @@ describe('an encrypted payload', () => {
       });
   });
 
-  it('does not open with another key of the same name, nor when a byte of it was changed', async () => {
+  it('an encrypted payload is refused with another key of the same name, or after a changed byte', async () => {
     const encrypted = await new EncryptingCodec([oldKey]).encode([payload]);
     const impostor = new EncryptingCodec([{ id: oldKey.id, key: newKey.key }]);
     await expect(impostor.decode(encrypted)).rejects.toMatchObject({ type: 'codec.undecipherable' });
@@ -75,23 +75,23 @@ describe('an encrypted payload', () => {
 });
 
 describe('what is not encrypted', () => {
-  it('is read all the same, so that encryption can be turned on while runs continue', async () => {
+  it('an unencrypted payload is read, so that encryption can begin while runs continue', async () => {
     expect(await readWith(new EncryptingCodec([newKey]), [payload])).toEqual(value);
   });
 
-  it('stays as it is without keys', async () => {
+  it('an unencrypted payload stays unchanged without keys', async () => {
     expect(await payloadCodec(undefined).encode([payload])).toEqual([payload]);
   });
 });
 
 describe('keys', () => {
-  it('are names and keys, joined by commas or line breaks', () => {
+  it('codec keys are names and keys, joined by commas or line breaks', () => {
     const [one, other] = [entry('2026-11'), entry('2026-05')];
     expect(readCodecKeys({ text: `${one}, ${other}` }).map(({ id }) => id)).toEqual(['2026-11', '2026-05']);
     expect(readCodecKeys({ text: `${one}\n${other}\n` }).map(({ key }) => key.length)).toEqual([32, 32]);
   });
 
-  it('can stand in a file', () => {
+  it('codec keys can be in a file', () => {
     const directory = mkdtempSync(join(tmpdir(), 'enrich-keys-'));
     const file = join(directory, 'keys');
     writeFileSync(file, `${entry('one')}\n`);
@@ -110,7 +110,7 @@ describe('keys', () => {
       'entry 2 is no name and key',
     ],
     ['two of one name', `${entry('one')},${entry('one')}`, 'two keys named "one"'],
-  ])('that are %s are refused, and never shown', (_, text, what) => {
+  ])('codec keys that are %s are refused, and never shown', (_, text, what) => {
     let explained = '';
     try {
       readCodecKeys({ text });
@@ -122,7 +122,7 @@ describe('keys', () => {
       expect(explained).not.toContain(secret);
   });
 
-  it('are set or in a file, and not both', () => {
+  it('codec keys are in a setting or in a file, and not in both', () => {
     expect(() =>
       readConfig({ TEMPORAL_CODEC_KEYS: entry('a'), TEMPORAL_CODEC_KEYS_FILE: '/run/keys' }),
     ).toThrow('TEMPORAL_CODEC_KEYS_FILE is set together with TEMPORAL_CODEC_KEYS');

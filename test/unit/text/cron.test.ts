@@ -3,7 +3,7 @@ import { cronMistake, skippedTimes } from '../../../src/domain/text/cron.ts';
 
 describe('a cron line', () => {
   it.each(['0 2 * * *', '*/15 1-5 * jan mon-fri', '0,30 22 1 * *', '0 2 * * 7', '@daily'])(
-    'is taken: %s',
+    'a cron line is accepted: %s',
     (line) => expect(cronMistake(line)).toBeUndefined(),
   );
 
@@ -17,11 +17,11 @@ describe('a cron line', () => {
     ['5-1 2 * * *', '"5-1" as the minute'],
     ['*/0 2 * * *', '"*/0" as the minute'],
     ['@every 5m', 'has 2 fields'],
-  ])('is refused with the field that is wrong: %s', (line, mistake) =>
+  ])('a cron line is refused with the wrong field: %s', (line, mistake) =>
     expect(cronMistake(line)).toContain(mistake),
   );
 
-  it('is refused where cron and Temporal would read it otherwise: a day of the month and one of the week', () =>
+  it('a cron line with a day of the month and a day of the week is refused as ambiguous', () =>
     expect(cronMistake('0 2 1 * mon')).toContain('write * for one of the two'));
 });
 
@@ -36,7 +36,7 @@ describe('skippedTimes()', () => {
     ['15 2 * * *', 'America/New_York', '2027-03-14'],
     ['@daily', 'America/Havana', '2027-03-14'],
     ['15 2 * * *', 'Australia/Lord_Howe', '2027-10-03'],
-  ])('names the night that %s in %s skips: %s', (line, zone, date) => {
+  ])('skippedTimes() names the night that %s in %s skips: %s', (line, zone, date) => {
     const skipped = skippedTimes(line, zone, now);
     expect(skipped.map((text) => /on (\S+):/.exec(text)?.[1])).toEqual([date]);
   });
@@ -49,11 +49,11 @@ describe('skippedTimes()', () => {
     ['@hourly', 'Europe/Berlin'],
     ['0 2 * * *', 'UTC'],
     ['0 2 * * *', 'Asia/Tokyo'],
-  ])('says nothing of %s in %s, which loses nothing', (line, zone) =>
+  ])('skippedTimes() returns nothing for %s in %s, which skips nothing', (line, zone) =>
     expect(skippedTimes(line, zone, now)).toEqual([]),
   );
 
-  it('says from when to when the clocks go', () =>
+  it('skippedTimes() names the times between which the clocks change', () =>
     expect(skippedTimes('0 2 * * *', 'Europe/Berlin', now)[0]).toContain(
       'at 02:00 clocks in Europe/Berlin go from 02:00 to 03:00',
     ));

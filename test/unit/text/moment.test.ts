@@ -7,7 +7,7 @@ describe('a moment', () => {
     ['2026-11-21T02:00:00.250+01:00', '2026-11-21T01:00:00.250Z'],
     ['2026-11-21T02:00-0500', '2026-11-21T07:00:00.000Z'],
     ['2026-11-21 02:00:00z', '2026-11-21T02:00:00.000Z'],
-  ])('%s is read', (text, moment) => expect(parseMoment(text)?.toISOString()).toBe(moment));
+  ])('the moment %s is read', (text, moment) => expect(parseMoment(text)?.toISOString()).toBe(moment));
 
   it.each([
     '2026-11-21T02:00:00',
@@ -16,7 +16,7 @@ describe('a moment', () => {
     '2026-02-30T02:00:00Z',
     '2026-11-21T25:00:00Z',
     '',
-  ])('"%s" is none: without a zone it is another one on each machine', (text) =>
+  ])('"%s" is no moment, because a time without a zone differs by machine', (text) =>
     expect(parseMoment(text)).toBeUndefined(),
   );
 });
@@ -28,5 +28,5 @@ describe('a date', () => {
     ['2026-02-29', false],
     ['2026-11-21T00:00:00Z', false],
     ['21.11.2026', false],
-  ])('%s: %s', (text, is) => expect(isDate(text)).toBe(is));
+  ])('a date is read: %s: %s', (text, is) => expect(isDate(text)).toBe(is));
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { clockIn, dateIn, isTimeZone, startOfDay } from '../../../src/domain/text/time-zone.ts';
 
 describe('a time zone', () => {
-  it('is one by its name in the database of time zones', () =>
+  it('a time zone is known by its name in the database of time zones', () =>
     expect(['Europe/Berlin', 'UTC', 'Europe/Berlyn', ''].map(isTimeZone)).toEqual([
       true,
       true,
@@ -10,10 +10,10 @@ describe('a time zone', () => {
       false,
     ]));
 
-  it('says which day it is there', () =>
+  it('a time zone decides which day it is', () =>
     expect(dateIn('Australia/Sydney', new Date('2026-11-20T15:00:00Z'))).toBe('2026-11-21'));
 
-  it('shows midnight as the beginning of a day', () =>
+  it('a time zone shows midnight as the beginning of a day', () =>
     expect(clockIn('Europe/Berlin', new Date('2026-11-20T23:00:00Z'))).toBe('2026-11-21 00:00'));
 
   it.each([
@@ -32,7 +32,7 @@ describe('a time zone', () => {
     ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00.000Z'],
     ['Asia/Kathmandu', '2026-11-21', '2026-11-20T18:15:00.000Z'],
     ['Pacific/Kiritimati', '2026-11-21', '2026-11-20T10:00:00.000Z'],
-  ])('%s begins its day %s at %s', (zone, date, start) =>
+  ])('the time zone %s begins its day %s at %s', (zone, date, start) =>
     expect(startOfDay(zone, date).toISOString()).toBe(start),
   );
 });
