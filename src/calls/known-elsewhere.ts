@@ -18,7 +18,7 @@ import { isPossible } from '../domain/identity/rivals.ts';
 import { readDoubtfulContacts } from '../people/affected-contacts.ts';
 import { ByMatchKey } from '../people/by-match-key.ts';
 import type { ContactState } from '../people/contact-states.ts';
-import { asCandidate, findChanges, isSameContact } from '../people/decide-contacts.ts';
+import { anotherFits, asCandidate, findChanges, isSameContact } from '../people/decide-contacts.ts';
 import { emailHashes } from '../people/email-hashes.ts';
 import { readKnownPeople, type KnownPerson } from '../people/known-people.ts';
 import { readKnownRows } from '../people/known-rows.ts';
@@ -129,6 +129,6 @@ export async function findWithdrawals(
   const changes = await findChanges(database, service, contacts, { arrived });
   return changes.flatMap((change) => {
     if (change.kind === 'withdraw') return [change];
-    return change.kind === 'fill' ? [{ contact: change.contact, reason: 'another person fits better' }] : [];
+    return change.kind === 'fill' ? [{ contact: change.contact, reason: anotherFits }] : [];
   });
 }

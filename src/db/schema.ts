@@ -137,6 +137,8 @@ export interface RunRowsTable {
   keys: string[];
   /** `matchKeysOfIdentity` of the domain: what the rows that a person could fit are found by. */
   match_keys: Generated<number[]>;
+  /** Of a suppressed row whose cells are cleared: their hash, to tell whether the contact's record has changed. */
+  identity_hash: Buffer | null;
 }
 
 /** The people that a plan asks for, in the order of the file; position 0 is the first person of batch 1 of page 1. */

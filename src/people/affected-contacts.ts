@@ -68,55 +68,110 @@ export async function readOpenContacts(
         select from contacts c where c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id)
     order by source, r.contact_id, runs.created_at desc, r.row_number
   `.execute(database);
-  const newest = await newestOnly(database, rows);
-  if (newest.length === 0) return [];
+  return readRows(database, service, await newestOnly(database, rows));
+}
+
+/** Reads rows of any runs, as far as something is to be decided about their contacts. */
+async function readRows(
+  database: Kysely<Tables>,
+  service: string,
+  rows: readonly RowName[],
+): Promise<ContactState[]> {
+  if (rows.length === 0) return [];
   const which = sql<boolean>`(r.run_id, r.row_number) in (
-    select * from unnest(
-      ${newest.map((row) => row.runId)}::text[], ${newest.map((row) => row.rowNumber)}::int[]))`;
+    select * from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[]))`;
   return readRowsToDecide(database, service, which);
 }
 
-interface OpenRow {
-  readonly source: string;
-  readonly contactId: string;
+/** A row of a run. */
+interface RowName {
   readonly runId: string;
   readonly rowNumber: number;
+}
+
+interface OpenRow extends RowName {
+  readonly source: string;
+  readonly contactId: string;
+}
+
+/**
+ * Finds the newest rows that ended runs, begun after a run, have of contacts that the run or its undo decided about:
+ * the records may have become somebody else since.
+ */
+export async function findLaterRows(database: Kysely<Tables>, runId: string): Promise<readonly RowName[]> {
+  const { rows } = await sql<RowName>`
+    select distinct on (m.source, m.contact_id) n.run_id as "runId", n.row_number as "rowNumber"
+    from runs undone
+    join contact_matches m on m.run_id = undone.run_id or m.while_undone = undone.run_id
+    join runs later on coalesce(later.source, 'generic') = m.source
+      and later.created_at > undone.created_at
+      and later.finished_at is not null
+      and later.status <> 'planned'
+      and later.undone_at is null
+      and later.options ->> 'service' = undone.options ->> 'service'
+    join run_rows n on n.run_id = later.run_id and n.contact_id = m.contact_id
+    where undone.run_id = ${runId}
+    order by m.source, m.contact_id, later.created_at desc, n.row_number
+  `.execute(database);
+  return rows;
+}
+
+/** What decisions about contacts of any run are entries of. */
+interface Deciding {
+  readonly service: string;
+  /** The run whose undo leads to the decisions. */
+  readonly whileUndone?: string | undefined;
 }
 
 /**
  * Decides anew about contacts that could be people who are known again, or no longer, or whose rivals are. What they
  * become is an entry of the run of their own row.
- *
- * @param whileUndone the run whose undo leads to the decisions
  */
 export async function decideAffected(
   transaction: Transaction<Tables>,
-  service: string,
+  deciding: Deciding,
   keys: PeopleKeys,
-  whileUndone?: string,
 ): Promise<void> {
-  for (const read of [readDoubtfulContacts, readOpenContacts]) {
-    const changes = await findChanges(transaction, service, await read(transaction, service, keys));
-    await applyChanges(transaction, { service, runId: null, whileUndone }, changes);
-  }
+  for (const read of [readDoubtfulContacts, readOpenContacts])
+    await decide(transaction, deciding, await read(transaction, deciding.service, keys));
+}
+
+/** Decides anew about the contacts of rows. */
+export async function decideRows(
+  transaction: Transaction<Tables>,
+  deciding: Deciding,
+  rows: readonly RowName[],
+): Promise<void> {
+  await decide(transaction, deciding, await readRows(transaction, deciding.service, rows));
+}
+
+async function decide(
+  transaction: Transaction<Tables>,
+  deciding: Deciding,
+  contacts: readonly ContactState[],
+): Promise<void> {
+  const changes = await findChanges(transaction, deciding.service, contacts);
+  await applyChanges(transaction, { ...deciding, runId: null }, changes);
 }
 
 /**
- * Without rows whose contact a later run has again, also one that has not ended, such as the run that asks: the record
- * may have become somebody else.
+ * Without rows whose contact an earlier row of the file or a later run has, also a run that has not ended, such as the
+ * one that asks: the record may be somebody else.
  */
 async function newestOnly(database: Kysely<Tables>, rows: readonly OpenRow[]): Promise<readonly OpenRow[]> {
   if (rows.length === 0) return rows;
   const { rows: later } = await sql<{ place: string }>`
     select distinct f.place
-    from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map(({ contactId }) => contactId)}::text[])
-      with ordinality as f (run_id, contact_id, place)
+    from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[],
+      ${rows.map(({ contactId }) => contactId)}::text[]) with ordinality as f (run_id, row_number, contact_id, place)
     join runs on runs.run_id = f.run_id
     join runs later on coalesce(later.source, 'generic') = coalesce(runs.source, 'generic')
-      and later.created_at > runs.created_at
+      and (later.created_at > runs.created_at or later.run_id = runs.run_id)
       and later.status <> 'planned'
       and later.undone_at is null
-    join run_rows n on n.run_id = later.run_id and n.contact_id = f.contact_id
+    join run_rows n on n.run_id = later.run_id
+      and n.contact_id = f.contact_id
+      and (n.run_id <> f.run_id or n.row_number < f.row_number)
   `.execute(database);
   const stale = new Set(later.map(({ place }) => Number(place) - 1));
   return rows.filter((_, index) => !stale.has(index));

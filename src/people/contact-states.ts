@@ -10,6 +10,8 @@ import {
   type ComparedIdentity,
   type Evidence,
 } from '../domain/identity/identity-evidence.ts';
+import { identityHash } from '../privacy/suppressions.ts';
+import { isValidMatch } from '../db/valid-entries.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** A contact as its newest row has it, and the person who it is now. */
@@ -28,6 +30,8 @@ export interface ContactState {
   readonly evidence: string | null;
   /** No row with these cells has been compared with the contact's person. */
   readonly isNewRow: boolean;
+  /** The row can only take the contact's person away. */
+  readonly isSuppressed: boolean;
 }
 
 interface StateRow extends IdentityColumns {
@@ -40,6 +44,7 @@ interface StateRow extends IdentityColumns {
   readonly person_key: string | null;
   readonly evidence: string | null;
   readonly is_new_row: boolean;
+  readonly is_suppressed: boolean | null;
 }
 
 const cellsOf = (table: string) => sql.raw(identityColumns.map((column) => `${table}.${column}`).join(', '));
@@ -53,9 +58,21 @@ const newestRecord = sql`
   order by k.recorded_at desc
   limit 1`;
 
+/** The person whom the log gives the contact of a row `r`: the contact itself lacks it while a revert is unfinished. */
+const decidedPerson = sql`
+  select from (
+    select m.person_key from contact_matches m
+    where m.source = coalesce(runs.source, 'generic')
+      and m.contact_id = r.contact_id
+      and ${sql.raw(isValidMatch('m'))}
+    order by m.decided_at desc, m.match_id desc
+    limit 1
+  ) decided
+  where decided.person_key is not null`;
+
 /**
- * Reads rows whose contact has no person, or other cells than those by which its person was decided. Rows
- * of suppressed people are left out, and rows without an identity, unless they name the person whom a contact is now.
+ * Reads rows whose contact has no person, or other cells than those by which its person was decided. Suppressed rows,
+ * and rows without an identity that name somebody, are read only of contacts that have a person.
  *
  * @param which over `r`, a row of a run
  */
@@ -74,21 +91,21 @@ export async function readRowsToDecide(
       join runs on runs.run_id = r.run_id
       left join contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
       where ${which}
-        and (
-          r.keys <> '{}'
-          or (c.contact_id is not null and coalesce(r.first_name, r.last_name, r.name) is not null)
-        )
-        and r.outcome is distinct from 'suppressed'
-        and (
-          c.contact_id is null
-          or (
-            c.service = ${service}
+        and case when c.contact_id is null
+          then r.keys <> '{}' and r.outcome is distinct from 'suppressed' and not exists (${decidedPerson})
+          else c.service = ${service}
             and c.run_id <> r.run_id
-            and not exists (
-              select from (${newestRecord}) k where row(${cellsOf('k')}) is not distinct from row(${cellsOf('r')})
+            and (
+              r.keys <> '{}'
+              or r.identity_hash is not null
+              or coalesce(r.first_name, r.last_name, r.name) is not null
             )
-          )
-        )`,
+            and not exists (
+              select from (${newestRecord}) k
+              where row(${cellsOf('k')}) is not distinct from row(${cellsOf('r')})
+                or r.identity_hash = ${identityHash('k')}
+            )
+        end`,
   );
 }
 
@@ -114,6 +131,9 @@ export async function readMatchedContacts(
   );
 }
 
+/** A call asked for the row. */
+const isAnswered = sql`coalesce(own.outcome in ('enriched', 'not_found', 'identity_mismatch'), false)`;
+
 /** Reads contacts by the rows of a query of `source`, `contact_id`, the row, `keys`, the cells and `is_new_row`. */
 async function readStates(
   database: Kysely<Tables>,
@@ -123,7 +143,8 @@ async function readStates(
   const { rows } = await sql<StateRow>`
     with r as materialized (${which})
     select r.source, r.contact_id, r.run_id, r.row_number, r.is_new_row, ${cellsOf('r')}, c.person_key, c.evidence,
-      asked.outcome is not null or exists (
+      own.outcome = 'suppressed' as is_suppressed,
+      ${isAnswered} or exists (
         select from contact_matches m
         join contact_records k using (source, contact_id, run_id)
         where m.source = r.source
@@ -132,12 +153,10 @@ async function readStates(
           and (m.asked or m.match_keys is not null)
           and k.keys && r.keys
       ) as was_asked,
-      case when asked.outcome is not null then runs.created_at end as last_asked_at
+      case when ${isAnswered} then runs.created_at end as last_asked_at
     from r
     join runs on runs.run_id = r.run_id
-    left join run_rows asked on asked.run_id = r.run_id
-      and asked.row_number = r.row_number
-      and asked.outcome in ('enriched', 'not_found', 'identity_mismatch')
+    left join run_rows own on own.run_id = r.run_id and own.row_number = r.row_number
     left join contacts c on c.source = r.source and c.contact_id = r.contact_id and c.service = ${service}
     order by r.source, r.contact_id
   `.execute(database);
@@ -152,5 +171,6 @@ async function readStates(
     personKey: row.person_key,
     evidence: row.evidence,
     isNewRow: row.is_new_row,
+    isSuppressed: row.is_suppressed === true,
   }));
 }

@@ -41,6 +41,9 @@ export type ContactChange =
       readonly isContradicted: boolean;
     };
 
+/** Why a contact loses its person where it could be another one. */
+export const anotherFits = 'another person fits better';
+
 /** What a decision about contacts depends on: everybody who could be them, and every row that could be these people. */
 class Neighbourhood {
   readonly #people: ByMatchKey<KnownPerson>;
@@ -144,7 +147,7 @@ export async function findChanges(
 ): Promise<readonly ContactChange[]> {
   if (contacts.length === 0) return [];
   const nearby = await readNeighbourhood(database, service, contacts, beside.arrived ?? []);
-  const changes = contacts.flatMap((contact) => changeOf(contact, nearby) ?? []);
+  const changes = contacts.flatMap((contact) => withoutForbidden(changeOf(contact, nearby)) ?? []);
   if (beside.withUndone !== true) return changes;
   const isFinal = (change: ContactChange): boolean => change.kind !== 'refuse' || !change.isContradicted;
   const decided = new Set(changes.filter(isFinal).map(({ contact }) => contact));
@@ -152,6 +155,13 @@ export async function findChanges(
   const fills = await fillFromUndone(database, service, open);
   const filled = new Set(fills.map(({ contact }) => contact));
   return [...changes.filter(({ contact }) => !filled.has(contact)), ...fills];
+}
+
+/** A suppressed row gives its contact no person. */
+function withoutForbidden(change: ContactChange | undefined): ContactChange | undefined {
+  return change?.kind === 'fill' && change.contact.isSuppressed
+    ? { kind: 'withdraw', contact: change.contact, reason: anotherFits }
+    : change;
 }
 
 function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange | undefined {

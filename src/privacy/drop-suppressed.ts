@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import { clearPersonalData, hasSuppressions, keysOfRows, listedRows } from './suppressions.ts';
+import { clearSuppressedRow, hasSuppressions, keysOfRows, listedRows } from './suppressions.ts';
 
 /**
  * Gives rows of suppressed people the outcome `suppressed` and deletes their claims. Rows with an outcome stay.
@@ -20,7 +20,7 @@ export async function dropSuppressed(
       delete from claims c using listed l where c.run_id = ${runId} and c.row_number = l.row_number
     )
     update run_rows r
-    set outcome = 'suppressed', reason = 'put on the suppression list since the plan was made', ${clearPersonalData}
+    set outcome = 'suppressed', reason = 'put on the suppression list since the plan was made', ${clearSuppressedRow}
     from listed l
     where r.run_id = ${runId} and r.row_number = l.row_number and r.outcome is null
   `.execute(database);

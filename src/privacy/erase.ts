@@ -140,7 +140,7 @@ async function decideNearby(transaction: Transaction<Tables>, matchKeys: readonl
   `.execute(transaction);
   const sharesKey = sharesMatchKey('o', eachOf(matchKeys));
   for (const { service } of services)
-    await decideAffected(transaction, service, await readPeopleKeys(transaction, service, sharesKey));
+    await decideAffected(transaction, { service }, await readPeopleKeys(transaction, service, sharesKey));
 }
 
 /** Reads the keys of the person's CRM records, because the next export may have another address for the person. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
+import { identityColumns } from '../domain/identity/identity-columns.ts';
 import { suppressionsLock } from '../db/suppressions-lock.ts';
 import type { SuppressionEntriesTable, Tables } from '../db/schema.ts';
 
@@ -96,12 +97,23 @@ export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawB
   `;
 }
 
-/** Assignments that clear the personal data of a staged row. */
-export const clearPersonalData = sql`
+const clearedCells = sql`
   raw = '[]', person_id = null, email = null, other_emails = null, hashed_email = null, profile_url = null,
   first_name = null, last_name = null, name = null, organization_name = null, domain = null,
   keys = '{}', match_keys = '{}'
 `;
+
+/** Assignments that clear the personal data of a staged row. */
+export const clearPersonalData = sql`${clearedCells}, identity_hash = null`;
+
+/** The same of a suppressed row `r`: its hash shows whether the contact's record has changed. */
+export const clearSuppressedRow = sql`${clearedCells}, identity_hash = ${identityHash('r')}`;
+
+/** Expression: the hash of the identity columns. @param alias of a row or of a contact's record */
+export function identityHash(alias: string): RawBuilder<Buffer> {
+  const columns = sql.raw(identityColumns.map((column) => `${alias}.${column}`).join(', '));
+  return sql`sha256(convert_to(row(${columns})::text, 'UTF8'))`;
+}
 
 const hidden = 'suppressed-';
 

@@ -11,7 +11,7 @@ import { countRows, type PlannedRows } from './planned-rows.ts';
 import { findRepeatedRecords, findSamePeople } from './same-people.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
 import { optionsOutsidePlan } from '../begin-run.ts';
-import { clearPersonalData, hasSuppressions, listedRows, recordKey } from '../../privacy/suppressions.ts';
+import { clearSuppressedRow, hasSuppressions, listedRows, recordKey } from '../../privacy/suppressions.ts';
 import type { ReadColumns } from '../../ingest/columns/chosen-column.ts';
 import type { RunOptions, Tables } from '../../db/schema.ts';
 
@@ -188,7 +188,7 @@ async function decide(
   `.execute(transaction);
   if (isListed)
     await sql`
-      update run_rows r set ${clearPersonalData} from plan_listed l
+      update run_rows r set ${clearSuppressedRow} from plan_listed l
       where r.run_id = ${runId} and r.row_number = l.row_number
     `.execute(transaction);
 }

@@ -1,6 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import {
   decideAffected,
+  decideRows,
+  findLaterRows,
   readDoubtfulContacts,
   readOpenContacts,
   readPeopleKeys,
@@ -66,8 +68,8 @@ export async function reconcileContacts(
 }
 
 /**
- * Decides about contacts of other runs anew after a run was undone, or its undo was taken back: people and rows that
- * made others doubtful have gone or come back.
+ * Decides about contacts anew after a run was undone, or its undo was taken back: by the rows of later runs, and
+ * because people and rows that made others doubtful have gone or come back.
  *
  * @param signal ends it between two batches
  */
@@ -78,12 +80,19 @@ export async function reconcileOthers(
 ): Promise<void> {
   const { rowsStaged, options, undone } = await getRun(warehouse, runId);
   const { service } = options;
-  const whileUndone = undone === null ? undefined : runId;
-  const decide = (keys: PeopleKeys): Promise<void> =>
+  const deciding = { service, whileUndone: undone === null ? undefined : runId };
+  const inTransaction = (decide: (transaction: Transaction<Tables>) => Promise<void>): Promise<void> =>
     warehouse.database.transaction().execute(async (transaction) => {
       await lockSuppressionsShared(transaction);
-      await decideAffected(transaction, service, keys, whileUndone);
+      await decide(transaction);
     });
+  const decide = (keys: PeopleKeys): Promise<void> =>
+    inTransaction((transaction) => decideAffected(transaction, deciding, keys));
+  const laterRows = await findLaterRows(warehouse.database, runId);
+  for (let from = 0; from < laterRows.length && !signal.aborted; from += rowsPerBatch) {
+    const batch = laterRows.slice(from, from + rowsPerBatch);
+    await inTransaction((transaction) => decideRows(transaction, deciding, batch));
+  }
   for (let after = 0; after < rowsStaged && !signal.aborted; after += rowsPerBatch) {
     const keysOfRows = sql`
       select distinct unnest(r.match_keys) from run_rows r
@@ -153,7 +162,7 @@ async function readContested(
       from run_rows r
       join contact_matches m on m.match_keys && r.match_keys and m.service = ${service}
       join contacts c on c.source = m.source and c.contact_id = m.contact_id and c.match_id = m.match_id
-      where ${rows} and r.outcome is distinct from 'suppressed'`,
+      where ${rows}`,
   );
 }
 

@@ -14,6 +14,7 @@ import { outcomesOf } from '../../helpers/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/scripted-calls.ts';
 
 const { signal } = new AbortController();
+const note = { by: 'test', reason: undefined };
 let warehouse: TestWarehouse;
 
 beforeAll(async () => {
@@ -114,7 +115,7 @@ describe('two people of one name at one employer', () => {
     expect(await contact(first.contactId)).toBeUndefined();
     expect(await contact(second.contactId)).toBeUndefined();
     await endRun(warehouse, later, 'finished', undefined);
-    await undoRun(warehouse, later, { by: 'test', reason: undefined }, signal);
+    await undoRun(warehouse, later, note, signal);
     expect(await contact(first.contactId)).toBeDefined();
   });
 
@@ -213,11 +214,11 @@ describe('a person of another call', () => {
       await reconcileContacts(warehouse, second, signal);
       expect(await contact(row.contactId)).toBeUndefined();
       await endRun(warehouse, second, 'finished', undefined);
-      await undoRun(warehouse, second, { by: 'test', reason: undefined }, signal);
+      await undoRun(warehouse, second, note, signal);
       expect(await contact(row.contactId)).toBeDefined();
       await revertUndo(warehouse, second, signal);
       expect(await contact(row.contactId)).toBeUndefined();
-      await erase(warehouse, [`email:${namesake.email}`], { by: 'test', reason: undefined });
+      await erase(warehouse, [`email:${namesake.email}`], note);
       expect(await contact(row.contactId)).toBeDefined();
     },
   );
@@ -232,7 +233,7 @@ describe('a person of another call', () => {
     expect(await outcomesOf(warehouse, second)).toEqual(['identity_mismatch']);
     await reconcileContacts(warehouse, second, signal);
     await endRun(warehouse, second, 'finished', undefined);
-    await undoRun(warehouse, first, { by: 'test', reason: undefined }, signal);
+    await undoRun(warehouse, first, note, signal);
     expect(await contact(row.contactId)).toMatchObject({ person_id: person.id });
   });
 
@@ -309,13 +310,143 @@ describe('a contact whose CRM record became somebody else', () => {
   });
 });
 
+describe('a contact whose newest row is suppressed', () => {
+  const former = (contactId: string) => ({
+    keys: [`email:ada.${contactId}@one.example`],
+    email: `ada.${contactId}@one.example`,
+    firstName: 'Ada',
+    lastName: 'Novak',
+    contactId,
+  });
+  const heir = (contactId: string) => ({
+    keys: [`email:zoe.${contactId}@two.example`],
+    email: `zoe.${contactId}@two.example`,
+    firstName: 'Zoe',
+    lastName: 'Quist',
+    contactId,
+  });
+  const personOf = ({ email, firstName, lastName }: ReturnType<typeof former>) => ({
+    id: `P-${email}`,
+    first_name: firstName,
+    last_name: lastName,
+    email,
+  });
+
+  async function enriched(row: ReturnType<typeof former>, source: string): Promise<void> {
+    const runId = await runningRunOf(warehouse, [row], { source });
+    await answerBatch(warehouse, { runId }, () => [personOf(row)]);
+    await reconcileContacts(warehouse, runId, signal);
+    await endRun(warehouse, runId, 'finished', undefined);
+  }
+
+  const listed = (email: string): Promise<unknown> =>
+    warehouse.database
+      .transaction()
+      .execute((transaction) => suppress(transaction, [`email:${email}`], note));
+
+  it.each(['opted out', 'on the list', 'on the list since the plan'])(
+    'loses its person if that row is somebody else (%s), until that run is undone',
+    async (how) => {
+      const contactId = `heir-${how.length}`;
+      await enriched(former(contactId), 'crm');
+      if (how === 'on the list') await listed(heir(contactId).email);
+      const row = { ...heir(contactId), optedOut: how === 'opted out' };
+      const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
+      if (how === 'on the list since the plan') {
+        await listed(heir(contactId).email);
+        const { options } = await getRun(warehouse, runId);
+        await openPage(warehouse, runId, 1, askedBy(options));
+      }
+      expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
+      expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn: 1 });
+      expect(await contact(contactId)).toBeUndefined();
+      expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn: 0 });
+      await endRun(warehouse, runId, 'finished', undefined);
+      await undoRun(warehouse, runId, note, signal);
+      expect(await contact(contactId)).toMatchObject({ first_name: 'Ada' });
+    },
+  );
+
+  it('loses its person and gets no other one if that row is another known person', async () => {
+    await enriched(former('known'), 'crm');
+    await enriched({ ...heir('known'), contactId: 'known-elsewhere' }, 'crm');
+    const runId = await runningRunOf(warehouse, [{ ...heir('known'), optedOut: true }], { source: 'crm' });
+    expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn: 1 });
+    expect(await contact('known')).toBeUndefined();
+  });
+
+  it('gets no person by a later row of the same file', async () => {
+    const [first, repeated] = [{ ...heir('twice'), optedOut: true }, former('twice')];
+    const runId = await runningRunOf(warehouse, [first, repeated], { source: 'crm' });
+    expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed', 'duplicate']);
+    await endRun(warehouse, runId, 'finished', undefined);
+    await enriched(former('twice'), 'crm-2');
+    const { rows } = await warehouse.pool.query(
+      "select source from enriched_contacts where contact_id = 'twice'",
+    );
+    expect(rows).toEqual([{ source: 'crm-2' }]);
+  });
+
+  it.each(['opted out', 'on the list'])('keeps its person if that row has not changed (%s)', async (how) => {
+    const contactId = `same-${how.length}`;
+    await enriched(former(contactId), 'crm');
+    if (how === 'on the list') await listed(former(contactId).email);
+    const row = { ...former(contactId), optedOut: how === 'opted out' };
+    const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
+    expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
+    expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn: 0 });
+    expect(await contact(contactId)).toMatchObject({ first_name: 'Ada' });
+  });
+});
+
+describe('a contact of a run whose undo is taken back', () => {
+  const ada = {
+    keys: ['email:ada@revert.example'],
+    email: 'ada@revert.example',
+    firstName: 'Ada',
+    lastName: 'Novak',
+    contactId: 'reverted',
+  };
+
+  async function runOf(row: typeof ada, source: string, found: boolean): Promise<string> {
+    const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
+    const runId = await runningRunOf(warehouse, [row], { source, freshness });
+    const person = { id: `P-${row.email}`, first_name: row.firstName, last_name: 'Novak', email: row.email };
+    await answerBatch(warehouse, { runId }, () => [found ? person : null]);
+    await reconcileContacts(warehouse, runId, signal);
+    await endRun(warehouse, runId, 'finished', undefined);
+    return runId;
+  }
+
+  it('has the former decision, also when another run decides while the revert is unfinished', async () => {
+    const first = await runOf(ada, 'crm-1', true);
+    const second = await runOf({ ...ada, contactId: 'reverted-too' }, 'crm-2', true);
+    const decisions = () =>
+      warehouse.pool.query("select * from contacts where contact_id like 'reverted%' order by contact_id");
+    const { rows: before } = await decisions();
+    await undoRun(warehouse, first, note, signal);
+    expect(await revertUndo(warehouse, first, AbortSignal.abort())).toEqual({ complete: false });
+    await reconcileContacts(warehouse, second, signal);
+    await revertUndo(warehouse, first, signal);
+    expect((await decisions()).rows).toEqual(before);
+  });
+
+  it('does not get its person back if a later run has its record as somebody else', async () => {
+    const row = { ...ada, contactId: 'moved', email: 'ada@moved.example', keys: ['email:ada@moved.example'] };
+    const first = await runOf(row, 'crm-3', true);
+    await undoRun(warehouse, first, note, signal);
+    const zoe = { ...row, email: 'zoe@moved.example', keys: ['email:zoe@moved.example'], firstName: 'Zoe' };
+    await runOf({ ...zoe, lastName: 'Quist' }, 'crm-3', false);
+    await revertUndo(warehouse, first, signal);
+    expect(await contact('moved')).toBeUndefined();
+  });
+});
+
 describe('a person on the suppression list', () => {
   it('is not written when only a personal address in the answer is listed', async () => {
     await warehouse.database
       .transaction()
-      .execute((transaction) =>
-        suppress(transaction, ['email:ada.private@home.example'], { by: 'test', reason: undefined }),
-      );
+      .execute((transaction) => suppress(transaction, ['email:ada.private@home.example'], note));
     const row = { email: 'ada7@one.example', firstName: 'Ada', lastName: 'Seven', contactId: 'listed' };
     const runId = await runningRunOf(warehouse, [{ keys: ['email:ada7@one.example'], ...row }]);
     const { attemptId } = await answerBatch(warehouse, { runId }, () => [

@@ -1,7 +1,7 @@
 import { appendToLog } from './append-to-log.ts';
 import { worstEmailRank } from '../../../domain/late-results/late-assignment.ts';
 import { personFieldGroups, type FieldGroup } from '../../../domain/identity/person-columns.ts';
-import { isValid, isValidMatch } from './valid-entries.ts';
+import { isValid, isValidMatch } from '../../valid-entries.ts';
 
 const groups = Object.entries<FieldGroup>(personFieldGroups);
 const columns = groups.flatMap(([, group]) => Object.keys(group.columns));

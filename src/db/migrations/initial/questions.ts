@@ -1,5 +1,5 @@
 import { contactValues } from './project-people.ts';
-import { isValidMatch } from './valid-entries.ts';
+import { isValidMatch } from '../../valid-entries.ts';
 
 /** Views and functions that answer the questions of docs/warehouse.md. */
 export const questions = [

@@ -60,6 +60,7 @@ export const runTables = [
     opted_out_of_calls boolean not null default false,
     keys text[] not null,
     match_keys integer[] not null default '{}',
+    identity_hash bytea,
     primary key (run_id, row_number)
   )`,
   // The list of what is new in the index is short: every search reads it.
