@@ -22,7 +22,7 @@ export const peopleProjections = [
     enriched_at timestamptz not null,
     run_id text not null,
     attempt_id text not null,
-    primary key (service, person_key)
+    primary key (person_key, service)
   )`,
   `create index people_by_organization on enrichment.people (organization_domain)
     where organization_domain is not null`,
@@ -67,7 +67,7 @@ export const peopleProjections = [
     observation_id bigint not null,
     observed_at timestamptz not null,
     run_id text not null,
-    primary key (service, organization_key)
+    primary key (organization_key, service)
   )`,
   `create index organizations_by_domain on enrichment.organizations (domain) where domain is not null`,
   `comment on table enrichment.organizations is 'What is known about each company now'`,
@@ -84,7 +84,7 @@ export const peopleProjections = [
     row_number integer not null,
     primary key (source, contact_id)
   )`,
-  `create index contacts_by_person on enrichment.contacts (service, person_key)`,
+  `create index contacts_by_person on enrichment.contacts (person_key, service)`,
   `create index contacts_by_run on enrichment.contacts (run_id)`,
   `comment on table enrichment.contacts is 'Which person each CRM contact is now, by its newest valid match'`,
 

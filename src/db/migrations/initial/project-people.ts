@@ -95,9 +95,14 @@ function rowOf(alias: string, names: readonly string[]): string {
 /** Appending to the log, and computing the current state of people, companies and contacts from the log. */
 export const projectionFunctions = [
   `create aggregate enrichment.merge(jsonb) (sfunc = jsonb_concat, stype = jsonb, initcond = '{}')`,
-  `create function enrichment.texts(list jsonb) returns text[] language sql immutable parallel safe as $$
-    select case when jsonb_typeof(list) = 'array' and list <> '[]'
-      then array(select jsonb_array_elements_text(list)) end
+  // PL/pgSQL keeps plans for a session, SQL functions plan again for each value and each call before PostgreSQL 18.
+  `create function enrichment.texts(list jsonb) returns text[] language plpgsql immutable parallel safe as $$
+    begin
+      if jsonb_typeof(list) = 'array' and list <> '[]' then
+        return array(select jsonb_array_elements_text(list));
+      end if;
+      return null;
+    end
   $$`,
   `create function enrichment.whole(value jsonb) returns integer language sql immutable parallel safe as $$
     select case when jsonb_typeof(value) = 'number' and value::numeric between 0 and 2147483647
@@ -270,7 +275,8 @@ export const projectionFunctions = [
   $$`,
 
   `create function enrichment.project_people(of_service text, keys text[])
-    returns void language sql as $$
+    returns void language plpgsql as $$
+    begin
       with current_facts as materialized (
         select * from enrichment.people_at(of_service, keys, 'infinity')
       ), gone as (
@@ -285,12 +291,14 @@ export const projectionFunctions = [
       from current_facts c
       order by c.person_key
       on conflict (service, person_key) do update set ${assignments(written)}
-      where ${rowOf('p', written)} is distinct from ${rowOf('excluded', written)}
+      where ${rowOf('p', written)} is distinct from ${rowOf('excluded', written)};
+    end
   $$`,
 
   // The newest decision about each contact holds. A contact whose newest decision names no person has no person.
   `create function enrichment.project_contacts(of_sources text[], of_contacts text[])
-    returns void language sql as $$
+    returns void language plpgsql as $$
+    begin
       with decided as materialized (
         select distinct on (o.source, o.contact_id) o.*
         from (select distinct * from unnest(of_sources, of_contacts) as g (source, contact_id)) g
@@ -312,7 +320,8 @@ export const projectionFunctions = [
       on conflict (source, contact_id) do update set service = excluded.service, person_key = excluded.person_key,
         match_id = excluded.match_id, evidence = excluded.evidence, asked = excluded.asked, run_id = excluded.run_id,
         row_number = excluded.row_number
-      where c.match_id <> excluded.match_id
+      where c.match_id <> excluded.match_id;
+    end
   $$`,
 
   // What the contacts were before is compared with what they are afterwards: whatever changed them is in the feed,
