@@ -6,6 +6,7 @@ import { isWeak } from '../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
 import { matchKeysOfMatch } from '../domain/identity/match-keys.ts';
 import type { Person } from '../domain/identity/person.ts';
+import type { ClosedAttempt } from '../ledger/close-attempt.ts';
 import type { OpenPerson } from './open-people.ts';
 import { emailHashes } from '../people/email-hashes.ts';
 import { keyOfId, keyOfStranger, saidByAnswer, type Said } from '../people/observation.ts';
@@ -117,7 +118,7 @@ export function answeredRows(
  */
 export async function withoutSuppressed(
   transaction: Transaction<Tables>,
-  runId: string,
+  { runId, hasSuppressions, erased }: ClosedAttempt,
   rows: readonly AnsweredRow[],
   matches: AnswerToRecord['matches'],
 ): Promise<{
@@ -137,17 +138,7 @@ export async function withoutSuppressed(
     ${keysOfRows(runId, sql`select unnest(${rowNumbers}::int[])`)} union all
     select * from unnest(${learned.map(({ rowNumber }) => rowNumber)}::int[], ${learned.map(({ key }) => key)}::text[])
   `;
-  // A row that was erased in the meantime has no keys left.
-  const { rows: known } = await sql<{ hasEntries: boolean; erased: number[] }>`
-    select exists (select from suppression_entries) as "hasEntries", array(
-      select row_number
-      from run_rows
-      where run_id = ${runId}
-        and outcome = 'suppressed'
-        and row_number = any(${rowNumbers}::int[])) as erased
-  `.execute(transaction);
-  const { hasEntries, erased } = known[0]!;
-  const listed = hasEntries
+  const listed = hasSuppressions
     ? await sql<{ row_number: number }>`${listedRows(keys)}`.execute(transaction)
     : { rows: [] };
   const numbers = new Set([...erased, ...listed.rows.map((row) => row.row_number)]);

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { alignMatches } from '../domain/identity/alignment.ts';
 import { worstCaseWithPhones } from '../domain/money/credit-rules.ts';
 import { parseCredits, wholeCredits, type Credits } from '../domain/money/decimal.ts';
@@ -16,25 +16,22 @@ import {
 } from './answered-rows.ts';
 import {
   closeAttempt,
-  giveBack,
   readRecorded,
   settle,
+  settledCredits,
   type Awaited,
   type ClosedAttempt,
 } from '../ledger/close-attempt.ts';
 import { emailHashes } from '../people/email-hashes.ts';
-import { appendToLog } from '../people/append-to-log.ts';
+import type { LogEntries } from '../people/append-to-log.ts';
 import { withdrawalOf } from '../people/decide-contacts.ts';
 import { personKey } from '../people/observation.ts';
-import { exactJson } from '../service/answers/documented-person.ts';
 import type { Warehouse } from '../db/database.ts';
-import { writeOutcomes, writeQuarantine } from './write-outcomes.ts';
+import { quarantinedPeople, writeAnswer } from './write-answer.ts';
 import { reopenDeliveries } from '../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../late-results/earlier-phones.ts';
 import type { OpenPerson } from './open-people.ts';
-import { recordLookup } from '../people/lookup-history.ts';
-import { lockSuppressionsShared, withoutIds } from '../privacy/suppressions.ts';
-import type { Tables } from '../db/schema.ts';
+import { withoutIds } from '../privacy/suppressions.ts';
 
 /** Result of recording an answer: number of rows by outcome, and the credits. */
 export interface RecordedAnswer {
@@ -92,7 +89,6 @@ export async function recordAnswer(
   // Before the transaction: compressing 600 KB takes some milliseconds, and the transaction holds locks.
   const bodyGzip = await compress(answer.raw, { level: 1 });
   return warehouse.database.transaction().execute(async (transaction) => {
-    await lockSuppressionsShared(transaction);
     const found = peopleFound(answer, consumed, people.length);
     const awaited = awaitedOf(record.asked, answer, consumed, found, record.lateResults);
     const attempt = await closeAttempt(transaction, attemptId, {
@@ -122,7 +118,7 @@ export async function recordAnswer(
     }
     const { rows, namesSuppressed, personIds, suppressedMatches } = await withoutSuppressed(
       transaction,
-      attempt.runId,
+      attempt,
       answered,
       answer.matches,
     );
@@ -130,33 +126,28 @@ export async function recordAnswer(
       await sql`
         update attempts set found_ids = ${withoutIds('found_ids', personIds)} where attempt_id = ${attemptId}
       `.execute(transaction);
-    // A body is kept only if no suppressed person is in it.
-    else
-      await transaction
-        .insertInto('raw_answers')
-        .values({ attempt_id: attemptId, content_type: answer.contentType ?? null, body_gzip: bodyGzip })
-        .execute();
     const isSkipped = answer.phoneEnrichment?.status === 'skipped';
     const earlier = isSkipped ? await lockEarlierCalls(transaction, attemptId, idsOf(rows)) : [];
-    await reopenDeliveries(transaction, attemptId);
-    await writeQuarantine(transaction, attemptId, alignment, answer.unreadableMatches);
-    await writeOutcomes(transaction, attempt, attemptId, rows);
+    // Only such a call has an address for deliveries.
+    if (lateKindsOf(record.asked).length > 0) await reopenDeliveries(transaction, attemptId);
     const others = unmatched.filter(({ matchIndex }) => !suppressedMatches.has(matchIndex));
-    await appendAnswer(transaction, { ...record, attempt, rows, others, withdrawals });
-    await recordLookup(
-      transaction,
-      attempt,
-      {
-        rows: rows.flatMap((row) => (row.outcome === 'suppressed' ? [] : [{ ...row, outcome: row.outcome }])),
-        others: others.flatMap(({ said }) => (said.person_id === null ? [] : said.identity_keys)),
-      },
-      record.asked,
-    );
-    await giveEarlierPhones(transaction, attemptId, earlier);
-    if (awaited?.worstCase !== undefined && !attempt.decided)
-      await giveBack(transaction, attemptId, attempt, awaited.worstCase);
-    if (consumed !== undefined && !awaited && !attempt.decided)
-      await settle(transaction, attempt.budgetIds, attempt.reserved, consumed);
+    const credits = settledCredits(attempt, awaited, consumed);
+    await writeAnswer(transaction, {
+      attemptId,
+      asked: record.asked,
+      // A body is kept only if no suppressed person is in it.
+      body: namesSuppressed ? null : { gzip: bodyGzip, contentType: answer.contentType },
+      rows,
+      others,
+      quarantined: quarantinedPeople(alignment, answer.unreadableMatches),
+      entries: entriesOf({ ...record, attempt, rows, others, withdrawals }),
+      credits: earlier.length === 0 ? credits : undefined,
+    });
+    if (earlier.length > 0) {
+      await giveEarlierPhones(transaction, attemptId, earlier);
+      // Every transaction locks budgets last.
+      if (credits) await settle(transaction, attempt.budgetIds, credits.released, credits.consumed);
+    }
     return {
       ...tallyOf(rows),
       creditsSettled: awaited ? 0n : (consumed ?? 0n),
@@ -181,22 +172,18 @@ function idsOf(rows: readonly AnsweredRow[]): string[] {
 }
 
 /**
- * Appends the observation of each person to the log, and the matches of contacts with these people. A person without a
- * row was paid for as well: a contact that is shown to be that person gets the data, and other contacts that could be
- * that person lose theirs.
+ * The entries of the log: the observation of each person, and the matches of contacts with these people. A person
+ * without a row was paid for as well: a contact that is shown to be that person gets the data, and other contacts that
+ * could be that person lose theirs.
  */
-async function appendAnswer(
-  transaction: Transaction<Tables>,
-  answered: {
-    readonly attemptId: string;
-    readonly source: string;
-    readonly asked: { readonly service: string };
-    readonly attempt: ClosedAttempt;
-    readonly rows: readonly AnsweredRow[];
-    readonly others: readonly UnmatchedPerson[];
-    readonly withdrawals: readonly Withdrawal[];
-  },
-): Promise<void> {
+function entriesOf(answered: {
+  readonly attemptId: string;
+  readonly source: string;
+  readonly attempt: ClosedAttempt;
+  readonly rows: readonly AnsweredRow[];
+  readonly others: readonly UnmatchedPerson[];
+  readonly withdrawals: readonly Withdrawal[];
+}): LogEntries {
   const { attemptId, source, attempt } = answered;
   const call = { run_id: attempt.runId, attempt_id: attemptId };
   const found = answered.rows.flatMap(({ said, ...row }) =>
@@ -204,38 +191,33 @@ async function appendAnswer(
       ? [{ ...row, said, key: personKey(said.person_id, { ...row, runId: attempt.runId, attemptId }) }]
       : [],
   );
-  await appendToLog(
-    transaction,
-    answered.asked.service,
-    {
-      // Two rows can have the same person.
-      observations: [...new Map([...answered.others, ...found].map((each) => [each.key, each])).values()].map(
-        ({ said, key }) => ({
-          ...said,
-          ...call,
-          person_key: key,
-          kind: 'answer',
-          asked_at: attempt.admittedAt,
-          delivery_id: null,
-        }),
-      ),
-      matches: [
-        ...answered.withdrawals.map(({ contact, reason }) => withdrawalOf(contact, reason, attempt.runId)),
-        ...found.map(({ key, contactId, rowNumber, evidence, matchKeys }) => ({
-          ...call,
-          source,
-          contact_id: contactId,
-          person_key: key,
-          evidence: evidence ?? '',
-          asked: true,
-          row_number: rowNumber,
-          match_keys: matchKeys,
-          decided_at: attempt.admittedAt,
-        })),
-      ],
-    },
-    exactJson,
-  );
+  return {
+    // Two rows can have the same person.
+    observations: [...new Map([...answered.others, ...found].map((each) => [each.key, each])).values()].map(
+      ({ said, key }) => ({
+        ...said,
+        ...call,
+        person_key: key,
+        kind: 'answer',
+        asked_at: attempt.admittedAt,
+        delivery_id: null,
+      }),
+    ),
+    matches: [
+      ...answered.withdrawals.map(({ contact, reason }) => withdrawalOf(contact, reason, attempt.runId)),
+      ...found.map(({ key, contactId, rowNumber, evidence, matchKeys }) => ({
+        ...call,
+        source,
+        contact_id: contactId,
+        person_key: key,
+        evidence: evidence ?? '',
+        asked: true,
+        row_number: rowNumber,
+        match_keys: matchKeys,
+        decided_at: attempt.admittedAt,
+      })),
+    ],
+  };
 }
 
 /**

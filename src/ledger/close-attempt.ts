@@ -16,6 +16,10 @@ export interface ClosedAttempt {
   readonly admittedAt: string;
   /** The operator settled its credits before. */
   readonly decided?: boolean;
+  /** The suppression list has entries. */
+  readonly hasSuppressions: boolean;
+  /** Rows of the call that were erased in the meantime. They have no keys left. */
+  readonly erased: readonly number[];
 }
 
 /** Late results that an answer announces, and how long to wait for them. */
@@ -29,8 +33,8 @@ export interface Awaited {
 }
 
 /**
- * Closes an attempt with its answer. The attempt becomes `awaiting` if late results are due, `settled` if the answer
- * states the cost, and `unknown` otherwise. An awaiting attempt keeps its reservation.
+ * Locks the suppression list and closes an attempt with its answer. The attempt becomes `awaiting` if late results are
+ * due, `settled` if the answer states the cost, and `unknown` otherwise. An awaiting attempt keeps its reservation.
  *
  * @returns undefined if an answer was recorded before
  */
@@ -52,7 +56,7 @@ export async function closeAttempt(
   const { awaited } = answer;
   const settled = awaited ? null : answered;
   const closed = await sql<ClosedAttempt>`
-    update attempts set
+    update attempts a set
       status = case
         when ${awaited !== undefined} then 'awaiting'
         when ${settled}::numeric is null then 'unknown'
@@ -75,9 +79,10 @@ export async function closeAttempt(
         clock_timestamp() + make_interval(secs => ${awaited?.pollAfterSeconds ?? null}::float8) end,
       answered_at = clock_timestamp(),
       closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
+    from lock_call(${attemptId}) as locked
     where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and answered_at is null
     returning run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved,
-      admitted_at::text as "admittedAt"
+      admitted_at::text as "admittedAt", locked.has_entries as "hasSuppressions", locked.erased
   `.execute(transaction);
   return closed.rows[0] ?? (await reopenDecided(transaction, attemptId, answer));
 }
@@ -98,13 +103,14 @@ async function reopenDecided(
 ): Promise<ClosedAttempt | undefined> {
   const consumed = answer.creditsConsumed === undefined ? null : formatCredits(answer.creditsConsumed);
   const decided = await sql<ClosedAttempt & { settled: string }>`
-    update attempts set request_id = ${answer.requestId ?? null}, http_status = ${answer.httpStatus},
+    update attempts a set request_id = ${answer.requestId ?? null}, http_status = ${answer.httpStatus},
       found_ids = ${answer.foundIds}::text[], answered_at = clock_timestamp(),
       credits_answered = ${consumed}::numeric,
       reason = coalesce(reason || '; ', '') || 'answered after it was decided'
+    from lock_call(${attemptId}) as locked
     where attempt_id = ${attemptId} and status = 'settled' and answered_at is null
     returning run_id as "runId", budget_ids as "budgetIds", credits_settled::text as settled, '0' as reserved,
-      admitted_at::text as "admittedAt"
+      admitted_at::text as "admittedAt", locked.has_entries as "hasSuppressions", locked.erased
   `.execute(transaction);
   const attempt = decided.rows[0];
   if (!attempt) return undefined;
@@ -119,28 +125,26 @@ async function reopenDecided(
   return { ...attempt, decided: true };
 }
 
+/** What an answer does to the credits of its call. */
+export interface SettledCredits {
+  /** Reserved credits that are no longer held; decimal text. */
+  readonly released: string;
+  readonly consumed: Credits;
+}
+
 /**
- * Lowers a reservation to what the call can still cost, and never raises it. Call it after the contacts are written:
- * every transaction locks budgets last.
+ * Returns what an answer settles. An awaiting call holds what it can still cost. The reservation of a call whose cost
+ * is unknown stays, and so does the decision of an operator.
  */
-export async function giveBack(
-  transaction: Transaction<Tables>,
-  attemptId: string,
-  { budgetIds, reserved }: ClosedAttempt,
-  worstCase: Credits,
-): Promise<void> {
-  const spare = (parseCredits(reserved) ?? 0n) - worstCase;
-  if (spare <= 0n) return;
-  await sql`
-    with locked as (
-      select budget_id from budgets where budget_id = any(${budgetIds}::text[]) order by budget_id for update
-    )
-    update budgets b set reserved = b.reserved - ${formatCredits(spare)}::numeric
-    from locked where locked.budget_id = b.budget_id
-  `.execute(transaction);
-  await sql`
-    update attempts set credits_reserved = ${formatCredits(worstCase)}::numeric where attempt_id = ${attemptId}
-  `.execute(transaction);
+export function settledCredits(
+  { reserved, decided }: ClosedAttempt,
+  awaited: Awaited | undefined,
+  consumed: Credits | undefined,
+): SettledCredits | undefined {
+  if (decided) return undefined;
+  if (!awaited) return consumed === undefined ? undefined : { released: reserved, consumed };
+  const spare = (parseCredits(reserved) ?? 0n) - (awaited.worstCase ?? parseCredits(reserved) ?? 0n);
+  return spare > 0n ? { released: formatCredits(spare), consumed: 0n } : undefined;
 }
 
 /**
@@ -164,8 +168,7 @@ export async function readRecorded(
 }
 
 /**
- * Turns a reservation into spent credits, in every budget of the attempt. Every transaction locks budgets in ascending
- * order, so that two transactions cannot wait for each other.
+ * Turns reserved into spent credits, in every budget of the attempt. Every transaction locks budgets last.
  *
  * @param reserved decimal text
  */
@@ -176,13 +179,7 @@ export async function settle(
   consumed: Credits,
 ): Promise<void> {
   await sql`
-    with locked as (
-      select budget_id from budgets where budget_id = any(${budgetIds}::text[]) order by budget_id for update
-    )
-    update budgets b
-    set reserved = b.reserved - ${reserved}::numeric,
-      settled = b.settled + ${formatCredits(consumed)}::numeric
-    from locked where locked.budget_id = b.budget_id
+    select settle_credits(${budgetIds}::text[], ${reserved}::numeric, ${formatCredits(consumed)}::numeric)
   `.execute(transaction);
 }
 

@@ -33,6 +33,11 @@ export interface MatchDecision {
   readonly decided_at: string;
 }
 
+export interface LogEntries {
+  readonly observations: readonly Observation[];
+  readonly matches: readonly MatchDecision[];
+}
+
 /**
  * Appends to the log and projects the people and contacts of the new entries, in one statement. Entries of an undone
  * run are kept, and take effect when the undo is reverted.
@@ -42,7 +47,7 @@ export interface MatchDecision {
 export async function appendToLog(
   transaction: Transaction<Tables>,
   service: string,
-  entries: { readonly observations: readonly Observation[]; readonly matches: readonly MatchDecision[] },
+  entries: LogEntries,
   toJson: (value: unknown) => string = JSON.stringify,
 ): Promise<void> {
   if (entries.observations.length === 0 && entries.matches.length === 0) return;

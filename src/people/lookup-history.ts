@@ -1,63 +1,15 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import type { AlignedRow } from '../domain/identity/alignment.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
-import {
-  askedFieldGroups,
-  lateFieldGroups,
-  type AskedExtras,
-} from '../domain/late-results/awaited-results.ts';
+import { askedFieldGroups, type AskedExtras } from '../domain/late-results/awaited-results.ts';
 import type { ContactFields } from '../domain/identity/field-groups.ts';
-import type { ClosedAttempt } from '../ledger/close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
 import { lockSuppressionsShared, keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** A row that was asked for, with its result. */
-export interface LookedUpRow {
-  readonly rowNumber: number;
-  readonly outcome: AlignedRow['outcome'];
-  /** Keys of the person who was assigned to the row. */
-  readonly fields: ContactFields | undefined;
-}
-
-/**
- * Records a lookup under every key of a row and of its person. A person whom the answer brought without a row was paid
- * for as well, without what comes later. Keys are written in order, so that two writers cannot deadlock. An earlier
- * lookup never replaces a later one.
- *
- * @param others keys of people without a row
- */
-export async function recordLookup(
-  transaction: Transaction<Tables>,
-  attempt: ClosedAttempt,
-  { rows, others }: { readonly rows: readonly LookedUpRow[]; readonly others: readonly string[] },
-  asked: AskedExtras & { readonly service: string },
-): Promise<void> {
-  const learned = rows.flatMap(({ rowNumber, fields }) =>
-    fields ? identityKeys(identityOf(fields)).map((key) => ({ key, rowNumber })) : [],
-  );
-  const rowNumbers = rows.map((row) => row.rowNumber);
-  await sql`
-    insert into lookup_history as m (identity_key, field_group, outcome, asked_at, run_id, service)
-    select distinct on (identity_key, field_group) identity_key, field_group, coalesce(outcome, 'enriched'),
-      ${attempt.admittedAt}::timestamptz,
-      ${attempt.runId}, ${asked.service}
-    from unnest(${askedFieldGroups(asked)}::text[]) as field_group, (
-      select unnest(r.keys) as identity_key, r.row_number from run_rows r
-        where r.run_id = ${attempt.runId} and r.row_number = any(${rowNumbers}::int[])
-      union
-      select * from unnest(${learned.map((each) => each.key)}::text[], ${learned.map((each) => each.rowNumber)}::int[])
-      union
-      select unnest(${others}::text[]), null
-    ) k left join unnest(${rowNumbers}::int[], ${rows.map((row) => row.outcome)}::text[]) as a (row_number, outcome)
-      using (row_number)
-    where row_number is not null or field_group <> all (${lateFieldGroups}::text[])
-    order by identity_key, field_group, outcome = 'enriched' desc nulls last
-    on conflict (identity_key, field_group) do update
-      set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id, service = excluded.service
-      where m.asked_at <= excluded.asked_at
-  `.execute(transaction);
+/** The identity keys of a person whom an answer assigned to a row; the lookup counts under these keys as well. */
+export function keysLearned(fields: ContactFields | undefined): readonly string[] {
+  return fields ? identityKeys(identityOf(fields)) : [];
 }
 
 /** Records that no phone arrived for these people: misses have their own freshness. */

@@ -11,6 +11,7 @@ import { peopleProjections } from './initial/people-projections.ts';
 import { privacyTables } from './initial/privacy.ts';
 import { projectionFunctions } from './initial/project-people.ts';
 import { questions } from './initial/questions.ts';
+import { recordFunctions } from './initial/record-answer.ts';
 import { runTables } from './initial/runs.ts';
 
 /** All tables of version 0.1.0, a file for each feature. Until that release, tables are changed in place. */
@@ -27,6 +28,7 @@ export async function up(database: Kysely<never>): Promise<void> {
     ...questions,
     ...privacyTables,
     ...admissionFunctions,
+    ...recordFunctions,
     ...notificationTables,
     ...comments,
   ];

@@ -44,9 +44,8 @@ const owners: Readonly<Record<string, string>> = {
 
 /** Folders that write a table of another folder, and why. `privacy` erases and prunes people in all tables. */
 const exceptions: Readonly<Record<string, string>> = {
-  'calls writes attempt_people': 'one statement records the outcomes of an answer in three tables',
-  'calls writes claims': 'the same statement releases the claims of the answered rows',
-  'calls writes run_rows': 'the same statement writes the outcomes of the rows',
+  'calls writes claims': 'the claims of a person whom the service refuses end with the outcome',
+  'calls writes run_rows': 'a person whom the service refuses is rejected together with the lookup',
   'calls writes attempts': 'recording an answer removes the ids of suppressed people from its attempt',
   'ingest writes run_rows': 'COPY stages the rows of an export',
   'ingest writes runs': 'each chunk of rows and the number of staged rows commit together',

@@ -1,0 +1,71 @@
+import { sql, type Transaction } from 'kysely';
+import type { Tables } from '../db/schema.ts';
+import type { Alignment } from '../domain/identity/alignment.ts';
+import {
+  askedFieldGroups,
+  lateFieldGroups,
+  type AskedExtras,
+} from '../domain/late-results/awaited-results.ts';
+import { formatCredits } from '../domain/money/decimal.ts';
+import type { SettledCredits } from '../ledger/close-attempt.ts';
+import type { LogEntries } from '../people/append-to-log.ts';
+import { keysLearned } from '../people/lookup-history.ts';
+import { exactJson } from '../service/answers/documented-person.ts';
+import type { AnsweredRow, AnswerToRecord, UnmatchedPerson } from './answered-rows.ts';
+
+/** What an answer brought, without people on the suppression list. */
+export interface AnswerToWrite {
+  readonly attemptId: string;
+  readonly asked: AskedExtras & { readonly service: string };
+  /** Null: the answer contains a suppressed person, and its body is not kept. */
+  readonly body: { readonly gzip: Buffer; readonly contentType: string | undefined } | null;
+  readonly rows: readonly AnsweredRow[];
+  /** People of the answer without a row. */
+  readonly others: readonly UnmatchedPerson[];
+  readonly quarantined: ReturnType<typeof quarantinedPeople>;
+  readonly entries: LogEntries;
+  /** Undefined: the credits stay as they are. */
+  readonly credits: SettledCredits | undefined;
+}
+
+/**
+ * Writes the body, the outcomes of the rows, the log with its projections, the lookup history and the credits. The
+ * function `write_answer` of the database does it in one statement.
+ */
+export async function writeAnswer(
+  transaction: Transaction<Tables>,
+  { attemptId, asked, body, rows, others, quarantined, entries, credits }: AnswerToWrite,
+): Promise<void> {
+  const answered = rows.map((row) => ({
+    row_number: row.rowNumber,
+    outcome: row.outcome,
+    reason: row.reason,
+    person_id: row.fields?.person_id ?? null,
+    evidence: row.evidence,
+  }));
+  const learned = [
+    ...rows.flatMap(({ rowNumber, fields }) => keysLearned(fields).map((key) => learnedKey(key, rowNumber))),
+    ...others.flatMap(({ said }) =>
+      said.person_id === null ? [] : said.identity_keys.map((key) => learnedKey(key, null)),
+    ),
+  ];
+  await sql`
+    select write_answer(${attemptId}, ${asked.service}, ${body?.contentType ?? null}, ${body?.gzip ?? null}::bytea,
+      ${JSON.stringify(answered)}::jsonb, ${JSON.stringify(quarantined)}::jsonb,
+      ${exactJson(entries.observations)}::jsonb, ${JSON.stringify(entries.matches)}::jsonb,
+      ${JSON.stringify(learned)}::jsonb, ${askedFieldGroups(asked)}::text[], ${lateFieldGroups}::text[],
+      ${credits?.released ?? null}::numeric, ${credits ? formatCredits(credits.consumed) : null}::numeric)
+  `.execute(transaction);
+}
+
+/** People of an answer who match no row, with the reasons. */
+export function quarantinedPeople(alignment: Alignment, unreadable: AnswerToRecord['unreadableMatches']) {
+  return [
+    ...alignment.quarantined.map(({ matchIndex, reason }) => ({ match_index: matchIndex, reason })),
+    ...unreadable.map(({ index, reason }) => ({ match_index: index, reason: `unreadable: ${reason}` })),
+  ];
+}
+
+function learnedKey(key: string, rowNumber: number | null) {
+  return { identity_key: key, row_number: rowNumber };
+}

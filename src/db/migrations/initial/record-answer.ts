@@ -1,0 +1,127 @@
+/**
+ * Functions that record an answer. PL/pgSQL keeps the plans of its statements for a session: as statements of their own
+ * these steps spent more time on parsing, planning and round trips than on their work.
+ */
+export const recordFunctions = [
+  // Locks the suppression list, before any other lock. Returns whether the list has entries, and the rows of a call
+  // that were erased in the meantime.
+  `create function enrichment.lock_call(of_attempt text, out has_entries boolean, out erased integer[])
+    language plpgsql as $$
+    begin
+      has_entries := enrichment.lock_suppressions();
+      erased := array(
+        select p.row_number
+        from enrichment.attempt_people p
+        join enrichment.run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
+        where p.attempt_id = of_attempt and r.outcome = 'suppressed'
+      );
+    end
+  $$`,
+
+  // Turns reserved into settled credits, in every budget of a call. Budgets are locked in ascending order, so that two
+  // transactions cannot wait for each other.
+  `create function enrichment.settle_credits(of_budgets text[], released numeric, consumed numeric)
+    returns void language plpgsql as $$
+    begin
+      perform from enrichment.budgets where budget_id = any(of_budgets) order by budget_id for update;
+      update enrichment.budgets
+      set reserved = reserved - released, settled = settled + consumed
+      where budget_id = any(of_budgets);
+    end
+  $$`,
+
+  // Writes the outcomes of rows and releases their claims. If two calls asked for the same person, because the answer
+  // to the first seemed lost, `enriched` replaces any other outcome.
+  `create function enrichment.write_outcomes(of_attempt text, of_run text, answered jsonb)
+    returns void language plpgsql as $$
+    declare
+      row_numbers integer[] := array(select (value ->> 'row_number')::integer from jsonb_array_elements(answered));
+    begin
+      update enrichment.attempt_people p
+      set outcome = a.outcome, person_id = a.person_id, evidence = a.evidence
+      from jsonb_to_recordset(answered) as a (row_number integer, outcome text, person_id text, evidence text)
+      where p.attempt_id = of_attempt and p.row_number = a.row_number;
+
+      update enrichment.run_rows r
+      set outcome = a.outcome, reason = a.reason
+      from jsonb_to_recordset(answered) as a (row_number integer, outcome text, reason text)
+      where r.run_id = of_run
+        and r.row_number = any(row_numbers)
+        and r.row_number = a.row_number
+        and (
+          r.outcome is null
+          or r.outcome = 'unknown'
+          or (a.outcome = 'enriched' and r.outcome in ('not_found', 'identity_mismatch', 'rejected'))
+        );
+
+      delete from enrichment.claims where run_id = of_run and row_number = any(row_numbers);
+    end
+  $$`,
+
+  // Records a lookup under every key of a row and of its person, without suppressed rows. `learned` has the keys of
+  // people with their rows. A person whom the answer brought without a row was paid for as well, without what comes
+  // later: such a key has no row. Keys are written in order, so that two writers cannot deadlock. An earlier lookup
+  // never replaces a later one.
+  `create function enrichment.record_lookup(of_service text, of_run text, of_time timestamptz, answered jsonb,
+      learned jsonb, field_groups text[], late_groups text[])
+    returns void language plpgsql as $$
+    begin
+      insert into enrichment.lookup_history as m (identity_key, field_group, outcome, asked_at, run_id, service)
+      select distinct on (k.identity_key, g.field_group) k.identity_key, g.field_group,
+        coalesce(a.outcome, 'enriched'), of_time, of_run, of_service
+      from unnest(field_groups) as g (field_group)
+      cross join (
+        select unnest(r.keys) as identity_key, r.row_number
+        from enrichment.run_rows r
+        where r.run_id = of_run
+          and r.row_number = any(array(
+            select (value ->> 'row_number')::integer
+            from jsonb_array_elements(answered)
+            where value ->> 'outcome' <> 'suppressed'))
+        union
+        select l.identity_key, l.row_number
+        from jsonb_to_recordset(learned) as l (identity_key text, row_number integer)
+      ) k
+      left join jsonb_to_recordset(answered) as a (row_number integer, outcome text) on a.row_number = k.row_number
+      where k.row_number is not null or g.field_group <> all (late_groups)
+      order by k.identity_key, g.field_group, a.outcome = 'enriched' desc nulls last
+      on conflict (identity_key, field_group) do update
+      set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id,
+        service = excluded.service
+      where m.asked_at <= excluded.asked_at;
+    end
+  $$`,
+
+  // Records what an answer brought, in the order in which every transaction locks: rows, claims, contacts and people,
+  // lookups, budgets. The body is null if a suppressed person is in it; `released` is null if the credits stay as they
+  // are. An awaiting attempt holds what its call can still cost.
+  `create function enrichment.write_answer(of_attempt text, of_service text, content_type text, body_gzip bytea,
+      answered jsonb, quarantined jsonb, observations jsonb, matches jsonb, learned jsonb, field_groups text[],
+      late_groups text[], released numeric, consumed numeric)
+    returns void language plpgsql as $$
+    declare
+      attempt enrichment.attempts;
+    begin
+      select * into strict attempt from enrichment.attempts where attempt_id = of_attempt;
+      insert into enrichment.raw_answers (attempt_id, content_type, body_gzip)
+      select of_attempt, write_answer.content_type, write_answer.body_gzip
+      where write_answer.body_gzip is not null;
+      insert into enrichment.quarantined_people (attempt_id, match_index, reason)
+      select of_attempt, q.match_index, q.reason
+      from jsonb_to_recordset(quarantined) as q (match_index integer, reason text)
+      on conflict do nothing;
+      perform enrichment.write_outcomes(of_attempt, attempt.run_id, answered);
+      if observations <> '[]' or matches <> '[]' then
+        perform enrichment.append_to_log(of_service, observations, matches);
+      end if;
+      perform enrichment.record_lookup(of_service, attempt.run_id, attempt.admitted_at, answered, learned, field_groups,
+        late_groups);
+      if released is not null then
+        perform enrichment.settle_credits(attempt.budget_ids, released, consumed);
+        update enrichment.attempts
+        set credits_reserved = credits_reserved - released
+        where attempt_id = of_attempt and status = 'awaiting';
+      end if;
+    end
+  $$`,
+];
