@@ -62,7 +62,7 @@ describe('two people of one name at one employer', () => {
 
   const strangers = () => strangersFor(`namesakes${people}`);
 
-  it('are both refused the person who fits both, in one call', async () => {
+  it('namesakes at one employer both lose the person who fits both, in one call', async () => {
     const { first, second, person } = namesakes();
     const runId = await runningRunOf(warehouse, [first, second]);
     await answerBatch(warehouse, { runId }, () => [person, person]);
@@ -73,7 +73,7 @@ describe('two people of one name at one employer', () => {
     [1, 2],
     [2, 1],
   ])(
-    'are both refused the person who fits both, in two calls of which batch %i comes first',
+    'namesakes at one employer both lose the person who fits both, in two calls, batch %i first',
     async (...order) => {
       const { first, second, person } = namesakes();
       const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
@@ -95,7 +95,7 @@ describe('two people of one name at one employer', () => {
     },
   );
 
-  it('are refused the person if the other one is a contact of another source from an earlier run', async () => {
+  it('a contact does not get the person if a namesake of another source is known from an earlier run', async () => {
     const { first, second, person } = namesakes();
     await runningRunOf(warehouse, [first], { source: 'hubspot' });
     const runId = await runningRunOf(warehouse, [second], { source: 'salesforce' });
@@ -103,7 +103,7 @@ describe('two people of one name at one employer', () => {
     expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch']);
   });
 
-  it('both lose the person if the second becomes known after the first, until that run is undone', async () => {
+  it('two namesakes lose their person when the second becomes known, until its run is undone', async () => {
     const { first, second, person } = namesakes();
     const earlier = await runningRunOf(warehouse, [first], { source: 'hubspot' });
     await answerBatch(warehouse, { runId: earlier }, () => [person]);
@@ -119,7 +119,7 @@ describe('two people of one name at one employer', () => {
     expect(await contact(first.contactId)).toBeDefined();
   });
 
-  it('leave the first its person where an identifier shows it to be that person', async () => {
+  it('a contact keeps its person beside a namesake if an identifier shows the person', async () => {
     const { first, second, person } = namesakes();
     const earlier = await runningRunOf(warehouse, [first], { source: 'hubspot' });
     await answerBatch(warehouse, { runId: earlier }, () => [{ ...person, personal_emails: [first.email] }]);
@@ -128,7 +128,7 @@ describe('two people of one name at one employer', () => {
     expect(await contact(first.contactId)).toBeDefined();
   });
 
-  it('are told apart by an identifier: the one who bears it gets the person without another call', async () => {
+  it('an identifier decides between two namesakes: its contact gets the person without another call', async () => {
     const { first, second, person } = namesakes();
     const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
     await answerBatch(warehouse, { runId }, (asked) =>
@@ -145,7 +145,7 @@ describe('two people of one name at one employer', () => {
     expect(await contact(first.contactId)).toBeUndefined();
   });
 
-  it('leave alone a contact of that name at another employer', async () => {
+  it('a contact keeps its person beside a namesake at another employer', async () => {
     const { first, second, person } = namesakes();
     const elsewhere = {
       ...second,
@@ -158,7 +158,7 @@ describe('two people of one name at one employer', () => {
     expect((await outcomesOf(warehouse, runId))[0]).toBe('enriched');
   });
 
-  it('are one contact where both rows bear the same address in two sources', async () => {
+  it('namesakes with the same address in two sources are one person', async () => {
     const { first, person } = namesakes();
     await runningRunOf(warehouse, [first], { source: 'hubspot' });
     const runId = await runningRunOf(warehouse, [{ ...first, contactId: '0031' }], { source: 'salesforce' });
@@ -200,7 +200,7 @@ describe('a person of another call', () => {
   }
 
   it.each([true, false])(
-    'makes a namesake doubtful when named later, until that run is undone or that person erased (with an id: %s)',
+    'a person named later makes a namesake doubtful, until undo or erasure (with an id: %s)',
     async (hasId) => {
       const { row, otherRow, person, namesake } = world();
       const first = await runningRunOf(warehouse, [row], { source: 'hubspot' });
@@ -223,7 +223,7 @@ describe('a person of another call', () => {
     },
   );
 
-  it('makes a namesake doubtful when named earlier, until that run is undone', async () => {
+  it('a person named earlier makes a namesake doubtful, until that run is undone', async () => {
     const { row, otherRow, person, namesake } = world();
     const first = await runningRunOf(warehouse, [otherRow], { source: 'salesforce' });
     await answerBatch(warehouse, { runId: first }, () => [namesake]);
@@ -237,7 +237,7 @@ describe('a person of another call', () => {
     expect(await contact(row.contactId)).toMatchObject({ person_id: person.id });
   });
 
-  it('takes a row with the profile of one person and the address of another away from the first', async () => {
+  it('a row with the profile of one person and the address of another loses the first person', async () => {
     const { row, otherRow, person, namesake } = world();
     const profile = `linkedin.com/in/ida-${worlds}`;
     const runId = await runningRunOf(warehouse, [
@@ -251,7 +251,7 @@ describe('a person of another call', () => {
   });
 
   it.each([true, false])(
-    'is given to a fitting row at the end of the run (with an id: %s)',
+    'a person of another call goes to a fitting row at the end of the run (with an id: %s)',
     async (hasId) => {
       const { row, otherRow, person } = world();
       const runId = await runningRunOf(warehouse, [row, ...strangersFor(worlds), otherRow]);
@@ -267,7 +267,7 @@ describe('a person of another call', () => {
     },
   );
 
-  it('replaces the former person of a contact for which a later run asks again', async () => {
+  it("a person of another call replaces a contact's former person when a later run asks again", async () => {
     const { row, person, namesake } = world();
     const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
     for (const found of [person, namesake]) {
@@ -281,7 +281,7 @@ describe('a person of another call', () => {
 });
 
 describe('a contact whose CRM record became somebody else', () => {
-  it('keeps nothing of the former person when neither person has a service id', async () => {
+  it('a contact that became another person keeps nothing of the former person, without service ids', async () => {
     const ada = { email: 'ada@one.example', firstName: 'Ada', lastName: 'Novak', contactId: 'reused' };
     const before = await runningRunOf(warehouse, [{ keys: ['email:ada@one.example'], ...ada }]);
     await answerBatch(warehouse, { runId: before }, () => [
@@ -443,7 +443,7 @@ describe('a contact of a run whose undo is taken back', () => {
 });
 
 describe('a person on the suppression list', () => {
-  it('is not written when only a personal address in the answer is listed', async () => {
+  it('a person on the suppression list is not written if only a personal address in the answer is listed', async () => {
     await warehouse.database
       .transaction()
       .execute((transaction) => suppress(transaction, ['email:ada.private@home.example'], note));
@@ -466,7 +466,7 @@ describe('a person on the suppression list', () => {
 });
 
 describe('a row of very long names', () => {
-  it('does not stop the page that it stands in', async () => {
+  it('a row of very long names does not stop its page', async () => {
     let seed = 7;
     const letter = (): string => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -504,7 +504,7 @@ describe('a late result with an id that the answer did not have', () => {
     phone_numbers: [{ sanitized_number: '+14155550999', type_cd: 'mobile', status_cd: 'valid_number' }],
   };
 
-  it('is given to no person by an address that only the CRM has, because the address may be reassigned', async () => {
+  it('a late result with a new id goes to no contact by an address that only the CRM has', async () => {
     const runId = await runningRunOf(
       warehouse,
       [
@@ -533,7 +533,7 @@ describe('a late result with an id that the answer did not have', () => {
     expect(await contact('ann')).toMatchObject({ email: 'ann@newco.example', phone: null });
   });
 
-  it('is given to the contact whose address the answer confirmed', async () => {
+  it('a late result with a new id goes to the contact whose address the answer confirmed', async () => {
     const row = { email: 'boss@acme.example', firstName: 'Cy', lastName: 'Ek', contactId: 'cy' };
     const runId = await runningRunOf(warehouse, [{ keys: ['email:boss@acme.example'], ...row }], {
       waterfall,

@@ -28,17 +28,17 @@ async function plan(rows: readonly StagedRow[]): Promise<(string | null)[]> {
 }
 
 describe('people of an export that are taken as asked for', () => {
-  it('are fresh by all their keys, and no other person is', async () => {
+  it('importLookups() makes people of an export fresh by all their keys, and no other person', async () => {
     expect(await remember([{ keys: ['email:r1', 'profile:r1'] }, { keys: [] }], 60)).toBe(1);
     expect(await plan([{ keys: ['profile:r1'] }, { keys: ['email:r2'] }])).toEqual(['fresh', null]);
   });
 
-  it('are asked for again once the clock of misses has passed', async () => {
+  it('importLookups() makes people fresh until the time of not_found has passed', async () => {
     await remember([{ keys: ['email:r3'] }], 2 * 3_600);
     expect(await plan([{ keys: ['email:r3'] }])).toEqual([null]);
   });
 
-  it('keep what is known of them, and never become older', async () => {
+  it('importLookups() keeps newer lookups', async () => {
     const known = (key: string, seconds: number) =>
       warehouse.pool.query(
         `insert into lookup_history values ($1, 'profile', 'enriched', now() - make_interval(secs => $2), ` +
@@ -53,7 +53,7 @@ describe('people of an export that are taken as asked for', () => {
     expect(await plan(rows)).toEqual(['fresh', 'fresh']);
   });
 
-  it('count for what was asked for, at the service that was asked', async () => {
+  it('importLookups() counts only for the fields and the service that were asked for', async () => {
     await remember([{ keys: ['email:r6'] }], 60, { ...profile, service: 'another' });
     expect(await plan([{ keys: ['email:r6'] }])).toEqual([null]);
   });

@@ -167,7 +167,7 @@ async function lookupOf(key: string) {
 }
 
 describe('an answer', () => {
-  it('makes a person fresh whom it brings without a row', async () => {
+  it('an answer makes a person fresh who fits no row', async () => {
     const [asks, extra] = [somebody(), somebody()];
     const call = await callInFlight([asks.row]);
     await record(call, answerWith([null, extra.person]));
@@ -180,7 +180,7 @@ describe('an answer', () => {
     expect(await contact(extra.row.contactId!)).toMatchObject({ person_id: extra.person.id });
   });
 
-  it('gives every row its outcome and every person to their own contact', async () => {
+  it('an answer gives every row its outcome and every person to the right contact', async () => {
     const [found, missed, wrong] = [somebody(), somebody(), somebody()];
     const stranger = { id: 'x', first_name: 'Xavier', last_name: 'Quill', email: 'x@elsewhere.example' };
     const call = await callInFlight([found.row, missed.row, wrong.row]);
@@ -220,7 +220,7 @@ describe('an answer', () => {
     expect(observed.rows).toEqual([{ person_key: 'person:x', email: 'x@elsewhere.example' }]);
   });
 
-  it('turns the reservation into what was billed, and gives the rest back', async () => {
+  it('an answer settles the billed credits and releases the rest of the reservation', async () => {
     const [one, two] = [somebody(), somebody()];
     const call = await callInFlight([one.row, two.row]);
     expect(await moneyOf(call.runId)).toEqual([2, 0]);
@@ -235,7 +235,7 @@ describe('an answer', () => {
     });
   });
 
-  it('gives up the claims and is remembered under the keys of the row and of the person', async () => {
+  it('an answer releases the claims and records lookups under the keys of the row and of the person', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     expect(await claimsOf(call.runId)).toBe(1);
@@ -247,7 +247,7 @@ describe('an answer', () => {
     expect(await lookupOf(`person:${person.id}`)).toMatchObject({ outcome: 'enriched' });
   });
 
-  it('is kept as it came', async () => {
+  it('an answer is stored as it came', async () => {
     const { row } = somebody();
     const call = await callInFlight([row]);
     await record(
@@ -262,7 +262,7 @@ describe('an answer', () => {
     expect(gunzipSync(raw.body_gzip).toString('latin1')).toBe('{"matches":[null],"x":"\\u0000"} \xff');
   });
 
-  it('whose texts hold what PostgreSQL refuses is recorded without it', async () => {
+  it('an answer whose texts PostgreSQL refuses is recorded without the refused characters', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     await record(
@@ -284,7 +284,7 @@ describe('an answer', () => {
     });
   });
 
-  it('with an element that is no person is no miss for the row in its place', async () => {
+  it('an element of an answer that is no person is no miss for the row in its position', async () => {
     const { row } = somebody();
     const call = await callInFlight([row]);
     await record(
@@ -370,7 +370,7 @@ describe('an answer whose people have parts of another type', () => {
 });
 
 describe('credits that are not as expected', () => {
-  it('missing: the people are recorded, the attempt is unknown and its reservation held', async () => {
+  it('an answer without credits: people are recorded, the attempt is unknown, its reservation held', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     await record(call, answerWith([person], { creditsConsumed: undefined, creditsProblem: 'negative' }));
@@ -383,7 +383,7 @@ describe('credits that are not as expected', () => {
     });
   });
 
-  it('more than reserved: settled for what they are, and told every time', async () => {
+  it('an answer with more credits than reserved is settled in full and reported every time', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     const answer = answerWith([person], { creditsConsumed: wholeCredits(9) });
@@ -394,7 +394,7 @@ describe('credits that are not as expected', () => {
 });
 
 describe('recorded again', () => {
-  it('changes nothing and tells the same, as after a lost reply to COMMIT', async () => {
+  it('an answer that is recorded again after a lost reply to COMMIT changes nothing', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     const first = await record(call, answerWith([person]));
@@ -403,7 +403,7 @@ describe('recorded again', () => {
     expect(await moneyOf(call.runId)).toEqual([0, 1]);
   });
 
-  it('by two workers at once it is recorded once', async () => {
+  it('an answer that two workers record at once is recorded once', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     const recorded = await Promise.all([1, 2, 3, 4].map(() => record(call, answerWith([person]))));
@@ -411,7 +411,7 @@ describe('recorded again', () => {
     expect(await moneyOf(call.runId)).toEqual([0, 1]);
   });
 
-  it('an attempt that was abandoned as unknown takes its answer after all', async () => {
+  it('an attempt that was abandoned as unknown accepts its answer afterwards', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     await markUnknown(warehouse, call.attemptId, 'no answer within 30 s');
@@ -423,7 +423,7 @@ describe('recorded again', () => {
 });
 
 describe('people who are asked for once more after an unknown call', () => {
-  it('stay claimed while one of the two calls is not decided', async () => {
+  it('people of two calls stay claimed until both calls are decided', async () => {
     const { row } = somebody();
     const first = await callInFlight([row]);
     await markUnknown(warehouse, first.attemptId, 'no answer');
@@ -436,7 +436,7 @@ describe('people who are asked for once more after an unknown call', () => {
     expect(await claimsOf(first.runId)).toBe(0);
   });
 
-  it('are left to the next run where the operator has decided about the first call', async () => {
+  it('people of a decided unknown call are left to the next run', async () => {
     const call = await callInFlight([somebody().row]);
     await markUnknown(warehouse, call.attemptId, 'no answer');
     await decideAttempt(warehouse, call.attemptId, '0');
@@ -445,7 +445,7 @@ describe('people who are asked for once more after an unknown call', () => {
 });
 
 describe('an older answer', () => {
-  it('that comes after a decision is recorded, and settles what was billed beyond the decision', async () => {
+  it('an answer after a decision is recorded and settles credits beyond the decision', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     await markUnknown(warehouse, call.attemptId, 'no answer');
@@ -460,7 +460,7 @@ describe('an older answer', () => {
     expect(await budgetOf(call.runId)).toMatchObject({ reserved: '0.000000', settled: '1.000000' });
   });
 
-  it('to the first of two calls for the same people does not contradict the answer to the second', async () => {
+  it('an answer to the first of two calls does not contradict the answer to the second', async () => {
     const { row, person } = somebody();
     const first = await callInFlight([row]);
     await markUnknown(warehouse, first.attemptId, 'no answer');
@@ -472,7 +472,7 @@ describe('an older answer', () => {
     expect(await moneyOf(first.runId)).toEqual([0, 1]);
   });
 
-  it('about another person than the contact held before leaves nothing of the former person', async () => {
+  it("an older answer about another person leaves nothing of the contact's former person", async () => {
     const [former, present] = [somebody(), somebody()];
     const contactId = 'reused';
     const before = await callInFlight([{ ...former.row, contactId }]);
@@ -494,7 +494,7 @@ describe('an older answer', () => {
     });
   });
 
-  it('that is recorded later replaces neither contact nor memory of the newer one', async () => {
+  it('an older answer that is recorded later replaces neither contact nor lookup history', async () => {
     const { row, person } = somebody();
     const older = await callInFlight([row]);
     await markUnknown(warehouse, older.attemptId, 'no answer within 30 s');
@@ -512,7 +512,7 @@ describe('an older answer', () => {
 });
 
 describe('a newer answer', () => {
-  it('erases nothing that it does not speak of, and replaces an address with its status', async () => {
+  it('a newer answer keeps fields that it leaves empty, and replaces an address with its status', async () => {
     const { row, person } = somebody();
     await record(await callInFlight([row]), answerWith([person]));
     await warehouse.pool.query('delete from lookup_history');
@@ -540,7 +540,7 @@ describe('a newer answer', () => {
 });
 
 describe('a call without an answer', () => {
-  it('refused: releases the credits, leaves the people open, and they can be admitted again', async () => {
+  it('a refused call releases its credits, and its people can be admitted again', async () => {
     const { row } = somebody();
     const call = await callInFlight([row]);
     await closeRefused(warehouse, call.attemptId, { reason: 'refused', httpStatus: 422 });
@@ -550,7 +550,7 @@ describe('a call without an answer', () => {
     expect((await admitAgain(call.runId)).people).toHaveLength(1);
   });
 
-  it('released: the same, once however often it is told', async () => {
+  it('a released call releases its credits once, however often it is released', async () => {
     const { row } = somebody();
     const call = await callInFlight([row]);
     await closeReleased(warehouse, call.attemptId, 'connection refused');
@@ -559,7 +559,7 @@ describe('a call without an answer', () => {
     expect(await attemptOf(call)).toMatchObject({ status: 'released', credits_settled: '0.000000' });
   });
 
-  it('unknown: holds the credits and the claims, and its rows say so', async () => {
+  it('an unknown call holds its credits and claims, and its rows say so', async () => {
     const { row } = somebody();
     const call = await callInFlight([row]);
     await markUnknown(warehouse, call.attemptId, 'reset after sending');
@@ -569,7 +569,7 @@ describe('a call without an answer', () => {
     expect(await attemptOf(call)).toMatchObject({ status: 'unknown', reason: 'reset after sending' });
   });
 
-  it('cannot be released or called unknown once it is settled', async () => {
+  it('a settled call cannot be released or made unknown', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     await record(call, answerWith([person]));
@@ -579,7 +579,7 @@ describe('a call without an answer', () => {
     expect(await moneyOf(call.runId)).toEqual([0, 1]);
   });
 
-  it('a person whom the service refuses is rejected, free for other runs, and remembered', async () => {
+  it('a person whom the service refuses is rejected, free for other runs, and in the lookup history', async () => {
     const { row } = somebody();
     const call = await callInFlight([row]);
     await closeRefused(warehouse, call.attemptId, { reason: 'refused', httpStatus: 422 });
@@ -596,7 +596,7 @@ describe('a call without an answer', () => {
 });
 
 describe('many calls at once', () => {
-  it('about the same contacts and people are recorded without a deadlock, and the credits add up', async () => {
+  it('concurrent calls about the same people are recorded without a deadlock, and credits add up', async () => {
     const crowd = Array.from({ length: 10 }, somebody);
     const calls: Admitted[] = [];
     for (let run = 0; run < 8; run += 1) {

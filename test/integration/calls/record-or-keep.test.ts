@@ -48,7 +48,7 @@ async function attempt(call: PhonesCall): Promise<object> {
 }
 
 describe('an answer that the database refuses', () => {
-  it('keeps its body, makes the call unknown with the reason, and pauses the run', async () => {
+  it('an answer that the database refuses is kept, makes the call unknown and pauses the run', async () => {
     const call = await callWithPhones(warehouse);
     // Longer than an entry of an index can be, and of no pattern that would be compressed.
     const id = Array.from({ length: 9_000 }, (_, at) => ((at * at * 7_919 + at * 31) % 36).toString(36)).join(
@@ -69,7 +69,7 @@ describe('an answer that the database refuses', () => {
 
 describe('an answer whose price cannot be one', () => {
   it.each(['99999999999999', '1000000000'])(
-    'of %s credits is recorded, its credits stay held, and the run pauses',
+    'an answer of %s credits is recorded, its credits stay held, and the run pauses',
     async (price) => {
       const call = await callWithPhones(warehouse);
       const recorded = await record(call, `p0-${call.runId}`, parseCredits(price)!);

@@ -32,7 +32,7 @@ async function millisecondsToSlot(): Promise<number> {
   return wait?.milliseconds ?? 0;
 }
 
-it('a call that another worker takes up as abandoned keeps its slot for its deadline and a window', async () => {
+it('a call that another worker abandons keeps its slot until its deadline and one window', async () => {
   const { runId } = await stagedRun(warehouse, [
     { keys: ['email:a@orbit.example'], email: 'a@orbit.example', contactId: 'a' },
   ]);
@@ -65,7 +65,7 @@ it('a call that another worker takes up as abandoned keeps its slot for its dead
   expect(await millisecondsToSlot()).toBeGreaterThan(59_000);
 });
 
-it('a batch asks for no phone where a person opted out of calls, and for phones where nobody did', async () => {
+it('a batch asks for no phones if a person opted out of calls, and for phones otherwise', async () => {
   const spec = testSpec();
   const run = await stagedRun(
     warehouse,

@@ -52,12 +52,12 @@ async function database(options: { empty?: boolean } = {}): Promise<string> {
 }
 
 describe('the doctor', () => {
-  it('finds nothing wrong on a machine where nothing is set', async () => {
+  it('enrich doctor finds no fault on a machine without settings', async () => {
     const findings = await examine(readConfig({ ENRICH_DATA_DIR: home }));
     expect(findings.filter((candidate) => candidate.state !== 'ok')).toEqual([]);
   });
 
-  it('says which user a key acts as', async () => {
+  it('enrich doctor names the user that a key acts as', async () => {
     const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key });
     expect(found).toMatchObject({
       state: 'ok',
@@ -69,19 +69,19 @@ describe('the doctor', () => {
     ['a wrong key', { ENRICHMENT_API_KEY: 'wrong' }, 'ENRICHMENT_API_KEY'],
     ['a key that is set as a token', { ENRICHMENT_ACCESS_TOKEN: key }, 'ENRICHMENT_ACCESS_TOKEN'],
     ['no key', {}, 'set one of the two'],
-  ])('finds %s', async (_, credential, next) => {
+  ])('enrich doctor finds %s', async (_, credential, next) => {
     const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ...credential });
     expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(next) as string });
   });
 
-  it('says what is left of the limits, or why that is not known', async () => {
+  it('enrich doctor names what is left of the limits, or why this is not known', async () => {
     const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key });
     expect(found.what).toContain(
       'limits are unknown until its first answer: the service has no such operation at this address',
     );
   });
 
-  it('renews an access token that has expired, as runs do', async () => {
+  it('enrich doctor renews an access token that has expired, as runs do', async () => {
     const file = join(home, 'tokens');
     writeFileSync(file, 'token-1');
     const command = `cat ${file} && printf token-2 > ${file}`;
@@ -92,12 +92,12 @@ describe('the doctor', () => {
   it.each([
     ['ENRICHMENT_ACCESS_TOKEN_FILE', join(home, 'nowhere')],
     ['ENRICHMENT_ACCESS_TOKEN_COMMAND', 'exit 3'],
-  ])('names %s where no token can be read', async (setting, value) => {
+  ])('enrich doctor names %s if no token can be read', async (setting, value) => {
     const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, [setting]: value });
     expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(setting) as string });
   });
 
-  it('finds an address at which there is no service', async () => {
+  it('enrich doctor finds an address without a service', async () => {
     const settings = { ENRICHMENT_BASE_URL: baseUrl.replace('/api/v1', '/other/api/v1') };
     const found = await finding('service', { ...settings, ENRICHMENT_API_KEY: key });
     expect(found).toMatchObject({
@@ -106,13 +106,13 @@ describe('the doctor', () => {
     });
   });
 
-  it('finds a service that does not answer', async () => {
+  it('enrich doctor finds a service that does not answer', async () => {
     const settings = { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1', ENRICHMENT_API_KEY: key };
     const found = await finding('service', settings);
     expect(found).toMatchObject({ state: 'broken', next: 'check ENRICHMENT_BASE_URL and the network' });
   });
 
-  it('gives no advice that is for a command which was interrupted', async () => {
+  it('enrich doctor gives no advice for an interrupted command', async () => {
     const nowhere = 'postgres://enrich:secret@127.0.0.1:9/enrich';
     expect(await finding('database', { DATABASE_URL: nowhere })).toMatchObject({
       state: 'broken',
@@ -122,7 +122,7 @@ describe('the doctor', () => {
     expect((await finding('service', wrongKey)).what).not.toContain('nothing was spent');
   });
 
-  it('lets a receiver of this machine be reached by a service of this machine', async () => {
+  it('enrich doctor accepts a receiver on this machine for a service on this machine', async () => {
     const here = baseUrl.replace('/api/v1', '');
     const settings = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key, WEBHOOK_PUBLIC_URL: here };
     // What stands in for both does not know /healthz: it was asked.
@@ -131,7 +131,7 @@ describe('the doctor', () => {
     expect((await finding('receiver', elsewhere)).what).toContain('a service elsewhere cannot reach that');
   });
 
-  it('says what a database still lacks, and changes nothing in it', async () => {
+  it('enrich doctor says what a database still lacks, and changes nothing', async () => {
     const empty = await database({ empty: true });
     const migrated = await database();
     for (let time = 0; time < 2; time++) {
@@ -142,7 +142,7 @@ describe('the doctor', () => {
     expect((await finding('database', { DATABASE_URL: migrated })).what).toContain('up to date');
   });
 
-  it('finds a database that refuses the password, and a Temporal that is not there', async () => {
+  it('enrich doctor finds a database that refuses the password, and a missing Temporal', async () => {
     const url = new URL(await database());
     url.password = 'canary-password-77';
     const settings = { ENRICH_DATA_DIR: home, DATABASE_URL: url.href, TEMPORAL_ADDRESS: '127.0.0.1:9' };
@@ -151,7 +151,7 @@ describe('the doctor', () => {
     expect(broken).toEqual(['database', 'temporal']);
   });
 
-  it('draws attention to a Temporal that no worker asks for work', async () => {
+  it('enrich doctor warns of a Temporal without workers', async () => {
     const temporal = await startTestTemporal();
     const found = await finding('temporal', { TEMPORAL_ADDRESS: temporal.address });
     await temporal.stop();
@@ -174,11 +174,11 @@ describe('the doctor', () => {
     ],
     ['rate limits', { RATE_LIMITS: 'unlimited' }],
     ['budgets', { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' }],
-  ])('draws attention to %s of %o', async (part, settings) => {
+  ])('enrich doctor warns of %s of %o', async (part, settings) => {
     expect((await finding(part, settings)).state).toBe('attention');
   });
 
-  it('tells no secret', async () => {
+  it('enrich doctor prints no secret', async () => {
     const url = new URL(await database());
     const settings = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key, DATABASE_URL: url.href };
     const told = JSON.stringify(await examine(readConfig({ ENRICH_DATA_DIR: home, ...settings })));

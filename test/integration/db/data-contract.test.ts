@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => warehouse.drop());
 
-it('schemas/tables.yaml says what the migrated database has', async () => {
+it('schemas/tables.yaml describes the migrated database', async () => {
   await expect(contractYaml(tables)).toMatchFileSnapshot('../../../schemas/tables.yaml');
 });
 
@@ -53,6 +53,6 @@ function compiled(model: string): string {
 
 const models = readdirSync(new URL('models/', dbt)).filter((file) => file.endsWith('.sql'));
 
-it.each(models)('the model of dbt %s is SQL that the schema understands', async (file) => {
+it.each(models)('the dbt model %s is SQL that the schema understands', async (file) => {
   await expect(warehouse.pool.query(compiled(file.replace('.sql', '')))).resolves.toMatchObject({ rows: [] });
 });

@@ -38,13 +38,13 @@ const nextMigrations = {
 };
 
 describe('migrating', () => {
-  it('is done once, by whichever of several that begin at the same moment', async () => {
+  it('migrate() runs once when several processes begin at the same moment', async () => {
     const migrated = await Promise.all([1, 2, 3, 4].map(() => migrate(database.databaseUrl)));
     expect(migrated.flatMap(({ done }) => done).sort()).toEqual(all);
     expect(await pendingMigrations(database.databaseUrl)).toEqual([]);
   });
 
-  it('fails in words where its connection is ended in the middle of it', async () => {
+  it('migrate() fails with a readable error if its connection ends in the middle', async () => {
     const ends = {
       ...migrations,
       [next]: {
@@ -58,7 +58,7 @@ describe('migrating', () => {
     });
   });
 
-  it('waits for a transaction that uses the tables, and lets others pass meanwhile', async () => {
+  it('migrate() waits for a transaction that uses the tables, and lets others pass meanwhile', async () => {
     await migrate(database.databaseUrl);
     const analyst = await pool.connect();
     await analyst.query('begin; select * from enrichment.runs');
@@ -77,7 +77,7 @@ describe('migrating', () => {
     expect((await migrating).done).toEqual([next]);
   });
 
-  it('gives up where a transaction does not end, says how to find it, and has changed nothing', async () => {
+  it('migrate() ends without a change if a transaction does not end, and says how to find it', async () => {
     await migrate(database.databaseUrl);
     const analyst = await pool.connect();
     await analyst.query('begin; select * from enrichment.runs');
@@ -93,13 +93,13 @@ describe('migrating', () => {
 });
 
 describe('a database of a newer release', () => {
-  it('is left as it is, and is named', async () => {
+  it('migrate() leaves a database of a newer release unchanged, and names the release', async () => {
     await migrate(database.databaseUrl, { migrations: nextMigrations });
     expect(await migrate(database.databaseUrl)).toEqual({ done: [], newer: [next] });
     expect(await pendingMigrations(database.databaseUrl)).toEqual([]);
   });
 
-  it('is worked on, since migrations after the first only add', () => {
+  it('an older release works on a database of a newer release', () => {
     const takingAway =
       /\bdrop (?:table|column|schema|type|view)\b|\brename\b|\bset not null\b|\balter column \w+ (?:set data )?type\b|\btruncate\b|\bdelete from\b/i;
     for (const name of all.slice(1)) {

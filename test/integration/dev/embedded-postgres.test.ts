@@ -49,7 +49,7 @@ async function query(databaseUrl: string, text: string): Promise<Record<string, 
 }
 
 describe('the embedded PostgreSQL', () => {
-  it('gives a database to an owner who is no superuser', async () => {
+  it('the embedded PostgreSQL gives a database to an owner who is no superuser', async () => {
     const { databaseUrl } = await start();
     const [row] = await query(
       databaseUrl,
@@ -59,7 +59,7 @@ describe('the embedded PostgreSQL', () => {
     expect(row).toEqual({ usesuper: false, owner: true, encoding: 'UTF8' });
   });
 
-  it('keeps the password in a file that only its owner can read, and no superuser can log in', async () => {
+  it('the embedded PostgreSQL keeps its password in a file of its owner, and no superuser can log in', async () => {
     const { databaseUrl, port } = await start();
     expect(statSync(join(directory, 'password')).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(directory, 'password'), 'utf8').trim()).toBe(new URL(databaseUrl).password);
@@ -68,12 +68,12 @@ describe('the embedded PostgreSQL', () => {
     );
   });
 
-  it('flushes to the disk unless it is told not to', async () => {
+  it('the embedded PostgreSQL flushes to the disk by default', async () => {
     const { databaseUrl } = await startEmbeddedPostgres({ directory });
     expect(await query(databaseUrl, 'show fsync')).toEqual([{ fsync: 'on' }]);
   });
 
-  it('is found again, and after a stop starts with its data and its port', async () => {
+  it('the embedded PostgreSQL is found again, and after a stop starts with its data and its port', async () => {
     const first = await start();
     await query(first.databaseUrl, 'create table kept as select 42 as answer');
     expect(await start()).toEqual({ ...first, found: true });
@@ -83,7 +83,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(second.databaseUrl, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
-  it('outlives a command that is killed with all its process group', async () => {
+  it('the embedded PostgreSQL survives a killed command with its process group', async () => {
     const program = `
       import { startEmbeddedPostgres } from ${JSON.stringify(compiledModule('src/dev/postgres.ts'))};
       const server = await startEmbeddedPostgres({ directory: ${JSON.stringify(directory)}, durable: false });
@@ -101,13 +101,13 @@ describe('the embedded PostgreSQL', () => {
     expect(await start()).toEqual({ ...(JSON.parse(started) as object), found: true });
   });
 
-  it('is found without its record', async () => {
+  it('the embedded PostgreSQL is found without its state file', async () => {
     const first = await start();
     rmSync(join(directory, 'server.json'));
     expect(await start()).toEqual({ ...first, found: true });
   });
 
-  it('recovers when the server itself was killed', async () => {
+  it('the embedded PostgreSQL recovers after a kill of the server', async () => {
     const first = await start({ durable: true });
     await query(first.databaseUrl, 'create table kept as select 42 as answer');
     process.kill(first.pid, 'SIGKILL');
@@ -116,7 +116,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(second.databaseUrl, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
-  it('replaces a server that does not answer', { timeout: 40_000 }, async () => {
+  it('the embedded PostgreSQL replaces a server that does not answer', { timeout: 40_000 }, async () => {
     const first = await start();
     process.kill(first.pid, 'SIGSTOP');
     const second = await start();
@@ -124,7 +124,7 @@ describe('the embedded PostgreSQL', () => {
     expect(identityOf(first.pid)).toBeUndefined();
   });
 
-  it('ignores a lock file that names a process which is no server of this directory', async () => {
+  it('the embedded PostgreSQL ignores a lock file that names a process of another program', async () => {
     const first = await start();
     await stopEmbeddedPostgres(directory);
     const lock = join(directory, 'data', 'postmaster.pid');
@@ -135,14 +135,14 @@ describe('the embedded PostgreSQL', () => {
     expect((await start()).found).toBe(false);
   });
 
-  it('says which port is taken', async () => {
+  it('the embedded PostgreSQL names a port that is in use', async () => {
     const holder = await listen();
     const { port } = holder.address() as { port: number };
     await expect(start({ port })).rejects.toMatchObject({ type: 'port.taken', where: 'POSTGRES_PORT' });
     await new Promise((resolve) => holder.close(resolve));
   });
 
-  it('says which data directory is broken, and touches nothing in it', async () => {
+  it('the embedded PostgreSQL names a broken data directory, and changes nothing in it', async () => {
     await start();
     await stopEmbeddedPostgres(directory);
     truncateSync(join(directory, 'data', 'global', 'pg_control'), 10);
@@ -153,23 +153,26 @@ describe('the embedded PostgreSQL', () => {
     expect(existsSync(join(directory, 'data', 'PG_VERSION'))).toBe(true);
   });
 
-  it('begins again where the first start was interrupted half way', async () => {
+  it('the embedded PostgreSQL starts again after an interrupted first start', async () => {
     mkdirSync(join(directory, 'data.new'), { recursive: true });
     writeFileSync(join(directory, 'data.new', 'PG_VERSION'), '18\n');
     expect((await start()).found).toBe(false);
   });
 
-  it.runIf(asRoot)('runs as root below directories that are closed to everybody else', async () => {
-    const closed = join(home, 'closed');
-    mkdirSync(closed, { mode: 0o700 });
-    chmodSync(home, 0o700);
-    directory = join(closed, 'clone', '.enrich', 'postgres');
-    const server = await start();
-    expect(await query(server.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
-    expect(readFileSync(`/proc/${server.pid}/status`, 'utf8')).not.toMatch(/^Uid:\s+0/m);
-  });
+  it.runIf(asRoot)(
+    'the embedded PostgreSQL runs as root below directories that are closed to other users',
+    async () => {
+      const closed = join(home, 'closed');
+      mkdirSync(closed, { mode: 0o700 });
+      chmodSync(home, 0o700);
+      directory = join(closed, 'clone', '.enrich', 'postgres');
+      const server = await start();
+      expect(await query(server.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
+      expect(readFileSync(`/proc/${server.pid}/status`, 'utf8')).not.toMatch(/^Uid:\s+0/m);
+    },
+  );
 
-  it.runIf(asRoot)('says that the disk is full', async () => {
+  it.runIf(asRoot)('the embedded PostgreSQL reports a full disk', async () => {
     mkdirSync(directory);
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', directory]).status !== 0) return;
     try {

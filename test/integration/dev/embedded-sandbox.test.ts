@@ -37,13 +37,13 @@ async function bill({ baseUrl }: Sandbox): Promise<unknown> {
 }
 
 describe('the embedded sandbox', () => {
-  it('takes its own key and no other', async () => {
+  it('the embedded sandbox accepts only its own key', async () => {
     const sandbox = await start();
     expect((await matchOne(sandbox)).status).toBe(200);
     expect((await matchOne(sandbox, { kind: 'api-key', value: 'sandbox-key' })).status).toBe(401);
   });
 
-  it('is found again, and keeps its address, its key and its bill over a kill', async () => {
+  it('the embedded sandbox is found again, and keeps its address, key and bill over a kill', async () => {
     const first = await start();
     await matchOne(first);
     const billed = await bill(first);
@@ -54,7 +54,7 @@ describe('the embedded sandbox', () => {
     expect(await bill(second)).toEqual(billed);
   });
 
-  it('says which port is taken', async () => {
+  it('the embedded sandbox names a port that is in use', async () => {
     const holder = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     await expect(start((holder.address() as AddressInfo).port)).rejects.toMatchObject({ type: 'port.taken' });

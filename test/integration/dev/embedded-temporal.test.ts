@@ -40,7 +40,7 @@ async function withClient<Result>(
 }
 
 describe('the Temporal dev server', () => {
-  it('keeps closed runs for 30 days and serves its UI', async () => {
+  it('the Temporal dev server keeps closed runs for 30 days and serves its UI', async () => {
     const server = await start();
     const seconds = await withClient(server.address, async ({ workflowService }) => {
       const { config } = await workflowService.describeNamespace({ namespace: server.namespace });
@@ -50,7 +50,7 @@ describe('the Temporal dev server', () => {
     expect((await fetch(server.uiUrl)).status).toBe(200);
   });
 
-  it('takes search attributes at once, also those that a later release adds', async () => {
+  it('the Temporal dev server accepts search attributes at once, also those of a later release', async () => {
     await start({ searchAttributes: { Status: 'Keyword' } });
     const server = await start({ searchAttributes: { Status: 'Keyword', Rows: 'Int' } });
     await withClient(server.address, async (client) => {
@@ -63,7 +63,7 @@ describe('the Temporal dev server', () => {
     expect(server.found).toBe(true);
   });
 
-  it('keeps its runs and its ports over a stop and a kill', async () => {
+  it('the Temporal dev server keeps its runs and its ports over a stop and a kill', async () => {
     const first = await start();
     await withClient(first.address, async (client) => {
       await client.workflow.start('unknown', { taskQueue: 'none', workflowId: 'kept' });
@@ -77,7 +77,7 @@ describe('the Temporal dev server', () => {
     expect(kept.status.name).toBe('RUNNING');
   });
 
-  it('says which port is taken', async () => {
+  it('the Temporal dev server names a port that is in use', async () => {
     const holder = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as { port: number };
@@ -85,7 +85,7 @@ describe('the Temporal dev server', () => {
     await new Promise((resolve) => holder.close(resolve));
   });
 
-  it('says which database file is broken', async () => {
+  it('the Temporal dev server names a broken database file', async () => {
     writeFileSync(join(directory, 'temporal.db'), 'this is no database');
     await expect(start()).rejects.toMatchObject({
       type: 'temporal.data-directory',
@@ -96,7 +96,7 @@ describe('the Temporal dev server', () => {
   it.runIf(process.getuid?.() === 0).each([
     ['is full', 100],
     ['was full before it started', 0],
-  ])('says that the disk %s', async (_, freeKilobytes) => {
+  ])('the Temporal dev server reports that the disk %s', async (_, freeKilobytes) => {
     const options = ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', directory];
     if (spawnSync('mount', options).status !== 0) return;
     try {

@@ -64,7 +64,7 @@ async function hold() {
 }
 
 describe('the embedded stack', () => {
-  it('is started once by commands that begin at the same time, and stopped by the last', async () => {
+  it('the embedded stack is started once by simultaneous commands, and stopped by the last', async () => {
     const [first, second, last] = await Promise.all([holdStack(), holdStack(), holdStack()]);
     expect(second.databaseUrl).toBe(first.databaseUrl);
     expect(last.databaseUrl).toBe(first.databaseUrl);
@@ -74,7 +74,7 @@ describe('the embedded stack', () => {
     expect(runningPostgres()).toBeUndefined();
   });
 
-  it('is left by a killed command, found by the next and stopped by it', async () => {
+  it('the embedded stack survives a killed command; the next command finds and stops it', async () => {
     const killed = await holdStack();
     await killed.end('SIGKILL');
     expect(runningPostgres()).toBeDefined();
@@ -87,13 +87,13 @@ describe('the embedded stack', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('is given back on %s', async (signal, exitCode) => {
+  ] as const)('the embedded stack is released on %s', async (signal, exitCode) => {
     const holder = await holdStack();
     expect(await holder.end(signal)).toBe(exitCode);
     expect(runningPostgres()).toBeUndefined();
   });
 
-  it('is not held up by marks of processes that are gone', async () => {
+  it('the embedded stack ignores marks of processes that have ended', async () => {
     const { changing, users } = embeddedDirectories(home);
     for (const directory of [changing, users]) {
       mkdirSync(directory, { recursive: true });
@@ -107,7 +107,7 @@ describe('the embedded stack', () => {
     expect(readdirSync(users)).toEqual([]);
   });
 
-  it('gives itself back when a part cannot be had', async () => {
+  it('the embedded stack stops its parts when one part cannot start', async () => {
     const config = readConfig({ ENRICH_DATA_DIR: home, TEMPORAL_CLI_PATH: '/nowhere/temporal' });
     const acquired = acquireStack(config, { postgres: true, temporal: true }, () => undefined);
     await expect(acquired).rejects.toMatchObject({ type: 'temporal.cli', where: 'TEMPORAL_CLI_PATH' });
@@ -115,7 +115,7 @@ describe('the embedded stack', () => {
     expect(readdirSync(embeddedDirectories(home).users)).toEqual([]);
   });
 
-  it('leaves alone what is set', async () => {
+  it('the embedded stack does not start parts that are configured', async () => {
     const settings = {
       ENRICH_DATA_DIR: join(home, 'unused'),
       DATABASE_URL: 'postgres://somebody@elsewhere/warehouse',

@@ -27,7 +27,7 @@ const settings = (temporalCliPath?: string) => ({
 });
 
 describe('the Temporal CLI', () => {
-  it('is the one of TEMPORAL_CLI_PATH, then of the PATH, then of the cache', async () => {
+  it('the Temporal CLI comes from TEMPORAL_CLI_PATH, then from the PATH, then from the cache', async () => {
     program(`cache/temporal-cli-${temporalCliVersion}/temporal`, 'cached');
     expect(await findTemporalCli(settings())).toMatchObject({ origin: 'cache', version: 'cached' });
     program('bin/temporal', 'installed');
@@ -39,18 +39,18 @@ describe('the Temporal CLI', () => {
     });
   });
 
-  it('is not taken from elsewhere when TEMPORAL_CLI_PATH is wrong', async () => {
+  it('the Temporal CLI comes from no other location if TEMPORAL_CLI_PATH is wrong', async () => {
     program('bin/temporal', 'installed');
     const wrong = findTemporalCli(settings(join(home, 'nothing')));
     await expect(wrong).rejects.toMatchObject({ type: 'temporal.cli', where: 'TEMPORAL_CLI_PATH' });
   });
 
-  it('passes over a program of that name that is something else', async () => {
+  it('the Temporal CLI is not another program of that name', async () => {
     writeFileSync(program('bin/temporal', 'x'), '#!/bin/sh\nexit 1\n');
     expect(await findTemporalCli(settings())).toBeUndefined();
   });
 
-  it('is not looked for any further than it is found', async () => {
+  it('the search for the Temporal CLI ends with the first one found', async () => {
     program('bin/temporal', 'installed');
     const steps: string[] = [];
     await ensureTemporalCli(settings(), (text) => steps.push(text));

@@ -108,7 +108,7 @@ const awkward = [
 ];
 
 describe('exportTable()', () => {
-  it('writes every text unchanged as JSON Lines and Parquet', async () => {
+  it('exportTable() writes every text unchanged as JSON Lines and Parquet', async () => {
     for (const [index, title] of awkward.entries()) await insert(`${index}`, { title });
     const select = ['title'];
     const expected = awkward.map((title) => ({ title }));
@@ -116,7 +116,7 @@ describe('exportTable()', () => {
     expect((await parquetOf({ select })).rows).toEqual(expected);
   });
 
-  it('writes Parquet with types, nulls, lists and UTC timestamps that another reader understands', async () => {
+  it('exportTable() writes Parquet types, nulls, lists and UTC times that another reader understands', async () => {
     await insert('1', {
       departments: ['sales', 'c "suite"'],
       organization_employees: 250,
@@ -145,7 +145,7 @@ describe('exportTable()', () => {
     expect((await jsonLinesOf({ select }))[0]).toMatchObject({ enriched_at: '2026-11-20T02:00:00.123456Z' });
   });
 
-  it('writes Parquet in row groups, and a file without rows', async () => {
+  it('exportTable() writes Parquet in row groups, and a file without rows', async () => {
     const lines = Array.from({ length: 25_000 }, (_, index) => `${index}\n`).join('');
     const columns = [{ name: 'n', type: 'integer' }] as const;
     const bytes = await buffer(encodeParquet(Readable.from([Buffer.from(lines)]), columns));
@@ -159,7 +159,7 @@ describe('exportTable()', () => {
     expect((await parquetOf({})).rows).toEqual([]);
   });
 
-  it('writes the rows of every table that belong to chosen contacts who are not suppressed', async () => {
+  it('exportTable() writes the rows of chosen contacts in every table, without suppressed people', async () => {
     const at = (id: string, company: string, start_date: string) => ({
       id,
       first_name: 'Ada',
@@ -223,7 +223,7 @@ describe('writeS3Object()', () => {
   });
 
   it.each([0, 1_000, 32 * 1024 * 1024, 33 * 1024 * 1024 + 1])(
-    'writes %d bytes as they are',
+    'writeS3Object() writes %d bytes unchanged',
     async (length) => {
       const bytes = Buffer.alloc(length, 'abcdefg');
       await writeS3Object(Readable.from([bytes.subarray(0, 5), bytes.subarray(5)]), object, store);
@@ -231,7 +231,7 @@ describe('writeS3Object()', () => {
     },
   );
 
-  it('leaves no object and no parts where the rows fail halfway', async () => {
+  it('writeS3Object() leaves no object and no parts if the rows fail halfway', async () => {
     async function* failing(): AsyncGenerator<Buffer> {
       yield Buffer.alloc(17 * 1024 * 1024);
       await Promise.reject(new Error('connection lost'));
@@ -241,7 +241,7 @@ describe('writeS3Object()', () => {
     expect(store.uploads.size).toBe(0);
   });
 
-  it('says which right is missing where the store refuses', async () => {
+  it('writeS3Object() names the missing right if the store refuses', async () => {
     store.interference.statuses.push(403);
     await expect(writeS3Object(Readable.from([Buffer.from('x')]), object, store)).rejects.toMatchObject({
       type: 'output.refused',
@@ -251,7 +251,7 @@ describe('writeS3Object()', () => {
 });
 
 describe('exported contacts', () => {
-  it('have all columns, and no text is changed by quotes, line breaks or commas', async () => {
+  it('exported contacts have all columns, with quotes, line breaks and commas unchanged', async () => {
     await insert('1', {
       first_name: 'Zoë "Z"',
       title: 'Head,\nSales',
@@ -278,7 +278,7 @@ describe('exported contacts', () => {
   });
 
   it.each(['=HYPERLINK("http://x")', '+SUM(1)', '-2+3', '@cmd', '\t=1', '\r=1'])(
-    'hold no formula: %j',
+    'exported contacts have no formula: %j',
     async (title) => {
       await insert('1', { title });
       expect((await csvOf()).rows[0]!['title']).toBe(`'${title}`);
@@ -301,12 +301,12 @@ describe('exported contacts', () => {
     expect(await idsOf({})).toEqual(['a', 'b', 'd', 'c']);
   });
 
-  it('have the columns that are asked for, in that order', async () => {
+  it('exported contacts have the requested columns, in that order', async () => {
     await insert('1', { email: 'ada@orbit.example' });
     expect((await csvOf({}, ['email', 'contact_id'])).csv).toBe('email,contact_id\nada@orbit.example,1\n');
   });
 
-  it('leave out whoever is on the suppression list by address, id, profile or domain', async () => {
+  it('exported contacts leave out people on the suppression list by address, id, profile or domain', async () => {
     await insert('kept', {
       email: 'ada@orbit.example',
       person_id: 'p0',
@@ -332,7 +332,7 @@ describe('exported contacts', () => {
     expect(await idsOf({})).toEqual(['kept']);
   });
 
-  it('leave out whoever is on the list by what only their row of the export says', async () => {
+  it('exported contacts leave out people whom only their row of the export puts on the list', async () => {
     const run = await stagedRun(warehouse, [
       { keys: ['email:info@orbit.example|bo roller', 'email:bo.private@orbit.example'] },
       { keys: ['email:info@orbit.example|cy ek'] },
@@ -347,7 +347,7 @@ describe('exported contacts', () => {
     expect(await idsOf({})).toEqual(['cy']);
   });
 
-  it('are not counted where whoever reads them has had enough', async () => {
+  it('exported contacts are not counted if the reader closes the pipe', async () => {
     await warehouse.pool.query(`
       with people as (
         insert into people (

@@ -63,7 +63,7 @@ describe.each([
   ['https', (path: string) => `${store.endpoint}/${path}`],
   ['s3', (path: string) => `s3://${path}`],
 ])('an export at an address of %s', (_kind, addressOf) => {
-  it('is fetched to the staging directory, for the eyes of this user only', async () => {
+  it('an export at an address of %s is downloaded to the staging directory, readable by its user only', async () => {
     store.put('crm/contacts.csv', large);
     const obtained = await obtain(addressOf('crm/contacts.csv'));
     expect(obtained).toMatchObject({ sha256: sha256(large), bytes: large.length, etag: expect.any(String) });
@@ -72,14 +72,14 @@ describe.each([
     expect(statSync(access.stagingDirectory).mode & 0o777).toBe(0o700);
   });
 
-  it('continues where the connection broke', async () => {
+  it('an export at an address of %s continues where the connection broke', async () => {
     store.put('crm/contacts.csv', large);
     store.interference.cutAfter = 300_000;
     expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(large));
     expect(store.requests.at(-1)?.headers.range).toMatch(/^bytes=[1-9]\d*-$/);
   });
 
-  it('is fetched from its beginning where it changed meanwhile', async () => {
+  it('an export at an address of %s is downloaded from its beginning if it changed meanwhile', async () => {
     store.put('crm/contacts.csv', large);
     store.interference.cutAfter = 300_000;
     const changed = Buffer.concat([large, Buffer.from('2,ben@orbit.example\n')]);
@@ -91,13 +91,13 @@ describe.each([
     expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(changed));
   });
 
-  it('is asked for again where the server is away for a moment', async () => {
+  it('an export at an address of %s is requested again after a short outage of the server', async () => {
     store.put('crm/contacts.csv', large);
     store.interference.statuses.push(503, 503, 500);
     expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(large));
   });
 
-  it('that cannot be fetched leaves nothing behind', async () => {
+  it('an export at an address of %s that cannot be downloaded leaves no file', async () => {
     const away = {
       type: 'export.unreachable',
       message: expect.stringContaining('cannot be fetched') as string,
@@ -107,7 +107,7 @@ describe.each([
     expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 
-  it('that is not there, is forbidden, empty or too large is refused at once', async () => {
+  it('an export at an address of %s that is missing, forbidden, empty or too large is refused at once', async () => {
     store.put('crm/empty.csv', '');
     store.put('crm/large.csv', Buffer.alloc(5 * 1024 * 1024));
     const refused = async (path: string) =>
@@ -124,7 +124,7 @@ describe.each([
 });
 
 describe('an export behind a web address', () => {
-  it('is fetched with the login of .netrc, which no other host is told', async () => {
+  it('an export on the web is downloaded with the login of .netrc, which no other host receives', async () => {
     const elsewhere = await S3Store.open();
     store.login = `Basic ${Buffer.from('ada:swordfish').toString('base64')}`;
     store.put('contacts.csv', 'id\n1\n');
@@ -140,7 +140,7 @@ describe('an export behind a web address', () => {
     await elsewhere.close();
   });
 
-  it('is fetched with the login and the signature in it, which no error repeats', async () => {
+  it('an export on the web is downloaded with its login and signature, which no error repeats', async () => {
     const signed = `${store.endpoint.replace('//', '//ada:swordfish@')}/contacts.csv?sig=swordfish`;
     store.login = `Basic ${Buffer.from('ada:swordfish').toString('base64')}`;
     store.put('contacts.csv', 'id\n1\n');
@@ -152,14 +152,14 @@ describe('an export behind a web address', () => {
     store = await S3Store.open();
   });
 
-  it('that leads to one in the clear is not fetched', async () => {
+  it('an export on the web that redirects to http is not downloaded', async () => {
     store.redirects.set('/contacts.csv', 'http://crm.example/contacts.csv');
     await expect(obtain(`${store.endpoint}/contacts.csv`)).rejects.toMatchObject({ type: 'export.address' });
   });
 });
 
 describe('the content of a run', () => {
-  it('is what lies in the staging directory, or is fetched again and has to be the same', async () => {
+  it('a run reads its export from the staging directory, or downloads the same content again', async () => {
     store.put('crm/contacts.csv', large);
     const { path: fetched } = await obtain('s3://crm/contacts.csv');
     const find = (filePath: string) =>
@@ -185,7 +185,7 @@ describe('objects of S3 that fit a pattern', () => {
     return found.map(({ address }) => (address.kind === 's3' ? address.key : ''));
   };
 
-  it('are found over all pages, oldest first, but for folders, other folders, and what is being written', async () => {
+  it('objects of S3 that match a pattern are found over all pages, oldest first, without folders', async () => {
     for (const [age, key] of ['b.csv', 'a.csv', 'c.csv.part', 'deep/d.csv', 'e.json', 'f.csv'].entries())
       store.put(`crm/out/2026-11-21/${key}`, key, new Date(age * 60_000));
     store.put('crm/out/2026-11-21/', '');
@@ -197,19 +197,19 @@ describe('objects of S3 that fit a pattern', () => {
     expect(await find('newest', 's3://crm/out/{date}/?.csv')).toEqual(['out/2026-11-21/f.csv']);
   });
 
-  it('may be none; a pattern for folders is refused', async () => {
+  it('a pattern may match no objects of S3, and a pattern for folders is refused', async () => {
     expect(await find('newest', 's3://crm/none/*.csv')).toEqual([]);
     await expect(find('newest', 's3://crm/*/a.csv')).rejects.toMatchObject({ type: 'export.pattern' });
   });
 });
 
 describe('standard input', () => {
-  it('is written to the staging directory under its hash', async () => {
+  it('standard input is written to the staging directory under its hash', async () => {
     const obtained = await obtain('-', { standardInput: Readable.from([large]) });
     expect(obtained).toMatchObject({ sha256: sha256(large), bytes: large.length });
   });
 
-  it('without anything in it is refused', async () => {
+  it('empty standard input is refused', async () => {
     await expect(obtain('-', { standardInput: Readable.from([]) })).rejects.toMatchObject({
       type: 'export.empty',
     });
@@ -227,7 +227,7 @@ describe('rows of the database', () => {
       insert into public.plain values (1)`);
   });
 
-  it('are CSV with the names of the columns, the same whatever order they lie in', async () => {
+  it('rows of the database are CSV with the names of the columns, independent of their stored order', async () => {
     const before = await obtain('table:crm.contacts');
     expect(readFileSync(before.path, 'utf8')).toBe(
       'id,email,Note,opted_out,at\n' +
@@ -239,7 +239,7 @@ describe('rows of the database', () => {
     expect((await obtain('table:crm.contacts')).sha256).toBe(before.sha256);
   });
 
-  it('come in the order that a query gives them, and otherwise sorted', async () => {
+  it('rows of the database come in the order of the query, and otherwise sorted', async () => {
     expect(await contentOf('query:select id from crm.contacts order by id desc;')).toBe('id\n3\n2\n1\n');
     expect(await contentOf('query:select id from crm.contacts -- all of them')).toBe('id\n1\n2\n3\n');
     expect(await contentOf('query:select id from plain')).toBe('id\n1\n');
@@ -254,20 +254,20 @@ describe('rows of the database', () => {
     ['unlocking the transaction', `select set_config('transaction_read_only', 'off', false)`],
     ['nonsense', 'selekt'],
     ['a table that is not there', 'select * from crm.nowhere'],
-  ])('are refused for %s', async (_what, sql) => {
+  ])('rows of the database are refused for %s', async (_what, sql) => {
     await expect(obtain(`query:${sql}`)).rejects.toMatchObject({ type: 'export.query', exitCode: 2 });
     const { rows } = await warehouse.pool.query('select count(email)::int as people from crm.contacts');
     expect(rows).toEqual([{ people: 3 }]);
     expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 
-  it('are refused for a table that is not there, by its name', async () =>
+  it('rows of a missing table are refused by its name', async () =>
     expect(obtain('table:crm.nowhere')).rejects.toMatchObject({
       type: 'export.table',
       message: expect.stringContaining('nowhere') as string,
     }));
 
-  it('that fail in the middle are quoted in no error', async () => {
+  it('an error in the middle of rows of the database quotes no row', async () => {
     const failure = await obtain(`query:select email::int as email from crm.contacts`).catch(String);
     expect(failure).not.toContain('orbit.example');
   });

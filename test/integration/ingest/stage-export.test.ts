@@ -68,7 +68,7 @@ function manyRows(rows: number): string {
 }
 
 describe('a row', () => {
-  it('keeps its cells as they were, and what was understood of them', async () => {
+  it('a row keeps its cells unchanged beside their meaning', async () => {
     const { rows } = await stage(
       'Record ID,First Name,Last Name,Email,Work email,Company Name,Website URL,LinkedIn URL,Unsubscribed ' +
         'from all email\n' +
@@ -108,7 +108,7 @@ describe('a row', () => {
     expect(JSON.parse(rows[0]!.raw)).toMatchObject({ 0: '00042', 1: ' Ada ' });
   });
 
-  it('without an id in the CRM has one that is the same in the next export', async () => {
+  it('a row without an id in the CRM has an id that the next export has too', async () => {
     const first = await stage('email,name\nADA@orbit.example,Ada\nben@orbit.example,Ben\n');
     const second = await stage('name,email\nBen,ben@orbit.example\nAda,ada@orbit.example\n');
     expect(first.rows.map((row) => row.contact_id)).toEqual(
@@ -117,7 +117,7 @@ describe('a row', () => {
     expect(first.rows[0]!.contact_id).toMatch(/^key:[0-9a-f]{32}$/);
   });
 
-  it('has one id whether Salesforce writes it with 15 characters or 18', async () => {
+  it('a row has one id for 15 and 18 characters of a Salesforce id', async () => {
     const header = 'Contact ID,First Name,Last Name,Account Name,Email';
     const short = await stage(`${header}\n001A0000006Vm9r,Ada,Novak,Orbit,a@x.example\n`);
     const long = await stage(`${header}\n001A0000006Vm9rIAC,Ada,Novak,Orbit,a@x.example\n`);
@@ -125,7 +125,7 @@ describe('a row', () => {
     expect(long.rows[0]!.contact_id).toBe('001A0000006Vm9rIAC');
   });
 
-  it('may hold anything that a cell can hold', async () => {
+  it('a row may hold any characters', async () => {
     const cell = fc.string({ unit: 'binary', maxLength: 12 });
     const anything = fc.array(fc.tuple(cell, cell, cell, cell), { minLength: 1, maxLength: 200 });
     await fc.assert(
@@ -149,7 +149,7 @@ function withoutLoneSurrogates(text: string): string {
 }
 
 describe('every record has one row, and an outcome where it can go no further', () => {
-  it('counts records, not lines', async () => {
+  it('rows are counted by record, not by line', async () => {
     const { staged, rows } = await stage(
       'Title of the report\n\nid,email,name,company\n1,a@x.example,,\n\n  ' +
         '\n"2","b@x.example","two\nlines",\n,,,\n4,,Ada Novak,Orbit\n5,,Ada Novak,\n\n',
@@ -164,7 +164,7 @@ describe('every record has one row, and an outcome where it can go no further', 
     ]);
   });
 
-  it('a record that cannot be read says why', async () => {
+  it('a record that cannot be read is a malformed row with the reason', async () => {
     const { staged, rows } = await stage(
       'id,email,company\n1,a@x.example\n2,b@x.example,Orbit,surplus\n3,c@x.example,Orbit,,\n' +
         'ID,Email,Company\n5,"e@x.example,\n6,"f@x.example",Orbit\n7,g@x.example,Orbit\n',
@@ -182,7 +182,7 @@ describe('every record has one row, and an outcome where it can go no further', 
     expect(rows[0]).toMatchObject({ contact_id: 'row:1', keys: [], email: null });
   });
 
-  it('a record with a surplus delimiter is malformed also where its last cell is empty', async () => {
+  it('a record with a surplus delimiter is malformed also if its last cell is empty', async () => {
     const { rows } = await stage(
       'first_name,last_name,company,email,Marketing status,notes\n' +
         'Ann,Lee,Acme, Inc,ann@acme.example,Unsubscribed,\n' +
@@ -201,7 +201,7 @@ describe('every record has one row, and an outcome where it can go no further', 
     expect(rows.map((row) => row.outcome)).toEqual(['malformed']);
   });
 
-  it('records that all end in one delimiter too many are read', async () => {
+  it('records that all end in one surplus delimiter are read', async () => {
     const { rows } = await stage(
       'id,name,email,company\n1,Ann Lee,ann@acme.example,Acme,\n2,Bob Ray,bob@orbit.example,Orbit,\n' +
         '3,Cy Dahlcy@helio.example,Helio,\n4,Di Ek,di@orbit.example,Orbit,\n',
@@ -227,11 +227,11 @@ describe('every record has one row, and an outcome where it can go no further', 
       'the header lacks a delimiter',
       'email,first_namelast_name,company,notes\na@x.example,Ann,Lee,Acme,\nb@x.example,Bob,Ray,Orbit,\n',
     ],
-  ])('a file is refused where all records have a surplus cell and %s', async (_, content) => {
+  ])('a file is refused if all records have a surplus cell and %s', async (_, content) => {
     await expect(stage(content)).rejects.toMatchObject({ type: 'export.ragged' });
   });
 
-  it('a record that lacks a delimiter is malformed also where the header ends in a column without a name', async () => {
+  it('a record that lacks a delimiter is malformed also if the header ends in an unnamed column', async () => {
     const { rows } = await stage(
       'name,company,email,\nAnn,Acme,a@x.example,\nBobOrbit,b@x.example,\nCy,Helio,c@x.example,\n',
     );
@@ -256,7 +256,7 @@ describe('every record has one row, and an outcome where it can go no further', 
     expect(await runOf(runId)).toMatchObject({ header: ['first_name', 'last_name', 'company', 'email'] });
   });
 
-  it('a cell beyond all measure makes its record malformed', async () => {
+  it('a cell above the size limit makes its record malformed', async () => {
     const { rows } = await stage(`email,notes\na@x.example,${'x'.repeat(1_000_001)}\nb@x.example,ok\n`);
     expect(rows.map((row) => row.outcome)).toEqual(['malformed', null]);
   });
@@ -277,14 +277,14 @@ describe('every record has one row, and an outcome where it can go no further', 
     expect(rows.map((row) => row.outcome)).toEqual(['malformed', null, 'malformed']);
   });
 
-  it('a file with a header only has no rows', async () => {
+  it('a file with only a header has no rows', async () => {
     const { staged, runId } = await stage('id,email\n');
     expect(staged.rows).toBe(0);
     expect(await runOf(runId)).toMatchObject({ rows_staged: 0, header: ['id', 'email'], source: 'generic' });
   });
 });
 
-it('encodings end in the same rows', async () => {
+it('all encodings give the same rows', async () => {
   const text = 'id,name,company\r\n1,Zoë Müller,Größe\r\n';
   const contents = [
     Buffer.from(text),
@@ -308,7 +308,7 @@ async function runOf(runId: string): Promise<Record<string, unknown>> {
 describe('staging that is interrupted', () => {
   const count = 40_000;
 
-  it('continues where it was, and stages no row twice', async () => {
+  it('interrupted staging continues and stages no row twice', async () => {
     const path = file(manyRows(count));
     const runId = await beginRun(path);
     const options = { pool: warehouse.pool, runId, path };
@@ -333,7 +333,7 @@ describe('staging that is interrupted', () => {
     expect(await runOf(runId)).toMatchObject({ rows_staged: count, ingested_at: expect.any(Date) });
   });
 
-  it('ends at a signal', async () => {
+  it('staging ends at a signal', async () => {
     const path = file(manyRows(count));
     const runId = await beginRun(path);
     const stop = new AbortController();
@@ -348,7 +348,7 @@ describe('staging that is interrupted', () => {
     expect((await runOf(runId))['ingested_at']).toBeNull();
   });
 
-  it('is not disturbed by a second process that stages the same run', async () => {
+  it('interrupted staging is not disturbed by a second process for the same run', async () => {
     const path = file(manyRows(count));
     const runId = await beginRun(path);
     const options = { pool: warehouse.pool, runId, path };
@@ -359,7 +359,7 @@ describe('staging that is interrupted', () => {
     );
   });
 
-  it('stays as it is where it was done before', async () => {
+  it('completed staging stays unchanged when it is repeated', async () => {
     const path = file('id,email\n1,a@x.example\nlonely\n');
     const runId = await beginRun(path);
     const options = { pool: warehouse.pool, runId, path };
@@ -371,7 +371,7 @@ describe('staging that is interrupted', () => {
 });
 
 describe('a file that changes', () => {
-  it('before staging is refused, and nothing is staged', async () => {
+  it('a file that changes before staging is refused, and no row is staged', async () => {
     const path = file('id,email\n1,a@x.example\n');
     const runId = await beginRun(path);
     appendFileSync(path, '2,b@x.example\n');
@@ -381,7 +381,7 @@ describe('a file that changes', () => {
     expect(await rowsOf(runId)).toEqual([]);
   });
 
-  it('during staging is refused, and the run is not staged to its end', async () => {
+  it('a file that changes during staging is refused, and the run is not completely staged', async () => {
     const path = file(manyRows(40_000));
     const runId = await beginRun(path);
     const staging = stageExport({

@@ -83,7 +83,7 @@ function ingest(runId: string, from?: ObtainedExport): Promise<IngestOutcome> {
 }
 
 describe('the staging directory, with the same content fetched by two commands at once', () => {
-  it('keeps it for the run that has not begun when the plan is done with it', async () => {
+  it('a staged download stays for a run that has not begun when a plan of the same content ends', async () => {
     const forRun = await fetched();
     const forPlan = await fetched();
     await ingest(await begin(forPlan, { planOnly: true }), forPlan);
@@ -92,7 +92,7 @@ describe('the staging directory, with the same content fetched by two commands a
     expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 
-  it('keeps it for the plan that has not begun when the run is staged', async () => {
+  it('a staged download stays for a plan that has not begun when a run of the same content is staged', async () => {
     const forPlan = await fetched();
     const forRun = await fetched();
     await ingest(await begin(forRun, { planOnly: false }), forRun);
@@ -101,7 +101,7 @@ describe('the staging directory, with the same content fetched by two commands a
     expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 
-  it('keeps nothing of a command that continues with a run that the other has staged', async () => {
+  it('a staged download is removed if its run was staged from another download of the same content', async () => {
     const first = await fetched();
     const second = await fetched();
     const runId = await begin(first, { planOnly: false });
@@ -113,7 +113,7 @@ describe('the staging directory, with the same content fetched by two commands a
 });
 
 describe('the staging directory, while a pipe is silent for two hours', () => {
-  it('keeps what came of it', async () => {
+  it('a staged download stays while a pipe is silent for two hours', async () => {
     const pipe = new PassThrough();
     const slow = obtainExport({ kind: 'standard-input' }, { ...access, standardInput: pipe });
     pipe.write(content);
@@ -130,7 +130,7 @@ describe('the staging directory, while a pipe is silent for two hours', () => {
 });
 
 describe('the staging directory, after a command was killed', () => {
-  it('has the content for whoever continues with its run', async () => {
+  it('a staged download of a killed command serves the command that continues its run', async () => {
     const killed = await fetched();
     const runId = await begin(killed, { planOnly: false });
     expect(await ingest(runId)).toMatchObject({ kind: 'ingested', rows: 1 });

@@ -48,7 +48,7 @@ async function books(call: Call): Promise<Books> {
 const deliveries = (call: Call): Promise<string[]> => deliveryStatuses(warehouse, call);
 
 describe('the results of a request in several bodies', () => {
-  it('are waited for until everybody who was found is named', async () => {
+  it('results in several bodies are awaited until every found person is named', async () => {
     const call = await callInFlight();
     await answer(call);
     const [first, ...others] = call.ids;
@@ -58,7 +58,7 @@ describe('the results of a request in several bodies', () => {
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
-  it('are not complete by what a poll returns of them', async () => {
+  it('results in several bodies are not complete by what a poll returns of them', async () => {
     const call = await callInFlight();
     await answer(call);
     await storePolled(warehouse, call.attemptId, body([call.ids[0]!], 8));
@@ -66,7 +66,7 @@ describe('the results of a request in several bodies', () => {
     expect(await books(call)).toMatchObject({ status: 'awaiting' });
   });
 
-  it('are billed once where a body repeats what was in another', async () => {
+  it('results in several bodies are billed once if one body repeats another', async () => {
     const call = await callInFlight();
     await answer(call);
     await deliver(call, body([call.ids[0]!], 8));
@@ -76,7 +76,7 @@ describe('the results of a request in several bodies', () => {
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
-  it('are billed once where they come again in other words', async () => {
+  it('results in several bodies are billed once if they come again with other fields', async () => {
     const call = await callInFlight();
     await answer(call);
     await deliver(call, body(call.ids, 24));
@@ -85,7 +85,7 @@ describe('the results of a request in several bodies', () => {
     expect(await deliveries(call)).toEqual(['applied', 'applied']);
   });
 
-  it('are not complete where a body counts the others as missing', async () => {
+  it('results in several bodies are not complete if a body counts the others as missing', async () => {
     const call = await callInFlight();
     await answer(call);
     await deliver(call, body([call.ids[0]!], 8, { missing_records: 2 }));
@@ -94,7 +94,7 @@ describe('the results of a request in several bodies', () => {
 });
 
 describe('a body that names a person without a phone, and counts them as missing as well', () => {
-  it('does not stand for another person whose phone is still to come', async () => {
+  it('a body that counts a person without a phone as missing does not stand for another person', async () => {
     const call = await callInFlight();
     await answer(call);
     const [first, second, third] = call.ids;
@@ -113,7 +113,7 @@ describe('a body that names a person without a phone, and counts them as missing
 });
 
 describe('an answer that lists fewer people than it billed', () => {
-  it('awaits and holds the phones of all of them', async () => {
+  it('an answer that lists fewer people than it billed awaits and holds the phones of all', async () => {
     const call = await callInFlight();
     await answer(call, [0, 0, 0], 3);
     expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
@@ -121,7 +121,7 @@ describe('an answer that lists fewer people than it billed', () => {
 });
 
 describe('a delivery', () => {
-  it('that came while the answer seemed lost is looked at again when it is recorded after all', async () => {
+  it('a delivery to a seemingly lost answer is applied again when the answer is recorded', async () => {
     const call = await callInFlight();
     await markUnknown(warehouse, call.attemptId, 'no answer in time');
     await deliver(call, body(call.ids, 24));
@@ -132,7 +132,7 @@ describe('a delivery', () => {
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
-  it('with a price beyond all reason stands in no person’s way, and leaves the credits held', async () => {
+  it('a delivery with an absurd price applies the phones and leaves the credits held', async () => {
     const call = await callInFlight();
     await answer(call);
     await deliver(call, body(call.ids, '99999999999999'));
@@ -149,7 +149,7 @@ describe('a delivery', () => {
     ['running', 300],
     ['paused', 300],
   ] as const)(
-    'that is billed more than was reserved stops its run, which is %s, until a person has looked at it: %s credits',
+    'a delivery billed above its reservation stops its run, which is %s, for a decision: %s credits',
     async (status, price) => {
       const call = await callInFlight();
       await answer(call);
@@ -169,7 +169,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('after the operator has released its attempt is settled on top of what the answer cost', async () => {
+  it('a delivery after a release of its attempt is settled in addition to the answer', async () => {
     const call = await callInFlight();
     await answer(call);
     await decideAttempt(warehouse, call.attemptId, '0');
@@ -179,7 +179,7 @@ describe('a delivery', () => {
   });
 });
 
-it('deliveries of one request that are applied at once by several drains take effect once', async () => {
+it('deliveries of one request that several drains apply at once take effect once', async () => {
   const call = await callInFlight();
   await answer(call);
   const stored = Array.from({ length: 20 }, (_, index) =>
@@ -205,36 +205,39 @@ describe('a delivery and the answer of its call at the same moment', () => {
     return rows[0]!.waiters;
   }
 
-  it.each(['answer', 'delivery'])('take effect once, whichever is first: the %s', async (first) => {
-    const call = await callInFlight();
-    await storeFor(warehouse, call, body(call.ids, 24));
-    const { rows } = await warehouse.pool.query<{ delivery_id: string }>(
-      'select delivery_id from webhook_deliveries where attempt_id = $1',
-      [call.attemptId],
-    );
-    const apply = (): Promise<unknown> =>
-      applyLateResult(
-        warehouse,
-        { deliveryId: rows[0]!.delivery_id, attemptId: call.attemptId, origin: 'webhook' },
-        readLateResult(body(call.ids, 24)),
+  it.each(['answer', 'delivery'])(
+    'a delivery and the answer of its call at the same moment take effect once: %s first',
+    async (first) => {
+      const call = await callInFlight();
+      await storeFor(warehouse, call, body(call.ids, 24));
+      const { rows } = await warehouse.pool.query<{ delivery_id: string }>(
+        'select delivery_id from webhook_deliveries where attempt_id = $1',
+        [call.attemptId],
       );
-    // Both wait for the call's row, in the order in which they came: PostgreSQL serves waiting statements in that
-    // order.
-    const blocker = await warehouse.pool.connect();
-    await blocker.query('begin');
-    await blocker.query('select 1 from attempts where attempt_id = $1 for update', [call.attemptId]);
-    const works = first === 'answer' ? [() => answer(call), apply] : [apply, () => answer(call)];
-    const running: Promise<unknown>[] = [];
-    for (const work of works) {
-      running.push(work());
-      await expect.poll(waiters, { timeout: 20_000, interval: 10 }).toBe(running.length);
-    }
-    await blocker.query('commit');
-    blocker.release();
-    await Promise.all(running);
-    expect(await deliveries(call)).toEqual([first === 'answer' ? 'applied' : 'received']);
-    await drain(call);
-    expect(await deliveries(call)).toEqual(['applied']);
-    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
-  });
+      const apply = (): Promise<unknown> =>
+        applyLateResult(
+          warehouse,
+          { deliveryId: rows[0]!.delivery_id, attemptId: call.attemptId, origin: 'webhook' },
+          readLateResult(body(call.ids, 24)),
+        );
+      // Both wait for the call's row, in the order in which they came: PostgreSQL serves waiting statements in that
+      // order.
+      const blocker = await warehouse.pool.connect();
+      await blocker.query('begin');
+      await blocker.query('select 1 from attempts where attempt_id = $1 for update', [call.attemptId]);
+      const works = first === 'answer' ? [() => answer(call), apply] : [apply, () => answer(call)];
+      const running: Promise<unknown>[] = [];
+      for (const work of works) {
+        running.push(work());
+        await expect.poll(waiters, { timeout: 20_000, interval: 10 }).toBe(running.length);
+      }
+      await blocker.query('commit');
+      blocker.release();
+      await Promise.all(running);
+      expect(await deliveries(call)).toEqual([first === 'answer' ? 'applied' : 'received']);
+      await drain(call);
+      expect(await deliveries(call)).toEqual(['applied']);
+      expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+    },
+  );
 });

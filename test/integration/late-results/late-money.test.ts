@@ -82,7 +82,7 @@ describe('a waterfall that delivers addresses and phones in two bodies', () => {
       { target_fields: ['emails', 'phone_numbers'] },
       { target_fields: ['emails', 'phone_numbers'] },
     ],
-  ])('is settled for both of them: %s', async (_, first, second) => {
+  ])('a waterfall in two bodies is settled for both: %s', async (_, first, second) => {
     const call = await answeredCall(emailsAndPhones);
     await deliver(call, waterfallBody(call, 'emails', 4, first));
     expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 60 });
@@ -90,14 +90,14 @@ describe('a waterfall that delivers addresses and phones in two bodies', () => {
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 17 });
   });
 
-  it('is settled for both where its answer says no price', async () => {
+  it('a waterfall in two bodies is settled for both if its answer has no price', async () => {
     const call = await answeredCall(emailsAndPhones, null);
     await deliver(call, waterfallBody(call, 'phone_numbers', 10));
     await deliver(call, waterfallBody(call, 'emails', 4));
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 14 });
   });
 
-  it('is settled for both in whichever order the parts of the people come, however often', async () => {
+  it('a waterfall in two bodies is settled for both in any order and with repetitions', async () => {
     const call = await answeredCall(emailsAndPhones);
     const [a, b, c] = call.ids as [string, string, string];
     await deliver(call, waterfallBody(call, 'phone_numbers', 7, {}, [c]));
@@ -109,7 +109,7 @@ describe('a waterfall that delivers addresses and phones in two bodies', () => {
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 18 });
   });
 
-  it('is not complete by a poll that returns one of them', async () => {
+  it('a waterfall in two bodies is not complete by a poll that returns one of them', async () => {
     const call = await answeredCall(emailsAndPhones);
     const polled = waterfallBody(call, 'emails', 4, { target_fields: ['emails', 'phone_numbers'] });
     await storePolled(warehouse, call.attemptId, Buffer.from(JSON.stringify(polled)));
@@ -119,7 +119,7 @@ describe('a waterfall that delivers addresses and phones in two bodies', () => {
 });
 
 describe('a whole after its parts', () => {
-  it('that costs less than they do, and brings more, leaves the credits held as unknown', async () => {
+  it('a whole result that costs less than its parts and brings more leaves the credits unknown', async () => {
     const call = await answeredCall();
     await deliver(call, phonesBody([call.ids[0]!], 8));
     await deliver(call, phonesBody([call.ids[1]!], 8));
@@ -127,7 +127,7 @@ describe('a whole after its parts', () => {
     expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
   });
 
-  it('that brings nothing more costs what the dearer of both costs', async () => {
+  it('a whole result that brings no more than its parts costs the higher of both', async () => {
     const call = await answeredCall();
     for (const id of call.ids) await deliver(call, phonesBody([id], 8));
     await deliver(call, phonesBody(call.ids, 8));
@@ -136,24 +136,27 @@ describe('a whole after its parts', () => {
 });
 
 describe('a part', () => {
-  it.each(['person', 'body'])('whose %s is pending says nothing of people without numbers', async (what) => {
-    const call = await answeredCall();
-    const status = 'in_progress';
-    const people = call.ids.map((id) => ({ id, phone_numbers: [], ...(what === 'person' && { status }) }));
-    await deliver(call, { credits_consumed: 0, people, ...(what === 'body' && { status }) });
-    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
-    await deliver(call, phonesBody(call.ids, 24));
-    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
-  });
+  it.each(['person', 'body'])(
+    'a part whose %s is pending does not show that people have no numbers',
+    async (what) => {
+      const call = await answeredCall();
+      const status = 'in_progress';
+      const people = call.ids.map((id) => ({ id, phone_numbers: [], ...(what === 'person' && { status }) }));
+      await deliver(call, { credits_consumed: 0, people, ...(what === 'body' && { status }) });
+      expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+      await deliver(call, phonesBody(call.ids, 24));
+      expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+    },
+  );
 
-  it('that states the price of the whole in each body leaves the credits held, and pauses the run', async () => {
+  it('a part that states the price of the whole leaves the credits held and pauses the run', async () => {
     const call = await answeredCall();
     for (const id of call.ids) await deliver(call, phonesBody([id], 24));
     expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
     expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'paused' });
   });
 
-  it('that counts the rest as missing says nothing about the rest', async () => {
+  it('a part that counts the rest as missing does not complete the rest', async () => {
     const call = await answeredCall();
     for (const [index, id] of call.ids.entries()) {
       expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
@@ -176,19 +179,22 @@ describe('a genuine token', () => {
     ['nobody, with a price', () => ({ people: [], credits_consumed: 9 })],
     ['people without ids', () => ({ people: [{ phone_numbers: [] }, {}], credits_consumed: 16 })],
     ['our people at an incredible price', (call) => phonesBody(call.ids, 1_000_000)],
-  ])('with %s keeps the honest delivery neither from settling nor from its price', async (_, other) => {
-    for (const order of ['before', 'after'] as const) {
-      const call = await answeredCall();
-      if (order === 'before') await deliver(call, other(call));
-      expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
-      await deliver(call, phonesBody(call.ids, 24));
-      if (order === 'after') await deliver(call, other(call));
-      expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
-      expect(await phonesOf(call)).toBe(3);
-    }
-  });
+  ])(
+    'a body with %s under a genuine token does not stop the honest delivery from settling',
+    async (_, other) => {
+      for (const order of ['before', 'after'] as const) {
+        const call = await answeredCall();
+        if (order === 'before') await deliver(call, other(call));
+        expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+        await deliver(call, phonesBody(call.ids, 24));
+        if (order === 'after') await deliver(call, other(call));
+        expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+        expect(await phonesOf(call)).toBe(3);
+      }
+    },
+  );
 
-  it('with a foreign or unreadable body quarantines it, and the honest delivery settles the call', async () => {
+  it('a foreign or unreadable body under a genuine token is quarantined, and the honest one settles', async () => {
     const call = await answeredCall();
     await deliver(call, Buffer.from('<html>'));
     await deliver(call, phonesBody(['stranger'], 8));
@@ -197,7 +203,7 @@ describe('a genuine token', () => {
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
-  it('with the request id of another call settles nothing and writes nothing there', async () => {
+  it('a body with the request id of another call settles and writes nothing there', async () => {
     const [own, other] = [await answeredCall(), await answeredCall()];
     await deliver(own, phonesBody(other.ids, 24, { request_id: other.requestId }));
     for (const call of [own, other])
@@ -208,7 +214,7 @@ describe('a genuine token', () => {
     expect(await books(own)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
-  it('with an incredible price holds the credits and pauses the run', async () => {
+  it('a body with an incredible price under a genuine token holds the credits and pauses the run', async () => {
     const call = await answeredCall();
     await deliver(call, phonesBody(call.ids, 1_000_000));
     expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
@@ -227,7 +233,7 @@ describe('a genuine token', () => {
       'its run ended long ago',
       `update runs set status = 'finished', finished_at = now() - interval '2 years'`,
     ],
-  ])('expires where %s', async (_, age) => {
+  ])('a genuine token expires if %s', async (_, age) => {
     const call = await answeredCall();
     await warehouse.pool.query(`${age} where run_id = $1`, [call.runId]);
     await deliver(call, phonesBody(call.ids, 24));
@@ -239,7 +245,7 @@ describe('a poll that says that nothing came', () => {
   it.each([
     ['settles a request of which nothing has arrived', false, { status: 'settled', settled: 3 }],
     ['settles no request with a delivery in the inbox', true, { status: 'awaiting', settled: null }],
-  ])('%s', async (_, isDelivered, expected) => {
+  ])('a poll without a result: %s', async (_, isDelivered, expected) => {
     const call = await answeredCall();
     if (isDelivered) await storeFor(warehouse, call, phonesBody(call.ids, 24));
     await endAwaitedByPoll(warehouse, call.attemptId, 'nothing came: failed');
@@ -260,7 +266,7 @@ describe('the last poll, once the waiting is over', () => {
     });
   }
 
-  it('settles a request whose only body counts everybody else as missing', async () => {
+  it('the last poll settles a request whose only body counts all other people as missing', async () => {
     const call = await answeredCall();
     const body = phonesBody([call.ids[0]!], 8, { missing_records: 2 });
     await deliver(call, body);
@@ -272,14 +278,14 @@ describe('the last poll, once the waiting is over', () => {
   it.each([
     ['that does not count the rest as missing', { missing_records: 1 }, 0],
     ['beside which another part came', { missing_records: 2 }, 1],
-  ])('leaves a request open by a part %s', async (_, more, others) => {
+  ])('the last poll leaves a request open by a part %s', async (_, more, others) => {
     const call = await answeredCall();
     if (others > 0) await deliver(call, phonesBody([call.ids[1]!], 8));
     await pollLast(call, phonesBody([call.ids[0]!], 8, more));
     expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
   });
 
-  it('settles a waterfall that does not name people for whom no vendor knew anything', async () => {
+  it('the last poll settles a waterfall that omits people whom no vendor knows', async () => {
     const call = await answeredCall(emailsAndPhones);
     const more = { target_fields: ['emails', 'phone_numbers'] };
     const body = waterfallBody(call, 'emails', 2, more, call.ids.slice(0, 1));
@@ -289,7 +295,7 @@ describe('the last poll, once the waiting is over', () => {
 });
 
 describe('a part of a waterfall', () => {
-  it('that brings addresses only says of no person that there is no phone', async () => {
+  it('a part of a waterfall with addresses does not show that people have no phone', async () => {
     const call = await answeredCall(emailsAndPhones);
     await deliver(call, waterfallBody(call, 'emails', 4));
     const { rows } = await warehouse.pool.query(

@@ -56,7 +56,7 @@ describe('a late result of somebody on the suppression list', () => {
     ['the same id', (call) => ({ id: call.ids[0] })],
     ['another id', () => ({ id: 'other-id' })],
     ['no id', () => ({})],
-  ])('is dropped where a listed address comes with it, under %s', async (_, who) => {
+  ])('a late result with a listed address is dropped, under %s', async (_, who) => {
     const call = await answeredCall(waterfall);
     const own = call.people[0]!.identity.email!;
     const listed = `private-${call.runId.toLowerCase()}@home.example`;
@@ -87,7 +87,7 @@ describe('a late result of somebody on the suppression list', () => {
     expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: false }]);
   });
 
-  it('is dropped where their contact is known by a listed key and the body has another id', async () => {
+  it('a late result is dropped if its contact has a listed key and the body has another id', async () => {
     const call = await answeredCall(waterfall);
     const own = call.people[0]!.identity.email!;
     await warehouse.database
@@ -105,7 +105,7 @@ describe('a late result of somebody on the suppression list', () => {
 });
 
 describe('a body', () => {
-  it('with 40,000 people is read up to the bound, and its part for the call is applied', async () => {
+  it('a body with 40,000 people is read up to the limit, and its part for the call is applied', async () => {
     const call = await answeredCall(waterfall);
     const own = call.ids.map((id, index) => ({ id, emails: [], phone_numbers: [phoneOf(index)] }));
     const empty = Array.from({ length: 40_000 }, () => ({}));
@@ -124,7 +124,7 @@ describe('a body', () => {
   });
 
   it.each(['a\u0000b', 'a\u0000b@orbit.example', '\ud800@orbit.example', 'x'.repeat(5_000), '', '@'])(
-    'with the address %j applies the rest, also with a suppression list',
+    'a body with the address %j applies the rest, also with a suppression list',
     async (email) => {
       await warehouse.database
         .transaction()
@@ -144,7 +144,7 @@ describe('a body', () => {
 
 describe('a phone request that is skipped because an earlier one is in flight', () => {
   it.each(['before', 'after'] as const)(
-    'gets the earlier phones where they come %s its answer is recorded',
+    'a skipped phone request gets the phones of the earlier request, which come %s its answer',
     async (order) => {
       const earlier = await answeredCall({ reveal: ['phone'], waterfall: [] });
       const call = await callWithPhones(warehouse);

@@ -32,7 +32,7 @@ function dependencies(): Parameters<typeof syncRunResults>[0] {
   };
 }
 
-it('a run with more polls due than their window holds syncs next when a slot is free', async () => {
+it('a run with more due polls than free slots syncs next when a slot is free', async () => {
   const { runId } = await backlogOfPolls(warehouse, 100);
   const status = await syncRunResults(dependencies(), runId, AbortSignal.timeout(20_000));
   expect(polls).toHaveLength(10);
@@ -41,7 +41,7 @@ it('a run with more polls due than their window holds syncs next when a slot is 
   expect(seconds).toBeLessThanOrEqual(3_600);
 });
 
-it('a run whose polls are held back still syncs when the waiting for a result ends', async () => {
+it('a run without a free slot for polls still syncs at the deadline of a late result', async () => {
   const { runId } = await backlogOfPolls(warehouse, 100);
   await warehouse.pool.query(
     `update attempts set awaited_until = clock_timestamp() + interval '10 min' where attempt_id = 'copy-1'`,
@@ -52,7 +52,7 @@ it('a run whose polls are held back still syncs when the waiting for a result en
   expect(seconds).toBeLessThanOrEqual(600);
 });
 
-it('polls that found no free slot stay due and are made first when one is free', async () => {
+it('polls without a free slot stay due and are made first when a slot is free', async () => {
   const { runId } = await backlogOfPolls(warehouse, 100);
   for (let hour = 1; hour <= 10; hour += 1) {
     await syncRunResults(dependencies(), runId, AbortSignal.timeout(20_000));
@@ -62,7 +62,7 @@ it('polls that found no free slot stay due and are made first when one is free',
   expect(polls).toHaveLength(100);
 });
 
-it('the sweep polls for a run whose workflow was terminated, and leaves one alone that is only waiting', async () => {
+it('the sweep polls for a run whose workflow was terminated, and not for a waiting run', async () => {
   await backlogOfPolls(warehouse, 100);
   await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(20_000));
   expect(polls).toHaveLength(0);

@@ -57,7 +57,7 @@ async function secondsToNextPoll({ attemptId }: PhonesCall): Promise<number> {
   return rows[0]!.seconds;
 }
 
-it('pauses between polls grow by polls that were made, not by those for which there was no place', async () => {
+it('pauses between polls grow by polls that were made, not by polls without a free slot', async () => {
   sandbox.faults.set({ rules: [{ path: '/webhook_result', status: 503, billed: false }] });
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, call);

@@ -41,14 +41,14 @@ async function poll(): Promise<string> {
 }
 
 describe('the windows of polls', () => {
-  it('are used up to the last call that the service says is left, and none is refused', async () => {
+  it('polls use their window up to the last call that the service reports, and none is refused', async () => {
     sandbox.faults.set({ rules: [{ path: '/webhook_result', used_by_others: 7 }] });
     expect([await poll(), await poll(), await poll()]).toEqual(['gone', 'gone', 'gone']);
     expect(await poll()).toContain('no calls left in its window of 1h');
     expect(sandbox.log.bill()).toMatchObject({ calls: 3, refused: 0 });
   });
 
-  it('are apart from those of the calls that are paid for', async () => {
+  it('polls have rate windows apart from those of paid calls', async () => {
     sandbox.faults.set({ rules: [{ path: '/webhook_result', status: 429, retry_after: '30' }] });
     await expect(poll()).rejects.toMatchObject({ type: 'rate-limited' });
     expect(await poll()).toContain('429');
@@ -59,7 +59,7 @@ describe('the windows of polls', () => {
 });
 
 describe('a poll whose access token is renewed', () => {
-  it('takes a slot for each of its two requests', async () => {
+  it('a poll whose access token is renewed uses a slot for each of its two requests', async () => {
     const renewed = { authorization: 'Bearer new' };
     let token = { authorization: 'Bearer old' };
     const server = await startSandbox({ rateLimits: 'unlimited', accessTokens: ['new'] });

@@ -18,14 +18,14 @@ afterEach(() => fixture.tidy());
 afterAll(() => fixture.close());
 
 describe('a body that is not taken in', () => {
-  it('is refused unread where it says itself that it is too large', async () => {
+  it('the receiver refuses a body unread if its stated size is too large', async () => {
     const receiver = await fixture.receive();
     const { closed } = receiver.open(receiver.head({ 'content-length': '999999999' }));
     expect(await closed).toMatch(/^HTTP\/1\.1 413 /);
     expect(await fixture.inbox()).toEqual([]);
   });
 
-  it('is cut off where it continues without end, in memory that does not grow', async () => {
+  it('the receiver cuts off an endless body, with bounded memory', async () => {
     const receiver = await fixture.receive();
     const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, 'x'), Buffer.from('\r\n')]);
     const before = process.memoryUsage().arrayBuffers;
@@ -45,7 +45,7 @@ describe('a body that is not taken in', () => {
     expect(await fixture.inbox()).toEqual([]);
   });
 
-  it('makes room for honest ones where a hundred hold memory and send nothing more', async () => {
+  it('the receiver serves honest deliveries while a hundred connections hold memory and send nothing', async () => {
     const receiver = await fixture.receive();
     const part = Buffer.concat([
       Buffer.from(receiver.head({ 'content-length': '2000000' })),
@@ -67,7 +67,7 @@ describe('a body that is not taken in', () => {
     for (const { socket } of hoarders) socket.destroy();
   });
 
-  it('stores nothing where less comes than was said', async () => {
+  it('the receiver stores nothing if a body is shorter than stated', async () => {
     const receiver = await fixture.receive();
     const { socket, closed } = receiver.open(`${receiver.head({ 'content-length': '100' })}{"half":`);
     socket.end();
@@ -77,13 +77,13 @@ describe('a body that is not taken in', () => {
     expect(receiver.logged()).toBe('');
   });
 
-  it('closes the connection where more comes than was said', async () => {
+  it('the receiver closes the connection if a body is longer than stated', async () => {
     const receiver = await fixture.receive();
     const { closed } = receiver.open(`${receiver.head({ 'content-length': '2' })}{}and more\r\n\r\n`);
     expect(await closed).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('costs nothing afterwards where it was sent to a path that takes none', async () => {
+  it('the receiver keeps no resources for a body to an unknown path', async () => {
     const receiver = await fixture.receive();
     const large = Buffer.alloc(2_000_000);
     for (let request = 0; request < 50; request += 1) {
@@ -99,7 +99,7 @@ describe('a body that is not taken in', () => {
 
 describe('slow connections', () => {
   it(
-    'are cut off, all 300 of them, and honest deliveries are answered meanwhile',
+    'the receiver cuts off 300 slow connections and answers honest deliveries meanwhile',
     { timeout: 40_000 },
     async () => {
       const receiver = await fixture.receive();

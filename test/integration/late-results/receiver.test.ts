@@ -26,7 +26,7 @@ function sha256(body: Buffer): Buffer {
 }
 
 describe('a delivery', () => {
-  it('is stored as it came before it is answered with 2xx, and its run is told', async () => {
+  it('a delivery is stored as it came before the receiver answers with 2xx, and its run is signalled', async () => {
     const receiver = await fixture.receive();
     const body = Buffer.from('{"status":"success","people":[]}');
     expect(await receiver.deliver(body)).toMatchObject({ status: 200, text: '{"received":true}' });
@@ -42,7 +42,7 @@ describe('a delivery', () => {
     expect(receiver.told).toEqual([fixture.attempt.runId]);
   });
 
-  it('is a row and a 2xx each time that 200 identical ones come at once', async () => {
+  it('each of 200 identical simultaneous deliveries is a row and gets a 2xx', async () => {
     const receiver = await fixture.receive();
     const answers = await Promise.all(Array.from({ length: 200 }, () => receiver.deliver('{"same":true}')));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 200 }, () => 200));
@@ -58,7 +58,7 @@ describe('a delivery', () => {
     ['no JSON', Buffer.from('<html>502 Bad Gateway</html>')],
     ['nothing', Buffer.alloc(0)],
     ['random bytes', randomBytes(1_000_000)],
-  ])('is kept byte for byte where it holds %s', async (_, body) => {
+  ])('a delivery is stored byte for byte if it holds %s', async (_, body) => {
     const receiver = await fixture.receive();
     expect((await receiver.deliver(body)).status).toBe(200);
     const [stored] = await fixture.inbox();
@@ -67,7 +67,7 @@ describe('a delivery', () => {
   });
 
   it.each(['text/plain', 'application/json; charset=utf-16', 'nonsense;;=', '/', 'multipart/form-data'])(
-    'is kept whatever type it says it has: %s',
+    'a delivery is stored with any content type: %s',
     async (type) => {
       const receiver = await fixture.receive();
       expect((await receiver.deliver('{}', { headers: { 'content-type': type } })).status).toBe(200);
@@ -75,7 +75,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('is kept compressed where it comes compressed, however much it would grow', async () => {
+  it('a compressed delivery is stored compressed, however large its content is', async () => {
     const receiver = await fixture.receive();
     const bomb = gzipSync(Buffer.alloc(100 * 1_048_576));
     const before = process.memoryUsage().rss;
@@ -98,7 +98,7 @@ describe('a token', () => {
     return answer.replace(/^date: .*\r\n/im, '');
   };
 
-  it('gets the same answer, byte for byte, whatever is wrong with it', async () => {
+  it('every wrong token gets the same answer, byte for byte', async () => {
     const receiver = await fixture.receive();
     const { token } = fixture.attempt;
     const other = token.startsWith('A') ? 'B' : 'A';
@@ -129,7 +129,7 @@ describe('a token', () => {
     expect(receiver.told).toEqual([]);
   });
 
-  it('is in the database as a hash only, and in no log, nor is a body', async () => {
+  it('a token is stored only as a hash; no log has the token or a body', async () => {
     const receiver = await fixture.receive();
     const secret = '+4917012345678 mira@nordlys.example';
     await fixture.warehouse.pool.query(
@@ -177,7 +177,7 @@ describe('while the database is away', () => {
     return { line, warehouse };
   };
 
-  it('deliveries are sent back quickly and not kept, and taken in again once it is there', async () => {
+  it('without the database the receiver refuses deliveries quickly, and accepts them afterwards', async () => {
     const { line, warehouse } = await throughLine();
     const receiver = await fixture.receive(warehouse);
     expect((await receiver.deliver('{"before":1}')).status).toBe(200);
@@ -197,7 +197,7 @@ describe('while the database is away', () => {
     expect(receiver.told).toHaveLength(2);
   });
 
-  it('deliveries are sent back quickly where it is reached and never answers', async () => {
+  it('without an answer of the database the receiver refuses deliveries quickly', async () => {
     const { line, warehouse } = await throughLine();
     const receiver = await fixture.receive(warehouse);
     expect((await receiver.deliver('{"before":1}')).status).toBe(200);
@@ -212,7 +212,7 @@ describe('while the database is away', () => {
 });
 
 describe('closing', () => {
-  it('loses nothing under load: who saw a 2xx has a row, and no person is left without an end', async () => {
+  it('a receiver that closes under load has a row for every 2xx and answers every request', async () => {
     const receiver = await fixture.receive();
     const agents = Array.from({ length: 4 }, () => new Agent({ connections: 5 }));
     const accepted: string[] = [];
@@ -236,7 +236,7 @@ describe('closing', () => {
     expect(accepted.filter((body) => !stored.has(body))).toEqual([]);
   });
 
-  it('answers a delivery that is still arriving', async () => {
+  it('a receiver that closes answers a delivery that is still arriving', async () => {
     const receiver = await fixture.receive();
     const { socket, closed } = receiver.open(`${receiver.head({ 'content-length': '10' })}{"a":`);
     await sleep(100);
@@ -250,7 +250,7 @@ describe('closing', () => {
     expect((await fixture.inbox()).map(({ body }) => body.toString())).toEqual(['{"a":1234}']);
   });
 
-  it('waits for no person who sends without end, or nothing', async () => {
+  it('a receiver that closes waits for no endless or silent sender', async () => {
     const receiver = await fixture.receive();
     const silent = receiver.open('');
     const endless = receiver.open(`${receiver.head({ 'content-length': '1000000' })}{`);

@@ -89,14 +89,14 @@ async function connectionsThatWait(): Promise<number> {
 }
 
 describe('people', () => {
-  it('who are asked for by a worker that Temporal has abandoned are not asked for a second time', async () => {
+  it('admit() leaves out people whom an abandoned worker is asking for', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const both = await Promise.all([ask(runId, { from: 1 }), ask(runId, { from: 5 })]);
     expect(both.map((admission) => admission.kind).sort()).toEqual(['admitted', 'taken']);
   });
 
-  it('who have their outcome are not asked for', async () => {
+  it('admit() leaves out people who have an outcome', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await warehouse.pool.query(
@@ -108,7 +108,7 @@ describe('people', () => {
 });
 
 describe('a limit of the day', () => {
-  it('of one process is neither lifted nor raised by another that has none', async () => {
+  it('a day limit of one process is neither removed nor raised by a process without one', async () => {
     await emptyWindows();
     const strict = { day: wholeCredits(0) };
     const runId = await runningRun(warehouse);
@@ -123,7 +123,7 @@ describe('a limit of the day', () => {
     ]);
   });
 
-  it('holds for the process that has it, whatever is stored', async () => {
+  it('a day limit holds for the process that has it, whatever limit is stored', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     expect(await ask(runId, { perDay: 0 })).toMatchObject({ kind: 'over_budget' });
@@ -131,7 +131,7 @@ describe('a limit of the day', () => {
 });
 
 describe('credits', () => {
-  it('never reserves beyond a budget, however many admissions run at once, and uses all that fits', async () => {
+  it('concurrent admissions never reserve beyond a budget, and use all credits that fit', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse, '1000');
     const admissions = await Promise.all(Array.from({ length: 400 }, () => ask(runId)));
@@ -141,13 +141,13 @@ describe('credits', () => {
     expect(Number((await budgetOf(runId)).reserved)).toBe(1000);
   });
 
-  it('sends 7 people where the budget holds 7 and not 10', async () => {
+  it('admit() sends 7 people if the budget holds 7 and not 10', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse, '7');
     expect(await ask(runId)).toMatchObject({ kind: 'admitted', rowNumbers: [1, 2, 3, 4, 5, 6, 7] });
   });
 
-  it('says that credits may come back while calls in flight hold them', async () => {
+  it('admit() reports that credits may be released while calls in flight hold them', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse, '10');
     await ask(runId);
@@ -158,7 +158,7 @@ describe('credits', () => {
     });
   });
 
-  it('takes no slot in a window for a call that the budget refuses', async () => {
+  it('admit() takes no slot for a call that the budget refuses', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse, '0');
     await ask(runId);
@@ -170,14 +170,14 @@ describe('credits', () => {
 describe('rate windows', () => {
   const three: RateLimit[] = [{ calls: 3, seconds: 10 }];
 
-  it('admits no more calls than the window holds, however many ask at once', async () => {
+  it('concurrent admissions never exceed a rate window', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const admissions = await Promise.all(Array.from({ length: 30 }, () => ask(runId, { rateLimits: three })));
     expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(3);
   });
 
-  it('counts a call until one window after its answer, not after its admission', async () => {
+  it('a rate window counts a call until one window after its answer', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const admitted = await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
@@ -192,7 +192,7 @@ describe('rate windows', () => {
     expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(9_500);
   });
 
-  it('gives the slot of a process that died back at the deadline of its call and one window', async () => {
+  it('a rate window releases the slot of a dead process at the deadline of its call and one window', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
@@ -202,7 +202,7 @@ describe('rate windows', () => {
     expect(await ask(runId, { rateLimits: three })).toMatchObject({ kind: 'admitted' });
   });
 
-  it('says exactly when the next place is free', async () => {
+  it('admit() reports exactly when the next slot is free', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await Promise.all([1, 2, 3].map(() => ask(runId, { rateLimits: three })));
@@ -214,7 +214,7 @@ describe('rate windows', () => {
     expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(4_000);
   });
 
-  it('holds every one of several windows', async () => {
+  it('admit() obeys each of several rate windows', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const both: RateLimit[] = [
@@ -237,7 +237,7 @@ describe('rate windows', () => {
     });
   });
 
-  it('keeps the slot of a call that was abandoned for as long as it may still arrive', async () => {
+  it('a rate window keeps the slot of an abandoned call until the call can no longer arrive', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const rateLimits = [{ calls: 1, seconds: 1 }];
@@ -252,7 +252,7 @@ describe('rate windows', () => {
     expect(slots.rows[0]!.seconds).toBeGreaterThan(25);
   });
 
-  it('gives a slot back at once for a call that never left', async () => {
+  it('a rate window releases the slot of a call that was never sent at once', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const one: RateLimit[] = [{ calls: 1, seconds: 60 }];
@@ -285,7 +285,7 @@ describe('what the service says of its windows', () => {
     return (await freeSlots(warehouse.database, bulkCalls, rateLimits)).slots;
   }
 
-  it('is believed where it leaves fewer calls than our own count', async () => {
+  it('a rate report is used if it leaves fewer calls than our own count', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(2));
@@ -294,7 +294,7 @@ describe('what the service says of its windows', () => {
     expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(2);
   });
 
-  it('counts for calls to that service alone', async () => {
+  it('a rate report counts only for calls to its service', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(0));
@@ -308,14 +308,14 @@ describe('what the service says of its windows', () => {
     expect([await free(), (await freeSlots(warehouse.database, elsewhere, [])).slots]).toEqual([0, 70]);
   });
 
-  it('is not believed where it leaves more', async () => {
+  it('a rate report is ignored if it leaves more calls than our own count', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(599));
     expect(await free([{ calls: 3, seconds: 3_600 }])).toBe(2);
   });
 
-  it('holds every call back for as long as a used up window can last', async () => {
+  it('a rate report of a used-up window holds every call for the longest time of that window', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), { ...hour(0), seconds: 60 }, hour(40));
@@ -325,7 +325,7 @@ describe('what the service says of its windows', () => {
     expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(60_000);
   });
 
-  it('is forgotten after its window, which then holds its limit again', async () => {
+  it('a rate report ends with its window, which then holds its limit again', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(0, 20));
@@ -334,7 +334,7 @@ describe('what the service says of its windows', () => {
     expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
   });
 
-  it('leaves out the calls in flight, which it may not have counted', async () => {
+  it('a rate report does not include calls in flight, which the service may not have counted', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const calls = [await begin(runId), await begin(runId), await begin(runId)];
@@ -345,7 +345,7 @@ describe('what the service says of its windows', () => {
     expect(await free()).toBe(3);
   });
 
-  it('does not grow by an answer that was overtaken', async () => {
+  it('a rate report does not grow by an older answer that arrives later', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const [first, second] = [await begin(runId), await begin(runId)];
@@ -354,7 +354,7 @@ describe('what the service says of its windows', () => {
     expect(await free()).toBe(8);
   });
 
-  it('grows when a later call is counted in a new window', async () => {
+  it('a rate report grows when a later call is counted in a new window', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(8));
@@ -362,14 +362,14 @@ describe('what the service says of its windows', () => {
     expect(await free()).toBe(599);
   });
 
-  it('limits nothing where a window is unlimited', async () => {
+  it('a rate report of an unlimited window limits nothing', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await end(await begin(runId), hour(null, null));
     expect(await free()).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('is believed until the end that a refusal names', async () => {
+  it('a rate report holds until the end that a refusal names', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const refused = await begin(runId);
@@ -381,7 +381,7 @@ describe('what the service says of its windows', () => {
     expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(30_000);
   });
 
-  it('does not end before its window does where that was not open yet when usage statistics told of it', async () => {
+  it('a rate report of a window that was not open yet ends with that window', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const unused = { ...hour(20, 20), seconds: 60 };
@@ -394,7 +394,7 @@ describe('what the service says of its windows', () => {
     expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(55_000);
   });
 
-  it('counts when usage statistics say it before the first call', async () => {
+  it('a rate report of usage statistics counts before the first call', async () => {
     await emptyWindows();
     await recordReports(warehouse.database, bulkCalls, undefined, {
       rateLimits: [{ seconds: 3_600, limit: 600, used: 593, left: undefined }],
@@ -409,7 +409,7 @@ describe('a refusal for rate (429)', () => {
     ['an hour at most', 10_000_000, 3_600, 3_600],
     ['two seconds at least', 0, 2, 2],
     ['two seconds without a word of the service', undefined, 2, 2],
-  ])('pauses every worker for %s', async (_, retryAfter, least, most) => {
+  ])('a refusal for the rate (429) pauses every worker for %s', async (_, retryAfter, least, most) => {
     await emptyWindows();
     const seconds = await pauseScope(warehouse.database, bulkMatchScope, 'refused', retryAfter);
     expect(seconds).toBeGreaterThanOrEqual(least - 1);
@@ -421,7 +421,7 @@ describe('a refusal for rate (429)', () => {
     });
   });
 
-  it('keeps the pause that was asked for when a call that was in flight already succeeds', async () => {
+  it('a refusal for the rate keeps its pause when a call in flight succeeds', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const earlier = await ask(runId);
@@ -433,7 +433,7 @@ describe('a refusal for rate (429)', () => {
     expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(15_000);
   });
 
-  it('keeps that pause when a call succeeds that was admitted while the refusal waited to be recorded', async () => {
+  it('a refusal for the rate keeps its pause when a call admitted before its recording succeeds', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await ask(runId, { people: 1 });
@@ -452,7 +452,7 @@ describe('a refusal for rate (429)', () => {
     expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
   });
 
-  it('pauses once when calls that were in flight together are refused', async () => {
+  it('simultaneous refusals for the rate pause once', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     const calls = await Promise.all([1, 2, 3, 4].map(() => ask(runId)));
@@ -463,7 +463,7 @@ describe('a refusal for rate (429)', () => {
     }
   });
 
-  it('pauses for longer with each refusal in a row, and within bounds, whatever the service asks for', async () => {
+  it('refusals for the rate in a row pause longer each time, within bounds', async () => {
     await emptyWindows();
     const pauses: number[] = [];
     for (let refusal = 1; refusal <= 9; refusal += 1) {
@@ -473,7 +473,7 @@ describe('a refusal for rate (429)', () => {
     expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 128, 128]);
   });
 
-  it('is followed by one probing call and not by a storm', async () => {
+  it('a refusal for the rate is followed by one probing call', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);
     await pauseScope(warehouse.database, bulkMatchScope, 'refused', undefined);
@@ -490,7 +490,7 @@ describe('a refusal for rate (429)', () => {
   });
 });
 
-it('admits nothing for a run that is paused', async () => {
+it('admit() refuses calls of a paused run', async () => {
   await emptyWindows();
   const runId = await runningRun(warehouse);
   await setRunStatus(warehouse, runId, 'paused', undefined);
@@ -498,7 +498,7 @@ it('admits nothing for a run that is paused', async () => {
 });
 
 describe('admit() and the suppression list', () => {
-  it('drops a person who was put on the list since the batch was read, and admits the others', async () => {
+  it('admit() drops a person who was suppressed since the batch was read, and admits the others', async () => {
     const rows = ['ada', 'bo'].map((name) => ({
       keys: [`email:${name}@admission.example`],
       email: `${name}@admission.example`,

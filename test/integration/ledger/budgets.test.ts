@@ -43,31 +43,31 @@ function setDay(limit: Parameters<typeof setBudget>[2], ownDefault?: Credits) {
 }
 
 describe('a limit that is set by command', () => {
-  it('raises the day of workers whose settings are lower, without a restart', async () => {
+  it('a limit set by command raises the day of workers with lower settings, without a restart', async () => {
     expect(await spend(15, tenADay)).toBe(10);
     await setDay(wholeCredits(30));
     expect(await spend(100, tenADay)).toBe(20);
   });
 
-  it('lowers the day of workers whose settings are higher', async () => {
+  it('a limit set by command lowers the day of workers with higher settings', async () => {
     await setDay(wholeCredits(4));
     expect(await spend(10, tenADay)).toBe(4);
   });
 
-  it('stands when a worker with other settings begins', async () => {
+  it('a limit set by command stays when a worker with other settings begins', async () => {
     await setDay(wholeCredits(30));
     await applyBudgetLimits(warehouse.database, tenADay);
     expect(await spend(100, tenADay)).toBe(30);
   });
 
-  it('is given back to the settings by "default"', async () => {
+  it('a limit set by command returns to the settings by "default"', async () => {
     await setDay('none');
     await setDay('default', wholeCredits(10));
     expect(await spend(100, { day: wholeCredits(7) })).toBe(7);
     expect(await spend(100)).toBe(3);
   });
 
-  it('is refused below what is settled and reserved, and says what would do', async () => {
+  it('a limit set by command is refused below settled and reserved credits, and names a possible limit', async () => {
     await spend(8);
     await expect(setDay(wholeCredits(7))).rejects.toMatchObject({
       type: 'budget.below-used',
@@ -77,7 +77,7 @@ describe('a limit that is set by command', () => {
     expect(await spend(1)).toBe(0);
   });
 
-  it('holds while it is set in the middle of reservations', async () => {
+  it('a limit set by command holds at once between reservations', async () => {
     await setDay(wholeCredits(50));
     const spending = Array.from({ length: 40 }, () => spend(7));
     await setDay(wholeCredits(100));
@@ -85,13 +85,13 @@ describe('a limit that is set by command', () => {
     expect(reserved + (await spend(100))).toBe(100);
   });
 
-  it('of every day is what a day begins with that has no row yet', async () => {
+  it('a default limit of days applies to a new day', async () => {
     await setDefaultBudget(warehouse.database, 'day', wholeCredits(20), undefined, note);
     await warehouse.pool.query('delete from budgets');
     expect(await spend(100, tenADay)).toBe(20);
   });
 
-  it('of every day holds today as well, which keeps what it has used', async () => {
+  it('a default limit of days applies to today as well, which keeps its used credits', async () => {
     await spend(8);
     expect(await setDefaultBudget(warehouse.database, 'day', wholeCredits(5), undefined, note)).toMatchObject(
       {
@@ -102,7 +102,7 @@ describe('a limit that is set by command', () => {
     expect(await spend(1)).toBe(0);
   });
 
-  it('may be that of a day to come', async () => {
+  it('a limit set by command may be that of a future day', async () => {
     await setBudget(warehouse.database, 'day:2999-01-01', wholeCredits(5), undefined, note);
     const [rest] = await readBudgetRests(warehouse.database, ['day:2999-01-01'], tenADay);
     expect(rest).toEqual({ budgetId: 'day:2999-01-01', available: wholeCredits(5) });
@@ -112,14 +112,14 @@ describe('a limit that is set by command', () => {
 describe('a setting below what is settled and reserved', () => {
   const fiveADay: BudgetLimits = { day: wholeCredits(5) };
 
-  it('becomes a limit that is used up and not exceeded, and lets nothing more be spent', async () => {
+  it('a setting below the used credits becomes a limit that is used up and not exceeded', async () => {
     await spend(8);
     await applyBudgetLimits(warehouse.database, fiveADay);
     expect((await readBudgets(warehouse.database, 1))[0]).toMatchObject({ limit: '8', reserved: '8' });
     expect([await spend(1, fiveADay), await spend(1)]).toEqual([0, 0]);
   });
 
-  it('is told in the history as it was wanted, once', async () => {
+  it('a setting below the used credits is recorded once in the history, with its value', async () => {
     await spend(8);
     await applyBudgetLimits(warehouse.database, fiveADay);
     await applyBudgetLimits(warehouse.database, fiveADay);
@@ -129,7 +129,7 @@ describe('a setting below what is settled and reserved', () => {
     ]);
   });
 
-  it('is reached when credits come back, and holds from then on', async () => {
+  it('a setting below the used credits is reached when credits are released, and holds from then on', async () => {
     await spend(8);
     await applyBudgetLimits(warehouse.database, fiveADay);
     await warehouse.pool.query(`update budgets set reserved = reserved - 6`);
@@ -141,7 +141,7 @@ describe('a setting below what is settled and reserved', () => {
 });
 
 describe('the history', () => {
-  it('tells who changed what from what to what, and why', async () => {
+  it('the history of budgets records who changed what from what to what, and why', async () => {
     await setDay(wholeCredits(30));
     await setDay('none');
     const day = await presentBudget(warehouse.database, 'day');
@@ -151,7 +151,7 @@ describe('the history', () => {
     ]);
   });
 
-  it('tells of a setting that was changed, once', async () => {
+  it('the history of budgets records a changed setting once', async () => {
     await applyBudgetLimits(warehouse.database, tenADay);
     const twelve = { day: wholeCredits(12) };
     await applyBudgetLimits(warehouse.database, twelve);
@@ -172,7 +172,7 @@ describe('an alarm', () => {
     return rows.map((alarm) => alarm.percent);
   }
 
-  it('is raised once for each threshold that is crossed', async () => {
+  it('a budget alarm is raised once for each crossed threshold', async () => {
     await spend(4, alarmed);
     expect(await percents()).toEqual([]);
     await spend(4, alarmed);
@@ -180,7 +180,7 @@ describe('an alarm', () => {
     expect(await percents()).toEqual([80, 50]);
   });
 
-  it('of 100 % is raised where the limit holds people back', async () => {
+  it('a budget alarm of 100 % is raised if the limit holds people back', async () => {
     const budgetIds = await budgetsOf(warehouse.database, undefined, alarmed);
     await warehouse.database
       .transaction()
@@ -188,7 +188,7 @@ describe('an alarm', () => {
     expect(await percents()).toEqual([100, 80, 50]);
   });
 
-  it('is raised again for a limit that was changed since, and shown for the present one', async () => {
+  it('a budget alarm is raised again after a changed limit, and shown for the current limit', async () => {
     await spend(8, alarmed);
     await setDay(wholeCredits(20));
     expect((await readBudgets(warehouse.database, 10))[0]).toMatchObject({ limit: '20', alarms: [] });

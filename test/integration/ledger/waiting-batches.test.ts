@@ -83,19 +83,19 @@ async function slotsForBackfill(rateLimits = fourAMinute): Promise<number> {
 }
 
 describe('for batches of a night that wait at another worker', () => {
-  it('a backfill leaves as many slots free', async () => {
+  it('a backfill leaves as many free slots as nightly batches wait', async () => {
     await waiting(1, 2, 3);
     expect(await slotsForBackfill()).toBe(1);
     const nightly = [await ask(night, 'nightly', 1), await ask(night, 'nightly', 2)];
     expect(nightly.map(({ kind }) => kind)).toEqual(['admitted', 'admitted']);
   });
 
-  it('a backfill takes nothing while more of them wait than the window holds', async () => {
+  it('a backfill takes no slot while more nightly batches wait than the window holds', async () => {
     await waiting(1, 2, 3, 4, 5);
     expect(await ask(backfill, 'backfill')).toMatchObject({ kind: 'wait', milliseconds: 60_000 });
   });
 
-  it('a backfill waits until a slot is free beside theirs, and says so', async () => {
+  it('a backfill waits until a slot beside those of nightly batches is free, and says so', async () => {
     for (const batch of [1, 2, 3, 4]) await ask(backfill, 'backfill', batch);
     // Free again in 10, 20, 30 and 40 s.
     await warehouse.pool.query(
@@ -112,7 +112,7 @@ describe('for batches of a night that wait at another worker', () => {
     expect(asked.kind === 'wait' && Math.round(asked.milliseconds / 1_000)).toBe(30);
   });
 
-  it('the status of a backfill says that they go first, and that of the night nothing', async () => {
+  it('the status of a backfill says that nightly batches go first; the nightly status says nothing', async () => {
     await waiting(1, 2);
     const said = (runId: string): Promise<string[]> =>
       describePreempted(
@@ -125,12 +125,12 @@ describe('for batches of a night that wait at another worker', () => {
     expect(await said(night)).toEqual([]);
   });
 
-  it('an ad hoc run leaves none free', async () => {
+  it('an ad hoc run leaves no slot for nightly batches', async () => {
     await waiting(1, 2, 3, 4);
     expect(await ask(await runOf('ad-hoc'), 'ad-hoc')).toMatchObject({ kind: 'admitted' });
   });
 
-  it('a backfill leaves what the service says is left', async () => {
+  it('a backfill leaves slots by the calls that the service reports as left', async () => {
     await recordReports(warehouse.database, { service, scope: bulkMatchScope }, undefined, {
       rateLimits: [{ seconds: 3_600, limit: 600, used: 598, left: 2 }],
     });
@@ -193,18 +193,18 @@ describe('a batch', () => {
     return rows;
   }
 
-  it('of a night is waited for in the queue, and until it is run again where it is handed back', async () => {
+  it('a nightly batch is registered in the queue, and until its next try when it is handed back', async () => {
     await openPeople(night);
     expect(await enrich(night, 1)).toMatchObject({ kind: 'wait', ...fullForAnHour });
     expect(await isWaitedFor()).toEqual([{ batch: 1, minutes: 60 + 30 }]);
   });
 
-  it('whose people need no call any more is not waited for', async () => {
+  it('a batch whose people need no call is not registered as waiting', async () => {
     expect(await enrich(night, 2)).toMatchObject({ kind: 'done' });
     expect(await isWaitedFor()).toEqual([]);
   });
 
-  it('whose people have all been asked for is not waited for', async () => {
+  it('a batch whose people have all been asked for is not registered as waiting', async () => {
     await openPeople(night);
     const missed = {
       httpStatus: 200,
@@ -224,7 +224,7 @@ describe('a batch', () => {
     expect(await isWaitedFor()).toEqual([]);
   });
 
-  it('of a preempted backfill tries again after minutes and not each time that a slot could be free', async () => {
+  it('a batch of a preempted backfill tries again after minutes, not at each free slot', async () => {
     await openPeople(backfill);
     await waiting(1, 2, 3, 4);
     const free = { slots: 4, wait: undefined };
@@ -233,38 +233,38 @@ describe('a batch', () => {
 });
 
 describe('no slot is kept', () => {
-  it('for batches of a backfill', async () => {
+  it('no slot is reserved for batches of a backfill', async () => {
     await registerWaitingBatch(warehouse.database, { runId: backfill, batch: 1, priority: 'backfill' });
     const calls = await Promise.all([1, 2, 3, 4].map((batch) => ask(night, 'nightly', batch)));
     expect(calls.map(({ kind }) => kind)).toEqual(Array(4).fill('admitted'));
   });
 
-  it('for a batch that is admitted, or needs no call after all', async () => {
+  it('no slot is reserved for a batch that is admitted or needs no call', async () => {
     await waiting(1, 2);
     await ask(night, 'nightly', 1);
     await deregisterWaitingBatch(warehouse.database, { runId: night, batch: 2, priority: 'nightly' });
     expect(await slotsForBackfill()).toBe(3);
   });
 
-  it('for a run that is paused', async () => {
+  it('no slot is reserved for a paused run', async () => {
     await waiting(1, 2);
     await setRunStatus(warehouse, night, 'paused', undefined);
     expect(await slotsForBackfill()).toBe(4);
   });
 
-  it('for a run that was made a backfill itself', async () => {
+  it('no slot is reserved for a run that was changed to a backfill', async () => {
     await waiting(1, 2);
     await setRunPriority(warehouse, night, 'backfill');
     expect(await slotsForBackfill()).toBe(4);
   });
 
-  it('for a page that is skipped', async () => {
+  it('no slot is reserved for a skipped page', async () => {
     await waiting(100, 101);
     await skipPage(warehouse, { runId: night, page: 1, reason: 'a test' });
     expect(await slotsForBackfill()).toBe(3);
   });
 
-  it('for a batch of which nothing was heard for longer than it can wait', async () => {
+  it('no slot is reserved for a batch that has been silent for longer than it can wait', async () => {
     await waiting(1, 2);
     await warehouse.pool.query(
       `update waiting_batches set waits_until = waits_until - interval '30 minutes'`,

@@ -26,7 +26,7 @@ afterAll(async () => {
   await warehouse.drop();
 });
 
-it('a finished run is told by START and COMPLETE, with its export and tables, without personal data', async () => {
+it('a finished run sends START and COMPLETE with its export and tables, without personal data', async () => {
   const lineage = startLineage(warehouse, { url: receiver.url, apiKey: 'key-1' }, source, log);
   const spec = { ...testSpec(), filePath: 's3://exports/ada@orbit.example/contacts.csv' };
   const { runId } = await stagedRun(warehouse, [{ keys: [], outcome: 'enriched' }], spec);
@@ -54,7 +54,7 @@ it('a finished run is told by START and COMPLETE, with its export and tables, wi
   expect(JSON.stringify(receiver.events)).not.toMatch(/secret|ada@/);
 });
 
-it('a run whose export is refused is told by START and FAIL, with the reason', async () => {
+it('a run whose export is refused sends START and FAIL with the reason', async () => {
   receiver.events.length = 0;
   const lineage = startLineage(warehouse, { url: receiver.url, apiKey: undefined }, source, log);
   const { runId } = await stagedRun(warehouse, []);
@@ -67,7 +67,7 @@ it('a run whose export is refused is told by START and FAIL, with the reason', a
   expect(receiver.events[1]!.run).toMatchObject({ facets: { errorMessage: { message: reason.reason } } });
 });
 
-it('a receiver that is away or refuses delays and fails nothing', async () => {
+it('an unavailable or refusing lineage receiver delays and fails no run', async () => {
   expect.assertions(2);
   const { runId } = await stagedRun(warehouse, []);
   for (const url of ['http://127.0.0.1:1', `${receiver.url}/nowhere`]) {

@@ -76,7 +76,7 @@ describe('a scrape', () => {
     await database.drop();
   });
 
-  it('tells of budgets, with the limit of this process', () => {
+  it('the metrics show budgets, with the limit of this process', () => {
     expect(valueOf(scrape, 'enrich_budget_credits{budget="day",state="reserved"}')).toBe(3);
     expect(valueOf(scrape, 'enrich_budget_limit_credits{budget="day"}')).toBe(40);
     expect(valueOf(scrape, 'enrich_budget_limit_credits{budget="month"}')).toBeUndefined();
@@ -84,25 +84,25 @@ describe('a scrape', () => {
     expect(valueOf(scrape, 'enrich_credits{state="settled"}')).toBe(0);
   });
 
-  it('tells of calls whose cost is unknown, and how long they have waited', () => {
+  it('the metrics show calls of unknown cost, and how long they have waited', () => {
     expect(valueOf(scrape, 'enrich_attempts_open{status="unknown"}')).toBe(1);
     expect(valueOf(scrape, 'enrich_attempts_unknown_oldest_seconds')).toBeGreaterThan(0);
   });
 
-  it('tells of the places of each rate window', () => {
+  it('the metrics show the slots of each rate window', () => {
     const window = 'endpoint="people/bulk_match",window="1h",counted_by="us"';
     expect(valueOf(scrape, `enrich_rate_window_slots{${window},state="used"}`)).toBe(1);
     expect(valueOf(scrape, `enrich_rate_window_slots{${window},state="free"}`)).toBe(19);
   });
 
-  it('tells of the inbox, and of what was quarantined', () => {
+  it('the metrics show the inbox and quarantined deliveries', () => {
     expect(valueOf(scrape, 'enrich_inbox_deliveries')).toBe(1);
     expect(valueOf(scrape, 'enrich_inbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
     expect(valueOf(scrape, 'enrich_deliveries_quarantined{status="quarantined"}')).toBe(1);
     expect(valueOf(scrape, 'enrich_deliveries_quarantined{status="orphaned"}')).toBe(0);
   });
 
-  it('tells of runs, why they are paused, and how far those are that have not ended', () => {
+  it('the metrics show runs, their pause reasons, and the progress of unfinished runs', () => {
     expect(valueOf(scrape, 'enrich_runs{status="running"}')).toBe(1);
     expect(valueOf(scrape, 'enrich_runs{status="failed"}')).toBe(0);
     expect(valueOf(scrape, 'enrich_runs_paused{type="service.unauthorized"}')).toBe(1);
@@ -139,16 +139,16 @@ describe('how long a run has been idle', () => {
     return unfinished.find((run) => run.runId === runId)?.idleSeconds;
   };
 
-  it('is nothing while it waits for late results, and no poll is due', async () => {
+  it('the idle time of a run is 0 while it waits for late results and no poll is due', async () => {
     expect(await idleSeconds()).toBe(0);
   });
 
-  it('counts from when a poll was due that no person makes', async () => {
+  it('the idle time of a run counts from an overdue poll', async () => {
     await warehouse.pool.query(`update attempts set next_poll_at = now() - interval '10 minutes'`);
     expect(await idleSeconds()).toBeCloseTo(600, -1);
   });
 
-  it('is of a run that is well while batches of others go first', async () => {
+  it('the idle time of a run is 0 while batches of a higher priority go first', async () => {
     const first = await runningRun(warehouse);
     await registerWaitingBatch(warehouse.database, { runId: first, batch: 1, priority: 'ad-hoc' });
     const preempted = async (): Promise<boolean[]> => {
@@ -164,7 +164,7 @@ describe('how long a run has been idle', () => {
     expect(await preempted()).toEqual([true, false]);
   });
 
-  it('counts from the last call where nothing is awaited any more', async () => {
+  it('the idle time of a run counts from the last call if no late result is awaited', async () => {
     await warehouse.pool.query(`update attempts set awaited_until = now() - interval '50 minutes'`);
     expect(await idleSeconds()).toBeCloseTo(3_600, -1);
   });
@@ -182,7 +182,7 @@ describe('the endpoint', () => {
 
   afterAll(() => new Promise((resolve) => temporal.close(resolve)));
 
-  it('answers with what the process and the SDK say while the database is away', async () => {
+  it('the metrics endpoint returns process and SDK metrics without the database', async () => {
     const fixture = await openMetricsFixture(`postgres://nobody@127.0.0.1:${await freePort()}/none`, {
       temporal: `http://127.0.0.1:${(temporal.address() as AddressInfo).port}/metrics`,
     });
@@ -195,7 +195,7 @@ describe('the endpoint', () => {
     expect(valueOf(scrape, 'temporal_request')).toBe(7);
   });
 
-  it('has every type of failure of the paid call from the start, so that the first shows as an increase', async () => {
+  it('the metrics have every failure type of the paid call from the start, so that the first one shows', async () => {
     const fixture = await openMetricsFixture(`postgres://nobody@127.0.0.1:${await freePort()}/none`);
     const scrape = await fixture.scrape();
     await fixture.close();
@@ -204,7 +204,7 @@ describe('the endpoint', () => {
     expect(Object.keys(failureKinds).filter((type) => shown(type) !== 0)).toEqual([]);
   });
 
-  it('counts calls by how they ended, and failures by their type', async () => {
+  it('the metrics count calls by result, and failures by type', async () => {
     const fixture = await openMetricsFixture(`postgres://nobody@127.0.0.1:${await freePort()}/none`);
     const observe = countCalls(fixture.process);
     await observe(endpoint, () => Promise.resolve('an answer'));

@@ -28,20 +28,20 @@ const isServed = (name: string) => served.has(name) || name === 'up' || name.sta
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
 describe('names of metrics in an expression', () => {
-  it('are told from functions, labels, durations and words', () => {
+  it('names of metrics in an expression are distinguished from functions, labels and durations', () => {
     const expression = `sum by (le) (rate(one_bucket{job=~"a.*"}[15m])) / on (le) max(two) > 0.2 and three`;
     expect(metricsOf(expression)).toEqual(['one_bucket', 'two', 'three']);
   });
 });
 
 describe('the alerts', () => {
-  it.each(readRules())('$alert asks for metrics that are served', ({ expr }) => {
+  it.each(readRules())('the alert $alert uses metrics that are served', ({ expr }) => {
     const names = metricsOf(expr);
     expect(names.length).toBeGreaterThan(0);
     expect(names.filter((name) => !isServed(name))).toEqual([]);
   });
 
-  it.each(readRules())('$alert has a chapter of the runbook, a summary and a severity', (rule) => {
+  it.each(readRules())('the alert $alert has a section of the runbook, a summary and a severity', (rule) => {
     const { alert, labels, annotations } = rule;
     expect(annotations['runbook_url']).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
     expect(runbook.split('\n')).toContain(`### ${alert}`);
@@ -49,14 +49,17 @@ describe('the alerts', () => {
     expect(['page', 'ticket']).toContain(labels['severity']);
   });
 
-  it.each(readRules())('$alert is tested where it fires, and where it is silent', ({ alert }) => {
-    const expected = readAlertExpectations().filter(({ alertname }) => alertname === alert);
-    expect(new Set(expected.map(({ exp_alerts: firing = [] }) => firing.length > 0))).toEqual(
-      new Set([true, false]),
-    );
-  });
+  it.each(readRules())(
+    'the alert $alert has a test in which it fires, and one in which it does not',
+    ({ alert }) => {
+      const expected = readAlertExpectations().filter(({ alertname }) => alertname === alert);
+      expect(new Set(expected.map(({ exp_alerts: firing = [] }) => firing.length > 0))).toEqual(
+        new Set([true, false]),
+      );
+    },
+  );
 
-  it.skipIf(!hasPromtool)('pass their tests (test/alerts), where promtool is on the PATH', () => {
+  it.skipIf(!hasPromtool)('the alerts pass their tests (test/alerts) if promtool is on the PATH', () => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [fileURLToPath(new URL('../../../scripts/check-alerts.mjs', import.meta.url))],
@@ -65,7 +68,7 @@ describe('the alerts', () => {
     expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
   });
 
-  it('of the runbook are all there', () => {
+  it('every alert of the runbook exists', () => {
     const chapters = [...runbook.matchAll(/^### (Enrich\w+)$/gm)].map((match) => match[1]);
     expect(chapters.sort()).toEqual(
       readRules()
@@ -85,10 +88,13 @@ describe('the alerts about paused runs', () => {
     return (type: string) => regex.test(type) === (operator === '=~');
   };
 
-  it.each(Object.entries(pauseReasons))('treat %s as the table of pause reasons does', (type, { needs }) => {
-    expect(matcherOf('EnrichRunPaused')(type)).toBe(needs === 'fix');
-    expect(matcherOf('EnrichRunAwaitsDecision')(type)).toBe(needs === 'decision');
-  });
+  it.each(Object.entries(pauseReasons))(
+    'the alerts about paused runs treat %s as the table of pause reasons does',
+    (type, { needs }) => {
+      expect(matcherOf('EnrichRunPaused')(type)).toBe(needs === 'fix');
+      expect(matcherOf('EnrichRunAwaitsDecision')(type)).toBe(needs === 'decision');
+    },
+  );
 });
 
 describe('the runbook', () => {
@@ -96,12 +102,12 @@ describe('the runbook', () => {
   const pauses = Object.entries(failureKinds)
     .filter(([, { disposition }]) => ['pause', 'retry', 'unknown'].includes(disposition))
     .map(([type]) => `service.${type.replace(/^not-sent\..*/, 'not-sent.…')}`);
-  it.each(pauses)('says what to do about a run that is paused by %s', (type) =>
+  it.each(pauses)('the runbook says what to do about a run that is paused by %s', (type) =>
     expect(runbook).toContain(`\`${type}\``),
   );
 
   it.each(Object.entries(pauseReasons))(
-    'explains the pause reason %s as its table does',
+    'the runbook explains the pause reason %s as its table does',
     (type, { meaning }) => {
       const [, types, explained] =
         runbook
@@ -116,13 +122,13 @@ describe('the runbook', () => {
 describe('the dashboard', () => {
   const panels = readPanels().filter(({ targets }) => targets !== undefined);
 
-  it.each(panels)('$title asks for metrics that are served', ({ targets }) => {
+  it.each(panels)('the dashboard panel $title uses metrics that are served', ({ targets }) => {
     const names = targets!.flatMap(({ expr }) => metricsOf(expr));
     expect(names.length).toBeGreaterThan(0);
     expect(names.filter((name) => !isServed(name))).toEqual([]);
   });
 
-  it('leaves out no metric of ours', () => {
+  it('the dashboard shows every metric of the product', () => {
     const shown = new Set(panels.flatMap(({ targets }) => targets!.flatMap(({ expr }) => metricsOf(expr))));
     const ours = [...served].filter((name) => name.startsWith('enrich_') && !/_(?:sum|count)$/.test(name));
     const hidden = ours.filter((name) => !shown.has(name) && !shown.has(`${name}_bucket`));

@@ -69,7 +69,7 @@ const rows = async () =>
   ).rows;
 
 describe('a change of status', () => {
-  it('is told once, with the facts of the run and the reason of then', async () => {
+  it('a changed status is notified once, with the facts of the run and the reason at that time', async () => {
     const runId = await runningRun(warehouse);
     await setRunStatus(warehouse, runId, 'paused', pauseReason);
     await setRunStatus(warehouse, runId, 'paused', pauseReason);
@@ -88,7 +88,7 @@ describe('a change of status', () => {
     ]);
   });
 
-  it('says of what moment its figures are: those of a run that has gone on meanwhile are newer', async () => {
+  it('a notification names the time of its figures, which may be newer than the event', async () => {
     const runId = await runningRun(warehouse);
     await setRunStatus(warehouse, runId, 'paused', pauseReason);
     await warehouse.pool.query(`update notifications set occurred_at = now() - interval '1 hour'`);
@@ -99,7 +99,7 @@ describe('a change of status', () => {
     expect(Date.parse(String(post!['figures_at']))).toBeGreaterThanOrEqual(before);
   });
 
-  it('is told by one of several tellers', async () => {
+  it('a changed status is notified by one of several processes', async () => {
     for (let runs = 0; runs < 25; runs += 1) {
       const run = await stagedRun(warehouse, []);
       await endRun(warehouse, run.runId, 'finished', undefined);
@@ -110,7 +110,7 @@ describe('a change of status', () => {
     expect(new Set(events).size).toBe(25);
   });
 
-  it('is no person’s news where it is not wanted, where a run only plans, and after a day', async () => {
+  it('no notification is sent for unwanted events, plans, and events older than a day', async () => {
     const failed = await stagedRun(warehouse, []);
     await setRunStatus(warehouse, failed.runId, 'failed', pauseReason);
     const old = await stagedRun(warehouse, []);
@@ -126,7 +126,7 @@ describe('a change of status', () => {
     expect(posts()).toEqual([]);
   });
 
-  it('names nobody: what looks like a person is taken out of the name of the file', async () => {
+  it('a notification removes personal data from the name of the file', async () => {
     const run = await stagedRun(warehouse, []);
     await warehouse.pool.query(`update runs set file_name = 'ada@example.com.csv' where run_id = $1`, [
       run.runId,
@@ -138,7 +138,7 @@ describe('a change of status', () => {
 });
 
 describe('a budget that crosses a threshold', () => {
-  it('is told with its figures', async () => {
+  it('a budget that crosses a threshold is notified with its figures', async () => {
     const runId = await runningRun(warehouse, '10');
     await admit(
       warehouse.database,
@@ -165,7 +165,7 @@ describe('a budget that crosses a threshold', () => {
 });
 
 describe('an address', () => {
-  it('is posted to with a signature by which the sender can be known', async () => {
+  it('a notification to an address is signed', async () => {
     await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     await notifier([urlChannel(url(), 'a secret')]).sendDue();
     const { body, headers } = posted[0]!;
@@ -173,7 +173,7 @@ describe('an address', () => {
     expect(headers['content-type']).toBe('application/json');
   });
 
-  it('that does not take it is tried again, ten times in all, and never without a pause', async () => {
+  it('a notification to a failing address is tried ten times, with a pause before each try', async () => {
     status = 500;
     await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     for (let tries = 0; tries < 12; tries += 1) {
@@ -186,7 +186,7 @@ describe('an address', () => {
     expect(await rows()).toEqual([{ failure: 'url: HTTP 500', closed: true, told: [], tries: 10 }]);
   });
 
-  it('that redirects has not taken it', async () => {
+  it('a notification to an address that redirects is not delivered', async () => {
     status = 302;
     await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     await notifier([urlChannel(url(), undefined)]).sendDue();
@@ -201,7 +201,7 @@ describe('a command', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('gets the same as JSON on its standard input', async () => {
+  it('a notification command gets the same JSON on standard input', async () => {
     const file = join(directory, 'news.json');
     const runId = await runningRun(warehouse);
     await setRunStatus(warehouse, runId, 'paused', pauseReason);
@@ -210,7 +210,7 @@ describe('a command', () => {
     expect(await rows()).toMatchObject([{ failure: null, closed: true, told: ['command'] }]);
   });
 
-  it('is given none of the settings and credentials of the product, and everything else', async () => {
+  it('a notification command gets no setting and no credential of the product', async () => {
     const file = join(directory, 'environment');
     const secrets = [
       'ENRICHMENT_API_KEY',
@@ -229,7 +229,7 @@ describe('a command', () => {
     expect(given).toMatch(/^PATH=/m);
   });
 
-  it('that fails is tried again; the address that has taken it is not', async () => {
+  it('a failing notification command is tried again, without a repetition to the address', async () => {
     await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     const channels = [urlChannel(url(), undefined), commandChannel('exit 3')];
     await notifier(channels).sendDue();
@@ -239,7 +239,7 @@ describe('a command', () => {
     expect(posted).toHaveLength(1);
   });
 
-  it('that hangs is ended with the process that told it, and told again later', async () => {
+  it('a hanging notification command is killed and tried again later', async () => {
     await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     const abort = new AbortController();
     const told = commandChannel('sleep 1000').send('{}', abort.signal);

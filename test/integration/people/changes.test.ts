@@ -124,7 +124,7 @@ it('a replica kept by readChanges() beside a backfill, undos and an erasure equa
 });
 
 describe('readChanges()', () => {
-  it('continues after a cursor and names the groups that changed', async () => {
+  it('readChanges() continues after a cursor and names the groups that changed', async () => {
     const cursor = await newContact('p1');
     await rename('p1', 'Lead', '2026-02-01');
     const changes = await readOnce(1, cursor);
@@ -134,13 +134,13 @@ describe('readChanges()', () => {
     expect(await read(changes[0]!.cursor)).toEqual([]);
   });
 
-  it('says of a deleted contact only that it is gone', async () => {
+  it('readChanges() says of a deleted contact only that it is gone', async () => {
     const cursor = await newContact('p2');
     await match(warehouse, { contactId: 'p2', person: null, at: '2026-02-01', runId: 'run-2' });
     expect(await readOnce(1, cursor)).toMatchObject([{ operation: 'delete', contact_id: 'p2' }]);
   });
 
-  it('gives at most as many changes as the limit, and the rest after its last cursor', async () => {
+  it('readChanges() gives at most as many changes as the limit, and the rest after its last cursor', async () => {
     const cursor = await newContact('p3');
     for (const [index, title] of ['A', 'B', 'C'].entries())
       await rename('p3', title, `2026-02-0${index + 1}`);
@@ -150,7 +150,7 @@ describe('readChanges()', () => {
     expect(await read(first[1]!.cursor)).toHaveLength(1);
   });
 
-  it('skips no change of a transaction that began earlier and commits later', async () => {
+  it('readChanges() skips no change of a transaction that began earlier and commits later', async () => {
     const cursor = await newContact('p4');
     const slow = await warehouse.pool.connect();
     await slow.query('begin');
@@ -165,7 +165,7 @@ describe('readChanges()', () => {
     expect((await readOnce(2, cursor)).map(({ contact_id }) => contact_id)).toEqual(['slow', 'p4']);
   });
 
-  it('ends with what a transaction did that began earlier and changed the contact later', async () => {
+  it('readChanges() ends with the change of a transaction that began earlier and wrote later', async () => {
     const cursor = await newContact('p6');
     const slow = await warehouse.pool.connect();
     await slow.query('begin');
@@ -181,11 +181,11 @@ describe('readChanges()', () => {
     });
   });
 
-  it('refuses a cursor that is not one', async () => {
+  it('readChanges() refuses an invalid cursor', async () => {
     await expect(read('yesterday')).rejects.toMatchObject({ type: 'changes.cursor-invalid', exitCode: 2 });
   });
 
-  it('refuses a cursor that the feed has not reached, as after a restore', async () => {
+  it('readChanges() refuses a cursor that the feed has not reached, as after a restore', async () => {
     const cursor = await newContact('p8');
     const [transaction] = cursor!.split('-');
     await expect(read(`${BigInt(transaction!) + 1_000_000n}-1`)).rejects.toMatchObject({
@@ -194,7 +194,7 @@ describe('readChanges()', () => {
     });
   });
 
-  it('refuses a cursor when changes after it are no longer kept', async () => {
+  it('readChanges() refuses a cursor if changes after it are no longer kept', async () => {
     const cursor = await newContact('p5');
     await rename('p5', 'Lead', '2026-02-01');
     await rename('p5', 'Head', '2026-03-01');

@@ -43,7 +43,7 @@ async function historyOf(contactId: string, group: string): Promise<Interval[]> 
 }
 
 describe('contact_history', () => {
-  it('has an interval for each value, without overlap, and the last one is open', async () => {
+  it('contact_history has an interval for each value, without overlap, and the last one is open', async () => {
     const person = newPerson();
     await say(warehouse, {
       person,
@@ -66,7 +66,7 @@ describe('contact_history', () => {
     expect(titles[0]!.valid_to).toEqual(titles[1]!.valid_from);
   });
 
-  it('begins when the value took effect in the warehouse, not when the service was asked', async () => {
+  it('contact_history begins when the value took effect in the warehouse, not when the service was asked', async () => {
     const person = newPerson();
     const facts = { title: { title: 'Analyst' } };
     await say(warehouse, { person, askedAt: '2026-01-01', recordedAt: '2026-01-05', runId: 'run-1', facts });
@@ -79,7 +79,7 @@ describe('contact_history', () => {
     });
   });
 
-  it('ends every value when the contact becomes another person, and begins with the other person', async () => {
+  it('contact_history ends every value when the contact becomes another person', async () => {
     const [former, present] = [newPerson(), newPerson()];
     for (const person of [former, present])
       await say(warehouse, {
@@ -98,7 +98,7 @@ describe('contact_history', () => {
     ]);
   });
 
-  it('leaves out what an undone run said', async () => {
+  it('contact_history leaves out the data of an undone run', async () => {
     const person = newPerson();
     const run = `run-undone-${person}`;
     await warehouse.pool.query(
@@ -122,7 +122,7 @@ describe('contact_history', () => {
 });
 
 describe('field_provenance', () => {
-  it('cites the observation that said the value, also where a later answer left the field empty', async () => {
+  it('field_provenance cites the observation of a value, also if a later answer left the field empty', async () => {
     const person = newPerson();
     const email = { email: { email: 'ada@acme.example', email_status: 'verified', rank: 1 } };
     await say(warehouse, {
@@ -145,7 +145,7 @@ describe('field_provenance', () => {
     expect(byGroup['title']).toMatchObject({ value: { title: 'B' }, run_id: 'run-2' });
   });
 
-  it('agrees with the open intervals of contact_history', async () => {
+  it('field_provenance agrees with the open intervals of contact_history', async () => {
     const person = newPerson();
     const facts = job('CTO', acme, { email: 'ada@acme.example', startedOn: '2020-01-01' });
     await say(warehouse, {
@@ -194,7 +194,7 @@ async function seen(
 }
 
 describe('job_changes', () => {
-  it('has one row for a move whose start is after the former observation', async () => {
+  it('job_changes has one row for a move whose start is after the former observation', async () => {
     const person = newPerson();
     await seen(person, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
     await seen(person, '2026-06-01', 'run-2', orbit, { startedOn: '2026-04-01' });
@@ -202,14 +202,14 @@ describe('job_changes', () => {
     expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'start_date', 'run-2']]);
   });
 
-  it('has a row for a move that a new address at the new employer shows', async () => {
+  it('job_changes has a row for a move that a new address at the new employer shows', async () => {
     const person = newPerson();
     await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
     await seen(person, '2026-06-01', 'run-2', orbit, { email: 'ada@orbit.example' });
     expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'email', 'run-2']]);
   });
 
-  it('waits for the second sign, and names the run that brought it', async () => {
+  it('job_changes waits for the second sign, and names the run that brought it', async () => {
     const person = newPerson();
     await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
     await seen(person, '2026-06-01', 'run-2', orbit);
@@ -218,7 +218,7 @@ describe('job_changes', () => {
     expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'email', 'run-3']]);
   });
 
-  it('takes a rebrand for no move: the same company under another name, domain and address', async () => {
+  it('job_changes has no row for a rebrand: the company under another name, domain and address', async () => {
     const person = newPerson();
     const renamed = { id: 'org-acme', name: 'Zenith', domain: 'zenith.example' };
     await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
@@ -226,14 +226,14 @@ describe('job_changes', () => {
     expect(await movesOf(person)).toEqual([]);
   });
 
-  it('takes the same job under another company id for no move', async () => {
+  it('job_changes has no row for the same job under another company id', async () => {
     const person = newPerson();
     await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example', startedOn: '2020-01-01' });
     await seen(person, '2026-06-01', 'run-2', orbit, { email: 'ada@orbit.example', startedOn: '2020-01-01' });
     expect(await movesOf(person)).toEqual([]);
   });
 
-  it('takes an employer that comes and goes without a second sign for no move', async () => {
+  it('job_changes has no row for an employer that comes and goes without a second sign', async () => {
     const person = newPerson();
     await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
     await seen(person, '2026-02-01', 'run-2', orbit);

@@ -29,7 +29,7 @@ async function contents(): Promise<unknown> {
 }
 
 describe('rebuild()', () => {
-  it('finds nothing to correct in what grew step by step, and writes nothing to the feed', async () => {
+  it('rebuild() finds no difference in projections that grew step by step, and adds no change', async () => {
     const feed = await warehouse.pool.query('select * from changes');
     for (const check of [true, false])
       expect(await rebuild(warehouse, { check, signal })).toEqual({
@@ -42,7 +42,7 @@ describe('rebuild()', () => {
     expect((await warehouse.pool.query('select * from changes')).rows).toEqual(feed.rows);
   });
 
-  it('removes companies that no observation describes any more', async () => {
+  it('rebuild() removes companies that no observation describes any more', async () => {
     const before = await contents();
     await warehouse.pool.query(
       `insert into organizations
@@ -53,7 +53,7 @@ describe('rebuild()', () => {
     expect(await contents()).toEqual(before);
   });
 
-  it('names what differs from the log when it checks, and corrects it when it does not', async () => {
+  it('rebuild() names differences from the log with check, and corrects them without check', async () => {
     const before = await contents();
     await warehouse.pool.query(`update people set title = 'CEO' where person_id = 'p-1'`);
     await warehouse.pool.query(`delete from contacts where contact_id = 'c-2'`);

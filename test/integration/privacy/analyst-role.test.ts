@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 describe('an analyst’s role', () => {
-  it('reads nothing before it is allowed to', async () => {
+  it('the analyst role reads nothing before it gets its rights', async () => {
     await expect(analyst.query('select * from enrichment.enriched_contacts')).rejects.toMatchObject(
       notPermitted,
     );
@@ -59,12 +59,12 @@ describe('an analyst’s role', () => {
     'select * from enrichment.job_changes',
     'select * from enrichment.changes',
     'select status, count(*) from enrichment.webhook_deliveries group by 1',
-  ])('reads: %s', async (statement) => {
+  ])('the analyst role can run: %s', async (statement) => {
     await allowAnalyst(database.databaseUrl, role);
     expect((await analyst.query(statement)).rows).toEqual([]);
   });
 
-  it('reads the history of a contact that has one', async () => {
+  it('the analyst role reads the history of a contact', async () => {
     await owner.query(
       `insert into enrichment.contact_matches
          (source, contact_id, service, person_key, evidence, asked, run_id, row_number, decided_at)
@@ -89,7 +89,7 @@ describe('an analyst’s role', () => {
     'select options from enrichment.runs',
     'select * from enrichment.lookup_history',
     'select * from enrichment.claims',
-  ])('does not: %s', async (statement) => {
+  ])('the analyst role cannot write: %s', async (statement) => {
     await expect(analyst.query(statement)).rejects.toMatchObject(notPermitted);
   });
 
@@ -104,7 +104,7 @@ describe('an analyst’s role', () => {
     await expect(analyst.query(statement)).rejects.toMatchObject(notPermitted);
   });
 
-  it('has the same rights after a later migration, whatever it was given or lost meanwhile', async () => {
+  it('the analyst role has the same rights after a later migration, whatever changed meanwhile', async () => {
     await owner.query(`grant select on enrichment.raw_answers to ${role}`);
     await owner.query(`revoke select on enrichment.budgets from ${role}`);
     const later = {
@@ -120,7 +120,7 @@ describe('an analyst’s role', () => {
     await analyst.query('select * from enrichment.budgets');
   });
 
-  it('must be there, and must not own the tables', async () => {
+  it('the analyst role must exist, and must not own the tables', async () => {
     await expect(allowAnalyst(database.databaseUrl, 'nobody')).rejects.toMatchObject({
       type: 'role.unknown',
     });
@@ -132,7 +132,7 @@ describe('an analyst’s role', () => {
   });
 });
 
-it('every table that there is was decided about', async () => {
+it('every table has a decision whether analysts read it', async () => {
   const { rows } = await owner.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'enrichment' and ` +
       `table_name not like 'kysely%'`,

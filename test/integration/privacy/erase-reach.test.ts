@@ -43,7 +43,7 @@ async function keysOf(runId: string): Promise<string[][]> {
 }
 
 describe('an erasure reaches', () => {
-  it('answers that brought the person without an id and without a row', async () => {
+  it('an erasure reaches answers with the person without an id and without a row', async () => {
     const runId = await runningRunOf(warehouse, [{ keys: ['email:asked@orbit.example'] }]);
     const stranger = { id: null, first_name: 'Zoe', last_name: 'Quist', email: 'zoe@elsewhere.example' };
     const { attemptId } = await answerBatch(warehouse, { runId }, () => [null, stranger]);
@@ -53,7 +53,7 @@ describe('an erasure reaches', () => {
     expect((await bodies()).rowCount).toBe(0);
   });
 
-  it('rows that hold only a hash of the address', async () => {
+  it('an erasure reaches rows that hold only a hash of the address', async () => {
     const email = 'hashed@orbit.example';
     const run = await stagedRun(warehouse, [
       { keys: [`hash:${md5(email)}`] },
@@ -63,7 +63,7 @@ describe('an erasure reaches', () => {
     expect(await keysOf(run.runId)).toEqual([[], []]);
   });
 
-  it('rows that hold the address, where only its hash is given', async () => {
+  it('an erasure by a hash reaches rows that hold the address', async () => {
     const email = 'plain@orbit.example';
     const run = await stagedRun(warehouse, [
       { keys: [`email:${email}`], email },
@@ -73,7 +73,7 @@ describe('an erasure reaches', () => {
     expect(await keysOf(run.runId)).toEqual([[], []]);
   });
 
-  it('rows that could not be read, and hold the address all the same', async () => {
+  it('an erasure reaches unreadable rows that hold the address', async () => {
     const run = await stagedRun(warehouse, [{ keys: [] }, { keys: [] }]);
     await warehouse.pool.query(
       `update run_rows set outcome = 'malformed',
@@ -92,7 +92,7 @@ describe('an erasure reaches', () => {
     ]);
   });
 
-  it('the record id of rows whose cells were pruned before', async () => {
+  it('an erasure reaches the record id of rows whose cells were pruned before', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);
     const pruned = await stagedRun(warehouse, [
@@ -116,7 +116,7 @@ describe('an erasure reaches', () => {
     ]);
   });
 
-  it('no colleague who reads the same shared address', async () => {
+  it('an erasure leaves a colleague with the same shared address', async () => {
     const run = await stagedRun(warehouse, [
       { keys: ['email:info@shared.example', 'profile:linkedin.com/in/shared-ada'] },
       { keys: ['email:info@shared.example|bo roller'] },
@@ -140,7 +140,7 @@ describe('an erasure reaches', () => {
 });
 
 describe('an erased person', () => {
-  it('of an unknown call is not asked for again', async () => {
+  it('an erased person of an unknown call is not asked for again', async () => {
     const call = await callWithPhones(warehouse);
     await markUnknown(warehouse, call.attemptId, 'lost');
     await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
@@ -148,7 +148,7 @@ describe('an erased person', () => {
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['unknown', null, null]);
   });
 
-  it('of an unknown call comes back by no delivery, though their id was never learned', async () => {
+  it('an erased person of an unknown call is written by no delivery, without a known id', async () => {
     const call = await callWithPhones(warehouse);
     await markUnknown(warehouse, call.attemptId, 'lost');
     await storeFor(warehouse, call, phonesBody(call.ids, 24));
@@ -166,7 +166,7 @@ describe('an erased person', () => {
     expect((await everything(warehouse)).includes(call.ids[0]!)).toBe(false);
   });
 
-  it('is not remembered as asked for, where lost calls are remembered by an export', async () => {
+  it('an erased person is not added to the lookup history when an export is imported into it', async () => {
     await erase(warehouse, ['email:lost@orbit.example'], note);
     const run = await stagedRun(warehouse, [
       { keys: ['email:lost@orbit.example'] },
@@ -180,7 +180,7 @@ describe('an erased person', () => {
     expect(rows).toEqual([{ identity_key: 'email:other@orbit.example' }]);
   });
 
-  it('leaves no claim, where a page is opened at the same moment', async () => {
+  it('an erased person has no claim if a page is opened at the same moment', async () => {
     const runs = [];
     for (let n = 0; n < 20; n += 1) {
       const run = await stagedRun(warehouse, [
@@ -204,7 +204,7 @@ describe('an erased person', () => {
 });
 
 describe('a late delivery', () => {
-  it('is not written of whoever was put on the list since, under whatever name of their row', async () => {
+  it('a late delivery about a person who was listed since is not written, under any name of the row', async () => {
     const call = await callWithPhones(warehouse);
     await warehouse.pool.query(
       `update run_rows set keys = keys || '{"profile:linkedin.com/in/late-ada"}' where run_id = $1 and row_number = 1`,
@@ -222,7 +222,7 @@ describe('a late delivery', () => {
     expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
   });
 
-  it('is not written where it brings an address that is on the list', async () => {
+  it('a late delivery with a listed address is not written', async () => {
     const call = await callWithPhones(warehouse);
     await warehouse.pool.query(
       `update runs set options = options || '{"reveal": [], "waterfall": ["email"], "maxCreditsPerPerson": ` +
@@ -261,7 +261,7 @@ describe('a late delivery', () => {
 });
 
 describe('a record of the CRM', () => {
-  it('that has become about another person names neither of them', async () => {
+  it('a CRM record that has become another person identifies neither person', async () => {
     await stagedRun(warehouse, [{ keys: ['email:first@reused.example'], contactId: 'reused' }]);
     await stagedRun(warehouse, [{ keys: ['email:second@reused.example'], contactId: 'reused' }]);
     expect(
@@ -269,7 +269,7 @@ describe('a record of the CRM', () => {
     ).toBeUndefined();
   });
 
-  it('whose address has changed names one person still, where a third row has both', async () => {
+  it('a CRM record with a changed address identifies one person if a third row has both addresses', async () => {
     await stagedRun(warehouse, [{ keys: ['email:old@moved.example'], contactId: 'moved' }]);
     await stagedRun(warehouse, [{ keys: ['email:new@moved.example'], contactId: 'moved' }]);
     await stagedRun(warehouse, [{ keys: ['email:old@moved.example', 'email:new@moved.example'] }]);
@@ -278,7 +278,7 @@ describe('a record of the CRM', () => {
   });
 });
 
-it('measures what it would remove', async () => {
+it('measureErasure() counts what erase() removes', async () => {
   const email = 'measured@orbit.example';
   await stagedRun(warehouse, [{ keys: [`hash:${md5(email)}`] }]);
   expect(await measureErasure(warehouse, [`email:${email}`])).toMatchObject({ rows: 1 });

@@ -46,7 +46,7 @@ function first(call: PhonesCall): { email: string; personId: string; lastName: s
 }
 
 describe('a person who is erased', () => {
-  it('is nowhere in the warehouse any more, and the others are', async () => {
+  it('an erased person is nowhere in the warehouse, and the others are unchanged', async () => {
     const call = await enrichedCall();
     const { email, lastName, personId } = first(call);
     const before = await everything(warehouse);
@@ -73,7 +73,7 @@ describe('a person who is erased', () => {
     expect(others.rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
   });
 
-  it('leaves rows, outcomes and credits adding up', async () => {
+  it('an erasure leaves rows, outcomes and credits that add up', async () => {
     const call = await enrichedCall();
     await erase(warehouse, [`email:${first(call).email}`], note);
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'enriched', 'enriched']);
@@ -85,7 +85,7 @@ describe('a person who is erased', () => {
   });
 
   it.each(['hubspot', 'generic'])(
-    'is not asked for under another address in the same record of a %s export',
+    'an erased person is not asked for under another address in the same record of a %s export',
     async (source) => {
       const [person] = (await enrichedCall()).people;
       const { email, ...name } = person!.identity;
@@ -113,7 +113,7 @@ describe('a person who is erased', () => {
     },
   );
 
-  it('is suppressed in no file without a named source in which the same record id is somebody else', async () => {
+  it('an erased person suppresses no other person with the same record id in an unnamed source', async () => {
     const erased = { email: 'ida@orbit.example', firstName: 'Ida', lastName: 'Brandt', contactId: '5' };
     await runningRunOf(warehouse, [{ keys: ['email:ida@orbit.example'], ...erased }]);
     await erase(warehouse, ['email:ida@orbit.example'], note);
@@ -122,7 +122,7 @@ describe('a person who is erased', () => {
     expect(await outcomesOf(warehouse, runId)).toEqual([null]);
   });
 
-  it('is found by what only the service knows of them, and in the rows of other exports', async () => {
+  it('an erasure finds the person by what only the service knows, and in rows of other exports', async () => {
     const call = await enrichedCall();
     const { email, personId } = first(call);
     const later = await stagedRun(warehouse, [
@@ -138,7 +138,7 @@ describe('a person who is erased', () => {
     expect(rows).toEqual([{ keys: [] }, { keys: [] }, { keys: ['profile:linkedin.com/in/somebody-else'] }]);
   });
 
-  it('is found by the id of their record in the CRM', async () => {
+  it('an erasure finds the person by the id of the CRM record', async () => {
     const call = await enrichedCall();
     const contact = await warehouse.pool.query<{ contact_id: string }>(
       'select contact_id from enriched_contacts where person_id = $1',
@@ -151,7 +151,7 @@ describe('a person who is erased', () => {
     expect(await erase(warehouse, keys!, note)).toMatchObject({ contacts: 1, phones: 1 });
   });
 
-  it('is found by the profile that the service wrote in a form of its own', async () => {
+  it('an erasure finds the person by a profile in the form of the service', async () => {
     const call = await enrichedCall();
     await appendContact(warehouse, {
       contactId: 'own-form',
@@ -166,7 +166,7 @@ describe('a person who is erased', () => {
     });
   });
 
-  it('comes back by no export', async () => {
+  it('an erased person comes back by no export', async () => {
     const call = await enrichedCall();
     const { email } = first(call);
     await erase(warehouse, [`email:${email}`], note);
@@ -176,7 +176,7 @@ describe('a person who is erased', () => {
     expect(await everything(warehouse)).not.toContain(email);
   });
 
-  it('comes back by no delivery: one that waits is applied for the others, and its body goes', async () => {
+  it('an erased person is dropped from a waiting delivery, whose body is removed', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);
     await storeFor(warehouse, call, phonesBody(call.ids, 24));
@@ -192,7 +192,7 @@ describe('a person who is erased', () => {
     expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
   });
 
-  it('while their call is in flight is not written by its answer', async () => {
+  it('a person who is erased during the call is not written by its answer', async () => {
     const call = await callWithPhones(warehouse);
     const { email, personId } = first(call);
     await erase(warehouse, [`email:${email}`], note);
@@ -204,7 +204,7 @@ describe('a person who is erased', () => {
     expect(rows).toEqual([]);
   });
 
-  it('while their call is in flight is not written where the answer names them in another way', async () => {
+  it('a person who is erased during the call is not written under other names in the answer', async () => {
     const call = await callWithPhones(warehouse);
     const { email, personId } = first(call);
     // The row is all that is known of them: no key of it is in the answer.
@@ -219,7 +219,7 @@ describe('a person who is erased', () => {
     expect([email, personId].filter((text) => kept.includes(text))).toEqual([]);
   });
 
-  it('before they are asked for has the outcome suppressed', async () => {
+  it('a person who is erased before the call has the outcome suppressed', async () => {
     const run = await stagedRun(warehouse, [{ keys: ['person:early'] }, { keys: ['person:other'] }]);
     await planRows(warehouse, run.runId, asked);
     await openPage(warehouse, run.runId, 1, asked);
@@ -227,7 +227,7 @@ describe('a person who is erased', () => {
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
   });
 
-  it('of whom nothing is known is on the list all the same', async () => {
+  it('an unknown person who is erased is put on the suppression list', async () => {
     expect(await erase(warehouse, ['email:nobody@orbit.example'], note)).toEqual({
       contacts: 0,
       phones: 0,
@@ -244,7 +244,7 @@ describe('a person who is erased', () => {
 });
 
 describe('an erasure', () => {
-  it('is recorded: who, when, why and how much, and not of whom', async () => {
+  it('an erasure is recorded with who, when, why and how much, without the person', async () => {
     const call = await enrichedCall();
     await warehouse.pool.query('delete from erasures');
     await erase(warehouse, [`email:${first(call).email}`], note);
@@ -266,7 +266,7 @@ describe('an erasure', () => {
     ]);
   });
 
-  it('beside an answer that is recorded leaves nothing of the person, whichever comes first', async () => {
+  it('an erasure beside the recording of an answer leaves nothing of the person in either order', async () => {
     const calls = await Promise.all(Array.from({ length: 12 }, () => callWithPhones(warehouse)));
     await Promise.all(
       calls.flatMap((call) => [

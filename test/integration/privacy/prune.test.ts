@@ -70,7 +70,7 @@ const whole = { answers: 1, deliveries: 1, rows: 3 };
 const nothing = { answers: 0, deliveries: 0, rows: 0 };
 
 describe('what is older than its retention', () => {
-  it('is removed, in the figures that were measured before', async () => {
+  it('prune() removes data older than its retention, in the measured amounts', async () => {
     const call = await endedRun();
     await age(month + 60);
     const measured = await measurePrune(warehouse, everything);
@@ -90,7 +90,7 @@ describe('what is older than its retention', () => {
     });
   });
 
-  it('is what is named, and nothing else', async () => {
+  it('prune() removes only data that RETENTION names', async () => {
     const call = await endedRun();
     await age(month + 60);
     await prune(warehouse, { deliveries: month }, noSignal);
@@ -99,14 +99,14 @@ describe('what is older than its retention', () => {
     expect(await keptOf(call)).toEqual({ ...whole, deliveries: 0 });
   });
 
-  it('leaves what is younger', async () => {
+  it('prune() keeps data younger than its retention', async () => {
     const call = await endedRun();
     await age(month - 60);
     await prune(warehouse, everything, noSignal);
     expect(await keptOf(call)).toEqual(whole);
   });
 
-  it('can be removed by several at once, and more than a batch of it', async () => {
+  it('prune() removes more than a batch of data, also by several processes at once', async () => {
     const run = await stagedRun(warehouse, []);
     await warehouse.pool.query(
       `insert into run_rows (run_id, row_number, contact_id, raw, keys, outcome, email)
@@ -128,7 +128,7 @@ describe('what is older than its retention', () => {
 });
 
 describe('afterwards', () => {
-  it('calls, credits, outcomes and contacts are as before', async () => {
+  it('calls, credits, outcomes and contacts are unchanged after prune()', async () => {
     const call = await endedRun();
     const state = async () => ({
       facts: await readRunFacts(warehouse, call.runId),
@@ -147,7 +147,7 @@ describe('afterwards', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('its people are still fresh', async () => {
+  it('people are still fresh after prune()', async () => {
     const call = await endedRun();
     await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);
     const again = await stagedRun(
@@ -158,7 +158,7 @@ describe('afterwards', () => {
     expect(await outcomesOf(warehouse, again.runId)).toEqual(['fresh', 'fresh', 'fresh']);
   });
 
-  it('the same delivery again is a duplicate, and another one is applied and billed', async () => {
+  it('a repeated delivery is a duplicate after prune(), and another delivery is applied and billed', async () => {
     const call = await endedRun();
     await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
@@ -181,7 +181,7 @@ describe('afterwards', () => {
     expect(rows).toEqual([{ settled: 29, phones: 3 }]);
   });
 
-  it('renderReport() says that the rows of the file were deleted, after their retention period', async () => {
+  it('the report of a run says after prune() that the rows of the file were deleted', async () => {
     const call = await endedRun();
     await prune(warehouse, { staging: 0 }, noSignal);
     const report = await gatherReport(warehouse, call.runId, { rateLimits: [], now: new Date() });
@@ -196,7 +196,7 @@ describe('afterwards', () => {
 describe('what is still needed', () => {
   const always = { answers: 0, deliveries: 0, staging: 0 };
 
-  it('is kept while the run continues', async () => {
+  it('prune() keeps data of an unfinished run', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
@@ -204,7 +204,7 @@ describe('what is still needed', () => {
     expect(await keptOf(call)).toEqual(whole);
   });
 
-  it('is kept while late results are awaited after the end of the run, which then are applied', async () => {
+  it('prune() keeps data of an ended run while late results are awaited, which are then applied', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);
     await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
@@ -221,7 +221,7 @@ describe('what is still needed', () => {
     expect(await keptOf(call)).toMatchObject({ answers: 0, deliveries: 0 });
   });
 
-  it('is kept of a call whose cost is unknown, until a person decides', async () => {
+  it('prune() keeps data of a call of unknown cost until a decision', async () => {
     const call = await callWithPhones(warehouse);
     await markUnknown(warehouse, call.attemptId, 'no answer in time');
     await endRun(warehouse, call.runId, 'finished', undefined);
@@ -232,14 +232,14 @@ describe('what is still needed', () => {
     expect(await keptOf(call)).toMatchObject({ rows: 0 });
   });
 
-  it('is kept while a delivery of it waits to be applied', async () => {
+  it('prune() keeps data of a delivery that waits to be applied', async () => {
     const call = await endedRun();
     await storeFor(warehouse, call, phonesBody(call.ids, 25));
     await prune(warehouse, always, noSignal);
     expect(await keptOf(call)).toEqual({ ...whole, deliveries: 2 });
   });
 
-  it('is kept of deliveries that had no effect, so that they can be replayed', async () => {
+  it('prune() keeps deliveries that had no effect, so that they can be replayed', async () => {
     const call = await endedRun();
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
     await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
@@ -255,7 +255,7 @@ describe('what is still needed', () => {
     ]);
   });
 
-  it('includes quarantined deliveries with a retention of their own: hash, status and credits stay', async () => {
+  it('prune() keeps hash, status and credits of quarantined deliveries, with a retention of their own', async () => {
     await prune(warehouse, { quarantine: 0 }, noSignal);
     const call = await endedRun();
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
@@ -284,7 +284,7 @@ describe('what is still needed', () => {
     expect(await reopenDelivery(warehouse, (await rows())[0]!.delivery_id)).toBe(false);
   });
 
-  it('is kept of deliveries without effect whose call is not decided, for they may say what it cost', async () => {
+  it('prune() keeps deliveries without effect whose call is not decided', async () => {
     await prune(warehouse, { quarantine: 0 }, noSignal);
     const call = await callWithPhones(warehouse);
     await markUnknown(warehouse, call.attemptId, 'no answer in time');
@@ -297,7 +297,7 @@ describe('what is still needed', () => {
     expect((await prune(warehouse, { quarantine: month }, noSignal)).quarantine.count).toBe(1);
   });
 
-  it('is not what a plan left behind that was only looked at, and killed', async () => {
+  it('prune() removes the rows of a killed plan', async () => {
     const { run } = await findOrBeginRun(warehouse, {
       filePath: '/nowhere/plan.csv',
       fileName: 'plan.csv',
@@ -322,7 +322,7 @@ describe('what is still needed', () => {
   });
 });
 
-it('a signal ends it between two batches', async () => {
+it('prune() ends between two batches at a signal', async () => {
   const call = await endedRun();
   const stopped = AbortSignal.abort();
   await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, stopped);

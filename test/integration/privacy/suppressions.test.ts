@@ -51,7 +51,7 @@ function address(): string {
 }
 
 describe('a plan asks for no person', () => {
-  it('whose address, profile, id or hash is on the list', async () => {
+  it('a plan leaves out a person whose address, profile, id or hash is on the list', async () => {
     const email = address();
     const keys = [`email:${email}`, 'profile:linkedin.com/in/ada', 'person:5b', `hash:${hash('md5', 'x')}`];
     await put(...keys);
@@ -59,14 +59,17 @@ describe('a plan asks for no person', () => {
     expect(await planned(rows)).toEqual(['suppressed', 'suppressed', 'suppressed', 'suppressed', null]);
   });
 
-  it.each(['md5', 'sha256'] as const)('whose address is on the list as its %s', async (algorithm) => {
-    const email = address();
-    await put(`hash:${hash(algorithm, email)}`);
-    expect(await planned([{ keys: [`email:${email}`] }])).toEqual(['suppressed']);
-  });
+  it.each(['md5', 'sha256'] as const)(
+    'a plan leaves out a person whose address is on the list as its %s',
+    async (algorithm) => {
+      const email = address();
+      await put(`hash:${hash(algorithm, email)}`);
+      expect(await planned([{ keys: [`email:${email}`] }])).toEqual(['suppressed']);
+    },
+  );
 
   it.each(['md5', 'sha256'] as const)(
-    'of whom an export holds only the %s of a listed address',
+    'a plan leaves out a person of whom an export holds only the %s of a listed address',
     async (algorithm) => {
       const email = address();
       await put(`email:${email}`);
@@ -74,7 +77,7 @@ describe('a plan asks for no person', () => {
     },
   );
 
-  it('who is at a listed domain, below it, or by their employer’s domain', async () => {
+  it('a plan leaves out a person at a listed domain, its subdomain, or the employer’s domain', async () => {
     await put('domain:acme.example');
     const run = await stagedRun(warehouse, [
       { keys: ['email:ada@acme.example'] },
@@ -90,7 +93,7 @@ describe('a plan asks for no person', () => {
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', 'suppressed', 'suppressed', null]);
   });
 
-  it('who is the same person as a row that is on the list', async () => {
+  it('a plan leaves out a row that is the same person as a listed row', async () => {
     const email = address();
     await put(`email:${email}`);
     expect(
@@ -102,7 +105,7 @@ describe('a plan asks for no person', () => {
     ).toEqual(['suppressed', 'suppressed', null]);
   });
 
-  it('who reads a shared address that is on the list; a colleague who is listed by name is alone', async () => {
+  it('a plan leaves out people with a listed shared address; a colleague listed by name is alone', async () => {
     await put('email:info@acme.example');
     const shared = ['email:info@acme.example|ada novak', 'email:info@acme.example|bo ek'];
     expect(await planned(shared.map((key) => ({ keys: [key] })))).toEqual(['suppressed', 'suppressed']);
@@ -113,7 +116,7 @@ describe('a plan asks for no person', () => {
 });
 
 describe('what the file says of people on the list', () => {
-  it('is not kept', async () => {
+  it('the cells of a suppressed row are not kept', async () => {
     const email = address();
     await put(`email:${email}`);
     const run = await stagedRun(warehouse, [{ keys: [`email:${email}`], email, firstName: 'Ada' }]);
@@ -128,7 +131,7 @@ describe('what the file says of people on the list', () => {
   });
 });
 
-it('a file of people to put on the list says how many of its rows name no person', async () => {
+it('a file for the suppression list reports how many rows identify no person', async () => {
   const run = await stagedRun(warehouse, [{ keys: ['email:from-a-file@orbit.example'] }, { keys: [] }]);
   expect(await suppressStaged(warehouse, run.runId, { by: 'test', reason: undefined })).toEqual({
     added: 1,
@@ -137,7 +140,7 @@ it('a file of people to put on the list says how many of its rows name no person
 });
 
 describe('a person who is put on the list', () => {
-  it('after the plan is dropped when their page is opened', async () => {
+  it('a person who is suppressed after the plan is dropped when the page is opened', async () => {
     const email = address();
     const run = await stagedRun(warehouse, [
       { keys: [`email:${email}`] },
@@ -149,7 +152,7 @@ describe('a person who is put on the list', () => {
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
   });
 
-  it('after their page was opened is dropped before their call, and holds no claim', async () => {
+  it('a person who is suppressed after the page was opened is dropped before the call, without a claim', async () => {
     const email = address();
     const run = await stagedRun(warehouse, [{ keys: [`email:${email}`] }]);
     await planRows(warehouse, run.runId, asked);
@@ -160,14 +163,14 @@ describe('a person who is put on the list', () => {
     expect(claims.rowCount).toBe(0);
   });
 
-  it('and taken off it is asked for again', async () => {
+  it('a person who is removed from the suppression list is asked for again', async () => {
     const email = address();
     await put(`email:${email}`);
     expect(await unsuppress(warehouse, [`email:${email}`])).toBe(1);
     expect(await planned([{ keys: [`email:${email}`] }])).toEqual([null]);
   });
 
-  it('twice is one entry', async () => {
+  it('a person who is suppressed twice is one entry', async () => {
     const email = address();
     expect(await put(`email:${email}`)).toBe(1);
     expect(await put(`email:${email}`)).toBe(0);
@@ -175,7 +178,7 @@ describe('a person who is put on the list', () => {
 });
 
 describe('the list', () => {
-  it('names no person', async () => {
+  it('the suppression list names no person', async () => {
     const email = address();
     await put(`email:${email}`, 'domain:acme.example');
     const { rows } = await warehouse.pool.query(
@@ -196,7 +199,7 @@ describe('the list', () => {
     ]);
   });
 
-  it('tells of each key whether it is on it', async () => {
+  it('the suppression list reports for each key whether it is listed', async () => {
     const email = address();
     await put(`email:${email}`);
     expect(await areSuppressed(warehouse.database, ['person:1', `email:${email}`, 'person:2'])).toEqual([
@@ -211,7 +214,7 @@ describe('what the service says of a person on the list', () => {
   it.each([
     ['by a key of the row', (call: PhonesCall) => `email:${call.people[0]!.identity.email!}`],
     ['by what only the answer tells', (call: PhonesCall) => `person:${call.ids[0]!}`],
-  ])('is not written, and is paid for: %s', async (_, keyOf) => {
+  ])('data about a suppressed person is not written, and is paid for: %s', async (_, keyOf) => {
     const call = await callWithPhones(warehouse);
     await put(keyOf(call));
     await recordPhonesAnswer(warehouse, call);
@@ -230,7 +233,7 @@ describe('what the service says of a person on the list', () => {
     expect(rows).toEqual([{ answered: '3.000000', bodies: 0 }]);
   });
 
-  it('is dropped with its body if it comes later; the others get theirs, and everything is paid for', async () => {
+  it('a late result about a suppressed person is dropped with its body; the others are applied', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);
     await storeFor(warehouse, call, phonesBody(call.ids, 24));

@@ -77,7 +77,7 @@ describe.skipIf(browser === undefined)('the HTML report in a browser', () => {
     return JSON.parse(/<title>([^<]*)<\/title>/.exec(dom)![1]!) as Measures;
   }
 
-  it('shows all charts and tables, fits its window, and follows the scheme of the reader', async () => {
+  it('the HTML report shows all charts and tables in a browser, fits its window, and follows its scheme', async () => {
     const page = renderReport(reportWith(), 'html');
     const count = [...page.matchAll(/<(?:svg|table)\b/g)].length;
     const light = await measure(1_200, 'light');
@@ -89,7 +89,7 @@ describe.skipIf(browser === undefined)('the HTML report in a browser', () => {
     expect([light.ground, dark.ground]).toEqual(['rgb(255, 255, 255)', 'rgb(18, 22, 29)']);
   });
 
-  it('makes a picture that is not blank', async () => {
+  it('the HTML report makes a picture in a browser that is not blank', async () => {
     const picture = join(folder, 'report.png');
     await browse('report.html', 1_200, 'light', `--screenshot=${picture}`);
     // A blank page of this size compresses to some 10 KB.

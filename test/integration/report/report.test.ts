@@ -180,12 +180,12 @@ afterAll(async () => {
 });
 
 describe('the report of a run', () => {
-  it('says how long it took, and no secret of the service’s address', () => {
+  it('the report of a run states its duration, and no secret of the service’s address', () => {
     expect(report.run.seconds).toBe(1_800);
     expect(report.run.service).toBe('https://service.example/api/v1');
   });
 
-  it('counts every row once, in the order of the outcomes', () => {
+  it('the report of a run counts every row once, in the order of the outcomes', () => {
     expect(Object.entries(report.outcomes)).toEqual([
       ['enriched', 3],
       ['identity_mismatch', 1],
@@ -195,7 +195,7 @@ describe('the report of a run', () => {
     ]);
   });
 
-  it('measures coverage in the export and in the warehouse, without duplicates and unreadable rows', () => {
+  it('the report of a run measures coverage before and after, without duplicates and unreadable rows', () => {
     expect(report.coverage.contacts).toBe(5);
     const fields = Object.fromEntries(
       report.coverage.fields.map(({ field, ...figures }) => [field, figures]),
@@ -209,7 +209,7 @@ describe('the report of a run', () => {
     });
   });
 
-  it('tells credits by what they bought, and the parts add up', () => {
+  it('the report of a run divides credits by what they bought, and the parts add up', () => {
     expect(report.credits.settled).toEqual({
       total: '23.5',
       records: '5',
@@ -220,7 +220,7 @@ describe('the report of a run', () => {
     expect(report.credits.held).toEqual({ total: '18', in_flight: '0', awaiting: '0', unknown: '18' });
   });
 
-  it('says where credits bought nothing', () => {
+  it('the report of a run shows where credits bought nothing', () => {
     expect(report.waste).toEqual([
       { kind: 'no_contact', count: 1, credits: '1' },
       { kind: 'answered_again', count: 1, credits: '1' },
@@ -229,7 +229,7 @@ describe('the report of a run', () => {
     ]);
   });
 
-  it('charges phones with late results and emails with the rest', () => {
+  it('the report of a run assigns the credits of phones to late results, and the rest to emails', () => {
     expect(report.costs).toEqual([
       { field: 'contact', count: 3, credits: '23.5', each: '7.833333' },
       { field: 'verified_email', count: 2, credits: '7', each: '3.5' },
@@ -237,7 +237,7 @@ describe('the report of a run', () => {
     ]);
   });
 
-  it('counts the calls of all runs in the trailing windows, and never those that were not sent', () => {
+  it('the report of a run counts calls of all runs in trailing windows, except those never sent', () => {
     const { by_status: statuses, buckets, windows } = report.calls;
     expect(statuses).toEqual({ released: 1, settled: 4, unknown: 1 });
     expect(buckets.reduce((sum, bucket) => sum + bucket.this_run, 0)).toBe(5);
@@ -248,7 +248,7 @@ describe('the report of a run', () => {
     expect(windows[0]?.trailing).toHaveLength(buckets.length);
   });
 
-  it('says how late results stand and how long they took', () => {
+  it('the report of a run shows the status of late results and how long they took', () => {
     expect(report.late_results).toMatchObject({
       arrived: 2,
       orphaned: 2,
@@ -257,26 +257,26 @@ describe('the report of a run', () => {
     });
   });
 
-  it('names what needs a person', () => {
+  it('the report of a run names what needs a person', () => {
     expect(report.needs_person.map(({ next }) => next.split(' ').slice(0, 3).join(' '))).toEqual([
       'enrich attempts list',
       'enrich inbox list',
     ]);
   });
 
-  it.each(reportFormats)('holds no person’s data as %s', (format) => {
+  it.each(reportFormats)('the report of a run has no personal data as %s', (format) => {
     const text = renderReport(report, format);
     expect(text).toContain(report.run.run_id);
     expect(text).not.toMatch(/orbit\.example|Pilot|555|secret/);
   });
 
-  it('is there for a run in which nothing has happened yet', async () => {
+  it('the report of a run exists before anything has happened in the run', async () => {
     const fresh = await stagedRun(warehouse, []);
     const early = await gatherReport(warehouse, fresh.runId, { rateLimits, now });
     expect([early.calls.buckets, early.waste, early.needs_person]).toEqual([[], [], []]);
   });
 
-  it('compares contacts with known values, by record id or by the email of the export', async () => {
+  it('the report of a run compares contacts with known values, by record id or email', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'enrich-truth-'));
     const truth = join(folder, 'truth.csv');
     writeFileSync(
@@ -310,7 +310,7 @@ describe('the report of a run', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('refuses a run that is not there', async () => {
+  it('the report of a missing run is refused', async () => {
     await expect(gatherReport(warehouse, 'run-none', { rateLimits, now })).rejects.toMatchObject({
       type: 'run.unknown',
     });

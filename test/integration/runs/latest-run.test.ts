@@ -34,7 +34,7 @@ async function begin(file: string, status: RunStatus, by: 'hand' | 'schedule' | 
 }
 
 describe('the run that is meant by "latest"', () => {
-  it('is a waiting one to resume, a continuing one to pause, and otherwise the newest', async () => {
+  it('"latest" is a waiting run to resume, a continuing run to pause, and otherwise the newest', async () => {
     const paused = await begin('a.csv', 'paused', 'hand');
     const running = await begin('b.csv', 'running', 'hand');
     const unapproved = await begin('c.csv', 'awaiting_approval', 'hand');
@@ -46,7 +46,7 @@ describe('the run that is meant by "latest"', () => {
     expect(await findLatestFor(warehouse, 'waiting')).toBe(paused);
   });
 
-  it('is one that was begun by hand before one that a schedule has begun since', async () => {
+  it('"latest" prefers a run of a command to a newer run of a schedule', async () => {
     const mine = await begin('a.csv', 'paused', 'hand');
     const nightly = await begin('b.csv', 'paused', 'schedule');
     expect(await findLatestFor(warehouse, 'waiting')).toBe(mine);
@@ -55,14 +55,14 @@ describe('the run that is meant by "latest"', () => {
     expect(await findLatestFor(warehouse, 'unfinished')).toBe(mine);
   });
 
-  it('is the one that continues where none waits, and none where all have ended', async () => {
+  it('"latest" is the continuing run if none waits, and no run if all have ended', async () => {
     const running = await begin('a.csv', 'running', 'schedule');
     expect(await findLatestFor(warehouse, 'waiting')).toBe(running);
     await setRunStatus(warehouse, running, 'finished', undefined);
     expect(await findLatestFor(warehouse, 'waiting')).toBeUndefined();
   });
 
-  it('is, where it is only looked at, the newest of all but for plans', async () => {
+  it('"latest" of a reading command is the newest run that is no plan', async () => {
     await begin('a.csv', 'paused', 'hand');
     const finished = await begin('b.csv', 'finished', 'schedule');
     await begin('c.csv', 'planned', 'plan');

@@ -75,7 +75,7 @@ async function answer(runId: string, found: number): Promise<void> {
 }
 
 describe('a pilot', () => {
-  it('is a sample of all kinds of rows in pages of its own, and the rest follows', async () => {
+  it('a pilot is a sample of all kinds of rows in separate pages, before the rest', async () => {
     const runId = await plannedRun({});
     const { plan } = await getRun(warehouse, runId);
     expect(plan).toMatchObject({ people: 60, pages: 2, calls: 7, pilot: { people: 12, pages: 1 } });
@@ -96,7 +96,7 @@ describe('a pilot', () => {
     expect((await openPage(warehouse, runId, 2, asked)).people).toBe(48);
   });
 
-  it('without a rule waits for a word, with its figures, and is judged once', async () => {
+  it('a pilot without a rule waits for approval with its figures, and is judged once', async () => {
     const runId = await plannedRun({});
     await answer(runId, 6);
     const judged = await judgePilot(warehouse, runId);
@@ -120,7 +120,7 @@ describe('a pilot', () => {
       'pause',
       'an email costs more than 1.999999 credits: pilot',
     ],
-  ])('that %s decides by its rules', async (_, options, kind, reason) => {
+  ])('a pilot that %s decides by its rules', async (_, options, kind, reason) => {
     const runId = await plannedRun(options);
     await answer(runId, 6);
     const judged = await judgePilot(warehouse, runId);
@@ -131,7 +131,7 @@ describe('a pilot', () => {
 });
 
 describe('the guard of the match rate', () => {
-  it('counts the latest calls, and begins anew once it has stopped a run', async () => {
+  it('the quality gate counts the latest calls, and begins again after it has stopped a run', async () => {
     const runId = await plannedRun({});
     for (let call = 1; call <= 12; call += 1) {
       const attempt = `${runId}-${call}`;
@@ -154,7 +154,7 @@ describe('the guard of the match rate', () => {
 });
 
 describe('people of an unknown call', () => {
-  it('are asked for once more, at a price of its own, and not a third time', async () => {
+  it('people of an unknown call are asked for once more, at a price of their own, and not a third time', async () => {
     const runId = await plannedRun({ onUnknown: 'retry', pilot: null });
     expect((await getRun(warehouse, runId)).plan?.credits.worstCase).toBe('120');
     const ask = async (): Promise<void> => {

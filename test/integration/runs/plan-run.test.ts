@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => warehouse.drop());
 
-it('a run that is bound to another plan is refused, also in a retry after its worker died', async () => {
+it('planRun() refuses a run that is bound to another plan, also in a retry', async () => {
   const { runId } = await stagedRun(warehouse, [{ keys: ['email:ada@orbit.example'] }]);
   await warehouse.pool.query(`update runs set expected_plan_hash = '0123456789abcdef' where run_id = $1`, [
     runId,
@@ -26,7 +26,7 @@ it('a run that is bound to another plan is refused, also in a retry after its wo
   expect(await planRun(dependencies(), runId)).toMatchObject(refused);
 });
 
-it('a run that was begun without a hash is bound by a command that names one before there is a plan', async () => {
+it('a run without a hash is bound by a command that names one before there is a plan', async () => {
   const spec = testSpec();
   const run = await stagedRun(warehouse, [{ keys: ['email:bo@orbit.example'] }], spec);
   const { found } = await findOrBeginRun(warehouse, { ...spec, expectedPlanHash: '0123456789abcdef' });
@@ -34,7 +34,7 @@ it('a run that was begun without a hash is bound by a command that names one bef
   expect(await planRun(dependencies(), run.runId)).toMatchObject(refused);
 });
 
-it('a run that has its plan is bound to no other one afterwards: it may have spent', async () => {
+it('a run that has its plan is bound to no other plan, because it may have spent credits', async () => {
   const spec = testSpec();
   const run = await stagedRun(warehouse, [{ keys: ['email:cy@orbit.example'] }], spec);
   await planRun(dependencies(), run.runId);
@@ -59,7 +59,7 @@ describe('expectations on an export', () => {
     return runId;
   };
 
-  it('pause a run before it spends, until a person has accepted the export', async () => {
+  it('expectations on an export pause a run before it spends, until a person accepts the export', async () => {
     const usual = await begin(4, null);
     expect(await planRun(dependencies(), usual)).not.toHaveProperty('unmet');
     await endRun(warehouse, usual, 'finished', { outcome: 'over_budget', reason: 'a test' });
@@ -74,7 +74,7 @@ describe('expectations on an export', () => {
     expect(await planRun(dependencies(), runId)).not.toHaveProperty('unmet');
   });
 
-  it('compare a run of a schedule only with runs of that schedule', async () => {
+  it('expectations on an export compare a scheduled run only with runs of its schedule', async () => {
     expect(await planRun(dependencies(), await begin(0, 'coverage=50%', 'nightly'))).not.toHaveProperty(
       'unmet',
     );
@@ -116,7 +116,7 @@ describe('the choice of rows', () => {
     return rows.map((row) => row.row_number);
   };
 
-  it('asks first for the rows with the greatest numbers, then texts, then empty cells', async () => {
+  it('--order-by asks first for rows with the greatest numbers, then texts, then empty cells', async () => {
     const orderBy = { column: 'score', descending: true };
     const scores = ['9', '', '10', 'high', '1,000', '9'].map(
       (score, index) => [`o${index}`, '', score] as const,
@@ -129,7 +129,7 @@ describe('the choice of rows', () => {
     expect(await asked(plain)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('leaves out rows with other values; a row that fits stands for its person and its record', async () => {
+  it('--only leaves out rows with other values; one fitting row keeps its person and its record', async () => {
     const only = [{ column: 'Stage', values: ['customer'] }];
     const runId = await begin(
       [
@@ -157,7 +157,7 @@ describe('the choice of rows', () => {
     ]);
   });
 
-  it('is a part of the plan and of the key of the run', async () => {
+  it("--only and --order-by are part of the plan's hash and of the run's key", async () => {
     const spec = testSpec();
     const withChoice = (choice: Partial<RunOptions>) => ({
       ...spec,
@@ -175,7 +175,7 @@ describe('the choice of rows', () => {
     });
   });
 
-  it('by a column that is not there refuses the run, and names only columns that cannot be a person', async () => {
+  it('--only with a missing column refuses the run, and names only columns that hold no person', async () => {
     const runId = await begin([['ada', 'lead', '']], { only: [{ column: 'Segment', values: ['a'] }] });
     await warehouse.pool.query(`update runs set header = '{Email, Ada Moreau}' where run_id = $1`, [runId]);
     expect(await planRun(dependencies(), runId)).toEqual({

@@ -43,7 +43,7 @@ async function waitsForALock({ pool }: Warehouse): Promise<void> {
 }
 
 describe('duplicates', () => {
-  it('are rows with one record id and any identity: one contact is one row of the warehouse', async () => {
+  it('rows with one record id are duplicates, whatever their identity', async () => {
     const rows = [
       { keys: ['email:r1'], contactId: 'same' },
       { keys: ['email:r2'], contactId: 'same' },
@@ -52,7 +52,7 @@ describe('duplicates', () => {
     expect(await planned(rows)).toEqual([null, 'duplicate', null]);
   });
 
-  it('leave a person to another row where the first row of the person repeats a record id', async () => {
+  it('a person whose first row repeats a record id is asked for by another row', async () => {
     const rows = [
       { keys: ['email:t1'], contactId: 'twice' },
       { keys: ['email:t2'], contactId: 'twice' },
@@ -63,19 +63,19 @@ describe('duplicates', () => {
     expect(await planned(rows)).toEqual([null, 'duplicate', null, 'duplicate', 'duplicate']);
   });
 
-  it('are one person also by way of a third row', async () => {
+  it('two rows are one person by a third row that shares keys with both', async () => {
     const rows = [{ keys: ['email:a1'] }, { keys: ['profile:p1'] }, { keys: ['email:a1', 'profile:p1'] }];
     expect(await planned(rows)).toEqual([null, 'duplicate', 'duplicate']);
   });
 
-  it('are found along a chain of a thousand rows that share keys pairwise', async () => {
+  it('duplicates are found along a chain of a thousand rows that share keys pairwise', async () => {
     const rows = Array.from({ length: 1_000 }, (_, index) => ({ keys: [`k:${index}`, `k:${index + 1}`] }));
     const outcomes = await planned(rows.reverse());
     expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(1);
     expect(outcomes[0]).toBeNull();
   });
 
-  it('are not rows that were dropped already', async () => {
+  it('dropped rows are no duplicates', async () => {
     expect(await planned([{ keys: ['email:m1'], outcome: 'malformed' }, { keys: ['email:m1'] }])).toEqual([
       'malformed',
       null,
@@ -84,12 +84,12 @@ describe('duplicates', () => {
 });
 
 describe('people who are not asked for', () => {
-  it('an opted-out contact takes the other rows of the same person with it', async () => {
+  it('an opted-out contact suppresses the other rows of the same person', async () => {
     const rows = [{ keys: ['email:o1'] }, { keys: ['email:o1'], optedOut: true }, { keys: ['email:o2'] }];
     expect(await planned(rows)).toEqual(['suppressed', 'suppressed', null]);
   });
 
-  it('found people and missed people stay fresh by clocks of their own', async () => {
+  it('found people and missed people stay fresh for different times', async () => {
     await remember('email:f1', 'enriched', 7_200);
     await remember('email:f2', 'not_found', 7_200);
     await remember('email:f3', 'not_found', 1_800);
@@ -98,7 +98,7 @@ describe('people who are not asked for', () => {
     expect(await planned(rows)).toEqual(['fresh', null, 'fresh', null]);
   });
 
-  it('what is known of one row of a person is known of the person', async () => {
+  it('a lookup of one row of a person counts for all rows of the person', async () => {
     await remember('profile:g1', 'enriched', 60);
     expect(await planned([{ keys: ['email:g1'] }, { keys: ['email:g1', 'profile:g1'] }])).toEqual([
       'fresh',
@@ -106,21 +106,21 @@ describe('people who are not asked for', () => {
     ]);
   });
 
-  it('what another service answered does not count', async () => {
+  it('a lookup at another service does not count', async () => {
     await warehouse.pool.query(
       `insert into lookup_history values ('email:elsewhere', 'profile', 'enriched', now(), 'run-before', 'sandbox')`,
     );
     expect(await planned([{ keys: ['email:elsewhere'] }])).toEqual([null]);
   });
 
-  it('a person is fresh only where all that is asked for was asked for', async () => {
+  it('a person is fresh only if all requested fields were asked for', async () => {
     await remember('email:no-phone', 'enriched', 1);
     const run = await stagedRun(warehouse, [{ keys: ['email:no-phone'] }]);
     await planRows(warehouse, run.runId, { ...asked, fieldGroups: ['profile', 'phone'] });
     expect(await outcomesOf(warehouse, run.runId)).toEqual([null]);
   });
 
-  it('a person whose phone alone is fresh is asked for without it, beside others who are', async () => {
+  it('a person with a fresh phone is asked for without the phone, in a call of its own kind', async () => {
     const clocks = { ...asked.freshness, phoneSeconds: 180 * 86_400 };
     for (const name of ['p1', 'p3']) {
       await remember(`email:${name}`, 'enriched', 100_000);
@@ -164,7 +164,7 @@ describe('people who are not asked for', () => {
 });
 
 describe('the hash of a plan', () => {
-  it('is the same whoever’s calls go first: a backfill applies what enrich plan has shown', async () => {
+  it('the hash of a plan is the same for every priority: a backfill applies the plan of enrich plan', async () => {
     const rows = [{ keys: ['hash:priority'], contactId: 'priority' }];
     const [nightly, backfill] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
     await warehouse.pool.query(`update runs set file_sha256 = 'sha-priority' where run_id = any($1)`, [
@@ -176,7 +176,7 @@ describe('the hash of a plan', () => {
     );
   });
 
-  it('is the same for the same file and other for another fate of a row', async () => {
+  it('the hash of a plan is the same for the same file, and differs if the outcome of a row differs', async () => {
     const run = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
     const first = await planRows(warehouse, run.runId, asked);
     expect((await planRows(warehouse, run.runId, asked)).planHash).toBe(first.planHash);
@@ -192,7 +192,7 @@ describe('the hash of a plan', () => {
 });
 
 describe('opening a page', () => {
-  it('finds people fresh whom another run has recorded while the page waited for the claim', async () => {
+  it('opening a page finds people fresh whom another run has recorded during the wait for the claim', async () => {
     const run = await stagedRun(warehouse, [{ keys: ['email:race'] }]);
     await planRows(warehouse, run.runId, asked);
     const recording = await warehouse.pool.connect();
@@ -216,7 +216,7 @@ describe('opening a page', () => {
     expect(claims.rows).toEqual([]);
   });
 
-  it('claims its people: of two runs with the same person one asks', async () => {
+  it('opening a page claims its people: of two runs with the same person one asks', async () => {
     const [one, other] = await Promise.all([1, 2].map(() => stagedRun(warehouse, [{ keys: ['email:w1'] }])));
     await planRows(warehouse, one!.runId, asked);
     await planRows(warehouse, other!.runId, asked);
@@ -224,7 +224,7 @@ describe('opening a page', () => {
     expect(opened.map((page) => page.people).sort()).toEqual([0, 1]);
   });
 
-  it('again gives the same batches', async () => {
+  it('opening a page again returns the same batches', async () => {
     const rows = Array.from({ length: 25 }, (_, index) => ({ keys: [`email:again-${index}`] }));
     const run = await stagedRun(warehouse, rows);
     await planRows(warehouse, run.runId, asked);
@@ -233,7 +233,7 @@ describe('opening a page', () => {
     expect(await openPage(warehouse, run.runId, 1, asked)).toEqual(first);
   });
 
-  it('drops a person who was asked for since the plan was made', async () => {
+  it('opening a page drops a person who was asked for since the plan', async () => {
     const run = await stagedRun(warehouse, [{ keys: ['email:since-1'] }]);
     await planRows(warehouse, run.runId, asked);
     await remember('email:since-1', 'enriched', 1);
@@ -258,7 +258,7 @@ describe('people who opted out of calls', () => {
     return Object.fromEntries(rows.map(({ row_number, position }) => [row_number, position]));
   }
 
-  it('are in batches of their own where phones are asked for, also by another row of the person', async () => {
+  it('people who opted out of calls are in separate batches if phones are asked for', async () => {
     const rows = [...people('calls-a-', [1]), { keys: ['email:calls-a-4'], optedOutOfCalls: true }];
     const run = await stagedRun(warehouse, rows);
     const plan = await planRows(warehouse, run.runId, phones);
@@ -268,20 +268,20 @@ describe('people who opted out of calls', () => {
     expect([second, fifth]).toEqual([10, 11]);
   });
 
-  it('come after the pages of a pilot', async () => {
+  it('people who opted out of calls come after the pages of a pilot', async () => {
     const run = await stagedRun(warehouse, people('calls-b-', [0, 1]));
     await planRows(warehouse, run.runId, phones, 50);
     const { 1: first, 2: second } = await positionsOf(run.runId);
     expect([first, second]).toEqual([1_000, 1_001]);
   });
 
-  it('are among the others where no phone is asked for', async () => {
+  it('people who opted out of calls are among the others if no phone is asked for', async () => {
     const run = await stagedRun(warehouse, people('calls-c-', [0]));
     expect(await planRows(warehouse, run.runId, asked)).toMatchObject({ people: 12, peopleWithoutPhones: 0 });
     expect((await positionsOf(run.runId))[1]).toBe(0);
   });
 
-  it('are fresh without a phone in a later run that asks for phones', async () => {
+  it('people who opted out of calls are fresh without a phone in a later run that asks for phones', async () => {
     await remember('email:calls-d-0', 'enriched', 60);
     await remember('email:calls-d-1', 'enriched', 60);
     const run = await stagedRun(warehouse, people('calls-d-', [0]));

@@ -71,7 +71,7 @@ const reconcile = (runId: string): Promise<ReconciledContacts> =>
   reconcileContacts(warehouse, runId, new AbortController().signal);
 
 describe('reconcileContacts()', () => {
-  it('fills a contact whose address a known person has, once', async () => {
+  it('reconcileContacts() fills a contact whose address a known person has, once', async () => {
     await knownPerson('ada@one.example', 'p1');
     const runId = await runOf('ada@one.example', 'c1');
     expect(await reconcile(runId)).toEqual({ filled: 1, withdrawn: 0 });
@@ -79,12 +79,12 @@ describe('reconcileContacts()', () => {
     expect((await readRunFacts(warehouse, runId)).filled).toBe(1);
   });
 
-  it('shares no person without an id, whose data belongs to the contact that was asked for', async () => {
+  it('reconcileContacts() does not share a person without an id between contacts', async () => {
     await knownPerson('ada@two.example', null);
     expect(await reconcile(await runOf('ada@two.example', 'c2'))).toEqual({ filled: 0, withdrawn: 0 });
   });
 
-  it('fills contacts of other sources whose person the run has found, by their newest cells', async () => {
+  it('reconcileContacts() fills contacts of other sources whose person the run has found', async () => {
     for (const name of ['four', 'five', 'six']) await endedRunOf(`ada@${name}.example`, `b-${name}`);
     // The record has become somebody else.
     await endedRunOf('other@five.example', 'b-five');
@@ -95,7 +95,7 @@ describe('reconcileContacts()', () => {
     expect(await contactsOfSource('crm-b')).toEqual(['b-four']);
   });
 
-  it('gives no former person back to a record that became somebody else in the run itself', async () => {
+  it('reconcileContacts() gives no former person back to a record that became another person in the run', async () => {
     await endedRunOf('ada@eight.example', 'b-eight');
     const runId = await runOf('other@eight.example', 'b-eight', 'crm-b');
     // The run finds the former person, such as under another record id.
@@ -107,20 +107,23 @@ describe('reconcileContacts()', () => {
   it.each([
     { names: 'another person', lastName: 'Other', left: [] },
     { names: 'the same person', lastName: 'Novak', left: ['c9'] },
-  ])('looks at a newest row without an identifier that names $names', async ({ lastName, left }) => {
-    const source = `names-${lastName}`;
-    const email = `ada@names-${lastName.toLowerCase()}.example`;
-    await knownPerson(email, `p-${lastName}`);
-    await reconcile(await runOf(email, 'c9', source));
-    expect(await contactsOfSource(source)).toEqual(['c9']);
-    const named = { keys: [], firstName: lastName === 'Other' ? 'Zoe' : 'Ada', lastName, contactId: 'c9' };
-    const { runId } = await stagedRun(warehouse, [named]);
-    await warehouse.pool.query('update runs set source = $2 where run_id = $1', [runId, source]);
-    await reconcile(runId);
-    expect(await contactsOfSource(source)).toEqual(left);
-  });
+  ])(
+    'reconcileContacts() reads a newest row without an identifier that names $names',
+    async ({ lastName, left }) => {
+      const source = `names-${lastName}`;
+      const email = `ada@names-${lastName.toLowerCase()}.example`;
+      await knownPerson(email, `p-${lastName}`);
+      await reconcile(await runOf(email, 'c9', source));
+      expect(await contactsOfSource(source)).toEqual(['c9']);
+      const named = { keys: [], firstName: lastName === 'Other' ? 'Zoe' : 'Ada', lastName, contactId: 'c9' };
+      const { runId } = await stagedRun(warehouse, [named]);
+      await warehouse.pool.query('update runs set source = $2 where run_id = $1', [runId, source]);
+      await reconcile(runId);
+      expect(await contactsOfSource(source)).toEqual(left);
+    },
+  );
 
-  it('does not count a contact as filled without a call when the run asked for it afterwards', async () => {
+  it('reconcileContacts() does not count a contact as filled if the run asked for it afterwards', async () => {
     const key = await knownPerson('ada@three.example', 'p3');
     const runId = await runOf('ada@three.example', 'c3');
     await reconcile(runId);

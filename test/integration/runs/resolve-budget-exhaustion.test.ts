@@ -32,7 +32,7 @@ async function wishes(runId: string, onBudget: 'finish' | 'pause'): Promise<void
 }
 
 describe('a run that met a limit', () => {
-  it('ends where its own budget is empty and no person said otherwise', async () => {
+  it('a run with an empty budget of its own ends by default', async () => {
     const runId = await runningRun(warehouse, '0.5');
     expect(await resolveBudgetExhaustion({ warehouse, budgets }, runId)).toEqual({
       kind: 'finish',
@@ -40,7 +40,7 @@ describe('a run that met a limit', () => {
     });
   });
 
-  it('waits for its own budget where its owner said so, until a person raises it', async () => {
+  it('a run with an empty budget of its own waits with on-budget pause, until a person raises the budget', async () => {
     const runId = await runningRun(warehouse, '0');
     await wishes(runId, 'pause');
     const meeting = await resolveBudgetExhaustion({ warehouse, budgets }, runId);
@@ -59,7 +59,7 @@ describe('a run that met a limit', () => {
     expect(await resolveBudgetExhaustion({ warehouse, budgets }, runId)).toEqual({ kind: 'open' });
   });
 
-  it('could go on as soon as every budget holds the price of one person', async () => {
+  it('a run with an empty budget can continue when every budget holds the price of one person', async () => {
     const runId = await runningRun(warehouse, '0');
     await wishes(runId, 'pause');
     const could = async () => hasCreditsAgain({ warehouse, budgets }, await getRun(warehouse, runId));
@@ -75,7 +75,7 @@ describe('a run that met a limit', () => {
     );
   });
 
-  it('waits for the next day where the budget of the day is empty, and ends where its owner said so', async () => {
+  it('a run waits for the next day if the day budget is empty, and ends if its options say so', async () => {
     const runId = await runningRun(warehouse);
     const day = await presentBudget(warehouse.database, 'day');
     await setBudget(warehouse.database, day, 'used', undefined, note);
@@ -92,7 +92,7 @@ describe('a run that met a limit', () => {
     await setBudget(warehouse.database, day, 'default', undefined, note);
   });
 
-  it('stays paused for what another call of its page has met, credits or none', async () => {
+  it('a run stays paused for the reason of another call of its page, whatever the credits', async () => {
     const pauseReason = {
       type: 'match-rate.below',
       reason: 'the match rate has fallen below 40 %',
@@ -111,7 +111,7 @@ describe('a run that met a limit', () => {
 });
 
 describe('a page that is skipped', () => {
-  it('leaves out whoever is being asked for, and no person of it is asked for afterwards', async () => {
+  it('a skipped page asks for no further people and leaves out people of calls in flight', async () => {
     const runId = await runningRun(warehouse);
     await warehouse.pool.query(
       `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, 1030) n`,

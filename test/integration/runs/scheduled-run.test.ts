@@ -120,7 +120,7 @@ describe('a bad file in a folder of which every new file is enriched', () => {
     }
   }
 
-  it('that is empty fails alone and once, and the good files around it are enriched', async () => {
+  it('an empty file among every new file fails alone and once, and the good files are enriched', async () => {
     write('good.csv', 'id,email\n1,ada@orbit.example\n');
     write('empty.csv', '');
     write('later.csv', 'id,email\n2,ben@orbit.example\n');
@@ -135,23 +135,26 @@ describe('a bad file in a folder of which every new file is enriched', () => {
     expect(await names()).toEqual([]);
   });
 
-  it('is tried again once it has changed', async () => {
+  it('a bad file among every new file is tried again after it has changed', async () => {
     write('late.csv', '');
     await play(await begin(choice));
     write('late.csv', 'id,email\n3,cy@orbit.example\n');
     expect(await names()).toEqual(['late.csv']);
   });
 
-  it.runIf(process.getuid?.() !== 0)('that may not be read fails alone and once', async () => {
-    write('good.csv', 'id,email\n4,di@orbit.example\n');
-    chmodSync(write('secret.csv'), 0o000);
-    const runs = await begin(choice);
-    expect(runs.map(({ file }) => file)).toEqual(['good.csv', 'secret.csv']);
-    await play(runs);
-    expect(await names()).toEqual([]);
-  });
+  it.runIf(process.getuid?.() !== 0)(
+    'an unreadable file among every new file fails alone and once',
+    async () => {
+      write('good.csv', 'id,email\n4,di@orbit.example\n');
+      chmodSync(write('secret.csv'), 0o000);
+      const runs = await begin(choice);
+      expect(runs.map(({ file }) => file)).toEqual(['good.csv', 'secret.csv']);
+      await play(runs);
+      expect(await names()).toEqual([]);
+    },
+  );
 
-  it('leaves no run recorded where the time of the schedule cannot begin at all', async () => {
+  it('a scheduled time that cannot begin leaves no run', async () => {
     write('a-good.csv', 'id,email\n7,gus@orbit.example\n');
     write('b-good.csv', 'id,email\n8,hal@orbit.example\n');
     const stopping = new AbortController();
@@ -171,7 +174,7 @@ describe('a bad file in a folder of which every new file is enriched', () => {
 });
 
 describe('the runs of a schedule', () => {
-  it('stand for its time, behind ad hoc runs, with its budget and the settings of the worker', async () => {
+  it("runs of a schedule have its time, the priority of schedules, its budget and the worker's settings", async () => {
     write('contacts-2026-11-21.csv');
     const [run] = await begin({ kind: 'file', from: 'contacts-{date}.csv' }, { reveal: ['phone'] });
     expect(run).toMatchObject({
@@ -190,13 +193,13 @@ describe('the runs of a schedule', () => {
     });
   });
 
-  it('are found again while they are unfinished, as by an activity that is tried twice', async () => {
+  it('runs of a schedule are found again while they are unfinished, as by a retried activity', async () => {
     write('a.csv');
     const choice: ExportChoice = { kind: 'file', from: 'a.csv' };
     expect(await begin(choice)).toEqual(await begin(choice));
   });
 
-  it('are refused without any budget, unless the schedule says so or the worker has one', async () => {
+  it('runs of a schedule are refused without a budget of the schedule or the worker', async () => {
     write('a.csv');
     const choice: ExportChoice = { kind: 'file', from: 'a.csv' };
     await expect(begin(choice, { maxCredits: null })).rejects.toMatchObject({ type: 'credits.no-ceiling' });
@@ -204,7 +207,7 @@ describe('the runs of a schedule', () => {
     await expect(begin(choice, { maxCredits: null }, { hasPeriodBudget: true })).resolves.toHaveLength(1);
   });
 
-  it('fail where the named file is missing, and are none where no file fits a pattern', async () => {
+  it('runs of a schedule fail if the named file is missing; a pattern without files gives no run', async () => {
     await expect(begin({ kind: 'file', from: 'a.csv' })).rejects.toMatchObject({ type: 'export.missing' });
     expect(await begin({ kind: 'newest', from: '*.csv', by: 'time' })).toEqual([]);
   });
@@ -213,7 +216,7 @@ describe('the runs of a schedule', () => {
 describe('every new file', () => {
   const choice: ExportChoice = { kind: 'every-new', from: '*.csv' };
 
-  it('is run once, oldest first; the same content under another name is not new', async () => {
+  it('every new file is run once, oldest first; the same content under another name is not new', async () => {
     write('b.csv', `${folder} monday`);
     write('a.csv', `${folder} tuesday`);
     write('copy.csv', `${folder} monday`);
@@ -225,14 +228,14 @@ describe('every new file', () => {
     expect((await begin(choice)).map((run) => run.file)).toEqual(['c.csv']);
   });
 
-  it('stays done when the schedule gets another budget, and is new when it asks for something else', async () => {
+  it('a file stays enriched under another budget of the schedule, and is new for other options', async () => {
     write('a.csv');
     await finish(await begin(choice));
     expect(await begin(choice, { maxCredits: '900' })).toEqual([]);
     expect(await begin(choice, { reveal: ['phone'] })).toHaveLength(1);
   });
 
-  it('comes again while people of it are over budget, and not when it was refused', async () => {
+  it('a file is new again while its people are over budget, and not after it was refused', async () => {
     write('poor.csv');
     write('wrong.csv');
     const [poor, wrong] = await begin(choice);
@@ -270,7 +273,7 @@ describe('an export that lies elsewhere', () => {
     return rows[0] as unknown;
   };
 
-  it('is staged by whoever fetched it, and the staging directory is empty then', async () => {
+  it('a downloaded export of a schedule is staged by its worker, and the staging directory is empty', async () => {
     store.put('crm/out/2026-11-21.csv', csv('ada'));
     const [run] = await begin({ kind: 'file', from: 's3://crm/out/{date}.csv' });
     expect(await statusOf(run!.runId)).toEqual({
@@ -285,21 +288,24 @@ describe('an export that lies elsewhere', () => {
   it.each([
     ['s3', () => 's3://crm/out/*.csv'],
     ['https', () => `${store.endpoint}/crm/out/a.csv`],
-  ])('is not fetched again over %s while it has the same version', async (_kind, address) => {
-    const choice: ExportChoice = { kind: 'every-new', from: address() };
-    store.put('crm/out/a.csv', csv('ada'));
-    await finish(await begin(choice));
-    store.requests.length = 0;
-    expect(await begin(choice)).toEqual([]);
-    const fetched = store.requests.filter(
-      ({ path, headers }) => path.includes('.csv') && headers['if-none-match'] === undefined,
-    );
-    expect(fetched).toEqual([]);
-    store.put('crm/out/a.csv', csv('ben'));
-    expect(await begin(choice)).toHaveLength(1);
-  });
+  ])(
+    'an export of a schedule is not downloaded again over %s while its version is the same',
+    async (_kind, address) => {
+      const choice: ExportChoice = { kind: 'every-new', from: address() };
+      store.put('crm/out/a.csv', csv('ada'));
+      await finish(await begin(choice));
+      store.requests.length = 0;
+      expect(await begin(choice)).toEqual([]);
+      const fetched = store.requests.filter(
+        ({ path, headers }) => path.includes('.csv') && headers['if-none-match'] === undefined,
+      );
+      expect(fetched).toEqual([]);
+      store.put('crm/out/a.csv', csv('ben'));
+      expect(await begin(choice)).toHaveLength(1);
+    },
+  );
 
-  it('with content that was enriched under another name is not new, and is not kept', async () => {
+  it('a download whose content was enriched under another name is not new, and is not kept', async () => {
     const choice: ExportChoice = { kind: 'every-new', from: 's3://crm/out/*.csv' };
     store.put('crm/out/a.csv', csv('ada'));
     await finish(await begin(choice));
@@ -308,7 +314,7 @@ describe('an export that lies elsewhere', () => {
     expect(readdirSync(exportAccess.stagingDirectory)).toEqual([]);
   });
 
-  it('that cannot be read is left to its run, which says why', async () => {
+  it('a download that cannot be read is left to its run, which reports the reason', async () => {
     store.put('crm/out/a.csv', `id,email\n1,"${folder}\n`);
     const [run] = await begin({ kind: 'file', from: 's3://crm/out/a.csv' });
     const ingested = await ingestRun({ warehouse, exportAccess }, run!.runId, {
@@ -325,7 +331,7 @@ describe('an export that lies elsewhere', () => {
     expect(readdirSync(exportAccess.stagingDirectory)).toEqual([]);
   });
 
-  it('may be rows of the warehouse as they are that night', async () => {
+  it('an export of a schedule may be rows of the warehouse at that time', async () => {
     await warehouse.pool.query(`
       create table if not exists public.leads (id int, email text, day date);
       truncate public.leads;

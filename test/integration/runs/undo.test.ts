@@ -89,7 +89,7 @@ async function contact(contactId: string): Promise<Record<string, unknown> | und
 const undo = (runId: string) => undoRun(warehouse, runId, note, noSignal);
 
 describe('undoRun()', () => {
-  it('leaves nothing of contacts that only the run knows, nor of their phones', async () => {
+  it('undoRun() removes contacts that only the run knows, with their phones', async () => {
     const before = await contents();
     const call = await endedCall();
     expect(await measureUndo(warehouse, call.runId)).toEqual({ removed: 3, restored: 0 });
@@ -97,7 +97,7 @@ describe('undoRun()', () => {
     expect(await contents()).toEqual(before);
   });
 
-  it('leaves contacts of other runs as if the run had never been, in whichever order runs are undone', async () => {
+  it('undoRun() restores contacts of other runs, in any order of undone runs', async () => {
     const ada = { id: 'order-ada', first_name: 'Ada', last_name: 'Lee' };
     const first = await runThatWrote(['order', { ...ada, title: 'CTO' }, '+14155550111']);
     const firstAlone = await contents();
@@ -115,7 +115,7 @@ describe('undoRun()', () => {
     expect(await contact('order')).toBeUndefined();
   });
 
-  it('gives a contact back to the person whom it was before the run', async () => {
+  it('undoRun() gives a contact its person before the run', async () => {
     await runThatWrote(['swapped', { id: 'swap-1', first_name: 'Ada', last_name: 'Lee', title: 'CTO' }]);
     const second = await runThatWrote(['swapped', { id: 'swap-2', first_name: 'Bo', last_name: 'Ek' }]);
     expect(await contact('swapped')).toMatchObject({ first_name: 'Bo', title: null });
@@ -123,7 +123,7 @@ describe('undoRun()', () => {
     expect(await contact('swapped')).toMatchObject({ first_name: 'Ada', title: 'CTO' });
   });
 
-  it('does the rest when it is interrupted between two batches', async () => {
+  it('undoRun() completes after an interruption between two batches', async () => {
     const contacts = Array.from({ length: 600 }, (_, n): Given => [`many-${n}`, { id: `many-${n}` }]);
     const runId = await runThatWrote(...contacts);
     const stop = new AbortController();
@@ -136,7 +136,7 @@ describe('undoRun()', () => {
     expect(await contact('many-599')).toBeUndefined();
   });
 
-  it('undoes a run once when two undo it at once', async () => {
+  it('undoRun() undoes a run once when two undo it at once', async () => {
     const runId = await runThatWrote(['twice', { id: 'twice', title: 'CTO' }]);
     await Promise.all([
       undo(runId),
@@ -148,7 +148,7 @@ describe('undoRun()', () => {
     expect(await contact('twice')).toBeUndefined();
   });
 
-  it('keeps outcomes, calls and credits', async () => {
+  it('undoRun() keeps outcomes, calls and credits', async () => {
     const call = await endedCall();
     const before = await readRunFacts(warehouse, call.runId);
     await undo(call.runId);
@@ -157,12 +157,12 @@ describe('undoRun()', () => {
     expect(after.credits.settled).toBe('27');
   });
 
-  it('refuses a run that has not ended', async () => {
+  it('undoRun() refuses a run that has not ended', async () => {
     const { runId } = await stagedRun(warehouse, []);
     await expect(undo(runId)).rejects.toThrow('has not ended');
   });
 
-  it('tells the feed which contacts changed and which are gone', async () => {
+  it('undoRun() adds changed and deleted contacts to the change feed', async () => {
     const first = await runThatWrote(['fed', { id: 'fed', title: 'CTO' }]);
     const second = await runThatWrote(['fed', { id: 'fed', title: 'CEO' }]);
     const seen = await warehouse.pool.query<{ last: string }>('select max(change_id) as last from changes');
@@ -180,7 +180,7 @@ describe('undoRun()', () => {
 });
 
 describe('a late result of an undone run', () => {
-  it('is stored and settled, changes no contact, and counts once the undo is taken back', async () => {
+  it('a late result of an undone run is settled, changes no contact, and counts after a revert', async () => {
     const call = await callWithPhones(warehouse);
     await recordPhonesAnswer(warehouse, call);
     await endRun(warehouse, call.runId, 'finished', undefined);
@@ -199,7 +199,7 @@ describe('a late result of an undone run', () => {
 });
 
 describe('people of an undone run', () => {
-  it('stay in the history of lookups until they are forgotten on demand', async () => {
+  it('people of an undone run stay in the lookup history until they are removed on demand', async () => {
     const call = await endedCall();
     await undo(call.runId);
     const people = call.people.map(({ identity }) => ({ keys: [`email:${identity.email}`] }));
@@ -213,7 +213,7 @@ describe('people of an undone run', () => {
     expect(await outcomesOf(warehouse, third.runId)).toEqual([null, null, null]);
   });
 
-  it('who are erased come back by no revert', async () => {
+  it('a revert of an undo does not restore an erased person', async () => {
     const call = await endedCall();
     await undo(call.runId);
     await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
@@ -227,7 +227,7 @@ describe('people of an undone run', () => {
 });
 
 describe('prune()', () => {
-  it('removes observations that newer ones have replaced, and nothing that is current', async () => {
+  it('prune() removes observations that newer ones have replaced, and no current one', async () => {
     const ada = { id: 'replaced', first_name: 'Ada', last_name: 'Lee' };
     const kept = { organization: { id: 'o-9', name: 'Acme', industry: 'tools' } };
     await runThatWrote(['replaced', { ...ada, title: 'CTO', headline: 'H', ...kept }]);

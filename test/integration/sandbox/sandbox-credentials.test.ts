@@ -28,7 +28,7 @@ async function get(path: string, credential?: Credential, method = 'GET'): Promi
 }
 
 describe('an API key', () => {
-  it('acts as the earliest-created admin who is not deleted', async () => {
+  it('an API key of the sandbox acts as the earliest-created admin who is not deleted', async () => {
     await start({
       team: [
         user('newer', { created_at: '2024-01-01T00:00:00Z' }),
@@ -41,7 +41,7 @@ describe('an API key', () => {
     expect(await profile.json()).toMatchObject({ id: 'acting' });
   });
 
-  it('with scopes may call those paths, health and profile, and nothing else', async () => {
+  it('an API key with scopes may call only these paths, health and profile', async () => {
     await start({ apiKeys: [{ key: 'narrow', scopes: ['/people/match'] }] });
     const key = { 'x-api-key': 'narrow' };
     const statuses = await Promise.all([
@@ -55,7 +55,7 @@ describe('an API key', () => {
     expect(statuses).toEqual([200, 200, 200, 403, 403, 403]);
   });
 
-  it('may see usage by its scope, but the list of users only as a master key', async () => {
+  it('an API key may see usage by its scope, and the list of users only as a master key', async () => {
     const scopes = ['/usage_stats/api_usage_stats', '/users/search'];
     await start({ apiKeys: ['master', { key: 'narrow', scopes }] });
     expect((await get('/usage_stats/api_usage_stats', { 'x-api-key': 'narrow' }, 'POST')).status).toBe(200);
@@ -63,7 +63,7 @@ describe('an API key', () => {
     expect((await get('/users/search', { 'x-api-key': 'master' })).status).toBe(200);
   });
 
-  it('is refused as a bearer token', async () => {
+  it('an API key is refused as a bearer token', async () => {
     await start();
     const answer = await get('/auth/health', bearer('sandbox-key'));
     expect(answer.status).toBe(401);
@@ -72,7 +72,7 @@ describe('an API key', () => {
 });
 
 describe('an access token', () => {
-  it('acts as the user who granted it', async () => {
+  it('an access token of the sandbox acts as the user who granted it', async () => {
     await start({ accessTokens: ['other'] });
     expect(await (await get('/users/api_profile', bearer('other'))).json()).toMatchObject({
       first_name: 'Greta',
@@ -80,7 +80,7 @@ describe('an access token', () => {
     });
   });
 
-  it('expires after its calls, and after its seconds', async () => {
+  it('an access token of the sandbox expires after its calls, and after its seconds', async () => {
     await start({
       accessTokens: [
         { token: 'two-calls', calls: 2 },
@@ -96,7 +96,7 @@ describe('an access token', () => {
     expect((await get('/auth/health', bearer('ten-seconds'))).status).toBe(401);
   });
 
-  it('can be had anew, in the form of a JWT', async () => {
+  it('the sandbox issues new access tokens in the form of a JWT', async () => {
     await start({ issuedTokens: { calls: 1 } });
     const token = (await (await fetch(`${sandbox!.controlUrl}/token`, { method: 'POST' })).text()).trim();
     expect(token).toMatch(/^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+$/);
@@ -106,7 +106,7 @@ describe('an access token', () => {
 });
 
 describe('a refusal', () => {
-  it('of a key at people/match is plain text until the cut-over, and error_details alone from then on', async () => {
+  it('a refused key at people/match gets plain text before the cut-over, and error_details after it', async () => {
     await start();
     const old = await get('/people/match', { 'x-api-key': 'wrong' }, 'POST');
     expect(old.headers.get('content-type')).toContain('text/plain');
@@ -115,14 +115,14 @@ describe('a refusal', () => {
     expect(Object.keys((await migrated.json()) as object)).toEqual(['error_details']);
   });
 
-  it('of a bearer token at people/match is plain text until the cut-over as well', async () => {
+  it('a refused bearer token at people/match gets plain text before the cut-over too', async () => {
     await start();
     const old = await get('/people/match', bearer('wrong'), 'POST');
     expect(old.status).toBe(401);
     expect(old.headers.get('content-type')).toContain('text/plain');
   });
 
-  it('of a plan has both shapes until the cut-over, and error_details alone from then on', async () => {
+  it('a refusal by the plan has both shapes before the cut-over, and only error_details after it', async () => {
     await start({ apiKeys: [{ key: 'narrow', scopes: [] }] });
     const refused = async () =>
       (await (await get('/people/bulk_match', { 'x-api-key': 'narrow' }, 'POST')).json()) as object;
@@ -133,7 +133,7 @@ describe('a refusal', () => {
     expect(Object.keys(await refused())).toEqual(['error_details']);
   });
 
-  it('of a credential has no rate headers, is not in the log, and is counted', async () => {
+  it('a refused credential gets no rate headers, is not in the log, and is counted', async () => {
     await start();
     const { headers } = await get('/people/bulk_match', undefined, 'POST');
     expect([...headers.keys()].filter((name) => name.startsWith('x-'))).toEqual([]);

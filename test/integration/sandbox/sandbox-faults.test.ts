@@ -46,28 +46,28 @@ describe('429', () => {
     ['negative', '-5', '-5'],
     ['text', 'soon', 'soon'],
     ['a date', { date: 90 }, 'Sat, 21 Nov 2026 12:01:30 GMT'],
-  ])('has a retry-after that is %s', async (_name, retry_after, header) => {
+  ])('a 429 of the sandbox has a retry-after that is %s', async (_name, retry_after, header) => {
     const answer = await under({ status: 429, retry_after });
     expect(answer.headers.get('retry-after')).toBe(header);
   });
 
-  it('has no retry-after, in the body neither', async () => {
+  it('a 429 of the sandbox has no retry-after in the header and in the body', async () => {
     const answer = await under({ status: 429, retry_after: null });
     expect(answer.headers.get('retry-after')).toBeNull();
     expect(await answer.text()).not.toContain('retry_after_seconds');
   });
 
-  it('dates its answer by the clock that the retry-after goes by', async () => {
+  it('a 429 of the sandbox has the date of the clock that its retry-after uses', async () => {
     const { headers } = await under({ status: 429, retry_after: { date: 90 } });
     expect(Date.parse(headers.get('retry-after')!) - Date.parse(headers.get('date')!)).toBe(90_000);
   });
 
-  it('has a body that is encoded twice', async () => {
+  it('a 429 of the sandbox has a body that is encoded twice', async () => {
     const body: unknown = await (await under({ status: 429, encoded_twice: true })).json();
     expect(JSON.parse(body as string)).toHaveProperty('message');
   });
 
-  it('takes no place in a window and is in the log as refused', async () => {
+  it('a 429 of the sandbox takes no slot of a window and is logged as refused', async () => {
     const used = async () => Number((await ask()).headers.get('x-hourly-usage'));
     const before = await used();
     const { refused } = sandbox.log.bill();
@@ -79,7 +79,7 @@ describe('429', () => {
 });
 
 describe('a quota that others use', () => {
-  it('is in the headers and in the usage statistics, and refuses earlier', async () => {
+  it('a quota that others use is in the headers and usage statistics, and refuses earlier', async () => {
     const own = Number((await ask()).headers.get('x-hourly-usage'));
     const others = 1_000 - own - 2;
     sandbox.faults.set({ rules: [{ path: '/people/bulk_match', used_by_others: others }] });
@@ -100,7 +100,7 @@ describe('an account without credits', () => {
     [402, 'INSUFFICIENT_CREDITS'],
     [403, 'CREDITS_EXHAUSTED'],
     [200, 'INSUFFICIENT_CREDITS'],
-  ] as const)('says so with %i', async (status, code) => {
+  ] as const)('an account without credits is refused with %i', async (status, code) => {
     const credits = sandbox.log.bill().credits;
     const answer = await under({ out_of_credits: status });
     expect(answer.status).toBe(status);
@@ -108,7 +108,7 @@ describe('an account without credits', () => {
     expect(sandbox.log.bill().credits).toBe(credits);
   });
 
-  it('bills what is left, refuses what it does not cover, and continues when credits are added', async () => {
+  it('an account bills its credits, refuses calls beyond them, and continues after new credits', async () => {
     const scenario: FaultsToProduce = { credits_left: 5, out_of_credits: 403 };
     sandbox.faults.set(scenario);
     expect([(await ask(3)).status, (await ask(3)).status, (await ask(2)).status]).toEqual([200, 403, 200]);
@@ -119,13 +119,13 @@ describe('an account without credits', () => {
 });
 
 describe('a rule', () => {
-  it('ends after its seconds', async () => {
+  it('a rule of a scenario ends after its seconds', async () => {
     expect((await under({ status: 401, for_seconds: 30 })).status).toBe(401);
     clock += 30_000;
     expect((await ask()).status).toBe(200);
   });
 
-  it('makes its people heavier than others', async () => {
+  it('a rule of a scenario makes its people larger than others', async () => {
     const usual = (await (await ask()).text()).length;
     const heavy = (await (await under({ person_bytes: 60_000 })).text()).length;
     expect(usual).toBeLessThan(8_000);
@@ -148,7 +148,7 @@ describe('a rule', () => {
     expect(after.email).not.toBe(before.email);
   });
 
-  it('is for account operations too', async () => {
+  it('a rule of a scenario applies to account operations too', async () => {
     sandbox.faults.set({ rules: [{ path: '/users/api_profile', status: 401 }] });
     const profile = await fetch(`${sandbox.baseUrl}/users/api_profile`, {
       headers: { 'x-api-key': defaultApiKey },
@@ -159,7 +159,7 @@ describe('a rule', () => {
 
 describe('PUT /sandbox/scenario', () => {
   it.each(['{"rules":[{"statsu":401}]}', 'rules: []'])(
-    'refuses %s and keeps what was turned on',
+    'PUT /sandbox/scenario refuses %s and keeps the active scenario',
     async (body) => {
       sandbox.faults.set({ rules: [{ status: 418 }] });
       const answer = await fetch(`${sandbox.controlUrl}/scenario`, { method: 'PUT', body });

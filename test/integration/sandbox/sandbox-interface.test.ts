@@ -47,14 +47,17 @@ const requests: Record<Exclude<OperationName, 'poll'>, readonly [path: string, b
 };
 
 describe('every operation', () => {
-  it.each(Object.entries(requests))('%s answers just what its schema describes', async (name, request) => {
-    const operation = operations[name as OperationName];
-    const answer: unknown = await (await call(operation.method, ...request)).json();
-    // Parsing drops what a schema does not know: equal means that nothing was left out of it.
-    expect(operation.answer.parse(answer)).toEqual(answer);
-  });
+  it.each(Object.entries(requests))(
+    'the operation %s answers exactly what its schema describes',
+    async (name, request) => {
+      const operation = operations[name as OperationName];
+      const answer: unknown = await (await call(operation.method, ...request)).json();
+      // Parsing drops what a schema does not know: equal means that nothing was left out of it.
+      expect(operation.answer.parse(answer)).toEqual(answer);
+    },
+  );
 
-  it('poll answers what its schema describes, once the result is there', async () => {
+  it('the operation poll answers what its schema describes when the result exists', async () => {
     const webhook = encodeURIComponent('http://127.0.0.1:9/nobody-listens');
     const asked = await call(
       'POST',
@@ -69,7 +72,7 @@ describe('every operation', () => {
 });
 
 describe('usage statistics', () => {
-  it('say what the headers say, and what the log holds', async () => {
+  it('usage statistics agree with the headers and the log', async () => {
     const answer = await call('POST', '/people/bulk_match', { details: [{ id: 'nobody' }] });
     const { minute, hour, day } = await usageOf('["api/v1/people", "bulk_match"]');
     const logged = sandbox.log.calls().filter((each) => each.path === '/people/bulk_match').length;
@@ -79,7 +82,7 @@ describe('usage statistics', () => {
     expect(day).toEqual({ limit: null, consumed: logged, left_over: null });
   });
 
-  it('say of credits what the bill says', async () => {
+  it('usage statistics agree with the credits of the bill', async () => {
     await call('POST', `/people/match?id=${known.id}`);
     const usage = await (await call('POST', '/usage_stats/credit_usage_stats')).json();
     expect(usage).toMatchObject({
@@ -87,7 +90,7 @@ describe('usage statistics', () => {
     });
   });
 
-  it('cost nothing and are in no window', async () => {
+  it('usage statistics cost nothing and are in no window', async () => {
     const before = sandbox.log.bill();
     await usageOf('["api/v1/people", "match"]');
     expect(sandbox.log.bill()).toMatchObject({ calls: before.calls, credits: before.credits });
@@ -95,7 +98,7 @@ describe('usage statistics', () => {
 });
 
 describe('an unlimited window', () => {
-  it('has empty headers', async () => {
+  it('an unlimited window has empty headers', async () => {
     const { headers } = await call('POST', `/people/match?id=${known.id}`);
     expect([headers.get('x-rate-limit-hourly'), headers.get('x-hourly-requests-left')]).toEqual(['', '']);
     expect(headers.get('x-rate-limit-24-hour')).toBeNull();
@@ -112,7 +115,7 @@ async function search(body: object): Promise<Found> {
 }
 
 describe('people search', () => {
-  it('pages through everybody once', async () => {
+  it('people search pages through all people once', async () => {
     const first = await search({ per_page: 100 });
     expect(first.pagination).toMatchObject({ total_entries: 1_000, total_pages: 10 });
     const ids = new Set<string>();
@@ -122,7 +125,7 @@ describe('people search', () => {
     expect((await search({ per_page: 100, page: 11 })).people).toEqual([]);
   });
 
-  it('finds titles and employers, and says how many there are', async () => {
+  it('people search finds titles and employers, and counts them', async () => {
     const { title, organization } = known;
     const titled = await search({ person_titles: [title.toUpperCase()], per_page: 100 });
     expect(new Set(titled.people.map((person) => person.title))).toEqual(new Set([title]));
@@ -133,7 +136,7 @@ describe('people search', () => {
     expect(employed.people.map(({ id }) => id).sort()).toEqual(colleagues.map(({ id }) => id).sort());
   });
 
-  it('gives the id that people enrichment takes, and no address', async () => {
+  it('people search returns the id that people enrichment accepts, and no address', async () => {
     const [person] = (await search({ per_page: 1 })).people;
     expect(person!.person_id).toBe(person!.id);
     expect(JSON.stringify(person)).not.toContain(population.find({ id: person!.id })!.email ?? '@');
@@ -141,19 +144,19 @@ describe('people search', () => {
     expect(enriched).toMatchObject({ person: { id: person!.id } });
   });
 
-  it.each([{ page: 0 }, { per_page: 101 }, { page: 'two' }])('refuses %o', async (body) => {
+  it.each([{ page: 0 }, { per_page: 101 }, { page: 'two' }])('people search refuses %o', async (body) => {
     expect((await call('POST', '/mixed_people/search', body)).status).toBe(422);
   });
 });
 
 describe('company enrichment', () => {
-  it('refuses a call without a domain with error_details alone, before the cut-over as well', async () => {
+  it('company enrichment refuses a call without a domain by error_details only, before the cut-over too', async () => {
     const answer = await call('GET', '/organizations/enrich');
     expect(answer.status).toBe(422);
     expect(Object.keys((await answer.json()) as object)).toEqual(['error_details']);
   });
 
-  it('knows nothing of a domain that is none', async () => {
+  it('company enrichment finds nothing for an invalid domain', async () => {
     expect(await (await call('GET', '/organizations/enrich?domain=nonsense')).json()).toEqual({
       organization: null,
     });
@@ -161,7 +164,7 @@ describe('company enrichment', () => {
 });
 
 describe('people enrichment', () => {
-  it('refuses phones without a webhook, and names the parameter', async () => {
+  it('people enrichment refuses phones without a webhook, and names the parameter', async () => {
     const answer = await call('POST', '/people/bulk_match?reveal_phone_number=true', {
       details: [{ id: known.id }],
     });
@@ -174,7 +177,7 @@ describe('people enrichment', () => {
   it.each([
     [{ details: [] }, 400, 'INVALID_REQUEST'],
     [{ details: Array.from({ length: 11 }, () => ({ id: 'x' })) }, 400, 'RECORD_LIMIT_EXCEEDED'],
-  ])('refuses too few and too many people', async (body, status, code) => {
+  ])('people enrichment refuses too few and too many people', async (body, status, code) => {
     const answer = await call('POST', '/people/bulk_match', body);
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ status: 'failed', error_code: code });
@@ -186,7 +189,7 @@ describe('what is not served', () => {
     ['a path that nobody knows', '/nowhere', '', 404],
     ['a path that is not encoded well', '/webhook_result/%zz', '', 404],
     ['a body that is too large', '/people/bulk_match', 'x'.repeat(1_100_000), 422],
-  ])('%s is refused in the shape of all errors', async (_name, path, body, status) => {
+  ])('a request to %s is refused in the shape of all errors', async (_name, path, body, status) => {
     const answer = await call('POST', path, body);
     expect(answer.status).toBe(status);
     const refusal = (await answer.json()) as object;
@@ -196,7 +199,7 @@ describe('what is not served', () => {
 });
 
 describe('personal addresses', () => {
-  it('are revealed of nobody in a region under the GDPR, and of others', async () => {
+  it('personal addresses of people in a region under the GDPR are not revealed', async () => {
     const details = Array.from({ length: 10 }, (_, number) => ({ id: population.numbered(number).id }));
     const answer = await call('POST', '/people/bulk_match?reveal_personal_emails=true', { details });
     const { matches } = (await answer.json()) as {

@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 describe('the OpenAPI description', () => {
-  it('is of version 3.1, and of the interface’s version', () => {
+  it('the OpenAPI description has version 3.1 and the version of the interface', () => {
     expect(description).toMatchObject({
       openapi: expect.stringMatching(/^3\.1\.\d+$/),
       info: { title: expect.any(String), version: '1.0' },
@@ -41,7 +41,7 @@ describe('the OpenAPI description', () => {
     });
   });
 
-  it('has every route of the service, and no other', () => {
+  it('the OpenAPI description has exactly the routes of the service', () => {
     const served = sandbox.routes
       .filter(({ path }) => path.startsWith('/api/v1/'))
       .map(({ method, path }) => `${method} ${path.slice('/api/v1'.length).replace(/:(\w+)/g, '{$1}')}`);
@@ -50,7 +50,7 @@ describe('the OpenAPI description', () => {
     );
   });
 
-  it('refers to nothing that is not in it', () => {
+  it('the OpenAPI description refers only to its own parts', () => {
     const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!);
     expect(references.length).toBeGreaterThan(20);
     const missing = references.filter(
@@ -63,7 +63,7 @@ describe('the OpenAPI description', () => {
     expect(missing).toEqual([]);
   });
 
-  it('names each operation once, and describes each answer', () => {
+  it('the OpenAPI description names each operation once, and describes each answer', () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
     for (const { responses } of operations) {
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '401', '403', '500']));
@@ -72,7 +72,7 @@ describe('the OpenAPI description', () => {
     }
   });
 
-  it('declares every parameter of a path, and gives each parameter a schema', () => {
+  it('the OpenAPI description declares every parameter of a path, and gives each parameter a schema', () => {
     for (const { path, parameters } of operations) {
       const inPath = parameters.filter((each) => each.in === 'path').map(({ name }) => name);
       expect(inPath).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
@@ -80,7 +80,7 @@ describe('the OpenAPI description', () => {
     }
   });
 
-  it('states what is refused: fewer than one and more than ten people, and what is no request id', () => {
+  it('the OpenAPI description states what is refused: fewer than 1 and more than 10 people, bad request ids', () => {
     const bulk = operations.find(({ path }) => path === '/people/bulk_match')!;
     expect(bulk.requestBody!.content['application/json']!.schema).toMatchObject({
       required: ['details'],
@@ -92,12 +92,12 @@ describe('the OpenAPI description', () => {
       if (method === 'post') expect(Object.keys(responses)).toContain('422');
   });
 
-  it('describes a refusal of people/match for its credential as plain text', () => {
+  it('the OpenAPI description describes a refusal of people/match for its credential as plain text', () => {
     const match = operations.find(({ path }) => path === '/people/match')!;
     expect(match.responses['401']).toMatchObject({ content: { 'text/plain': {} } });
   });
 
-  it('says that people/match takes its inputs as query parameters, and bulk_match as details', () => {
+  it('the OpenAPI description has query parameters for people/match, and details for bulk_match', () => {
     const match = operations.find(({ path }) => path === '/people/match')!;
     expect(match.requestBody).toBeUndefined();
     expect(match.parameters).toHaveLength(14);

@@ -67,7 +67,7 @@ async function endRunOf(
 }
 
 describe('the outlook of a schedule', () => {
-  it('warns of an export whose calls are not done before the next time', async () => {
+  it('the outlook of a schedule warns of an export whose calls are not done before the next time', async () => {
     const told = await outlook({ file: 'b.csv' }, [0, 1, 2]);
     expect(told).toMatch(/would find now: \S+b\.csv, with \d+ people to ask for/);
     expect(told).toMatch(
@@ -75,26 +75,26 @@ describe('the outlook of a schedule', () => {
     );
   });
 
-  it('warns of an export whose expected cost does not fit the budget of a run', async () => {
+  it('the outlook of a schedule warns of an export whose expected cost does not fit the budget of a run', async () => {
     const told = await outlook({ file: 'b.csv', 'max-credits': '100' }, [0, 24]);
     expect(told).toMatch(
       /note: nightly: the plan of b\.csv is expected to cost [\d.]+ credits, and the budget of the run has 100:/,
     );
   });
 
-  it('goes by the shortest time between two', async () => {
+  it('the outlook of a schedule uses the shortest time between two runs', async () => {
     expect(await outlook({ file: 'b.csv' }, [0, 12, 13])).toContain('it overruns');
     expect(await outlook({ file: 'b.csv' }, [0, 12, 24])).not.toContain('note');
   });
 
-  it('takes the latest of every new file, and rows as they are now', async () => {
+  it('the outlook of a schedule reads the latest of every new file, and the current rows', async () => {
     expect(await outlook({ 'every-new': '*.csv' }, [0, 24])).toMatch(/\.csv and 1 more, with \d+ people/);
     expect(await outlook({ 'from-table': 'leads' }, [0, 24])).toBe(
       'nightly would find now: public.leads, with 1 person to ask for',
     );
   });
 
-  it('leaves out of every new file what was run before, finished or cancelled', async () => {
+  it('the outlook of a schedule leaves out files that were run before, finished or cancelled', async () => {
     for (const name of ['old.txt', 'older.txt', 'new.txt'])
       writeFileSync(join(folder, name), `id,email\n1,${name}@orbit.example\n`);
     const given = { 'every-new': '*.txt' };
@@ -107,13 +107,13 @@ describe('the outlook of a schedule', () => {
     expect(await outlook({ ...given, reveal: 'phone' }, [0, 24])).toMatch(/\.txt and 2 more, with 1 /);
   });
 
-  it('is a note where nothing can be seen from here', async () => {
+  it('the outlook of a schedule is a note if its export cannot be read from this machine', async () => {
     expect(await outlook({ file: 'none.csv' }, [0, 24])).toMatch(/^note: nightly: there is no such file/);
     expect(await outlook({ newest: '*.tsv' }, [0, 24])).toBe('nightly would find now: no file');
     expect(await outlook({ query: 'select * from nowhere' }, [0, 24])).toMatch(/^note: .*nowhere/);
   });
 
-  it('leaves nothing behind that would be gone on with', async () => {
+  it('the outlook of a schedule leaves no run that a command would continue', async () => {
     await outlook({ file: 'b.csv' }, [0, 24]);
     const { rows } = await warehouse.pool.query(
       `select distinct status, (select count(*)::int from run_rows) as rows
@@ -129,7 +129,7 @@ describe('a plan', () => {
     [3_601, [0, 1], expect.stringContaining('1h 0m')],
     [3_601, [0], undefined],
     [3_601, [], undefined],
-  ])('of %i seconds, with times at %j', (seconds, hours, warning) =>
+  ])('a plan of %i seconds, with times at %j', (seconds, hours, warning) =>
     expect(overrunWarning(seconds, times(...hours))).toEqual(warning),
   );
 });

@@ -118,7 +118,7 @@ async function fire(activities: ScriptedActivities): Promise<string> {
 }
 
 describe('a schedule in Temporal', () => {
-  it('is read back as it was defined, with the times that it means', async () => {
+  it('a schedule is read back from Temporal as it was defined, with its times', async () => {
     expect(await putSchedule(temporal.client, definition())).toBeUndefined();
     const known = await getSchedule(temporal.client, name);
     expect(known.definition).toEqual(definition());
@@ -130,7 +130,7 @@ describe('a schedule in Temporal', () => {
     expect(new Set(hours)).toEqual(new Set(['02']));
   });
 
-  it('is changed where it is there already, and stays paused', async () => {
+  it('an existing schedule is changed and stays paused', async () => {
     await putSchedule(temporal.client, definition());
     await temporal.client.schedule.getHandle(name).pause('CRM migration');
     const changed = definition({ cron: '@daily', overlap: 'skip', jitterSeconds: 0 });
@@ -140,7 +140,7 @@ describe('a schedule in Temporal', () => {
     expect(known.description.state).toMatchObject({ paused: true, note: 'CRM migration' });
   });
 
-  it('shows what was changed in Temporal itself', async () => {
+  it('a schedule shows changes that were made in Temporal', async () => {
     await putSchedule(temporal.client, definition());
     await temporal.client.schedule.getHandle(name).update(({ action, policies, state }) => ({
       action,
@@ -153,7 +153,7 @@ describe('a schedule in Temporal', () => {
     );
   });
 
-  it('is listed, and others that are none of ours are neither listed nor changed', async () => {
+  it('schedules of other products in Temporal are neither listed nor changed', async () => {
     await ensureSweepSchedule(temporal.client);
     await ensurePruneSchedule(temporal.client);
     await putSchedule(temporal.client, definition());
@@ -174,7 +174,7 @@ describe('a schedule that makes up for times', () => {
   const missed = (from: string, to: string) =>
     missedTimes(temporal.client, name, { from: new Date(from), to: new Date(to), now });
 
-  it('takes those that have come, and leaves the rest to come', async () => {
+  it('a schedule backfill runs past times and leaves future times', async () => {
     await putSchedule(temporal.client, definition({ cron: '@daily', timezone: 'UTC', jitterSeconds: 0 }));
     const { times } = await missed('2026-11-19T00:00:00Z', '2026-11-25T00:00:00Z');
     expect(times.map((time) => time.toISOString().slice(0, 10))).toEqual([
@@ -184,7 +184,7 @@ describe('a schedule that makes up for times', () => {
     ]);
   });
 
-  it('refuses a range without any', async () => {
+  it('a schedule backfill refuses a range without times', async () => {
     await putSchedule(temporal.client, definition({ cron: '@daily', timezone: 'UTC', jitterSeconds: 0 }));
     const none = { type: 'schedule.no-time', exitCode: 2 };
     await expect(missed('2026-11-22T00:00:00Z', '2026-11-25T00:00:00Z')).rejects.toMatchObject(none);
@@ -196,7 +196,7 @@ describe('a schedule that fires', () => {
   it.each([
     [sweepScheduleId, ensureSweepSchedule, { applied: 0 }],
     [pruneScheduleId, ensurePruneSchedule, { answers: 1, deliveries: 2, rows: 3 }],
-  ])('is %s as well, which a worker makes', async (scheduleId, ensure, expected) => {
+  ])('the schedule %s is created by a worker and runs its activity', async (scheduleId, ensure, expected) => {
     const { client, workerConnection: connection, namespace } = temporal;
     const activities = new ScriptedActivities();
     await ensure(client);
@@ -219,7 +219,7 @@ describe('a schedule that fires', () => {
     });
   });
 
-  it('is not triggered while it is in progress, where its policy is to skip', async () => {
+  it('a schedule with the policy skip is not triggered while its run is in progress', async () => {
     const { client } = temporal;
     await putSchedule(client, definition({ overlap: 'skip' }));
     await triggerSchedule(client, await getSchedule(client, name));
@@ -237,7 +237,7 @@ describe('a schedule that fires', () => {
     await client.workflow.getHandle(running[0]!.workflow.workflowId).terminate();
   });
 
-  it('runs what it finds, one after another, as runs of their own that stand for its time', async () => {
+  it('a schedule runs its files one after another, as runs with the scheduled time', async () => {
     await putSchedule(temporal.client, definition());
     const activities = new ScriptedActivities();
     const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
@@ -264,7 +264,7 @@ describe('a schedule that fires', () => {
     expect(await time.staticDetails()).toContain(`| schedule | ${name} |`);
   });
 
-  it('ends with a word where there is nothing new', async () => {
+  it('a schedule that finds nothing new ends with a result that says so', async () => {
     await putSchedule(temporal.client, definition());
     const workflowId = await fire(new ScriptedActivities());
     expect(await temporal.client.workflow.getHandle(workflowId).result()).toMatchObject({
@@ -273,7 +273,7 @@ describe('a schedule that fires', () => {
     });
   });
 
-  it('fails with the reason and pauses where a run was refused, after the other runs', async () => {
+  it('a schedule with a refused run runs its other files, then fails with the reason and pauses', async () => {
     await putSchedule(temporal.client, definition());
     const activities = new ScriptedActivities();
     const [wrong, right] = [runInput('wrong.csv'), runInput('right.csv')];
@@ -298,7 +298,7 @@ describe('a schedule that fires', () => {
       .toBe(true);
   });
 
-  it('fails with every reason, after the good files, where files of the folder could not be read', async () => {
+  it('a schedule with unreadable files runs the good files, then fails with every reason', async () => {
     await putSchedule(temporal.client, definition());
     const activities = new ScriptedActivities();
     const good = runInput('good.csv');
@@ -311,7 +311,7 @@ describe('a schedule that fires', () => {
     expect(activities.ending).toBe('finished');
   });
 
-  it('records no run without a workflow where it is cancelled between two files', async () => {
+  it('a schedule that is cancelled between two files leaves no run without a workflow', async () => {
     await putSchedule(temporal.client, definition());
     const activities = new ScriptedActivities();
     const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
@@ -329,7 +329,7 @@ describe('a schedule that fires', () => {
     expect(activities.discarded).toEqual([runs[1]!.runId]);
   });
 
-  it('is paused with the reason where what it should enrich cannot be found', async () => {
+  it('a schedule that cannot find its export is paused with the reason', async () => {
     await putSchedule(temporal.client, definition());
     const activities = new ScriptedActivities();
     activities.beginScheduledRuns = async () => {
@@ -346,7 +346,7 @@ describe('a schedule that fires', () => {
       .toContain('there is no such file');
   });
 
-  it('leaves a run alone that continues since earlier', async () => {
+  it('a schedule leaves an earlier run that continues unchanged', async () => {
     await putSchedule(temporal.client, definition());
     const run = runInput('monday.csv');
     const activities = new ScriptedActivities();

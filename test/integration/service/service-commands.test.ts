@@ -62,7 +62,7 @@ async function budgets(): Promise<{ settled: number; reserved: number }[]> {
 }
 
 describe('enrich match', () => {
-  it('shows what would be sent and its price, and sends nothing without approval', async () => {
+  it('enrich match shows the request and its price, and sends nothing without approval', async () => {
     const calls = sandbox.log.calls(0).length;
     await run(matchCommand(), '--id', known.id, '--name', '  Mira   Lindqvist ');
     expect(told).toContain('Mira Lindqvist');
@@ -71,22 +71,22 @@ describe('enrich match', () => {
     expect(sandbox.log.calls(0)).toHaveLength(calls);
   });
 
-  it('prints whom the service found', async () => {
+  it('enrich match prints the person whom the service found', async () => {
     await run(matchCommand(), '--id', known.id, '--yes');
     expect(printed).toContain(known.organization.name);
   });
 
-  it('prints the answer as it came, its request id exact', async () => {
+  it('enrich match prints the answer as it came, with its exact request id', async () => {
     await run(matchCommand(), '--id', known.id, '--yes', '--json');
     expect(printed).toContain(`"request_id":${sandbox.log.calls(0).at(-1)?.requestId}`);
   });
 
-  it('says so where no person was found', async () => {
+  it('enrich match says that no person was found', async () => {
     await run(matchCommand(), '--id', 'nobody', '--yes');
     expect(printed).toBe('the service did not find this person\n');
   });
 
-  it('settles its price in the budgets of the day and the month, and nothing where no person was found', async () => {
+  it('enrich match settles its price in the day and month budgets, and nothing without a person', async () => {
     await run(matchCommand(), '--id', 'nobody', '--yes');
     const before = await budgets();
     await run(matchCommand(), '--id', known.id, '--yes');
@@ -95,7 +95,7 @@ describe('enrich match', () => {
     );
   });
 
-  it('holds its price where the answer was lost after it was sent', async () => {
+  it('enrich match holds its price if the answer was lost after sending', async () => {
     sandbox.faults.set({ rules: [{ path: '/people/match', answer: 'reset' }] });
     const lost = run(matchCommand(), '--id', known.id, '--yes');
     await expect(lost).rejects.toMatchObject({ type: 'connection-lost' });
@@ -106,7 +106,7 @@ describe('enrich match', () => {
     ]);
   });
 
-  it('is refused, and nothing is sent, where the budget of the day is empty or no call is free', async () => {
+  it('enrich match sends nothing if the day budget is empty or no call is free', async () => {
     const calls = sandbox.log.calls(0).length;
     vi.stubEnv('MAX_CREDITS_PER_DAY', '0');
     await expect(run(matchCommand(), '--id', known.id, '--yes')).rejects.toMatchObject({
@@ -122,13 +122,13 @@ describe('enrich match', () => {
   it.each([
     [[], 'match.no-person'],
     [['--email', 'nonsense'], 'match.unusable'],
-  ])('refuses %o before anything is sent', async (options, type) => {
+  ])('enrich match refuses %o before anything is sent', async (options, type) => {
     await expect(run(matchCommand(), ...options, '--yes')).rejects.toMatchObject({ type, exitCode: 2 });
   });
 });
 
 describe('enrich whoami', () => {
-  it('names the acting user and the kind of credential, not the credential', async () => {
+  it('enrich whoami names the acting user and the kind of credential, and not the credential', async () => {
     await run(whoamiCommand(), '--json');
     expect(JSON.parse(printed)).toMatchObject({
       user_id: expect.any(String),
@@ -138,7 +138,7 @@ describe('enrich whoami', () => {
     expect(printed).not.toContain(defaultApiKey);
   });
 
-  it('says what to do about a refused key, and what the service says of it', async () => {
+  it('enrich whoami says what to do about a refused key, and what the service says', async () => {
     vi.stubEnv('ENRICHMENT_API_KEY', 'wrong');
     const refused = await run(whoamiCommand()).catch((error: unknown) => error);
     expect(refused).toMatchObject({
@@ -150,7 +150,7 @@ describe('enrich whoami', () => {
 });
 
 describe('enrich usage', () => {
-  it('prints windows and credits as a table', async () => {
+  it('enrich usage prints windows and credits as a table', async () => {
     const server = await startScriptedServer((socket, request) => {
       const body = request.includes('api_usage_stats')
         ? '{"[\\"api/v1/people\\", ' +

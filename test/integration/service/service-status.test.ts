@@ -73,7 +73,7 @@ async function learn(answers: Answers, needs = { polls: false }) {
 }
 
 describe('the service status at the start of a run', () => {
-  it('names the user of the credential and the calls left, by two calls', async () => {
+  it('the service status at the start of a run names the user and the calls left, by two calls', async () => {
     const { outcome, asked } = await learn({});
     expect(outcome).toEqual([
       'acting as user user-7',
@@ -82,7 +82,7 @@ describe('the service status at the start of a run', () => {
     expect(asked).toEqual(['/api/v1/users/api_profile', '/api/v1/usage_stats/api_usage_stats']);
   });
 
-  it('names every window that is limited', async () => {
+  it('the service status at the start of a run names every limited window', async () => {
     const windows = {
       minute: { limit: 100, consumed: 0, left_over: 100 },
       hour: { limit: null },
@@ -100,7 +100,7 @@ describe('the service status at the start of a run', () => {
       'the profile is not told, and health says that no person is logged in',
       { profile: refusal(404), health: httpAnswer(200, '{"is_logged_in":false}') },
     ],
-  ])('is refused where %s', async (_, answers) => {
+  ])('the service status at the start of a run refuses the run if %s', async (_, answers) => {
     expect((await learn(answers)).outcome).toMatchObject({
       type: 'service.credential-refused',
       exitCode: 2,
@@ -108,34 +108,37 @@ describe('the service status at the start of a run', () => {
     });
   });
 
-  it.each([404, 429, 500, 503])('stops no person where everything says %d', async (status) => {
-    const { outcome } = await learn(
-      {
-        profile: refusal(status),
-        health: refusal(status),
-        usage: refusal(status),
-        poll: refusal(status),
-      },
-      { polls: true },
-    );
-    expect(outcome).toEqual([
-      expect.stringMatching(/^the user of the credential is unknown/),
-      expect.stringMatching(/^the service’s limits are unknown until its first answer/),
-    ]);
-  });
+  it.each([404, 429, 500, 503])(
+    'the service status at the start of a run refuses no run if every call returns %d',
+    async (status) => {
+      const { outcome } = await learn(
+        {
+          profile: refusal(status),
+          health: refusal(status),
+          usage: refusal(status),
+          poll: refusal(status),
+        },
+        { polls: true },
+      );
+      expect(outcome).toEqual([
+        expect.stringMatching(/^the user of the credential is unknown/),
+        expect.stringMatching(/^the service’s limits are unknown until its first answer/),
+      ]);
+    },
+  );
 
-  it('stops no person whose key may see neither profile nor usage', async () => {
+  it('the service status at the start of a run refuses no run if the key may see no profile or usage', async () => {
     const { outcome } = await learn({ profile: refusal(403), usage: refusal(403) });
     expect(outcome).toHaveLength(2);
   });
 
-  it('says nothing of the user but the id', async () => {
+  it('the service status at the start of a run shows only the id of the user', async () => {
     expect(JSON.stringify((await learn({})).outcome)).not.toContain('canary');
   });
 });
 
 describe('a key that may enrich and not poll', () => {
-  it('is refused where results can come by polls alone, and nowhere else', async () => {
+  it('a key without the right to poll is refused only if results can come by polls alone', async () => {
     const sandbox = await startSandbox({
       apiKeys: [{ key: 'narrow', scopes: ['/people/bulk_match', '/usage_stats/api_usage_stats'] }],
     });
@@ -152,7 +155,7 @@ describe('a key that may enrich and not poll', () => {
     await sandbox.close();
   });
 
-  it('is tried inside the windows of polls, and not at all while there is no place', async () => {
+  it('the right to poll is tested within the windows of polls, and not without a free slot', async () => {
     const full = { '["api/v1/webhook_result", "show"]': { hour: { limit: 5, consumed: 5, left_over: 0 } } };
     const { asked } = await learn({ usage: httpAnswer(200, JSON.stringify(full)) }, { polls: true });
     expect(asked.some((path) => path?.includes('webhook_result/'))).toBe(false);
@@ -160,7 +163,7 @@ describe('a key that may enrich and not poll', () => {
 });
 
 describe('usage statistics', () => {
-  it('count for every endpoint that is called, each by itself', async () => {
+  it('usage statistics count separately for every called endpoint', async () => {
     const server = await startScriptedServer((socket) => socket.write(unused));
     const { client } = partsFor(server.baseUrl);
     expect(await learnRateWindows(warehouse, 'test', client)).toBeUndefined();
@@ -174,7 +177,7 @@ describe('usage statistics', () => {
 });
 
 describe('the check of a run that no person watches', () => {
-  it('is refused with the reason and the command that continues, and nothing is spent', async () => {
+  it('the check of an unattended run is refused with the reason and the next command, without spending', async () => {
     const sandbox = await startSandbox();
     const parts = partsFor(sandbox.baseUrl, 'wrong');
     const runId = await runningRun(warehouse);

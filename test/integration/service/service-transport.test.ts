@@ -72,7 +72,7 @@ async function failsWith(
 const answering = (bytes: Buffer | string) => (socket: Socket) => void socket.write(bytes);
 
 describe('a call that certainly never left', () => {
-  it('is a plain retry where nothing listens', async () => {
+  it('a call to a port without a listener is a plain retry', async () => {
     const server = await startScriptedServer(() => {});
     await server.close();
     expect(verdict(await failureOf(clientOf(server.baseUrl).bulkMatch({ details })))).toEqual(
@@ -80,12 +80,12 @@ describe('a call that certainly never left', () => {
     );
   });
 
-  it('is a plain retry where the name does not resolve', async () => {
+  it('a call to an unknown name is a plain retry', async () => {
     const client = clientOf('http://service.invalid/api/v1');
     expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.dns'));
   });
 
-  it('is a plain retry where TLS fails', async () => {
+  it('a call whose TLS fails is a plain retry', async () => {
     const server = await serve(
       () => {},
       (socket) => {
@@ -97,7 +97,7 @@ describe('a call that certainly never left', () => {
     expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.tls'));
   });
 
-  it('is a plain retry where the TLS handshake is cut', async () => {
+  it('a call whose TLS handshake is cut is a plain retry', async () => {
     const server = await serve(
       () => {},
       (socket) => {
@@ -112,26 +112,26 @@ describe('a call that certainly never left', () => {
 
   const silent: Parameters<typeof startScriptedServer> = [() => {}, () => true];
 
-  it('is a plain retry where the connection does not come up in time', async () => {
+  it('a call whose connection does not open in time is a plain retry', async () => {
     const server = await serve(...silent);
     const client = clientOf(server.baseUrl.replace('http:', 'https:'), { connectMilliseconds: 500 });
     expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.timeout'));
   });
 
-  it('is a plain retry where the deadline passes before the connection is up', async () => {
+  it('a call whose deadline passes before the connection is open is a plain retry', async () => {
     const server = await serve(...silent);
     const client = clientOf(server.baseUrl.replace('http:', 'https:'), { callTimeoutSeconds: 0.3 });
     expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.timeout'));
   });
 
-  it('is a plain retry where it was abandoned before', async () => {
+  it('a call that is abandoned before sending is a plain retry', async () => {
     const server = await serve(answering(httpAnswer(200, good)));
     const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, AbortSignal.abort()));
     expect(verdict(failure)).toEqual(free('not-sent.aborted'));
     expect(server.requests).toHaveLength(0);
   });
 
-  it('is not sent afterwards, when the connection comes up at last', async () => {
+  it('a call that failed before sending is not sent when the connection opens at last', async () => {
     let connections = 0;
     const server = await serve(answering(httpAnswer(200, good)), () => {
       connections += 1;
@@ -154,19 +154,19 @@ describe('a call that certainly never left', () => {
 });
 
 describe('a call that may have been billed', () => {
-  it('is unknown where the connection is reset after the request was read, and is sent once', async () => {
+  it('a call whose connection is reset after the request was read is unknown, and sent once', async () => {
     const { failure, server } = await failsWith([(socket) => socket.resetAndDestroy()]);
     expect(verdict(failure)).toEqual(unknown('connection-lost'));
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is unknown where the connection is closed without an answer, and is sent once', async () => {
+  it('a call whose connection is closed without an answer is unknown, and sent once', async () => {
     const { failure, server } = await failsWith([(socket) => void socket.end()]);
     expect(verdict(failure)).toEqual(unknown('connection-lost'));
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is never a rejection where the connection is reset before the request was read', async () => {
+  it('a call whose connection is reset before the request was read is never a rejection', async () => {
     const { failure } = await failsWith([
       () => {},
       (socket) => {
@@ -178,12 +178,12 @@ describe('a call that may have been billed', () => {
     expect(failure.mayHaveBeenBilled).toBe(failure.disposition === 'unknown');
   });
 
-  it('is unknown where half a head comes', async () => {
+  it('a call that gets half a head is unknown', async () => {
     const { failure } = await failsWith([(socket) => void socket.end('HTTP/1.1 200 O')]);
     expect(verdict(failure)).toEqual(unknown('connection-lost'));
   });
 
-  it('is unknown where the body is cut off, and keeps what came', async () => {
+  it('a call whose body is cut off is unknown, and keeps what came', async () => {
     const { failure } = await failsWith([
       (socket) => void socket.end(httpAnswer(200, good, { 'content-length': String(good.length + 40) })),
     ]);
@@ -192,19 +192,19 @@ describe('a call that may have been billed', () => {
     expect(failure.body().toString()).toBe(good);
   });
 
-  it('is unknown where a chunked body is cut off', async () => {
+  it('a call whose chunked body is cut off is unknown', async () => {
     const { failure } = await failsWith([
       (socket) => void socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"mat\r\n'),
     ]);
     expect(verdict(failure)).toEqual(unknown('connection-lost'));
   });
 
-  it('is unknown where no head comes before the deadline', async () => {
+  it('a call without a head before the deadline is unknown', async () => {
     const { failure } = await failsWith([() => {}], { callTimeoutSeconds: 0.3 });
     expect(verdict(failure)).toEqual(unknown('timeout'));
   });
 
-  it('is unknown where the body is still coming at the deadline', async () => {
+  it('a call whose body is still coming at the deadline is unknown', async () => {
     const { failure } = await failsWith(
       [
         (socket) => {
@@ -218,21 +218,21 @@ describe('a call that may have been billed', () => {
     expect(verdict(failure)).toEqual(unknown('timeout'));
   });
 
-  it('is unknown where the body falls silent', async () => {
+  it('a call whose body falls silent is unknown', async () => {
     const { failure } = await failsWith([answering('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{')], {
       silenceMilliseconds: 200,
     });
     expect(verdict(failure)).toEqual(unknown('timeout'));
   });
 
-  it('is unknown where it is abandoned in flight', async () => {
+  it('a call that is abandoned in flight is unknown', async () => {
     const controller = new AbortController();
     const server = await serve(() => controller.abort());
     const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, controller.signal));
     expect(verdict(failure)).toEqual(unknown('aborted'));
   });
 
-  it('is unknown where its own timeout signal fires in flight', async () => {
+  it('a call whose own timeout signal fires in flight is unknown', async () => {
     const server = await serve(() => {});
     const failure = await failureOf(
       clientOf(server.baseUrl).bulkMatch({ details }, AbortSignal.timeout(200)),
@@ -240,14 +240,14 @@ describe('a call that may have been billed', () => {
     expect(verdict(failure)).toEqual(unknown('timeout'));
   });
 
-  it('is unknown where the answer is larger than allowed', async () => {
+  it('a call whose answer is larger than allowed is unknown', async () => {
     const { failure } = await failsWith([answering(httpAnswer(200, 'x'.repeat(200_000)))], {
       answerBytes: 100_000,
     });
     expect(verdict(failure)).toEqual(unknown('answer-too-large'));
   });
 
-  it('is unknown where a small body unpacks to more than allowed', async () => {
+  it('a call whose small body unpacks to more than allowed is unknown', async () => {
     const bomb = gzipSync(Buffer.alloc(5_000_000));
     const { failure } = await failsWith([answering(httpAnswer(200, bomb, { 'content-encoding': 'gzip' }))], {
       answerBytes: 1_000_000,
@@ -255,7 +255,7 @@ describe('a call that may have been billed', () => {
     expect(verdict(failure)).toEqual(unknown('answer-too-large'));
   });
 
-  it('is unknown where a compressed body is cut off', async () => {
+  it('a call whose compressed body is cut off is unknown', async () => {
     const cut = gzipSync(good).subarray(0, 30);
     const { failure } = await failsWith([answering(httpAnswer(200, cut, { 'content-encoding': 'gzip' }))]);
     expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
@@ -269,18 +269,18 @@ describe('a call that may have been billed', () => {
     ['a number', '1e400000'],
     ['no matches', '{"status":"success"}'],
     ['matches that are no list', '{"matches":{}}'],
-  ])('is unknown where the body of a 200 is %s', async (_, body) => {
+  ])('a call with a 200 whose body is %s is unknown', async (_, body) => {
     const { failure } = await failsWith([answering(httpAnswer(200, body))]);
     expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
     expect(failure.body().toString()).toBe(body);
   });
 
-  it('is unknown where what comes is no HTTP', async () => {
+  it('a call that gets no HTTP is unknown', async () => {
     const { failure } = await failsWith([answering('SSH-2.0-OpenSSH_9.2\r\n\r\n')]);
     expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
   });
 
-  it.each([500, 502, 503, 504])('is unknown where the service answers %d', async (status) => {
+  it.each([500, 502, 503, 504])('a call with the answer %d is unknown', async (status) => {
     const { failure, server } = await failsWith([answering(httpAnswer(status, 'bad gateway'))]);
     expect(verdict(failure)).toEqual(unknown('server-error'));
     expect(server.requests).toHaveLength(1);
@@ -288,7 +288,7 @@ describe('a call that may have been billed', () => {
 });
 
 describe('a refusal', () => {
-  it('is recognised without waiting for a body that never ends', async () => {
+  it('a refusal is recognised without waiting for an endless body', async () => {
     const server = await serve(answering('HTTP/1.1 422 Status\r\ncontent-length: 100\r\n\r\n{"error"'));
     const failure = await failureOf(
       clientOf(server.baseUrl, { errorBodyMilliseconds: 200 }).bulkMatch({ details }),
@@ -297,7 +297,7 @@ describe('a refusal', () => {
     expect(failure.body().toString()).toBe('{"error"');
   });
 
-  it('is recognised where its body is cut off', async () => {
+  it('a refusal is recognised if its body is cut off', async () => {
     const server = await serve(
       (socket) =>
         void socket.end('HTTP/1.1 429 Status\r\nretry-after: 7\r\ncontent-length: 100\r\n\r\n{"mess'),
@@ -307,14 +307,14 @@ describe('a refusal', () => {
     expect(failure.retryAfterSeconds).toBe(7);
   });
 
-  it('keeps no more of an endless body than allowed', async () => {
+  it('a refusal keeps no more of an endless body than allowed', async () => {
     const server = await serve(answering(httpAnswer(403, 'x'.repeat(500_000))));
     const failure = await failureOf(clientOf(server.baseUrl, { errorBytes: 1_000 }).bulkMatch({ details }));
     expect(verdict(failure)).toEqual(['forbidden', 'pause', false]);
     expect(failure.body()).toHaveLength(1_000);
   });
 
-  it('is no reason to follow a redirect, which would carry the key elsewhere', async () => {
+  it('a refusal by a redirect is not followed, because another host would get the key', async () => {
     const server = await serve(answering(httpAnswer(307, '', { location: 'http://127.0.0.1:9/' })));
     const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }));
     expect(verdict(failure)).toEqual(['redirected', 'pause', false]);
@@ -322,7 +322,7 @@ describe('a refusal', () => {
 });
 
 describe('connections', () => {
-  it('are kept for later calls', async () => {
+  it('connections are kept for later calls', async () => {
     let connections = 0;
     const server = await serve(answering(httpAnswer(200, good)), () => {
       connections += 1;
@@ -334,20 +334,20 @@ describe('connections', () => {
     expect(connections).toBeLessThanOrEqual(2);
   });
 
-  it('that the service closes between calls cost nothing', async () => {
+  it('connections that the service closes between calls cost nothing', async () => {
     const server = await serve((socket) => void socket.end(httpAnswer(200, good, { connection: 'close' })));
     const client = clientOf(server.baseUrl);
     for (let call = 0; call < 3; call += 1) await client.bulkMatch({ details });
     expect(server.requests).toHaveLength(3);
   });
 
-  it.each(['gzip', 'GZip', 'x-gzip'])('carry compressed answers, named %s', async (coding) => {
+  it.each(['gzip', 'GZip', 'x-gzip'])('connections carry compressed answers, named %s', async (coding) => {
     const server = await serve(answering(httpAnswer(200, gzipSync(good), { 'content-encoding': coding })));
     const answer = await clientOf(server.baseUrl).bulkMatch({ details });
     expect(answer.raw.toString()).toBe(good);
   });
 
-  it('survive an interim answer', async () => {
+  it('connections survive an interim answer', async () => {
     const interim = Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n');
     const server = await serve(answering(Buffer.concat([interim, httpAnswer(200, good)])));
     expect((await clientOf(server.baseUrl).bulkMatch({ details })).httpStatus).toBe(200);

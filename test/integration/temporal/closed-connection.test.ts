@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-it('ends a call that would be tried again when its connection is closed, and not the process', async () => {
+it('a retried call ends when its connection is closed, and the process continues', async () => {
   const { port } = server.address() as AddressInfo;
   const address = `127.0.0.1:${port}`;
   const client = await connectClient(

@@ -91,7 +91,7 @@ describe('a run whose payloads are encrypted', () => {
     await carryOut(runId, codec);
   });
 
-  it('leaves nothing readable in the histories of itself and its pages', async () => {
+  it('a run with encrypted payloads leaves nothing readable in the histories of itself and its pages', async () => {
     for (const workflowId of [runId, `${runId}/page-1`]) {
       const { text, bytes } = await storedHistory(workflowId);
       expect(bytes('data').length).toBeGreaterThan(5);
@@ -101,13 +101,13 @@ describe('a run whose payloads are encrypted', () => {
     }
   });
 
-  it('is read by who has the key', async () => {
+  it('a run with encrypted payloads is readable with the key', async () => {
     const handle = clientWith(codec).workflow.getHandle(runId);
     expect(await handle.result()).toMatchObject({ run_id: runId, status: 'finished' });
     expect(await (await handle.describe()).staticSummary()).toBe('secret-customers.csv');
   });
 
-  it('tells who has not got the key which one is missing', async () => {
+  it('a run with encrypted payloads names the missing key to a process without it', async () => {
     for (const other of [new EncryptingCodec([newKey]), new EncryptingCodec([])])
       await expect(clientWith(other).workflow.getHandle(runId).result()).rejects.toThrow(
         'encrypted with key "old"',
@@ -138,21 +138,21 @@ describe('a run that fails where payloads are encrypted', () => {
     await carryOut(runId, codec, activities).catch(() => {});
   });
 
-  it('leaves neither messages nor places in the code readable in its history', async () => {
+  it('a failed run with encrypted payloads has no readable message or stack trace in its history', async () => {
     const { text, bytes } = await storedHistory(runId);
     expect(text).toContain('Encoded failure');
     expect(text).not.toMatch(/Secret Customers|export it again|\.js:\d+|\.ts:\d+/);
     expect(bytes('data').join('\n')).not.toMatch(/Secret Customers|stack_trace/);
   });
 
-  it('tells whoever has the key why', async () => {
+  it('a failed run with encrypted payloads shows its reason with the key', async () => {
     await expect(clientWith(codec).workflow.getHandle(runId).result()).rejects.toMatchObject({
       cause: { message: `${secret}\n  next:  export it again`, type: 'export.unreadable' },
     });
   });
 });
 
-it('what failed before payloads were encrypted replays with workers that encrypt', async () => {
+it('a run that failed before encryption replays with workers that encrypt', async () => {
   const plain = new EncryptingCodec([]);
   const runId = await start(plain);
   const activities = new ScriptedActivities();
@@ -180,7 +180,7 @@ it('what failed before payloads were encrypted replays with workers that encrypt
   await expect(Worker.runReplayHistory(replaying, history, runId)).resolves.toBeUndefined();
 });
 
-it('a run continues with workers that have a new key before the one that it began with', async () => {
+it("a run continues with workers that have a new key before the run's key", async () => {
   const runId = await start(new EncryptingCodec([oldKey]));
   expect(await carryOut(runId, new EncryptingCodec([newKey, oldKey]))).toMatchObject({ status: 'finished' });
 });
@@ -209,7 +209,7 @@ describe('the codec server', () => {
       ...(method === 'POST' && { body: typeof content === 'string' ? content : JSON.stringify(content) }),
     });
 
-  it('decodes what a history holds', async () => {
+  it('the codec server decodes payloads of a history', async () => {
     const runId = await start(new EncryptingCodec([oldKey]));
     const history = await temporal.client.workflow.getHandle(runId).fetchHistory();
     const { input } = history.events![0]!.workflowExecutionStartedEventAttributes!;
@@ -222,7 +222,7 @@ describe('the codec server', () => {
     await temporal.client.workflow.getHandle(runId).terminate();
   });
 
-  it('encodes what the UI sends, and decodes it again', async () => {
+  it('the codec server encodes payloads of the UI, and decodes them again', async () => {
     const given = {
       payloads: [
         {
@@ -236,7 +236,7 @@ describe('the codec server', () => {
     expect(await (await ask('/decode', encoded)).json()).toEqual(given);
   });
 
-  it('answers the browser that shows the UI, and no page of another origin', async () => {
+  it('the codec server answers the browser of the UI, and no page of another origin', async () => {
     const preflight = await ask(
       '/decode',
       undefined,
@@ -256,16 +256,19 @@ describe('the codec server', () => {
     ).toBeNull();
   });
 
-  it('refuses who has not got the token', async () => {
+  it('the codec server refuses a request without the token', async () => {
     expect((await ask('/decode', { payloads: [] }, {})).status).toBe(401);
     expect((await ask('/decode', { payloads: [] }, { authorization: 'Bearer other' })).status).toBe(401);
   });
 
-  it.each(['{', '{}', '{"payloads": [{"data": "not base64!"}]}'])('refuses %s', async (content) => {
-    expect((await ask('/decode', content)).status).toBe(400);
-  });
+  it.each(['{', '{}', '{"payloads": [{"data": "not base64!"}]}'])(
+    'the codec server refuses %s',
+    async (content) => {
+      expect((await ask('/decode', content)).status).toBe(400);
+    },
+  );
 
-  it('says which key is missing', async () => {
+  it('the codec server names a missing key', async () => {
     const [foreign] = await new EncryptingCodec([{ id: 'theirs', key: randomBytes(32) }]).encode([
       { metadata: {} },
     ]);
