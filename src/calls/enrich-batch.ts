@@ -28,6 +28,8 @@ export async function enrichBatch(
   const { warehouse } = dependencies;
   const { run, isOurs, ready, people } = await takeUpBatch(dependencies, request);
   let calls = 0;
+  /** Admission removes the registration of a batch that calls. */
+  let isRegistered = true;
   // Checked here too, because the queue hands batches back before admission while a window is full.
   if (run.status !== 'running')
     return {
@@ -62,7 +64,10 @@ export async function enrichBatch(
     }
     const result = turn.result;
     let pauseReason: PauseReason | undefined;
-    if ('called' in result) calls += 1;
+    if ('called' in result) {
+      calls += 1;
+      isRegistered = false;
+    }
     if (result.kind !== 'wait') waitsSince = performance.now();
     switch (result.kind) {
       case 'recorded':
@@ -151,10 +156,12 @@ export async function enrichBatch(
           pauseReason: await reasonOfStop(dependencies, request.runId),
         };
     }
-    if (groups.some((left) => left.length > 0)) await registerWaitingBatch(warehouse.database, ready);
+    if (groups.some((left) => left.length > 0)) {
+      await registerWaitingBatch(warehouse.database, ready);
+      isRegistered = true;
+    }
   }
-  // Admission deregisters a batch that calls; a batch without open people was not admitted.
-  await deregisterWaitingBatch(warehouse.database, ready);
+  if (isRegistered) await deregisterWaitingBatch(warehouse.database, ready);
   await writeOff();
   return { kind: 'done', calls };
 }

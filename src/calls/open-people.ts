@@ -1,8 +1,16 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { peoplePerCall } from '../contract.ts';
-import { identityOfColumns } from '../domain/identity/identity-columns.ts';
+import {
+  identityColumns,
+  identityOfColumns,
+  type IdentityColumns,
+} from '../domain/identity/identity-columns.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import type { Tables } from '../db/schema.ts';
+import { registration, type ReadyBatch } from '../ledger/waiting-batches.ts';
+import { dropSuppressed } from '../privacy/drop-suppressed.ts';
+import { droppingFresh } from '../runs/pages/pages.ts';
+import type { Asked } from '../runs/planning/fresh-lookups.ts';
 
 /** A row of the export without an outcome. */
 export interface OpenPerson {
@@ -13,6 +21,15 @@ export interface OpenPerson {
   /** Groups of fields that the call leaves out; the same for all people of a batch. */
   readonly leftOut?: readonly string[];
 }
+
+type OpenRow = IdentityColumns & {
+  readonly row_number: number;
+  readonly contact_id: string;
+  readonly left_out: string[];
+};
+
+const inBatch = (batch: number) => sql<boolean>`
+  p.position >= ${(batch - 1) * peoplePerCall} and p.position < ${batch * peoplePerCall}`;
 
 /** Reads the people of a batch without an outcome, in the order of the file. @param batch from 1 within the run */
 export async function readOpenPeople(
@@ -28,31 +45,78 @@ export async function readOpenPeople(
     .selectAll('r')
     .select('p.left_out')
     .where('p.run_id', '=', runId)
-    .where('p.position', '>=', (batch - 1) * peoplePerCall)
-    .where('p.position', '<', batch * peoplePerCall)
+    .where(inBatch(batch))
     .where('r.outcome', 'is', null)
     .orderBy('p.position')
     .execute();
-  return rows.map((row) => ({
+  return rows.map(openPerson);
+}
+
+/**
+ * Drops people of a batch who became fresh or suppressed after its page was opened, and reads the others as
+ * `readOpenPeople` does. A person becomes fresh when an earlier answer of the page shows that two rows with different
+ * keys are the same person.
+ *
+ * @param hasSuppressions false: the suppression list is known to be empty
+ */
+export async function takeUpPeople(
+  database: Kysely<Tables>,
+  { runId, batch }: { readonly runId: string; readonly batch: number },
+  asked: Asked,
+  hasSuppressions = true,
+): Promise<OpenPerson[]> {
+  if (hasSuppressions)
+    await dropSuppressed(
+      database,
+      runId,
+      sql`select row_number from run_people p where p.run_id = ${runId} and ${inBatch(batch)}`,
+    );
+  const keys = sql`(
+    select identity_key, r.row_number, p.left_out
+    from run_people p
+    join run_rows r using (run_id, row_number),
+    unnest(r.keys) as identity_key
+    where p.run_id = ${runId} and r.outcome is null and ${inBatch(batch)})`;
+  const { rows } = await sql<OpenRow>`
+    with ${droppingFresh(runId, keys, asked)}
+    select r.row_number, r.contact_id, p.left_out, ${sql.join(identityColumns.map((name) => sql.ref(`r.${name}`)))}
+    from run_people p
+    join run_rows r using (run_id, row_number)
+    where p.run_id = ${runId}
+      and r.outcome is null
+      and ${inBatch(batch)}
+      and r.row_number not in (select row_number from dropped)
+    order by p.position
+  `.execute(database);
+  return rows.map(openPerson);
+}
+
+function openPerson(row: OpenRow): OpenPerson {
+  return {
     rowNumber: row.row_number,
     contactId: row.contact_id,
     identity: identityOfColumns(row),
     leftOut: row.left_out,
-  }));
+  };
 }
 
-/** Reads attempts of a batch that an earlier execution left open. Their calls may have been sent. */
-export async function readLeftAttempts(
+/**
+ * Registers a batch as waiting, so that calls of lower priority leave a slot free.
+ *
+ * @returns whether the suppression list has entries, and the attempts that an earlier execution of the batch left open:
+ *   their calls may have been sent
+ */
+export async function registerBatch(
   database: Kysely<Tables>,
-  runId: string,
-  batch: number,
-): Promise<string[]> {
-  const left = await database
-    .selectFrom('attempts')
-    .select('attempt_id')
-    .where('run_id', '=', runId)
-    .where('batch', '=', batch)
-    .where('status', '=', 'admitted')
-    .execute();
-  return left.map((row) => row.attempt_id);
+  ready: ReadyBatch,
+): Promise<{ readonly leftAttempts: readonly string[]; readonly hasSuppressions: boolean }> {
+  const { rows } = await sql<{ leftAttempts: string[]; hasSuppressions: boolean }>`
+    with registered as (${registration(ready)})
+    select exists (select from suppression_entries) as "hasSuppressions",
+      array(
+        select attempt_id from attempts
+        where run_id = ${ready.runId} and batch = ${ready.batch} and status = 'admitted'
+      ) as "leftAttempts"
+  `.execute(database);
+  return rows[0]!;
 }

@@ -1,9 +1,9 @@
 import type { BatchRequest } from '../contract.ts';
 import { withoutFieldGroups } from '../domain/late-results/awaited-results.ts';
-import { registerWaitingBatch, type ReadyBatch } from '../ledger/waiting-batches.ts';
+import type { ReadyBatch } from '../ledger/waiting-batches.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
-import { readLeftAttempts, readOpenPeople, type OpenPerson } from './open-people.ts';
-import { askedBy, dropOvertakenRows } from '../runs/pages/pages.ts';
+import { registerBatch, takeUpPeople, type OpenPerson } from './open-people.ts';
+import { askedBy } from '../runs/pages/pages.ts';
 import { reopenBatch } from '../ledger/reopen-unknown-attempts.ts';
 import { adoptService, getRun, type RunRecord } from '../runs/runs.ts';
 import type { AttemptDependencies } from './attempt-call.ts';
@@ -37,14 +37,13 @@ export async function takeUpBatch(
   if (run.options.service !== service) run = await getRun(warehouse, runId);
   const ready = { runId, batch, priority: run.options.priority };
   // Registered first, so that calls of lower priority leave a slot free during the following steps.
-  await registerWaitingBatch(database, ready);
-  for (const attemptId of await readLeftAttempts(database, runId, batch)) {
+  const { leftAttempts, hasSuppressions } = await registerBatch(database, ready);
+  for (const attemptId of leftAttempts) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
     log.warn({ attemptId }, 'an earlier execution left a call without an end: the attempt is unknown');
   }
   if (run.options.onUnknown === 'retry') await reopenBatch(warehouse, runId, batch);
-  await dropOvertakenRows(warehouse, runId, batch, askedBy(run.options));
-  const people = await readOpenPeople(database, runId, batch);
+  const people = await takeUpPeople(database, ready, askedBy(run.options), hasSuppressions);
   const options = withoutFieldGroups(run.options, people[0]?.leftOut ?? []);
   return { run: { ...run, options }, isOurs, ready, people };
 }

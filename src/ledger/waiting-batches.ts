@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { peoplePerCall, peoplePerPage, runPriorities, type RunPriority } from '../contract.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -28,13 +28,18 @@ export async function registerWaitingBatch(
   ready: ReadyBatch,
   milliseconds = 0,
 ): Promise<void> {
-  if (ready.priority === runPriorities.at(-1)) return;
-  await sql`
+  await registration(ready, milliseconds).execute(database);
+}
+
+/** The statement of `registerWaitingBatch`. */
+export function registration(ready: ReadyBatch, milliseconds = 0): RawBuilder<unknown> {
+  return sql`
     insert into waiting_batches (run_id, batch, waits_until)
-    values (${ready.runId}, ${ready.batch},
-      clock_timestamp() + make_interval(secs => ${milliseconds / 1_000 + believedSeconds}))
+    select ${ready.runId}, ${ready.batch}::integer,
+      clock_timestamp() + make_interval(secs => ${milliseconds / 1_000 + believedSeconds})
+    where ${ready.priority !== runPriorities.at(-1)}
     on conflict (run_id, batch) do update set waits_until = excluded.waits_until
-  `.execute(database);
+  `;
 }
 
 /** Removes the registration of a batch that needs no call. Admission removes the others. */

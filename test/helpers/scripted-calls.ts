@@ -1,11 +1,11 @@
 import type { Person } from '../../src/domain/identity/person.ts';
 import { parseCredits, wholeCredits } from '../../src/domain/money/decimal.ts';
-import { readOpenPeople, type OpenPerson } from '../../src/calls/open-people.ts';
+import { takeUpPeople, type OpenPerson } from '../../src/calls/open-people.ts';
 import { recordAnswer } from '../../src/calls/record-answer.ts';
 import type { Warehouse } from '../../src/db/database.ts';
 import { admit } from '../../src/ledger/admit.ts';
 import type { Freshness } from '../../src/domain/runs/freshness.ts';
-import { askedBy, dropOvertakenRows } from '../../src/runs/pages/pages.ts';
+import { askedBy } from '../../src/runs/pages/pages.ts';
 import { planRows } from '../../src/runs/planning/plan.ts';
 import { getRun, setRunStatus } from '../../src/runs/runs.ts';
 import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
@@ -58,8 +58,7 @@ export async function answerBatch(
   answer: (people: readonly OpenPerson[]) => readonly (Person | null)[],
 ): Promise<{ readonly attemptId: string; readonly token: string | undefined }> {
   const { options, source } = await getRun(warehouse, runId);
-  await dropOvertakenRows(warehouse, runId, batch, askedBy(options));
-  const people = await readOpenPeople(warehouse.database, runId, batch);
+  const people = await takeUpPeople(warehouse.database, { runId, batch }, askedBy(options));
   const admission = await admit(
     warehouse.database,
     {

@@ -1,4 +1,4 @@
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract.ts';
 import { askedFieldGroups } from '../../domain/late-results/awaited-results.ts';
 import { reasonOfClaim } from './claims.ts';
@@ -67,56 +67,25 @@ export async function openPage(
     `.execute(transaction);
     // After the claims: another run releases a claim and records the lookup in one transaction. A check before the
     // claims would miss that lookup and pay again.
-    await dropOvertaken(transaction, runId, sql`page_keys`, asked);
+    await dropSuppressed(transaction, runId, sql`select row_number from page_keys`);
+    await sql`
+      with ${droppingFresh(runId, sql`page_keys`, asked)}
+      select count(*) from dropped
+    `.execute(transaction);
     return openBatches(transaction, runId, page);
   });
 }
 
 /**
- * Drops people of a batch who became fresh or suppressed after its page was opened. A person becomes fresh when an
- * earlier answer of the page shows that two rows with different keys are the same person.
+ * Common table expressions that give recently asked rows the outcome `fresh` and release their claims. `dropped` has
+ * the row numbers.
  *
- * @returns how many were dropped
+ * @param keys a relation of `identity_key`, `row_number` and `left_out`
  */
-export async function dropOvertakenRows(
-  warehouse: Warehouse,
-  runId: string,
-  batch: number,
-  asked: Asked,
-): Promise<number> {
-  // Without a temporary table: creating one, and its transaction, took longer than these statements.
-  const keys = sql`(
-    select identity_key, r.row_number, p.left_out from run_people p
-    join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
-    where p.run_id = ${runId} and r.outcome is null
-      and p.position >= ${(batch - 1) * peoplePerCall} and p.position < ${batch * peoplePerCall}
-  )`;
-  return dropOvertaken(warehouse.database, runId, keys, asked);
-}
-
-/** @param keys a relation of `identity_key`, `row_number` and `left_out` */
-async function dropOvertaken(
-  database: Kysely<Tables>,
-  runId: string,
-  keys: RawBuilder<unknown>,
-  asked: Asked,
-): Promise<number> {
-  return (
-    (await dropSuppressed(database, runId, sql`select row_number from ${keys} k`)) +
-    (await dropFresh(database, runId, keys, asked))
-  );
-}
-
-/** Gives recently asked rows the outcome `fresh`, and releases their claims. */
-async function dropFresh(
-  database: Kysely<Tables>,
-  runId: string,
-  keys: RawBuilder<unknown>,
-  asked: Asked,
-): Promise<number> {
+export function droppingFresh(runId: string, keys: RawBuilder<unknown>, asked: Asked): RawBuilder<unknown> {
   // Materialized: without statistics, in a new warehouse, PostgreSQL evaluates the keys again for each lookup.
-  const dropped = await sql`
-    with keys as materialized (
+  return sql`
+    keys as materialized (
       select * from ${keys} k
     ), fresh as (
       select k.row_number, min(m.run_id) as run_id from keys k
@@ -125,11 +94,11 @@ async function dropFresh(
       having count(distinct m.field_group) + cardinality(k.left_out) = ${asked.fieldGroups.length}
     ), unclaimed as (
       delete from claims c using fresh f where c.run_id = ${runId} and c.row_number = f.row_number
-    )
-    update run_rows r set outcome = 'fresh', reason = 'asked since the plan was made, by run ' || f.run_id
-    from fresh f where r.run_id = ${runId} and r.row_number = f.row_number and r.outcome is null
-  `.execute(database);
-  return Number(dropped.numAffectedRows ?? 0n);
+    ), dropped as (
+      update run_rows r set outcome = 'fresh', reason = 'asked since the plan was made, by run ' || f.run_id
+      from fresh f where r.run_id = ${runId} and r.row_number = f.row_number and r.outcome is null
+      returning r.row_number
+    )`;
 }
 
 async function openBatches(

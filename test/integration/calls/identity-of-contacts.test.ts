@@ -5,7 +5,8 @@ import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
-import { askedBy, dropOvertakenRows, openPage } from '../../../src/runs/pages/pages.ts';
+import { takeUpPeople } from '../../../src/calls/open-people.ts';
+import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
@@ -137,7 +138,7 @@ describe('two people of one name at one employer', () => {
       ),
     );
     const { options } = await getRun(warehouse, runId);
-    await dropOvertakenRows(warehouse, runId, 2, askedBy(options));
+    await takeUpPeople(warehouse.database, { runId, batch: 2 }, askedBy(options));
     await reconcileContacts(warehouse, runId, signal);
     const outcomes = await outcomesOf(warehouse, runId);
     expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'fresh']);
