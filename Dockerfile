@@ -24,7 +24,7 @@ COPY --from=build /app/package.json /app/sbom.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 # A volume that is mounted here takes its owner over. The link is for kubectl exec.
-RUN mkdir /var/lib/enrich && chown node:node /var/lib/enrich && ln -s /app/dist/src/cli/main.js /usr/local/bin/enrich
+RUN mkdir /var/lib/enrich && chown node:node /var/lib/enrich && ln -s /app/dist/cli/main.js /usr/local/bin/enrich
 USER node
-ENTRYPOINT ["node", "--enable-source-maps", "/app/dist/src/cli/main.js"]
+ENTRYPOINT ["node", "--enable-source-maps", "/app/dist/cli/main.js"]
 CMD ["--help"]

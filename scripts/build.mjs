@@ -1,4 +1,4 @@
-// Compiles everything into dist and builds the bundles of workflows, which workers load, and of libraries.
+// Compiles everything into dist and builds the bundles of workflows, which workers load, and of the command line.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleLibraries } from './bundle-libraries.mjs';
+import { bundleCommandLine } from './bundle-command-line.mjs';
 import { exclusively } from './exclusively.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -44,10 +44,9 @@ export async function build(say) {
       complete = compile();
       if (!complete) return;
       await bundleWorkflows(say);
-      say('Bundling libraries');
-      await bundleLibraries(dist);
-      const main = join(dist, 'src', 'cli', 'main.js');
-      if (existsSync(main)) chmodSync(main, 0o755);
+      say('Bundling the command line');
+      await bundleCommandLine(dist);
+      chmodSync(join(dist, 'cli', 'main.js'), 0o755);
       writeFileSync(stamp, before);
     },
   );
@@ -85,7 +84,12 @@ async function bundleWorkflows(say) {
 }
 
 function fingerprint() {
-  const files = ['tsconfig.json', 'package-lock.json', 'scripts/build.mjs', 'scripts/bundle-libraries.mjs'];
+  const files = [
+    'tsconfig.json',
+    'package-lock.json',
+    'scripts/build.mjs',
+    'scripts/bundle-command-line.mjs',
+  ];
   for (const folder of sources) {
     // The container image has no tests.
     if (!existsSync(join(root, folder))) continue;

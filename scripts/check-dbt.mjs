@@ -40,7 +40,7 @@ try {
     DBT_SEND_ANONYMOUS_USAGE_STATS: 'false',
   };
   const enrich = (...parameters) =>
-    run(process.execPath, [join(root, 'dist/src/cli/main.js'), ...parameters], environment);
+    run(process.execPath, [join(root, 'dist/cli/main.js'), ...parameters], environment);
   const inDbt = (...parameters) => run(dbt, [...parameters, '--project-dir', join(root, 'dbt')], environment);
 
   for (const seed of [1, 2]) {

@@ -1,5 +1,4 @@
 import { periodNames } from './domain/money/budget-periods.ts';
-import { fileURLToPath } from 'node:url';
 import {
   Runtime,
   Worker,
@@ -26,6 +25,7 @@ import type { ProcessMetrics } from './telemetry/process-metrics.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 import { createServiceClient, type CallObserver } from './service/client.ts';
 import { openWarehouse } from './db/database.ts';
+import { projectFile } from './files/project-file.ts';
 import { webhookPath } from './late-results/receiver.ts';
 import { workerVersioning } from './temporal/worker-versioning.ts';
 import { workflowIsolate } from './temporal/workflow-isolate.ts';
@@ -287,6 +287,5 @@ function workflowBundle({ config }: WorkerSettings): { codePath: string } {
 
 /** A file of dist. Temporal's threads load it, and Node runs no TypeScript, which the tests import this module as. */
 function compiledPath(file: string): string {
-  const dist = new URL(import.meta.url.endsWith('.ts') ? '../dist/' : '../', import.meta.url);
-  return fileURLToPath(new URL(file, dist));
+  return projectFile(`dist/${file}`);
 }

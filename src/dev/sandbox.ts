@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { makeFolder } from '../files/make-folder.ts';
+import { projectFile } from '../files/project-file.ts';
 import type { Credential, ServiceSettings } from '../config/settings.ts';
 import { Problem } from '../domain/problem.ts';
 import { findServer, startServer, stopServer, type ServerDefinition } from './detached-server.ts';
@@ -69,7 +69,8 @@ function defineServer(
     command: ({ port }) => ({
       command: process.execPath,
       arguments: [
-        program(),
+        // Node runs no TypeScript: the sources need their build.
+        projectFile('dist/cli/main.js'),
         'sandbox',
         `--port=${port}`,
         `--rate-limits=${rateLimits}`,
@@ -83,14 +84,6 @@ function defineServer(
     probe: async ({ port }) => ((await isHealthy(port, keyOf(directory))) ? 'ready' : 'starting'),
     explain: (log, { ended, ports }) => explain(log, ended, ports.port, directory),
   };
-}
-
-/** The compiled command line: Node runs no TypeScript, so a source tree needs its build. */
-function program(): string {
-  const compiled = fileURLToPath(new URL('../cli/main.js', import.meta.url));
-  return existsSync(compiled)
-    ? compiled
-    : fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 }
 
 /** Gets a new access token, as a program of one's own would that refreshes it. */

@@ -25,7 +25,7 @@ import { countStatements, postgresMilliseconds, processMilliseconds } from './pr
  *
  * With `DATABASE_URL` of a server that loads `pg_stat_statements`, the benchmark counts the statements of a call.
  */
-const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 const people = Number(optionOf('--people') ?? 4_000);
 const only = optionOf('--only');
 const concurrency = 8;

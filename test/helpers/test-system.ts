@@ -25,7 +25,7 @@ import { runHere } from './run-here.ts';
 import { startWorkerHere, type WorkerHere } from './worker-here.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
-const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 export interface Ended {
   /** Null: killed. */

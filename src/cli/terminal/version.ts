@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
-
-const packageFile = new URL(
-  // From the sources, as tests run it, the project is one folder nearer than from what is built.
-  import.meta.url.endsWith('.ts') ? '../../../package.json' : '../../../../package.json',
-  import.meta.url,
-);
+import { projectFile } from '../../files/project-file.ts';
 
 /** The release of this program. */
-export const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { readonly version: string };
+export const { version } = JSON.parse(readFileSync(projectFile('package.json'), 'utf8')) as {
+  readonly version: string;
+};

@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * A file of the project, such as `package.json` or `dist/workflow-bundle.js`. The sources, the compiled files and the
+ * bundled command line lie at different depths below the project's folder.
+ *
+ * @param path relative to the folder that holds `package.json`
+ * @returns its absolute path
+ */
+export function projectFile(path: string): string {
+  return fileURLToPath(new URL(path, root));
+}
+
+const root = above(new URL('.', import.meta.url));
+
+function above(folder: URL): URL {
+  return existsSync(new URL('package.json', folder)) ? folder : above(new URL('..', folder));
+}
