@@ -168,6 +168,6 @@ describe('the Dockerfile', () => {
   it('the Dockerfile does not run as root, and runs the compiled command', () => {
     const dockerfile = read('Dockerfile');
     expect(dockerfile).toMatch(/^USER node$/m);
-    expect(dockerfile).toMatch(/^ENTRYPOINT \[.*"\/app\/dist\/src\/cli\/main\.js"\]$/m);
+    expect(dockerfile).toMatch(/^ENTRYPOINT \[.*"\/app\/dist\/cli\/main\.js"\]$/m);
   });
 });
