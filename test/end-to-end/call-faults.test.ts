@@ -30,7 +30,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
 }
 
 describe('a call that was sent', () => {
-  it('and not answered in time is unknown, its credits are held, and it is not made again', async () => {
+  it('a call without an answer in time is unknown, holds its credits and is not repeated', async () => {
     system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, delay: 6_000 }] });
     await system.startWorker({ CALL_TIMEOUT: '3s' });
     const ended = await system.here(['run', system.sample(60), '--yes', '--json']);
@@ -45,7 +45,7 @@ describe('a call that was certainly not sent', () => {
   const paused: RunFacts[] = [];
 
   it.each(['refused connection', 'unknown name', 'failed TLS'])(
-    '(%s) is tried again, charges nothing, and pauses the run when it happens again and again',
+    'a call that was not sent (%s) is retried, costs nothing, and finally pauses the run',
     async (cause) => {
       const addresses: Record<string, string> = {
         'refused connection': `http://127.0.0.1:${await freePort()}/api/v1`,
@@ -64,7 +64,7 @@ describe('a call that was certainly not sent', () => {
     120_000,
   );
 
-  it('is made when the run is resumed with a service that can be reached', async () => {
+  it('a call that was not sent is made when the run is resumed with a reachable service', async () => {
     await system.startWorker();
     for (const { run_id: runId } of paused) {
       const resumed = (await system.here(['resume', runId, '--json'])).facts();
@@ -77,7 +77,7 @@ describe('a call that was certainly not sent', () => {
   });
 });
 
-it('a worker that Temporal abandoned during its call sends no person twice when it comes back', async () => {
+it('a worker that Temporal abandoned during its call asks for no person twice when it comes back', async () => {
   system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 15_000 }] });
   const before = system.sandbox.log.bill().calls;
   const settings = { ...system.sharedTemporal(), CALL_CONCURRENCY: '1' };
@@ -108,7 +108,7 @@ describe('with one call at a time', () => {
 
   describe('a call that was sent', () => {
     it.each([{ answer: 'empty' }, { matches: 'not-a-list' }] as const)(
-      'and answered with %o is unknown, and no person gets data',
+      'a call that is answered with %o is unknown, and no person gets data',
       async (fault) => {
         system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, ...fault }] });
         const facts = (await system.here(['run', system.sample(60), '--yes', '--json'])).facts();
@@ -124,26 +124,29 @@ describe('with one call at a time', () => {
     it.each([
       ['a price of 14 digits', { credits: 'huge' }],
       ['ids that no index can hold', { matches: 'long-ids' }],
-    ] as const)('for %s is kept, its call unknown with the reason, and the run pauses', async (_, fault) => {
-      system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', ...fault }] });
-      const paused = await system.here(['run', system.sample(60), '--yes', '--json']);
-      expect(paused.code).toBe(3);
-      const { run_id: runId, status, calls } = paused.facts();
-      expect({ status, calls }).toEqual({ status: 'paused', calls: 1 });
-      const { rows } = await system.warehouse.pool.query(
-        `select status, reason is not null as explained, length(body_gzip) > 500 as kept
+    ] as const)(
+      'an answer that the database refuses for %s is kept, its call is unknown, and the run pauses',
+      async (_, fault) => {
+        system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', ...fault }] });
+        const paused = await system.here(['run', system.sample(60), '--yes', '--json']);
+        expect(paused.code).toBe(3);
+        const { run_id: runId, status, calls } = paused.facts();
+        expect({ status, calls }).toEqual({ status: 'paused', calls: 1 });
+        const { rows } = await system.warehouse.pool.query(
+          `select status, reason is not null as explained, length(body_gzip) > 500 as kept
        from enrichment.attempts left join enrichment.raw_answers using (attempt_id) where run_id = $1`,
-        [runId],
-      );
-      expect(rows).toEqual([{ status: 'unknown', explained: true, kept: true }]);
-      await system.here(['cancel', runId]);
-      await expectPromisesKept(system);
-    });
+          [runId],
+        );
+        expect(rows).toEqual([{ status: 'unknown', explained: true, kept: true }]);
+        await system.here(['cancel', runId]);
+        await expectPromisesKept(system);
+      },
+    );
   });
 
   describe('an account without credits', () => {
     it.each([200, 402, 403] as const)(
-      'that says so with %d pauses the run, fails no row, and continues when credits are there',
+      'an account without credits (%d) pauses the run, fails no row, and continues with new credits',
       async (status) => {
         system.sandbox.faults.set({ credits_left: 25, out_of_credits: status });
         const paused = await system.here(['run', system.sample(80), '--yes', '--json']);
@@ -161,7 +164,7 @@ describe('with one call at a time', () => {
   });
 
   describe('a price that the service did not announce', () => {
-    it('of fractions of a credit is settled exactly', async () => {
+    it('an unannounced price of fractions of a credit is settled exactly', async () => {
       system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', price: 0.07 }] });
       const before = Number(system.sandbox.log.bill().credits);
       const { credits } = (await system.here(['run', system.sample(40), '--yes', '--json'])).facts();
@@ -174,7 +177,7 @@ describe('with one call at a time', () => {
       await expectPromisesKept(system);
     });
 
-    it('above what was reserved is recorded and shown, and no call follows until an operator resumes', async () => {
+    it('a price above the reservation is recorded, and no call follows until an operator resumes', async () => {
       system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, price: 30 }] });
       const paused = await system.here(['run', system.sample(200), '--yes', '--json']);
       expect(paused.code).toBe(3);
@@ -197,7 +200,7 @@ describe('with one call at a time', () => {
     });
 
     // The worker of the tests above asks the first service.
-    it('send nothing of it once it has answers of the other one', async () => {
+    it('workers of another service send nothing of a run that already has answers', async () => {
       system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, status: 401 }] });
       const paused = (await system.here(['run', system.sample(60), '--yes', '--json'])).facts();
       await system.startWorker(elsewhere());
@@ -215,7 +218,7 @@ describe('with one call at a time', () => {
       });
     });
 
-    it('make it theirs, so that whoever they ask is not asked and paid for again', async () => {
+    it('workers of another service take over a run without answers, and pay for each person once', async () => {
       await system.startWorker(elsewhere());
       // No person whom another test has asked the first service for.
       const file = join(system.directory, 'unseen.csv');

@@ -21,7 +21,7 @@ async function exportFor(...flags: readonly string[]): Promise<ImportManifest> {
 }
 
 describe('enrich export --for hubspot', () => {
-  it('writes files that HubSpot imports, which fill blank cells and change no other', async () => {
+  it('enrich export --for hubspot writes files that fill blank cells in HubSpot and change no other cell', async () => {
     const file = system.sample(60);
     const run = (await system.here(['run', file, '--yes', '--json'])).facts();
     const folder = join(system.directory, 'hubspot');
@@ -57,7 +57,7 @@ describe('enrich export --for hubspot', () => {
     );
   });
 
-  it('writes the same bytes again, and continues after the cursor of its manifest', async () => {
+  it('enrich export --for hubspot writes the same bytes again, and continues after its cursor', async () => {
     const run = (await system.here(['run', system.sample(20), '--yes', '--json'])).facts();
     const folder = join(system.directory, 'again');
     const first = await exportFor('--run', run.run_id, '--output', folder);
@@ -67,7 +67,7 @@ describe('enrich export --for hubspot', () => {
     expect(rest.contacts).toBe(0);
   });
 
-  it('refuses a folder that holds other files, an unknown policy and an unknown importer', async () => {
+  it('enrich export --for hubspot refuses a folder with other files, an unknown policy and importer', async () => {
     const folder = system.directory;
     writeFileSync(join(folder, 'mine.txt'), 'mine');
     for (const [flags, where] of [

@@ -72,7 +72,7 @@ async function reasonOf(runId: string, row: number): Promise<string> {
 }
 
 describe('a contact that is shown to be a known person', () => {
-  it('is filled without a call when another row of the file was asked for', async () => {
+  it('a contact is filled without a call when another row of the file was asked for', async () => {
     const [person] = peopleFrom(0, 1, 'a');
     const facts = await run([person!, { ...person!, id: 'a2' }], 'crm-a');
     expect(facts).toMatchObject({ calls: 1, filled: 1, outcomes: { enriched: 1, duplicate: 1 } });
@@ -83,7 +83,7 @@ describe('a contact that is shown to be a known person', () => {
     await expectPromisesKept(system);
   });
 
-  it('is filled without a call when another source paid for the person, and the plan predicts it', async () => {
+  it('a contact is filled without a call when another source paid for the person, as planned', async () => {
     await run(peopleFrom(10, 5, 'b'), 'crm-b');
     const rows = peopleFrom(10, 5, 'c');
     const planned = await system.enrich(['plan', exportOf(rows), '--source', 'crm-c', '--json']);
@@ -96,7 +96,7 @@ describe('a contact that is shown to be a known person', () => {
     await expectPromisesKept(system);
   });
 
-  it('gets nothing when its name contradicts, and its row says why', async () => {
+  it('a contact of a known person is not filled when its name contradicts, and its row says why', async () => {
     await run(peopleFrom(20, 1, 'd'), 'crm-d');
     const [row] = peopleFrom(20, 1, 'e');
     const facts = await run([{ ...row!, first: 'Quentin', last: 'Zzyzx' }], 'crm-e');
@@ -105,7 +105,7 @@ describe('a contact that is shown to be a known person', () => {
     expect(await reasonOf(facts.run_id, 1)).toContain('not filled: the email agrees and the name does not');
   });
 
-  it('loses the data of the person whom it was when its record becomes somebody else', async () => {
+  it("a contact loses the former person's data when its record becomes another person", async () => {
     const former = await run(peopleFrom(30, 8, 'f'), 'crm-f');
     expect(former.outcomes).toEqual({ enriched: 8 });
     const before = await contactsOf('crm-f');
@@ -122,7 +122,7 @@ describe('a contact that is shown to be a known person', () => {
     expect(after).toHaveLength(facts.outcomes['enriched'] ?? 0);
   });
 
-  it('is filled by stored answers of an undone run when the file runs under its right source', async () => {
+  it('a contact is filled by stored answers of an undone run under the right source', async () => {
     const rows = peopleFrom(40, 4, 'g');
     const wrong = await run(rows, 'crm-g');
     await system.here(['undo', wrong.run_id, '--yes']);
@@ -149,7 +149,7 @@ async function allContacts(): Promise<readonly { readonly source: string; readon
   return rows;
 }
 
-it('a file of an unnamed source is refused before it costs if its contact ids are other people', async () => {
+it('a file without a named source is refused before it costs if its contact ids are other people', async () => {
   const first = await system.here(['run', genericExport(71), '--yes', '--json']);
   expect(first.facts().outcomes['enriched']).toBeGreaterThan(3);
   const before = await allContacts();

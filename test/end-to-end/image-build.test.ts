@@ -17,7 +17,7 @@ const copied = [...readFileSync(join(root, 'Dockerfile'), 'utf8').matchAll(/^COP
   .flatMap((match) => match[1]!.split(' '))
   .filter((name) => admitted.includes(name));
 
-it('builds the image from nothing but the files that the Dockerfile copies', () => {
+it('the image is built only from files that the Dockerfile copies', () => {
   for (const name of copied) cpSync(join(root, name), join(image, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(image, 'node_modules'));
 

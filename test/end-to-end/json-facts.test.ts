@@ -17,7 +17,7 @@ async function factsOf(...parameters: string[]): Promise<Record<string, unknown>
 }
 
 describe('--json', () => {
-  it('prints one object for each change of the suppression list, which repeats no name', async () => {
+  it('--json prints one object for each change of the suppression list, without a name', async () => {
     writeFileSync(
       join(system.directory, 'opt-outs.csv'),
       'email\nmira@nordlys.example\nola@nordlys.example\n',
@@ -30,7 +30,7 @@ describe('--json', () => {
     expect(await factsOf('suppress', 'remove', 'ada@orbit.example')).toEqual({ removed: 1, absent: 0 });
   });
 
-  it('prints one object for each change of a schedule', async () => {
+  it('--json prints one object for each change of a schedule', async () => {
     const set = [
       'schedule',
       'set',
@@ -47,13 +47,13 @@ describe('--json', () => {
     expect(await factsOf('schedule', 'delete', 'nightly')).toEqual({ name: 'nightly', deleted: true });
   });
 
-  it('prints one object for a budget that is set, with the runs that wait for it', async () => {
+  it('--json prints one object for a changed budget, with the runs that wait for it', async () => {
     const { budget, ...change } = await factsOf('budget', 'set', 'day', '800');
     expect(budget).toMatch(/^day:\d{4}-\d{2}-\d{2}$/);
     expect(change).toEqual({ before: null, after: '800', waiting_runs: [] });
   });
 
-  it('prints the facts of a run that is paused and cancelled', async () => {
+  it('--json prints the facts of a run that is paused and cancelled', async () => {
     await system.here(['run', system.sample(30), '--yes', '--max-credits', '1', '--on-budget', 'pause']);
     expect(await factsOf('priority', 'latest', 'backfill')).toMatchObject({
       before: 'ad-hoc',

@@ -27,7 +27,7 @@ describe('a command that is killed', () => {
   ];
 
   it.each(points.map((point, index) => ({ point, seed: index + 1 })))(
-    'at $point is taken up by the same command, and no person is paid for twice',
+    'a command that is killed at $point is continued by the same command, without a second payment',
     async ({ point, seed }) => {
       const file = join(system.directory, `contacts-${seed}.csv`);
       writeFileSync(file, [...sampleExport({ people: 90, seed })].join(''));
@@ -48,7 +48,7 @@ describe('a command that is killed', () => {
     },
   );
 
-  it('and reads standard input continues with the rows that were written to it', async () => {
+  it('a killed command that reads standard input continues with the rows that it received', async () => {
     const rows = [...sampleExport({ people: 100, seed: 99 })].join('');
     const run = (environment: Record<string, string>) =>
       system.enrich(['run', '-', '--yes', '--json'], environment, rows);

@@ -75,7 +75,7 @@ async function hasAskedForAll(moment: Date): Promise<boolean> {
 
 describe('a receiver that is killed', () => {
   it.each(['delivery-arrived', 'delivery-stored', 'delivery-answered'])(
-    'again and again at %s loses nothing that it accepted, and everything takes effect once',
+    'a receiver that is killed repeatedly at %s loses no accepted delivery, and each takes effect once',
     async (point) => {
       begin(['worker']);
       const receiving = keepReceiving({ ENRICH_KILL_AT: `${point}:3` });
@@ -94,7 +94,7 @@ describe('a receiver that is killed', () => {
 });
 
 describe('a worker that is killed', () => {
-  it('between two deliveries that it applies leaves each of them applied once', async () => {
+  it('a worker that is killed between two deliveries applies each of them once', async () => {
     const worker = begin(['worker'], { ENRICH_KILL_AT: 'delivery-applied:2' });
     const beganAt = new Date();
     const running = reveal(system.sample(60));
@@ -111,7 +111,7 @@ describe('a worker that is killed', () => {
 });
 
 describe('SIGTERM under load', () => {
-  it('drains receiver and worker: nothing accepted is lost, and no paid call is cut off', async () => {
+  it('SIGTERM under load drains receiver and worker: no accepted delivery and no paid call is lost', async () => {
     system.sandbox.faults.set({ deliveries: [{ copies: 3 }] });
     const begunAt = new Date();
     begin(['receiver']);
@@ -137,7 +137,7 @@ describe('SIGTERM under load', () => {
 });
 
 describe('Temporal away', () => {
-  it('for a while: deliveries are accepted, and the run goes on afterwards', async () => {
+  it('during an outage of Temporal deliveries are accepted, and the run continues afterwards', async () => {
     begin(['receiver']);
     begin(['worker']);
     const earlier = system.sandbox.log.deliveries().length;
@@ -171,7 +171,7 @@ describe('what is secret', () => {
     return { file, texts: people.flat() };
   }
 
-  it('is in no log, no error, no metric and nowhere in Temporal: key, tokens, addresses, names, phones', async () => {
+  it('keys, tokens, addresses, names and phones are in no log, error or metric, and not in Temporal', async () => {
     const { file, texts } = canaries();
     // Whatever goes wrong has more to say than what goes well.
     system.sandbox.faults.set({

@@ -62,7 +62,7 @@ async function inbox(runId: string): Promise<Record<string, number>> {
 describe('phones that come by webhook', () => {
   beforeAll(() => system.startWorker(lastPolls));
 
-  it('are applied, and their credits are settled', async () => {
+  it('phones that arrive by webhook are applied, and their credits are settled', async () => {
     const facts = await reveal(system.sample(80), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '1h' });
     expect(facts).toMatchObject({
       status: 'finished',
@@ -79,7 +79,7 @@ describe('phones that come by webhook', () => {
 describe('phones', () => {
   beforeAll(() => system.startWorker({ LATE_RESULTS_POLL_AFTER: '2s' }));
 
-  it('are polled where no webhook comes, by the exact id of the request', async () => {
+  it('phones are polled without a webhook, by the exact id of the request', async () => {
     system.sandbox.faults.set({ deliveries: [{ never: true }] });
     const facts = await reveal(system.sample(40));
     expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
@@ -100,7 +100,7 @@ describe('phones', () => {
     await expectPromisesKept(system);
   });
 
-  it('are asked for again of a person whose profile alone is fresh, and not once they are fresh', async () => {
+  it('phones of a person whose profile alone is fresh are asked for, and not once they are fresh', async () => {
     const file = system.sample(20);
     await reveal(file, []);
     const plan = JSON.parse((await system.here(['plan', file, '--json', '--reveal', 'phone'])).stdout) as {
@@ -119,7 +119,7 @@ describe('phones', () => {
     expect((await reveal(file)).calls).toBe(0);
   });
 
-  it('are not asked for again while they are fresh, when their people are', async () => {
+  it('fresh phones of fresh people are not asked for again', async () => {
     const file = system.sample(20);
     const first = await reveal(file);
     const options = ['--reveal', 'phone', '--freshness', 'enriched=0s,phone=180d,not_found=0s'];
@@ -150,7 +150,7 @@ describe('phones', () => {
     await expectPromisesKept(system);
   });
 
-  it('delivered in any way that a service knows have one effect, and are settled for what was billed', async () => {
+  it('phones delivered in every known way take effect once, and are settled as billed', async () => {
     const deliveries = eachOnce([
       { copies: 3 },
       { before_answer: true },
@@ -179,7 +179,7 @@ describe('phones', () => {
     await expectPromisesKept(system);
   });
 
-  it('delivered as something that is no result of their call are quarantined, and their credits held', async () => {
+  it('deliveries that are no result of their call are quarantined, and their credits held', async () => {
     const deliveries = eachOnce([
       { body: 'not-json' },
       { body: 'cut' },
@@ -196,7 +196,7 @@ describe('phones', () => {
     await expectPromisesKept(system);
   });
 
-  it('whose price is missing, negative or no number leave their credits held as unknown', async () => {
+  it('phones with a missing, negative or non-numeric price leave their credits held as unknown', async () => {
     const deliveries = eachOnce([{ credits: 'missing' }, { credits: 'negative' }, { credits: 'text' }]);
     system.sandbox.faults.set({ deliveries });
     const ended = await system.here(
@@ -216,7 +216,7 @@ describe('phones', () => {
     await expectPromisesKept(system);
   });
 
-  it('that are skipped or fail are not waited for', async () => {
+  it('phones that are skipped or fail are not awaited', async () => {
     system.sandbox.faults.set({ rules: [{ phone_enrichment: 'failed' }] });
     const facts = await reveal(system.sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '10m' });
     expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
@@ -225,7 +225,7 @@ describe('phones', () => {
 });
 
 describe('a waterfall', () => {
-  it('needs to know what one person may cost', async () => {
+  it('a waterfall needs a ceiling of credits per person', async () => {
     const refused = await system.here(['run', system.sample(5), '--yes', '--waterfall', 'phone']);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('--max-credits-per-person');
@@ -234,7 +234,7 @@ describe('a waterfall', () => {
   it.each([
     ['with', ['--reveal', 'phone']],
     ['without', []],
-  ])('%s phones in one or many bodies for a request is settled for the sum of them', async (_, phones) => {
+  ])('a waterfall %s phones in one or many bodies is settled for their sum', async (_, phones) => {
     const deliveries = eachOnce([
       { kind: 'waterfall', fields: 'apart' },
       { kind: 'waterfall', fields: 'apart', split: true, jitter: 1_500 },
@@ -251,7 +251,7 @@ describe('a waterfall', () => {
     await expectPromisesKept(system);
   });
 
-  it('that the service does not accept is not waited for', async () => {
+  it('a waterfall that the service does not accept is not awaited', async () => {
     system.sandbox.faults.set({ rules: [{ waterfall: 'failed' }] });
     const facts = await reveal(system.sample(20), waterfall, { LATE_RESULTS_DEADLINE: '10m' });
     expect(facts.status).toBe('finished');
@@ -262,7 +262,7 @@ describe('a waterfall', () => {
 describe('after its run', () => {
   beforeAll(() => system.startWorker(lastPolls));
 
-  it('a result is applied by the sweep, marked late', async () => {
+  it('a result after its run is applied by the sweep, and marked late', async () => {
     system.sandbox.faults.set({ deliveries: [{ never: true, delay: 4_000 }] });
     const facts = await reveal(system.sample(20), ['--reveal', 'phone'], {
       LATE_RESULTS_DEADLINE: '1s',
@@ -288,7 +288,7 @@ describe('a delivery', () => {
       { beside: 'absurd-price' },
       '600/1h',
     ],
-  ] as const)('%s, and stops further calls', async (_, rule, limits) => {
+  ] as const)('a delivery %s, and stops further calls', async (_, rule, limits) => {
     await system.startWorker({ RATE_LIMITS: limits });
     system.sandbox.faults.set({ deliveries: [{ ...rule, from: 1, to: 1 }] });
     const ended = await system.here(

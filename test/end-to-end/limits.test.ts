@@ -35,7 +35,7 @@ describe('a quota that other programs use as well', () => {
 
   afterEach(() => system.close());
 
-  it('is used up to its last call, and no call is refused: the worker asks what is left before it begins', async () => {
+  it('a quota that other programs use is used up to its last call, and no call is refused', async () => {
     await open(594);
     await system.startWorker();
     const run = system.begin(['run', system.sample(150), '--yes', '--json']);
@@ -45,7 +45,7 @@ describe('a quota that other programs use as well', () => {
     await expectPromisesKept(system);
   });
 
-  it('is held by two workers whose key may not read usage statistics', async () => {
+  it('a quota that other programs use is held by two workers whose key may not read usage statistics', async () => {
     await open(560, {
       apiKeys: [{ key: defaultApiKey, scopes: ['/people/bulk_match', '/webhook_result'] }],
     });
@@ -100,7 +100,7 @@ describe('a refusal for rate (429)', () => {
 
   // Every kind of it is read by unit tests; here it is one that is absent, and one that is a date.
   it.each([null, { date: 2 }])(
-    'with retry-after %o pauses every worker, and one call at a time asks again',
+    'a refusal for the rate with retry-after %o pauses every worker, and one call probes',
     async (retryAfter) => {
       system.sandbox.faults.set(refusing(retryAfter));
       const ended = await system.here(['run', system.sample(120), '--yes', '--json']);
@@ -117,7 +117,7 @@ describe('a refusal for rate (429)', () => {
   );
 
   // Last, since the pause ends after an hour.
-  it('with a retry-after of years waits for an hour at most, and sends nothing meanwhile', async () => {
+  it('a refusal for the rate with a retry-after of years waits for an hour at most, without a call', async () => {
     system.sandbox.faults.set(refusing('99999999'));
     const run = system.begin(['run', system.sample(120), '--yes', '--json']);
     await expect

@@ -37,7 +37,7 @@ async function enrichedEmail(runId: string): Promise<string> {
 }
 
 describe('enrich erase', () => {
-  it('shows what there is, removes it after approval, and the person comes back by no export', async () => {
+  it("enrich erase shows a person's data, removes it after approval, and no export brings it back", async () => {
     const file = system.sample(40);
     const first = (await system.here(['run', file, '--yes', '--json'])).facts();
     const email = await enrichedEmail(first.run_id);
@@ -69,18 +69,18 @@ describe('enrich erase', () => {
     ['info@orbit.example', 'several people may read this address'],
     ['@orbit.example', 'a domain is not one person'],
     ['Ada Novak', 'this identifies no person'],
-  ])('refuses %s', async (who, why) => {
+  ])('enrich erase refuses %s', async (who, why) => {
     const ended = await system.here(['erase', who, '--yes']);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
   });
 
-  it('repeats in no error whom it was given', async () => {
+  it('enrich erase repeats its argument in no error', async () => {
     expect((await system.here(['erase', 'Ada Novak', '--yes'])).stderr).not.toContain('Novak');
   });
 });
 
 describe('enrich export', () => {
-  it('writes the contacts of a run as CSV, for this user’s eyes only', async () => {
+  it('enrich export writes the contacts of a run as CSV, readable by this user only', async () => {
     const run = (await system.here(['run', system.sample(30), '--yes', '--json'])).facts();
     const output = join(system.directory, 'contacts-out.csv');
     const ended = await system.enrich(['export', '--run', run.run_id, '--output', output]);
@@ -91,7 +91,7 @@ describe('enrich export', () => {
     expect(printed.stdout).toBe(readFileSync(output, 'utf8'));
   });
 
-  it('takes the format from the ending of the file, and says what it wrote and where to continue', async () => {
+  it('enrich export takes the format from the ending of the file, and prints rows and cursor', async () => {
     const output = join(system.directory, 'people.parquet');
     const written = await system.here(['export', '--table', 'people', '--output', output, '--json']);
     const facts = JSON.parse(written.stdout) as Record<string, unknown>;
@@ -106,7 +106,7 @@ describe('enrich export', () => {
     ['--json', '--table=people', 'the rows themselves go to standard output'],
     ['--since', 'yesterday', '"yesterday" is no cursor'],
     ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no cursor'],
-  ])('refuses %s %s', async (flag, value, why) => {
+  ])('enrich export refuses %s %s', async (flag, value, why) => {
     const ended = await system.here(['export', flag, value]);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
   });
@@ -115,7 +115,7 @@ describe('enrich export', () => {
 describe('enrich suppress', () => {
   const check = (who: string): Promise<Ended> => system.here(['suppress', 'check', who]);
 
-  it('keeps people from being asked for until they are taken off the list', async () => {
+  it('enrich suppress keeps people from being asked for until they are removed from the list', async () => {
     expect((await check('ada@orbit.example')).code).toBe(0);
     expect((await system.here(['suppress', 'add', 'Ada@Orbit.example', '@acme.example'])).stdout).toContain(
       '2 put on the list',
@@ -134,7 +134,7 @@ describe('enrich suppress', () => {
     expect((await check('ada@orbit.example')).code).toBe(0);
   });
 
-  it('takes everybody in an export, and lists them without a name', async () => {
+  it('enrich suppress lists all people of an export, without a name', async () => {
     const file = join(system.directory, 'opt-outs.csv');
     writeFileSync(file, 'Email\ncy@orbit.example\ndee@orbit.example\n');
     const imported = await system.here([
@@ -157,7 +157,7 @@ describe('enrich suppress', () => {
 });
 
 describe('enrich plan', () => {
-  it('leaves no row of the file where it is interrupted; the next command removes what a killed one left', async () => {
+  it('enrich plan leaves no row when it is interrupted; the next command removes rows of a killed plan', async () => {
     const staged = async (): Promise<number> => {
       const { rows } = await system.warehouse.pool.query<{ rows: number }>(
         // Rows whose plan is removed count as well.

@@ -42,7 +42,7 @@ async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<voi
 }
 
 describe('enrich run', () => {
-  it('enriches an export; every row, call and credit adds up; again it asks for no person', async () => {
+  it('enrich run enriches an export; rows, calls and credits add up; a second run asks for no person', async () => {
     const file = system.sample(200);
     const bill = sinceNow();
     const first = await system.enrich(['run', file, '--yes', '--json']);
@@ -68,7 +68,7 @@ describe('enrich run', () => {
     await expectReports(facts);
   });
 
-  it('never spends more than --max-credits; the rest is over budget, and a later run takes it', async () => {
+  it('enrich run never spends more than --max-credits; a later run asks for the rest', async () => {
     const file = system.sample(120);
     const bill = sinceNow();
     const short = await system.here(['run', file, '--yes', '--json', '--max-credits', '25']);
@@ -84,7 +84,7 @@ describe('enrich run', () => {
     await expectPromisesKept(system);
   });
 
-  it('spends nothing without a terminal and without --yes', async () => {
+  it('enrich run spends nothing without a terminal and without --yes', async () => {
     const bill = sinceNow();
     const planned = await system.here(['run', system.sample(50), '--json']);
     expect(planned.code).toBe(3);
@@ -96,7 +96,7 @@ describe('enrich run', () => {
   });
 
   it.each(['planning', 'paused'])(
-    'asks on a terminal before it spends, where the run was left %s with its plan and without its workflow',
+    'enrich run asks on a terminal before it spends, with a plan left %s and without a workflow',
     async (status) => {
       const file = system.sample(30);
       const bill = sinceNow();
@@ -118,7 +118,7 @@ describe('enrich run', () => {
     },
   );
 
-  it('runs exactly the plan that was looked at, or nothing', async () => {
+  it('enrich run --plan runs exactly the shown plan, or nothing', async () => {
     const file = system.sample(50);
     const plan = JSON.parse((await system.here(['plan', file, '--json'])).stdout) as { plan_hash: string };
     const other = await system.here(['run', file, '--yes', '--json', '--plan', '0000000000000000']);
@@ -128,7 +128,7 @@ describe('enrich run', () => {
     expect(same.facts()).toMatchObject({ status: 'finished', plan_hash: plan.plan_hash });
   });
 
-  it('continues with no unfinished run that has another plan than the one that was looked at', async () => {
+  it('enrich run --plan does not continue an unfinished run with another plan', async () => {
     const file = system.sample(40);
     system.sandbox.faults.set({ rules: [{ status: 401, from: 2 }] });
     const paused = (await system.here(['run', file, '--yes', '--json'])).facts();
@@ -147,7 +147,7 @@ describe('enrich run', () => {
 });
 
 describe('an export that is not as expected', () => {
-  it('pauses its run before a call, until a person and not the repeated command accepts it', async () => {
+  it('an unexpected export pauses its run before a call, and a repeated command does not accept it', async () => {
     const options = ['--yes', '--json', '--source', 'weekly', '--expect', 'rows=50%..150%'];
     const first = await system.here(['run', system.sample(20), ...options]);
     expect(first.facts().status).toBe('finished');
@@ -172,7 +172,7 @@ describe('an export that is not as expected', () => {
 });
 
 describe('enrich plan', () => {
-  it('neither finds nor disturbs an unfinished run of the same file', async () => {
+  it('enrich plan does not change an unfinished run of the same file', async () => {
     const file = system.sample(60);
     system.sandbox.faults.set({ rules: [{ status: 401, from: 3 }] });
     const paused = await system.here(['run', file, '--yes', '--json']);
@@ -191,7 +191,7 @@ describe('enrich plan', () => {
 
 describe('what comes back in another shape', () => {
   it.each(['null', 'drop', 'reverse', 'rotate', 'stub', 'foreign', 'short', 'duplicate'] as const)(
-    '%s: no person gets the data of another person',
+    "no person gets another person's data from an answer of another shape: %s",
     async (matches) => {
       system.sandbox.faults.set({ rules: [{ matches }] });
       // For some people of other samples the sandbox returns a namesake, which is a mismatch in any order.
@@ -208,7 +208,7 @@ describe('what comes back in another shape', () => {
 });
 
 describe('what the service does wrong', () => {
-  it('one person whom it refuses is rejected, and the other nine are enriched and paid for once', async () => {
+  it('one person whom the service refuses is rejected, and the other nine are enriched and paid once', async () => {
     const file = join(system.directory, 'poison.csv');
     const people = Array.from(
       { length: 10 },
@@ -245,7 +245,7 @@ describe('what the service does wrong', () => {
     await expectPromisesKept(system);
   });
 
-  it('a call is unknown and not repeated after HTML, a cut body, a reset, a billed 502 or no right price', async () => {
+  it('a call is unknown and not repeated after HTML, a cut body, a reset, a billed 502 or a bad price', async () => {
     const faults = [
       { answer: 'html' },
       { answer: 'cut' },
@@ -277,7 +277,7 @@ describe('payloads that are encrypted', () => {
 
   beforeAll(() => system.startWorker(settings));
 
-  it('take a run to its end, and are read by commands that have the key', async () => {
+  it('a run with encrypted payloads finishes, and commands with the key read it', async () => {
     const ended = await system.here(['run', system.sample(30), '--yes', '--json'], settings);
     expect(ended.code).toBe(0);
     const { run_id: runId, calls } = ended.facts();
@@ -288,7 +288,7 @@ describe('payloads that are encrypted', () => {
     await expectPromisesKept(system);
   });
 
-  it('hide why a run failed from Temporal, and not from who gives the command', async () => {
+  it('encrypted payloads hide the reason of a failed run from Temporal, and not from the command', async () => {
     const command = ['run', system.sample(30), '--yes', '--json', '--plan', '0123456789abcdef'];
     const failed = (await system.here(command, settings)).facts();
     expect(failed).toMatchObject({ status: 'failed', reason: expect.stringContaining('no longer 01234567') });

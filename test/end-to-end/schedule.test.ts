@@ -64,7 +64,7 @@ async function timesEnded(name: string, times: number): Promise<void> {
 }
 
 describe('enrich schedule', () => {
-  it('enriches the newest file when it fires; when it fires again it asks no person', async () => {
+  it('enrich schedule enriches the newest file, and asks for no person at the second time', async () => {
     write('crm-1.csv', 30, 1);
     write('crm-2.csv', 60, 2);
     const made = await schedule(
@@ -91,7 +91,7 @@ describe('enrich schedule', () => {
     await expectPromisesKept(system);
   });
 
-  it('enriches every new file once', async () => {
+  it('enrich schedule enriches every new file once', async () => {
     const made = await schedule(
       ...words('set inbox --cron @hourly --every-new exports/*.csv --max-credits 500'),
     );
@@ -102,7 +102,7 @@ describe('enrich schedule', () => {
     await expectPromisesKept(system);
   });
 
-  it('is shown as paused while a run of it waits for a person, whom "latest" takes to it', async () => {
+  it('enrich schedule shows that a run of the schedule waits for a person; "latest" is that run', async () => {
     write('poor-1.csv', 40, 9);
     await schedule(
       ...words('set poor --cron @hourly --newest exports/poor-*.csv --max-credits 3 --on-budget pause'),
@@ -130,7 +130,7 @@ describe('enrich schedule', () => {
     await expectPromisesKept(system);
   });
 
-  it('says why it failed', async () => {
+  it('enrich schedule shows why a run failed', async () => {
     await schedule(...words('set gone exports/none.csv --cron @hourly --max-credits 3 --pause-on-failure'));
     expect((await fire('gone', 1)).recent[0]).toMatchObject({
       status: 'failed',
@@ -139,7 +139,7 @@ describe('enrich schedule', () => {
     expect((await schedule('delete', 'gone')).code).toBe(0);
   });
 
-  it('pauses, resumes, lists and deletes', async () => {
+  it('enrich schedule pauses, resumes, lists and deletes', async () => {
     await schedule('pause', 'inbox', '--reason', 'CRM migration');
     expect(await show('inbox')).toMatchObject({ paused: true, note: 'CRM migration' });
     expect((await schedule('resume', 'inbox')).stdout).toContain('inbox: on');
@@ -148,7 +148,7 @@ describe('enrich schedule', () => {
     expect(await schedule('show', 'inbox')).toMatchObject({ code: 2 });
   });
 
-  it('makes up for times that were missed, each standing for its own date', async () => {
+  it('enrich schedule backfill runs missed times, each with its own date', async () => {
     const [from, to] = [2, 1].map((daysAgo) =>
       new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10),
     );
@@ -170,7 +170,7 @@ describe('enrich schedule', () => {
     ['a wrong cron line', ['set', 'x', 'a.csv', '--cron', '0 25 * * *', '--no-budget'], '--cron'],
     ['no export', ['set', 'x', '--cron', '@daily', '--no-budget'], 'takes its export from one place'],
     ['an unknown schedule', ['trigger', 'x'], 'there is no schedule "x"'],
-  ])('refuses %s', async (_what, parameters, said) => {
+  ])('enrich schedule refuses %s', async (_what, parameters, said) => {
     const ended = await schedule(...parameters);
     expect(ended.stderr).toContain(said);
     expect(ended.code).toBe(2);
@@ -178,7 +178,7 @@ describe('enrich schedule', () => {
 });
 
 describe('enrich schedule apply', () => {
-  it('shows the difference, changes nothing without approval, and converges', async () => {
+  it('enrich schedule apply shows the difference, changes nothing without approval, and converges', async () => {
     const file = join(system.directory, 'crm.yaml');
     const entry = (name: string, hour: number): string =>
       `  ${name}: { cron: 0 ${hour} * * *, file: exports/crm-1.csv, max-credits: 5 }\n`;

@@ -39,7 +39,7 @@ async function untilCalls(calls: number): Promise<void> {
 }
 
 describe('a server that is killed in the middle of a run and started again', () => {
-  it('Temporal: the run continues, and no person is paid for twice', async () => {
+  it('after a kill of Temporal in the middle of a run, the run continues and pays for no person twice', async () => {
     const settings = system.sharedTemporal();
     begin(['worker'], settings);
     const running = system.here(['run', sample(300, 31), '--yes', '--json'], settings);
@@ -50,7 +50,7 @@ describe('a server that is killed in the middle of a run and started again', () 
     await expectPromisesKept(system);
   });
 
-  it('PostgreSQL: the run continues, and no person is paid for twice', async () => {
+  it('after a kill of PostgreSQL in the middle of a run, the run continues and pays for no person twice', async () => {
     const directory = join(system.directory, 'postgres');
     const postgres = await startEmbeddedPostgres({ directory });
     const settings = { ...system.sharedTemporal(), DATABASE_URL: postgres.databaseUrl };

@@ -32,7 +32,7 @@ async function statusOf(runId: string): Promise<RunFacts> {
 }
 
 describe('cancelling', () => {
-  it('a run that was killed ends it without another call, and every row has its outcome', async () => {
+  it('enrich cancel ends a killed run without another call, and every row has its outcome', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;
     const cancelled = await system.enrich(['cancel', runId]);
@@ -45,7 +45,7 @@ describe('cancelling', () => {
     await expectPromisesKept(system);
   });
 
-  it('a run whose workflow is gone ends it as well', async () => {
+  it('enrich cancel ends a run whose workflow is gone', async () => {
     const runId = await killedRun();
     await system.terminateWorkflow(runId);
     const calls = system.sandbox.log.bill().calls;
@@ -59,7 +59,7 @@ describe('cancelling', () => {
 });
 
 describe('pausing', () => {
-  it('a killed run makes no further call, and none for a page that is skipped when it is resumed', async () => {
+  it('enrich pause holds a killed run, and enrich skip leaves out a page when the run is resumed', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;
     const killed = await system.enrich(['status', runId]);
@@ -90,7 +90,7 @@ describe('pausing', () => {
 });
 
 describe('a run whose owner pays twice', () => {
-  it('asks once more for people of a call whose answer was lost', async () => {
+  it('--on-unknown retry asks once more for people of a call whose answer was lost', async () => {
     const command = ['run', system.sample(100), '--yes', '--json', '--on-unknown', 'retry'];
     await system.enrich(command, { ENRICH_KILL_AT: 'answered:4' });
     await system.startWorker();
@@ -103,7 +103,7 @@ describe('a run whose owner pays twice', () => {
 });
 
 describe('a day without credits', () => {
-  it('pauses a run until its budget is raised by command', async () => {
+  it('an empty day budget pauses a run until a command raises it', async () => {
     const calls = system.sandbox.log.bill().calls;
     expect((await system.here(['budget', 'set', 'day', 'used'])).code).toBe(0);
     const paused = await system.enrich(['run', system.sample(30), '--yes', '--json']);
@@ -145,7 +145,7 @@ describe('with a worker of a server', () => {
   beforeAll(() => system.startWorker());
 
   describe('a pilot', () => {
-    it('is asked for first, and the rest when a person resumes the run, not when the command is repeated', async () => {
+    it('a pilot is asked for first, and the rest when a person resumes, not when the command is repeated', async () => {
       const command = ['run', system.sample(100), '--yes', '--json', '--pilot', '20'];
       const calls = system.sandbox.log.bill().calls;
       const piloted = await system.here(command);
@@ -175,7 +175,7 @@ describe('with a worker of a server', () => {
       return { code, run };
     }
 
-    it('asks everybody else after approval', async () => {
+    it('a pilot on a terminal asks for all other people after approval', async () => {
       const { run } = await pilot(yes);
       expect(run).toMatchObject({ status: 'finished' });
       expect(run.calls).toBeGreaterThan(2);
@@ -185,7 +185,7 @@ describe('with a worker of a server', () => {
     it.each([
       ['a no', 'n\n'],
       ['Ctrl-C', '\u0003'],
-    ])('asks no other person after %s, and can be resumed', async (_, answer) => {
+    ])('a pilot on a terminal asks for no other person after %s, and can be resumed', async (_, answer) => {
       const { code, run } = await pilot(answer);
       expect(code).toBe(3);
       expect(run).toMatchObject({
@@ -200,7 +200,7 @@ describe('with a worker of a server', () => {
   });
 
   describe('approving', () => {
-    it('a plan whose workflow is gone starts it again with the approval', async () => {
+    it('an approval of a plan whose workflow is gone starts the workflow again with the approval', async () => {
       const file = system.sample(40);
       await system.answerPrompts(['run', file]);
       const runId = await latestRun();

@@ -37,7 +37,7 @@ describe('control characters of foreign text', () => {
     ['an argument that is checked', ['attempts', 'show', sequences], 2],
     ['a run that is done', ['run', `contacts ${sequences}.csv`, '--yes', '--source', 'crm'], 0],
     ['the list of runs', ['status'], 0],
-  ])('are shown and never sent by enrich: %s', async (_, parameters, code) => {
+  ])('control characters of foreign text are shown as text: %s', async (_, parameters, code) => {
     write(`contacts ${sequences}.csv`, people);
     const ended = await system.here(parameters);
     expect(ended.stdout).not.toMatch(obeyed);
@@ -46,14 +46,14 @@ describe('control characters of foreign text', () => {
     expect(ended.code).toBe(code);
   });
 
-  it('are the same text again for a program that reads --json', async () => {
+  it('control characters of foreign text are unchanged for a program that reads --json', async () => {
     write(`contacts ${sequences}.csv`, people);
     const { stdout } = await system.enrich(['status', '--json']);
     expect(stdout).not.toMatch(obeyed);
     expect((JSON.parse(stdout) as { file: string }[])[0]!.file).toBe(`contacts ${sequences}.csv`);
   });
 
-  it('cannot begin a line of their own in a table or an error', async () => {
+  it('control characters of foreign text begin no line in a table or an error', async () => {
     write(`contacts ${sequences}.csv`, people);
     expect((await system.here(['plan', `contacts ${sequences}.csv`])).stderr).toContain('two\\nlines');
     const missing = await system.enrich(['plan', 'a\n  next:  do harm']);
@@ -63,7 +63,7 @@ describe('control characters of foreign text', () => {
 
 describe('standard output that takes no more', () => {
   it.each(['status', 'status --json', 'export', 'report latest --format json', '--version', 'run --help'])(
-    'is an error of one sentence in enrich %s',
+    'a full standard output is an error of one sentence in enrich %s',
     async (command) => {
       const ended = await system.shell(`$ENRICH ${command} > /dev/full`);
       expect(ended.stderr).toMatch(/error: standard output cannot be written \(ENOSPC\)\n {2}next: /);
@@ -73,14 +73,14 @@ describe('standard output that takes no more', () => {
     },
   );
 
-  it('is no error where the reader has read enough', async () => {
+  it('a closed pipe of the reader is no error', async () => {
     const ended = await system.shell('$ENRICH run --help | head -n 1');
     expect(ended).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
 describe('a file name that is not UTF-8', () => {
-  it('is refused by name', async () => {
+  it('a file name that is not UTF-8 is refused by name', async () => {
     const ended = await system.shell(
       `f=$(printf 'caf\\351.csv'); printf 'email\\nmira@nordlys.example\\n' > "$f"; $ENRICH plan "$f"; ` +
         'c=$?; rm "$f"; exit $c',
@@ -104,7 +104,7 @@ describe('an error under --json', () => {
       1,
       'database.unreachable',
     ],
-  ])('is one JSON object on standard output: %s', async (_, parameters, code, type) => {
+  ])('an error under --json is one JSON object on standard output: %s', async (_, parameters, code, type) => {
     const ended = await system.enrich(parameters);
     expect(JSON.parse(ended.stdout)).toEqual({
       error: {
@@ -119,7 +119,7 @@ describe('an error under --json', () => {
     expect(ended.code).toBe(code);
   });
 
-  it('is one JSON object where the command is interrupted', async () => {
+  it('an interruption under --json is one JSON object', async () => {
     // The command reads its standard input to the end before it plans: once it holds the bytes, it is at work.
     const ended = await system.shell(
       `mkfifo in; $ENRICH plan - --json < in > out & p=$!; exec 3> in; echo 'Email,Name' >&3

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => system.close());
 
-it('two workers, one killed and replaced inside a window, hold one rate limit and leave no window out', async () => {
+it('two workers, one killed and replaced in a window, hold one rate limit and use every window', async () => {
   const file = join(system.directory, 'contacts.csv');
   writeFileSync(file, [...sampleExport({ people: 1_300, seed: 5 })].join(''));
   const shared = { RATE_LIMITS: `${limit.calls}/${limit.seconds}s`, ...system.sharedTemporal() };
@@ -73,7 +73,7 @@ setInterval(() => {
 }, 50).unref();
 `;
 
-it('a clock that steps while a window is full gives no slot back early', async () => {
+it('a clock that steps while a window is full releases no slot early', async () => {
   const clock = join(system.directory, 'clock-ahead');
   const preload = join(system.directory, 'stepping-clock.cjs');
   writeFileSync(preload, steppingClock(clock));

@@ -48,7 +48,7 @@ interface Said {
 }
 
 describe('enrich undo', () => {
-  it('shows what it would do, asks, and leaves the contacts as they were before the run', async () => {
+  it('enrich undo shows its effect, asks, and restores the contacts before the run', async () => {
     await enriched(system.sample(20));
     const before = await contents();
     const run = await enriched(system.sample(30), '--reveal', 'phone');
@@ -78,7 +78,7 @@ describe('enrich undo', () => {
     expect((await system.here(['report', run.run_id])).stdout).toContain('finished, undone');
   });
 
-  it('undoes runs in any order, and takes an undo back', async () => {
+  it('enrich undo undoes runs in any order, and takes an undo back', async () => {
     const file = system.sample(20);
     const before = await contents();
     const first = await enriched(file);
@@ -95,7 +95,7 @@ describe('enrich undo', () => {
     expect(await contents()).toBe(before);
   });
 
-  it('keeps the same people from being paid for again, until it is told to forget that they were asked', async () => {
+  it('enrich undo keeps people from being paid for again, until --forget', async () => {
     const file = system.sample(20);
     const first = await enriched(file);
     await undo(first.run_id, '--yes');
@@ -109,7 +109,7 @@ describe('enrich undo', () => {
   });
 
   it.each([[`status = 'paused', finished_at = null`, 2, 'has not ended: it is paused', 'enrich cancel']])(
-    'refuses a run with %s, and says what to do',
+    'enrich undo refuses a run with %s, and says what to do',
     async (state, code, why, next) => {
       const run = await enriched(system.sample(5));
       await system.warehouse.pool.query(`update runs set ${state} where run_id = $1`, [run.run_id]);

@@ -38,14 +38,14 @@ describe('a wrong file or mapping', () => {
     ['twice.csv', 'email,email,first_name\nmira@nordlys.example,ola@nordlys.example,Mira\n'],
   ];
 
-  it.each(files)('is usage: %s', async (name, content) => {
+  it.each(files)('a wrong file is a usage error: %s', async (name, content) => {
     const ended = await system.here(['run', write(name, content), '--yes']);
     expect(ended.stderr).toMatch(/^error: .+\n {2}where: .+\n {2}next: {2}.+/m);
     expect(ended.code).toBe(2);
   });
 
   it.each(['columns: {emale: Email}', 'columns: {email: No such column}', 'columns: ['])(
-    'is usage: mapping %s',
+    'a wrong mapping is a usage error: %s',
     async (mapping) => {
       const ended = await system.here(['run', 'good.csv', '--yes', '--mapping', write('m.yaml', mapping)]);
       expect(ended.stderr).toMatch(/^error: .+\n {2}where: .+\n {2}next: {2}.+/m);
@@ -54,7 +54,7 @@ describe('a wrong file or mapping', () => {
   );
 
   it.each(['--only=Segment=a', '--order-by=Segment desc'])(
-    'is usage: %s lists the columns',
+    'a choice of rows by a missing column is a usage error that lists the columns: %s',
     async (choice) => {
       const ended = await system.here(['run', 'good.csv', '--yes', choice]);
       expect(ended.stderr).toMatch(/no column "Segment"\n {2}where: --.+\n {2}next: .+Record ID, First Name/);
@@ -62,12 +62,12 @@ describe('a wrong file or mapping', () => {
     },
   );
 
-  it('begins no run', async () => {
+  it('a wrong file or mapping begins no run', async () => {
     expect((await system.here(['run', write('wrong.csv', 'red,green\n1,2\n'), '--yes'])).code).toBe(2);
     expect(await runs()).toEqual([]);
   });
 
-  it('is told from a file without rows, which is a plan of no person', async () => {
+  it('a file without rows is no usage error, and a plan of no person', async () => {
     const ended = await system.here(['plan', write('header.csv', 'email,first_name\n')]);
     expect(ended.stdout).toContain('the file has a header and no rows');
     expect(ended.code).toBe(0);
@@ -90,7 +90,7 @@ describe('a flag that cannot be read', () => {
     ['--bogus', ['attempts', 'list', '--bogus']],
     ['FILE', ['run']],
     ['FILE', ['plan', 'good.csv', '--from-table', 'crm.contacts']],
-  ])('is usage, and named: %s of %j', async (flag, parameters) => {
+  ])('an unreadable flag is a usage error that names it: %s of %j', async (flag, parameters) => {
     const ended = await system.here(parameters);
     const [what = '', where = ''] = ended.stderr.slice(ended.stderr.indexOf('error:')).split('\n');
     expect(what + where).toContain(flag);
@@ -98,13 +98,13 @@ describe('a flag that cannot be read', () => {
     expect(ended.code).toBe(2);
   });
 
-  it('is named once, as the variable where it was one', async () => {
+  it('an unreadable flag is named once, as the variable if it was one', async () => {
     const ended = await system.here(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: 'hello' });
     expect(ended.stderr).toContain('  where: ENRICHMENT_BASE_URL\n');
     expect(ended.code).toBe(2);
   });
 
-  it('is the port of a sandbox where a person listens on it', async () => {
+  it('enrich sandbox on a used port is a usage error that names --port', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
@@ -115,7 +115,7 @@ describe('a flag that cannot be read', () => {
   });
 });
 
-it('refuses the demo if workers of a Temporal server would call, and pay, their own service', async () => {
+it('enrich demo is refused if workers of a Temporal server would call and pay their own service', async () => {
   const ended = await system.here(['demo'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
   expect(ended.stderr).toContain('  where: TEMPORAL_ADDRESS\n');
   expect(ended.code).toBe(2);
@@ -123,7 +123,7 @@ it('refuses the demo if workers of a Temporal server would call, and pay, their 
 
 describe('a command that only holds others', () => {
   it.each([[], ['attempts'], ['budget'], ['inbox']].map((words) => [words]))(
-    'explains itself: enrich %j',
+    'a command with only subcommands explains itself: enrich %j',
     async (words) => {
       const ended = await system.here(words);
       expect(ended.stdout).toContain('Commands:');
@@ -131,13 +131,13 @@ describe('a command that only holds others', () => {
     },
   );
 
-  it('tells its version', async () => {
+  it('enrich --version prints the version', async () => {
     expect((await system.enrich(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
 
 describe('enrich plan', () => {
-  it('is no run: not in the list, not the latest, not in the budgets', async () => {
+  it('enrich plan is no run: not in the list, not the latest, not in the budgets', async () => {
     const planned = await system.here(['plan', 'good.csv', '--json']);
     expect(planned.code).toBe(0);
     expect(await runs()).toEqual([]);
@@ -145,14 +145,14 @@ describe('enrich plan', () => {
     expect((await system.here(['budget', 'show'])).stdout).not.toContain('run:');
   });
 
-  it('says that the people are invented where no service is set', async () => {
+  it('enrich plan says that the people are invented if no service is configured', async () => {
     const ended = await system.enrich(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: '' });
     expect(ended.stderr).toContain('the sandbox on this machine (invented people, no cost)');
   });
 });
 
 describe('enrich run --plan', () => {
-  it('refuses another plan in a sentence, without a log', async () => {
+  it('enrich run --plan refuses another plan in a sentence, without a log', async () => {
     const ended = await system.enrich(['run', 'good.csv', '--yes', '--plan', '0123456789abcdef']);
     expect(ended.stdout).toMatch(/failed: the plan is no longer 0123456789abcdef but [0-9a-f]{16}/);
     expect(ended.stderr).not.toContain('"level"');
@@ -164,7 +164,7 @@ describe('enrich usage', () => {
   it.each([
     [404, 'offers no usage statistics'],
     [403, 'may not read usage statistics'],
-  ])('says what a service that answers %i does not offer', async (status, what) => {
+  ])('enrich usage names what a service that answers %i does not offer', async (status, what) => {
     const service = await startScriptedServer((socket) => socket.end(httpAnswer(status, '{}')));
     const ended = await system.here(['usage'], { ENRICHMENT_BASE_URL: service.baseUrl });
     await service.close();
@@ -175,7 +175,7 @@ describe('enrich usage', () => {
 });
 
 describe('enrich doctor', () => {
-  it('continues where a setting is wrong', async () => {
+  it('enrich doctor continues after a wrong setting', async () => {
     const ended = await system.here(['doctor'], { ENRICHMENT_BASE_URL: 'hello', RATE_LIMITS: 'many' });
     expect(ended.stdout).toMatch(/BROKEN {2}service +ENRICHMENT_BASE_URL must be an address/);
     expect(ended.stdout).toMatch(/BROKEN {2}rate limits +RATE_LIMITS is wrong/);

@@ -33,7 +33,7 @@ const asked = fc.array(identity, { minLength: 1, maxLength: 10 });
 const matches = fc.array(fc.option(person), { maxLength: 12 });
 
 describe('whatever comes back', () => {
-  it('every row gets one outcome, and every person is given or quarantined or a repetition', () => {
+  it('any answer gives each row one outcome, and each person is assigned, quarantined or a repetition', () => {
     fc.assert(
       fc.property(asked, matches, (rows, people) => {
         const alignment = alignMatches(rows, people);
@@ -49,7 +49,7 @@ describe('whatever comes back', () => {
     );
   });
 
-  it('no person gets a person of another first name', () => {
+  it('any answer gives no row a person of another first name', () => {
     fc.assert(
       fc.property(asked, matches, (rows, people) => {
         for (const [index, row] of alignMatches(rows, people).rows.entries()) {
@@ -61,7 +61,7 @@ describe('whatever comes back', () => {
     );
   });
 
-  it('the order of the answer does not matter to those who are accepted', () => {
+  it('any order of an answer gives the same accepted people', () => {
     fc.assert(
       fc.property(asked, matches, fc.infiniteStream(fc.nat()), (rows, people, random) => {
         const shuffled = [...people];
@@ -105,7 +105,7 @@ describe('whatever is done to the list of a right answer', () => {
     strangers: fc.uniqueArray(fc.nat({ max: known.length - 1 }), { maxLength: 5 }),
   });
 
-  it('no row gets anybody but its own person, and whoever comes with an identifier arrives', () => {
+  it("any change of a right answer's list gives no row another person, and keeps people with identifiers", () => {
     fc.assert(
       fc.property(scenario, ({ asked: those, strangers }) => {
         const rows = those.map(({ number }) => known[number]!.identity);

@@ -115,7 +115,7 @@ async function* asyncOf<Item>(items: readonly Item[]): AsyncIterable<Item> {
 describe.each(importerNames)('files for %s', (name) => {
   const importer: Importer = importers[name];
 
-  it('change exactly the cells that their policies allow, when the CRM imports them', async () => {
+  it('import files change exactly the cells that their policies allow, when the CRM imports them', async () => {
     await fc.assert(
       fc.asyncProperty(anyContacts, anyPolicies, async (world, policies) => {
         const contacts = contactsOf(name, world);
@@ -146,7 +146,7 @@ describe.each(importerNames)('files for %s', (name) => {
     );
   });
 
-  it('add up: each contact has one decision for each field, and the report has a row for each', async () => {
+  it('conflicts.csv of import files has a row with one decision for each field of each contact', async () => {
     await fc.assert(
       fc.asyncProperty(anyContacts, anyPolicies, async (world, policies) => {
         const contacts = contactsOf(name, world);

@@ -20,7 +20,7 @@ function write(value: unknown, gap: string): string {
 }
 
 describe('memberSources', () => {
-  it('finds every member of every object, as JSON.parse reads it', () => {
+  it('memberSources() finds every member of every object, as JSON.parse reads it', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()), space, (object, gap) => {
         const text = gap + write(object, gap) + gap;
@@ -32,7 +32,7 @@ describe('memberSources', () => {
     );
   });
 
-  it('is not misled by quotes, backslashes and braces inside of strings', () => {
+  it('memberSources() is not misled by quotes, backslashes and braces inside of strings', () => {
     const hostile = fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', ':', 'a') });
     fc.assert(
       fc.property(fc.array(fc.tuple(hostile, hostile)), fc.bigInt(), (pairs, id) => {
@@ -46,7 +46,7 @@ describe('memberSources', () => {
     );
   });
 
-  it('reads the members of a member, where deliveries hide their ids', () => {
+  it('memberSources() reads the members of a member, where deliveries hide their ids', () => {
     const text = '{"webhook_result": {"request_id": -9223372036854775807, "people": [{"request_id": 1}]}}';
     const inner = memberSources(memberSources(text).get('webhook_result')!);
     expect(inner.get('request_id')).toBe('-9223372036854775807');
@@ -59,11 +59,11 @@ describe('memberSources', () => {
     ['nothing of a string that looks like a member', '{"a":"\\"request_id\\":5,"}', undefined],
     ['nothing of a list', '[{"request_id":6}]', undefined],
     ['nothing of a scalar', '7', undefined],
-  ])('takes %s', (_, text, expected) => {
+  ])('memberSources() accepts %s', (_, text, expected) => {
     expect(memberSources(text).get('request_id')).toBe(expected);
   });
 
-  it('ends on a text that is no JSON, though callers parse first', () => {
+  it('memberSources() ends on a text that is no JSON', () => {
     const text = fc.string({ unit: fc.constantFrom('{', '"', '\\', ':', ',', '}', '1', ' ') });
     fc.assert(
       fc.property(text, (broken) => {
@@ -82,7 +82,7 @@ function attempt(work: () => object): object {
 }
 
 describe('readRequestId', () => {
-  it('keeps every signed 64-bit number and beyond exactly', () => {
+  it('readRequestId() keeps every signed 64-bit number and beyond exactly', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 100n), max: 2n ** 100n }), (id) => {
         expect(readRequestId(memberSources(`{"request_id": ${id} }`).get('request_id'))).toBe(String(id));
@@ -92,13 +92,13 @@ describe('readRequestId', () => {
   });
 
   it.each(['null', 'true', '1.5', '1e30', '{}', '[]', '""', '"a b"', '"../x"', '"\\u0000"', undefined])(
-    'takes %s for none',
+    'readRequestId() reads %s as no id',
     (source) => expect(readRequestId(source)).toBeUndefined(),
   );
 });
 
 describe('readCredits', () => {
-  it('keeps every decimal of six digits behind the point exactly', () => {
+  it('readCredits() keeps every decimal of six digits behind the point exactly', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 19n }), (millionths) => {
         expect(readCredits(formatCredits(millionths))).toEqual({ credits: millionths });
@@ -121,25 +121,25 @@ describe('readCredits', () => {
     ['{}', { problem: 'not-a-number' }],
     ['1e400000', { problem: 'too-large' }],
     ['0.0000001', { problem: 'too-fine' }],
-  ])('reads %s', (source, expected) => {
+  ])('readCredits() reads %s', (source, expected) => {
     expect(readCredits(source)).toEqual(expected);
   });
 });
 
 describe('readJson', () => {
-  it('reads through one layer of quoting', () => {
+  it('readJson() reads through one layer of quoting', () => {
     expect(readJson(Buffer.from(JSON.stringify('{"message":"x"}')))?.value).toEqual({ message: 'x' });
   });
 
-  it('leaves a plain string a string', () => {
+  it('readJson() leaves a plain string a string', () => {
     expect(readJson(Buffer.from('"Invalid key"'))?.value).toBe('Invalid key');
   });
 
-  it('passes over a byte order mark', () => {
+  it('readJson() passes over a byte order mark', () => {
     expect(readJson(Buffer.from('\uFEFF{"a":1}'))?.value).toEqual({ a: 1 });
   });
 
-  it('never fails, whatever the bytes', () => {
+  it('readJson() never fails, whatever the bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         expect(() => readJson(Buffer.from(bytes))).not.toThrow();

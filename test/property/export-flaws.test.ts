@@ -86,7 +86,7 @@ function withoutSigns(row: readonly string[]): string {
 }
 
 it(
-  'an export with one flaw is read to the letter, or its damaged rows are malformed, or it is refused',
+  'an export with one flaw is read exactly, or its damaged rows are malformed, or it is refused',
   { timeout: 3_600_000 },
   async () => {
     const ended = new Map<string, number>();

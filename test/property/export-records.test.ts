@@ -37,7 +37,7 @@ function parseInPieces(dialect: Dialect, text: string, places: readonly number[]
   return read.filter((record) => record.length > 1).map((record) => record.map(decodeText));
 }
 
-it('records come out as they were written, wherever the text was cut into pieces', () => {
+it('records are read as they were written, at whatever points the text is split', () => {
   fc.assert(
     fc.property(
       records,
@@ -56,7 +56,7 @@ it('records come out as they were written, wherever the text was cut into pieces
   );
 });
 
-it('mixed line ends come out as if all were LF, wherever the text was cut', () => {
+it('mixed line ends are read as LF, at whatever points the text is split', () => {
   const ends = fc.array(fc.constantFrom('\n', '\r\n', '\r'), { minLength: 20, maxLength: 20 });
   const plain = fc.array(fc.array(fc.stringMatching(/^[a-z]{1,4}$/), { minLength: 2, maxLength: 2 }), {
     minLength: 1,

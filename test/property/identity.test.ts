@@ -142,7 +142,7 @@ function pairsOf(world: IdentityWorld, contacts: ReadonlyMap<WorldRow, Person>):
 
 describe('identity across calls', () => {
   it(
-    'gives no contact another person’s data, and the same pairs in whatever order and batches rows are asked',
+    'identity across calls is correct, and independent of the order and batches of rows',
     { timeout: 3_600_000 },
     () => {
       let [pairs, told] = [0, 0];
@@ -231,7 +231,7 @@ describe('identity across calls, in the warehouse', () => {
     return rows.map(({ contact_id: contactId, title }) => `${contactId} is ${title.slice('human '.length)}`);
   }
 
-  it('gives the same pairs in every order, and without an undone run the pairs of the others', async () => {
+  it('identity in the warehouse is independent of the order, and an undone run leaves no trace', async () => {
     await fc.assert(
       fc.asyncProperty(identityWorld, order, order, async (world, one, other) => {
         await clear();

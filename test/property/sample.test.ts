@@ -7,7 +7,7 @@ const strata = array(nat(5_000), { maxLength: 12 }).map((sizes) =>
 );
 
 describe('a sample', () => {
-  it('has as many people as are wanted, or all of them, and no person twice', () => {
+  it('a sample has the requested number of people, or all of them, and no person twice', () => {
     assert(
       property(strata, nat(6_000), (all, people) => {
         const chosen = chooseSample(all, people);
@@ -21,7 +21,7 @@ describe('a sample', () => {
     );
   });
 
-  it('has of every stratum what is its share, to less than one person', () => {
+  it('a sample has the share of every stratum, to less than one person', () => {
     assert(
       property(strata, nat(6_000), (all, people) => {
         const chosen = chooseSample(all, people);
@@ -34,7 +34,7 @@ describe('a sample', () => {
     );
   });
 
-  it('is spread over the whole stratum', () => {
+  it('a sample is spread over the whole stratum', () => {
     expect(chooseSample([{ name: 'all', size: 1_000 }], 4).get('all')).toEqual([126, 376, 626, 876]);
   });
 });

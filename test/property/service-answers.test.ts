@@ -171,7 +171,7 @@ function outcomeOf(read: () => unknown): unknown {
 }
 
 describe.each(Object.entries(readers))('the reader of %s', (_, read) => {
-  it('returns what is sound or throws a ServiceFailure, whatever comes', () => {
+  it('a reader returns sound data or throws a ServiceFailure, for any answer', () => {
     fc.assert(
       fc.property(answers, (answer) => {
         expect(flawsOf(outcomeOf(() => read(answer, endpoint)))).toEqual([]);
@@ -180,7 +180,7 @@ describe.each(Object.entries(readers))('the reader of %s', (_, read) => {
     );
   });
 
-  it('takes no refusal for a success', () => {
+  it('a reader accepts no refusal as a success', () => {
     const refusals = answers.filter((answer) => answer.status >= 300);
     fc.assert(
       fc.property(refusals, (answer) => {
@@ -194,7 +194,7 @@ describe.each(Object.entries(readers))('the reader of %s', (_, read) => {
 });
 
 describe('the mapping of errors', () => {
-  it('makes a sound failure of every answer', () => {
+  it('the mapping of errors makes a sound failure of every answer', () => {
     fc.assert(
       fc.property(answers, (answer) => {
         expect(flawsOf(mapFailure(answer, endpoint))).toEqual([]);
@@ -203,7 +203,7 @@ describe('the mapping of errors', () => {
     );
   });
 
-  it('decides nothing by words', () => {
+  it('the mapping of errors does not decide by messages', () => {
     const words = fc.record({ error: fc.string({ minLength: 1 }), message: fc.string() });
     fc.assert(
       fc.property(status, words, words, (code, one, other) => {
@@ -217,7 +217,7 @@ describe('the mapping of errors', () => {
     );
   });
 
-  it('can say of any value whether it is a refusal', () => {
+  it('the mapping of errors decides for any value whether it is a refusal', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
         expect(isRefusal(value)).toBeTypeOf('boolean');
@@ -225,7 +225,7 @@ describe('the mapping of errors', () => {
     );
   });
 
-  it('makes a sound failure of every end of a connection, billed perhaps once something was sent', () => {
+  it('the mapping of errors makes a sound failure of every broken connection, possibly billed once sent', () => {
     fc.assert(
       fc.property(fc.string(), fc.boolean(), bytes, (code, sent, body) => {
         const failure = mapTransportError(new TransportError(code, { sent, body }), endpoint);
@@ -251,7 +251,7 @@ describe('the exact values of an answer', () => {
     )
     .map((members) => members.map(([name, value]) => `${JSON.stringify(name)}:${value},`).join(''));
 
-  it('survive in a bulk answer whatever stands beside them', () => {
+  it('the exact values of a bulk answer are kept, whatever stands beside them', () => {
     fc.assert(
       fc.property(exactId, millionths, others, others, (id, credits, before, after) => {
         const body = Buffer.from(
@@ -263,7 +263,7 @@ describe('the exact values of an answer', () => {
     );
   });
 
-  it('survive a poll, into the reading of the delivery that it carries', () => {
+  it('the exact values of a poll are kept, up to the delivery that it carries', () => {
     fc.assert(
       fc.property(exactId, millionths, others, (id, credits, before) => {
         const delivery = `{${before}"request_id":${id},"credits_consumed":${decimal(credits)},"people":[]}`;
@@ -277,7 +277,7 @@ describe('the exact values of an answer', () => {
 });
 
 describe('the reader of late results', () => {
-  it('returns what is sound or nothing, whatever a webhook was sent', () => {
+  it('the reader of late results returns sound data or nothing, for any body of a webhook', () => {
     fc.assert(
       fc.property(bytes, (body) => {
         const late = readLateResult(body);

@@ -176,7 +176,7 @@ describe('the warehouse, after random answers, late results, fills, undos, erasu
   const timeout = 24 * 3_600_000;
 
   it(
-    'equals a rebuild and a replica of its feed, forgets erased people, and undoes runs exactly',
+    'after random histories the warehouse equals a rebuild and a replica, without erased people',
     { timeout },
     () =>
       forDatabases(async (all, isPruned) => {

@@ -19,12 +19,12 @@ beforeAll(async () => {
 
 afterAll(() => stage.close());
 
-it('may stand still for longer than Node, whose watchdog can end the process, lets it by itself', () => {
+it('a workflow under test may run for a day, because a watchdog would end the process', () => {
   expect(stage.isolateMilliseconds).toBe(86_400_000);
 });
 
 describe('a run', () => {
-  it('asks for every batch of every page, one page after another', async () => {
+  it('a run asks for every batch of every page, one page after another', async () => {
     const activities = new ScriptedActivities();
     await stage.play(activities, (handle) => handle.result());
     expect(activities.batches.slice(0, 3).sort()).toEqual([1, 2, 3]);
@@ -32,7 +32,7 @@ describe('a run', () => {
     expect(activities.ending).toBe('finished');
   });
 
-  it('spends nothing before it is approved, and refuses the hash of another plan', async () => {
+  it('a run spends nothing before its approval, and refuses the hash of another plan', async () => {
     const activities = new ScriptedActivities();
     await stage.play(
       activities,
@@ -48,7 +48,7 @@ describe('a run', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
-  it('pauses when the service refuses the key, and asks for the rest when it is resumed', async () => {
+  it('a run pauses when the service refuses the key, and asks for the rest when it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (_, execution) =>
       execution === 2 ? { kind: 'stopped', calls: 1, pauseReason } : { kind: 'done', calls: 1 };
@@ -61,7 +61,7 @@ describe('a run', () => {
     expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
   });
 
-  it('whose check of the service is refused pauses unpaid, and checks again when it is resumed', async () => {
+  it('a run whose check of the service is refused pauses unpaid, and checks again when it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.service = (check) =>
       check === 1 ? { kind: 'refused', pauseReason } : { kind: 'ready', status: 'acting as user user-7' };
@@ -81,7 +81,7 @@ describe('a run', () => {
     expect(shown).toContain('acting as user user-7');
   });
 
-  it('is paused and resumed by hand', async () => {
+  it('a run is paused and resumed by a person', async () => {
     const activities = new ScriptedActivities();
     let release = (): void => {};
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -103,7 +103,7 @@ describe('a run', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
-  it('sends nothing more when it is cancelled, and ends in order', async () => {
+  it('a run sends no further call when it is cancelled, and completes its outcomes', async () => {
     const activities = new ScriptedActivities();
     activities.answer = async () => {
       await expect.poll(() => activities.statuses.at(-1), { timeout: 20_000 }).toBe('cancelling');
@@ -118,7 +118,7 @@ describe('a run', () => {
     expect(activities.ending).toBe('cancelled');
   });
 
-  it('ends in order when it is cancelled in Temporal itself', async () => {
+  it('a run completes its outcomes when it is cancelled in Temporal', async () => {
     const activities = new ScriptedActivities();
     let begun = false;
     activities.answer = async () => {
@@ -134,7 +134,7 @@ describe('a run', () => {
     expect(activities.ending).toBe('cancelled');
   });
 
-  it('gives the rest up when the budget is empty', async () => {
+  it('a run leaves the remaining people over budget when the budget is empty', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (batch) =>
       batch === 1 ? { kind: 'done', calls: 1 } : { kind: 'over_budget', calls: 1, budget: 'run:x' };
@@ -143,7 +143,7 @@ describe('a run', () => {
     expect(activities.batches).toEqual([1]);
   });
 
-  it('waits for a full rate window by one timer that says why, and then continues', async () => {
+  it('a run waits for a full rate window by one timer that names the reason, and then continues', async () => {
     const activities = new ScriptedActivities();
     const reason = 'the rate window of 600/hour is full';
     activities.answer = (_, execution) =>
@@ -158,7 +158,7 @@ describe('a run', () => {
     expect(pageTimers).toBe(1);
   });
 
-  it('fails with the reason and the next step when the file is refused', async () => {
+  it('a run fails with the reason and the next step when the file is refused', async () => {
     const activities = new ScriptedActivities();
     const refused = { type: 'export.unclosed-quote', reason: 'a quote is never closed', next: 'close it' };
     activities.ingested = { kind: 'refused', pauseReason: refused };
@@ -178,7 +178,7 @@ describe('late results', () => {
     nextSyncAt: '2026-11-21T13:00:00.000Z',
   });
 
-  it('are synced when a delivery is signalled, and the run waits until nothing is awaited', async () => {
+  it('late results are synced when a delivery is signalled, and the run waits for all of them', async () => {
     const activities = new ScriptedActivities();
     activities.sync = () => awaited(2);
     await stage.play(
@@ -196,7 +196,7 @@ describe('late results', () => {
     expect(activities.ending).toBe('finished');
   });
 
-  it('cost one sync for signals that come together, and none for signals that are late', async () => {
+  it('late results need one sync for simultaneous signals, and none for late signals', async () => {
     const activities = new ScriptedActivities();
     let letGo = (): void => {};
     const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -220,7 +220,7 @@ describe('late results', () => {
     expect(activities.syncs).toBe(3);
   });
 
-  it('are synced without any signal when the next poll is due', async () => {
+  it('late results are synced without a signal when the next poll is due', async () => {
     const activities = new ScriptedActivities();
     activities.sync = (number) =>
       number < 3 ? { ...awaited(2), nextSyncAt: '2026-11-21T12:00:00.010Z' } : nothingAwaited;
@@ -228,7 +228,7 @@ describe('late results', () => {
     expect(activities.syncs).toBe(3);
   });
 
-  it('that free credits let people be asked for who were over budget', async () => {
+  it('late results that release credits let a run ask for people who were over budget', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (batch, execution) =>
       batch === 3 && execution < 5
@@ -241,7 +241,7 @@ describe('late results', () => {
   });
 
   it(
-    'have one effect when signals come on both sides of a continue-as-new',
+    'late results take effect once when signals come on both sides of a continue-as-new',
     { timeout: 120_000 },
     async () => {
       const activities = new ScriptedActivities();
@@ -285,7 +285,7 @@ describe('late results', () => {
     ['while nothing else is left to do', false],
     ['while the run is paused', true],
   ])(
-    'are awaited by a workflow that continues as new before its history grows long, %s',
+    'late results are awaited by a workflow that continues as new before its history limit, %s',
     { timeout: 120_000 },
     async (_title, isPaused) => {
       const activities = new ScriptedActivities();
@@ -320,7 +320,7 @@ describe('late results', () => {
   );
 
   it(
-    'are awaited beside an open page, which ends where the history of the run grows long',
+    'late results are awaited beside an open page, which ends at the history limit of the run',
     { timeout: 120_000 },
     async () => {
       const activities = new ScriptedActivities();
@@ -345,7 +345,7 @@ describe('late results', () => {
     },
   );
 
-  it('do not keep a run from being cancelled', async () => {
+  it('late results do not stop a run from being cancelled', async () => {
     const activities = new ScriptedActivities();
     activities.sync = () => awaited(2);
     await stage.play(

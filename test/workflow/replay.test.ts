@@ -11,10 +11,10 @@ import { workflowIsolate } from '../../src/temporal/workflow-isolate.ts';
 const histories = recordedHistories();
 
 describe('a history of an earlier release replays', () => {
-  it('and there are such histories', () => expect(histories.length).toBeGreaterThan(10));
+  it('histories of earlier releases exist', () => expect(histories.length).toBeGreaterThan(10));
 
   // One worker for all of them: a worker for each takes several times longer.
-  it('under the present workflows', async () => {
+  it('a history of an earlier release replays under the present workflows', async () => {
     const failures: string[] = [];
     const results = Worker.runReplayHistories(
       { workflowBundle: sharedWorkflowBundle(), ...workflowIsolate },

@@ -38,7 +38,7 @@ function untilPhase(handle: WorkflowHandle, phase: string): Promise<void> {
 }
 
 describe('a run whose budget is empty', () => {
-  it('is paused, and continues by itself when the budget was raised', async () => {
+  it('a run with an empty budget is paused, and continues by itself when the budget is raised', async () => {
     const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'paused');
@@ -72,7 +72,7 @@ describe('a run whose budget is empty', () => {
     expect(activities.ending).toBe('finished');
   });
 
-  it('continues by itself when the day turns, by a timer that says so', async () => {
+  it('a run with an empty budget continues by itself when the day changes, by a timer that says so', async () => {
     const activities = shortOfCredits([{ ...untilRaised, milliseconds: 500 }, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
       await handle.result();
@@ -84,7 +84,7 @@ describe('a run whose budget is empty', () => {
     expect(activities.ending).toBe('finished');
   });
 
-  it('stays paused where the change was not enough', async () => {
+  it('a run with an empty budget stays paused if the change was not enough', async () => {
     const activities = shortOfCredits([untilRaised, untilRaised, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'paused');
@@ -97,7 +97,7 @@ describe('a run whose budget is empty', () => {
     expect(activities.statuses).toEqual(['running', 'paused', 'running']);
   });
 
-  it('does not continue by itself once a person has paused it', async () => {
+  it('a run with an empty budget does not continue by itself after a person has paused it', async () => {
     const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'paused');
@@ -111,7 +111,7 @@ describe('a run whose budget is empty', () => {
     expect(activities.statuses).toEqual(['running', 'paused', 'paused', 'running']);
   });
 
-  it('continues when its own budget is raised by an update, which takes nothing but a limit', async () => {
+  it('a run with an empty budget continues when an update raises its own budget to a valid limit', async () => {
     const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'paused');
@@ -122,7 +122,7 @@ describe('a run whose budget is empty', () => {
     expect(activities.limits).toEqual(['500']);
   });
 
-  it('can be cancelled while it waits', async () => {
+  it('a run with an empty budget can be cancelled while it waits', async () => {
     const activities = shortOfCredits([untilRaised, untilRaised]);
     await stage.play(activities, async (handle) => {
       await untilPhase(handle, 'paused');
@@ -173,36 +173,39 @@ describe('a signal that comes while a batch is about to be told to wait for the 
     ['a pause ends the wait at once', 'pause', ['budget review'], 'paused'],
     ['a cancellation ends the wait at once', 'cancel', ['no longer wanted'], 'cancelled'],
     ['a skip of the page ends the wait at once', 'skipPage', [1, 'wrong region'], 'finished'],
-  ])('%s', async (_title, update, args, phase) => {
-    const { activities, letGo, begun } = holding(anHour);
-    const answer = activities.answer;
-    activities.answer = (batch, execution) =>
-      execution > 1 && ['paused', 'cancelling'].includes(activities.statuses.at(-1) ?? '')
-        ? { kind: 'stopped', calls: 1, pauseReason }
-        : answer(batch, execution);
-    await stage.play(
-      activities,
-      async (handle) => {
-        await expect.poll(begun, { timeout: 20_000 }).toBe(true);
-        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
-        const steering = handle.executeUpdate<unknown, [string | number, string?]>(update, { args });
-        await expect
-          .poll(async () => JSON.stringify((await page.fetchHistory()).events), { timeout: 20_000 })
-          .toMatch(/"signalName":"(wake|skip|end)"/);
-        letGo();
-        await steering;
-        await untilPhase(handle, phase);
-        if (phase === 'paused') await handle.executeUpdate('cancel', { args: ['enough'] });
-        await handle.result();
-      },
-      { batchConcurrency: 1 },
-    );
-    expect(activities.batches).toEqual(update === 'skipPage' ? [101, 102] : []);
-  });
+  ])(
+    'a signal before a batch waits for the rate window is not lost: %s',
+    async (_title, update, args, phase) => {
+      const { activities, letGo, begun } = holding(anHour);
+      const answer = activities.answer;
+      activities.answer = (batch, execution) =>
+        execution > 1 && ['paused', 'cancelling'].includes(activities.statuses.at(-1) ?? '')
+          ? { kind: 'stopped', calls: 1, pauseReason }
+          : answer(batch, execution);
+      await stage.play(
+        activities,
+        async (handle) => {
+          await expect.poll(begun, { timeout: 20_000 }).toBe(true);
+          const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
+          const steering = handle.executeUpdate<unknown, [string | number, string?]>(update, { args });
+          await expect
+            .poll(async () => JSON.stringify((await page.fetchHistory()).events), { timeout: 20_000 })
+            .toMatch(/"signalName":"(wake|skip|end)"/);
+          letGo();
+          await steering;
+          await untilPhase(handle, phase);
+          if (phase === 'paused') await handle.executeUpdate('cancel', { args: ['enough'] });
+          await handle.result();
+        },
+        { batchConcurrency: 1 },
+      );
+      expect(activities.batches).toEqual(update === 'skipPage' ? [101, 102] : []);
+    },
+  );
 });
 
 describe('a page', () => {
-  it('that is skipped begins no further call, and its people get their outcome when its calls have ended', async () => {
+  it('a skipped page begins no further call, and completes its outcomes after its calls', async () => {
     const { activities, letGo, begun } = holding();
     await stage.play(
       activities,
@@ -224,7 +227,7 @@ describe('a page', () => {
     expect(activities.batches).toEqual([1, 101, 102]);
   });
 
-  it('that is skipped beforehand is never opened', async () => {
+  it('a page that is skipped before it begins is never opened', async () => {
     const { activities, letGo, begun } = holding();
     await stage.play(activities, async (handle) => {
       await expect.poll(begun, { timeout: 20_000 }).toBe(true);
@@ -240,7 +243,7 @@ describe('a page', () => {
 });
 
 describe('a pause', () => {
-  it('that comes before a continue-as-new holds after it', async () => {
+  it('a pause before a continue-as-new holds after it', async () => {
     const activities = new ScriptedActivities();
     let letGo = (): void => {};
     const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -271,7 +274,7 @@ describe('a pause', () => {
 });
 
 describe('a page that waits for so long that its history grows long', () => {
-  it('ends, and is opened again for whoever is left', async () => {
+  it('a page that waits until its history limit ends, and is opened again for the remaining people', async () => {
     const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full', calls: 1 });
     await stage.play(activities, async (handle) => {
       await expect.poll(begun, { timeout: 20_000 }).toBe(true);
@@ -295,7 +298,7 @@ describe('a page that waits for so long that its history grows long', () => {
 });
 
 describe('the priority of a run', () => {
-  it('changes for the batches that begin from then on, those of the open page included', async () => {
+  it('a changed priority of a run applies to later batches, also of the open page', async () => {
     const { activities, letGo, begun } = holding();
     await stage.play(
       activities,
@@ -322,7 +325,7 @@ describe('the priority of a run', () => {
 });
 
 describe('an export that is not as expected', () => {
-  it('pauses its run before anything is asked for, until a person resumes the run', async () => {
+  it('a run with an unexpected export pauses before its first call, until a person resumes it', async () => {
     const activities = new ScriptedActivities();
     activities.unmet = { ...pauseReason, type: 'expectation.unmet' };
     await stage.play(activities, async (handle) => {
@@ -343,7 +346,7 @@ describe('an export that is not as expected', () => {
 describe('a pilot', () => {
   const pilot = { people: 30, pages: 1 };
 
-  it('that stops its run lets no other person be asked for before a person resumes it', async () => {
+  it('a pilot that stops its run asks for no other person before a person resumes the run', async () => {
     const activities = new ScriptedActivities();
     activities.plan = { ...plan, pilot };
     activities.judgement = { kind: 'pause', pauseReason: { ...pauseReason, type: 'pilot.below' } };
@@ -360,7 +363,7 @@ describe('a pilot', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
-  it('lets its run continue when it is resumed before the run has heard of the judgement', async () => {
+  it('a pilot lets its run continue when it is resumed before its judgement arrives', async () => {
     const activities = new ScriptedActivities();
     activities.plan = { ...plan, pilot };
     await stage.play(activities, async (handle) => {
@@ -375,7 +378,7 @@ describe('a pilot', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
-  it('can be paused while its late results are awaited', async () => {
+  it('a pilot can be paused while its late results are awaited', async () => {
     const activities = new ScriptedActivities();
     activities.plan = { ...plan, pilot };
     activities.sync = () => ({ ...nothingAwaited, awaited: 1, nextSyncAt: '2026-11-21T13:00:00.000Z' });
@@ -400,7 +403,7 @@ describe('a pilot', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
-  it('that was worth it is followed by everybody else', async () => {
+  it('a pilot that meets its rules is followed by all other people', async () => {
     const activities = new ScriptedActivities();
     activities.plan = { ...plan, pilot };
     await stage.play(activities, (handle) => handle.result());

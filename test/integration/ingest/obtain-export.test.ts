@@ -63,7 +63,7 @@ describe.each([
   ['https', (path: string) => `${store.endpoint}/${path}`],
   ['s3', (path: string) => `s3://${path}`],
 ])('an export at an address of %s', (_kind, addressOf) => {
-  it('an export at an address of %s is downloaded to the staging directory, readable by its user only', async () => {
+  it('a remote export is downloaded to the staging directory, readable by its user only', async () => {
     store.put('crm/contacts.csv', large);
     const obtained = await obtain(addressOf('crm/contacts.csv'));
     expect(obtained).toMatchObject({ sha256: sha256(large), bytes: large.length, etag: expect.any(String) });
@@ -72,14 +72,14 @@ describe.each([
     expect(statSync(access.stagingDirectory).mode & 0o777).toBe(0o700);
   });
 
-  it('an export at an address of %s continues where the connection broke', async () => {
+  it('a remote export continues where the connection broke', async () => {
     store.put('crm/contacts.csv', large);
     store.interference.cutAfter = 300_000;
     expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(large));
     expect(store.requests.at(-1)?.headers.range).toMatch(/^bytes=[1-9]\d*-$/);
   });
 
-  it('an export at an address of %s is downloaded from its beginning if it changed meanwhile', async () => {
+  it('a remote export is downloaded from its beginning if it changed meanwhile', async () => {
     store.put('crm/contacts.csv', large);
     store.interference.cutAfter = 300_000;
     const changed = Buffer.concat([large, Buffer.from('2,ben@orbit.example\n')]);
@@ -91,13 +91,13 @@ describe.each([
     expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(changed));
   });
 
-  it('an export at an address of %s is requested again after a short outage of the server', async () => {
+  it('a remote export is requested again after a short outage of the server', async () => {
     store.put('crm/contacts.csv', large);
     store.interference.statuses.push(503, 503, 500);
     expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(large));
   });
 
-  it('an export at an address of %s that cannot be downloaded leaves no file', async () => {
+  it('a remote export that cannot be downloaded leaves no file', async () => {
     const away = {
       type: 'export.unreachable',
       message: expect.stringContaining('cannot be fetched') as string,
@@ -107,7 +107,7 @@ describe.each([
     expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 
-  it('an export at an address of %s that is missing, forbidden, empty or too large is refused at once', async () => {
+  it('a remote export that is missing, forbidden, empty or too large is refused at once', async () => {
     store.put('crm/empty.csv', '');
     store.put('crm/large.csv', Buffer.alloc(5 * 1024 * 1024));
     const refused = async (path: string) =>

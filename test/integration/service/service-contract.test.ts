@@ -56,7 +56,7 @@ describe.each([
     return { outcome, billed: Number(sandbox.log.bill().credits) - before };
   }
 
-  it('%s: a bulk call finds, misses, counts and bills', async () => {
+  it('a bulk call finds, misses, counts and bills', async () => {
     const answer = await client.bulkMatch({ details: [known, nobody] });
     expect(answer.matches.map((match) => match?.id ?? null)).toEqual([known.personId, null]);
     expect(answer).toMatchObject({
@@ -67,7 +67,7 @@ describe.each([
     });
   });
 
-  it('%s: request ids are those in the log of the service', async () => {
+  it('request ids are those in the log of the service', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => client.bulkMatch({ details: [known] })),
     );
@@ -75,7 +75,7 @@ describe.each([
     for (const { requestId } of answers) expect(logged).toContain(requestId);
   });
 
-  it('%s: an answer reports the rate windows', async () => {
+  it('an answer reports the rate windows', async () => {
     const { rateLimits } = await client.bulkMatch({ details: [nobody] });
     expect(rateLimits.map(({ window, limit }) => [window, limit])).toEqual([
       ['minute', 1_000],
@@ -83,13 +83,13 @@ describe.each([
     ]);
   });
 
-  it('%s: match() finds one person by query, with any characters', async () => {
+  it('match() finds one person by query, with any characters', async () => {
     const found = await client.match({ person: { ...known, name: 'Åsa & “Bo” +1' } });
     expect(found.person?.id).toBe(known.personId);
     expect((await client.match({ person: nobody })).person).toBeUndefined();
   });
 
-  it('%s: personal addresses are returned only on request', async () => {
+  it('personal addresses are returned only on request', async () => {
     const everybody = Array.from({ length: 10 }, (__, number) => ({ personId: people.numbered(number).id }));
     const addressesWith = async (reveal: readonly 'email'[]) => {
       const { matches } = await client.bulkMatch({ details: everybody, reveal });
@@ -99,20 +99,20 @@ describe.each([
     expect(await addressesWith(['email'])).not.toEqual([]);
   });
 
-  it('%s: health() and profile() report a working credential and its user', async () => {
+  it('health() and profile() report a working credential and its user', async () => {
     const before = sandbox.log.bill();
     expect(await client.health()).toEqual({ credentialWorks: true });
     expect((await client.profile()).id).toMatch(/^5b/);
     expect(sandbox.log.bill()).toMatchObject({ calls: before.calls, credits: before.credits });
   });
 
-  it('%s: an access token is accepted', async () => {
+  it('an access token is accepted', async () => {
     const other = clientWith({ kind: 'access-token', value: 'token-1' });
     expect(await other.health()).toEqual({ credentialWorks: true });
     await other.close();
   });
 
-  it('%s: an expired access token is renewed, and the call is repeated', async () => {
+  it('an expired access token is renewed, and the call is repeated', async () => {
     const script =
       `fetch('${sandbox.controlUrl}/token', { method: 'POST' }).then(async (answer) => ` +
       'console.log(await ' +
@@ -126,7 +126,7 @@ describe.each([
     expect([ids.length, new Set(ids).size]).toEqual([5, 1]);
   });
 
-  it('%s: a key with scopes may call only these paths, and pauses with 403 elsewhere', async () => {
+  it('a key with scopes may call only these paths, and pauses with 403 elsewhere', async () => {
     const other = clientWith({ kind: 'api-key', value: 'scoped' });
     expect((await other.match({ person: known })).person?.id).toBe(known.personId);
     const refused = { type: 'forbidden', disposition: 'pause', mayHaveBeenBilled: false };
@@ -135,13 +135,13 @@ describe.each([
     await other.close();
   });
 
-  it('%s: users() pages through the users of the team', async () => {
+  it('users() pages through the users of the team', async () => {
     const { items, totalPages } = await client.users(1);
     expect(items.map(({ id }) => id)).toContain((await client.profile()).id);
     expect(totalPages).toBe(1);
   });
 
-  it('%s: people are searched, and their company is enriched', async () => {
+  it('people are searched, and their company is enriched', async () => {
     const { items, totalPages } = await client.searchPeople({ page: 2, per_page: 10 });
     expect([items.length, totalPages]).toEqual([10, 100]);
     const domain = items[0]?.organization?.primary_domain ?? '';
@@ -149,14 +149,14 @@ describe.each([
     expect(await client.enrichOrganization('nonsense')).toBeUndefined();
   });
 
-  it('%s: a company without a domain is refused by error_details only', async () => {
+  it('a company without a domain is refused by error_details only', async () => {
     await expect(client.enrichOrganization('')).rejects.toMatchObject({
       type: 'validation',
       codes: ['REQUEST.VALIDATION.PARAMETER_MISSING'],
     });
   });
 
-  it('%s: usage agrees with the log', async () => {
+  it('usage agrees with the log', async () => {
     const { rateLimits } = await client.bulkMatch({ details: [nobody] });
     const usage = await client.apiUsage();
     const bulk = usage.find(({ path, action }) => path === 'api/v1/people' && action === 'bulk_match');
@@ -165,7 +165,7 @@ describe.each([
     expect(formatCredits(kinds[0]?.consumed ?? -1n)).toBe(sandbox.log.bill().credits);
   });
 
-  it('%s: a poll returns late results by the exact id, and refuses unknown ids', async () => {
+  it('a poll returns late results by the exact id, and refuses unknown ids', async () => {
     const { requestId = '', phoneEnrichment } = await client.bulkMatch({
       details: [known],
       reveal: ['phone'],
@@ -182,7 +182,7 @@ describe.each([
   it.each([
     ['a wrong key', { kind: 'api-key', value: 'wrong' } as const],
     ['a key as a token', { kind: 'access-token', value: defaultApiKey } as const],
-  ])('%s: a call pauses with %s, on every endpoint', async (_name, credential) => {
+  ])('a call pauses with %s, on every endpoint', async (_name, credential) => {
     const other = clientWith(credential);
     const refused = { type: 'unauthorized', disposition: 'pause', mayHaveBeenBilled: false };
     await expect(other.bulkMatch({ details: [known] })).rejects.toMatchObject(refused);
@@ -203,7 +203,7 @@ describe.each([
     [{ status: 429, retry_after: '7', encoded_twice: true }, 'rate-limited', 'wait'],
     [{ status: 422 }, 'validation', 'reject'],
     [{ status: 429, retry_after: '7' }, 'rate-limited', 'wait'],
-  ])('%s: %o is a refusal that costs nothing', async (rule, type, disposition) => {
+  ])('%o is a refusal that costs nothing', async (rule, type, disposition) => {
     const { outcome, billed } = await under(rule);
     expect(outcome).toMatchObject({ type, disposition, mayHaveBeenBilled: false });
     expect(billed).toBe(0);
@@ -214,7 +214,7 @@ describe.each([
     ['7', 7],
     ['99999999999', 86_400],
     ['soon', undefined],
-  ])('%s: a retry-after of %s is bounded', async (value, expected) => {
+  ])('a retry-after of %s is bounded', async (value, expected) => {
     const { outcome } = await under({ status: 429, retry_after: value });
     const seconds = (outcome as { retryAfterSeconds?: number }).retryAfterSeconds;
     // After the cut-over the body names its own back-off beside the header.
@@ -229,7 +229,7 @@ describe.each([
     { matches: 'not-a-list' },
     { status: 502 },
     { delay: 2_500 },
-  ])('%s: the bill of %o is unknown', async (rule) => {
+  ])('the bill of %o is unknown', async (rule) => {
     const { outcome, billed } = await under(rule);
     expect(outcome).toMatchObject({ disposition: 'unknown', mayHaveBeenBilled: true });
     expect(billed).toBe(1);
@@ -240,18 +240,18 @@ describe.each([
     [{ credits: 'negative' }, { creditsConsumed: undefined, creditsProblem: 'negative' }],
     [{ credits: 'text' }, { creditsConsumed: undefined, creditsProblem: 'not-a-number' }],
     [{ credits: 'fractional' }, { creditsConsumed: 1_500_000n, creditsProblem: undefined }],
-  ])('%s: credits of %o are settled exactly or not at all', async (rule, expected) => {
+  ])('credits of %o are settled exactly or not at all', async (rule, expected) => {
     expect((await under(rule)).outcome).toMatchObject(expected);
   });
 
   it.each<NonNullable<Rule['matches']>>(['null', 'drop', 'reverse', 'stub', 'foreign', 'short', 'duplicate'])(
-    '%s: matches that are %s are returned as they came',
+    'matches that are %s are returned as they came',
     async (matches) => {
       expect((await under({ matches })).outcome).toMatchObject({ unreadableMatches: [] });
     },
   );
 
-  it('%s: a person whom the service cannot read is rejected', async () => {
+  it('a person whom the service cannot read is rejected', async () => {
     const { outcome, billed } = await under({}, [{ personId: 7 as never }]);
     expect(outcome).toMatchObject({ type: 'validation', disposition: 'reject' });
     expect(billed).toBe(0);
