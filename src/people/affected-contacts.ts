@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
+import { repeatedRecordReason } from '../domain/runs/outcome.ts';
 import type { Tables } from '../db/schema.ts';
 import { readMatchedContacts, readRowsToDecide, type ContactState } from './contact-states.ts';
 import { applyChanges, findChanges } from './decide-contacts.ts';
@@ -50,9 +51,9 @@ export async function readOpenContacts(
   { all, identifying }: PeopleKeys,
 ): Promise<ContactState[]> {
   if (all.length === 0) return [];
-  const { rows } = await sql<OpenRow>`
-    select distinct on (source, r.contact_id) coalesce(runs.source, 'generic') as source, r.contact_id as "contactId",
-      r.run_id as "runId", r.row_number as "rowNumber"
+  const { rows } = await sql<RowName>`
+    select distinct on (coalesce(runs.source, 'generic'), r.contact_id) r.run_id as "runId",
+      r.row_number as "rowNumber"
     from run_rows r
     join runs on runs.run_id = r.run_id
     where (
@@ -60,19 +61,20 @@ export async function readOpenContacts(
         or ${sharesMatchKey('r', eachOf(identifying))}
       )
       and r.outcome <> 'suppressed'
+      and not coalesce(starts_with(r.reason, ${repeatedRecordReason}), false)
       and runs.finished_at is not null
       and runs.status <> 'planned'
       and runs.undone_at is null
       and runs.options ->> 'service' = ${service}
       and not exists (
         select from contacts c where c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id)
-    order by source, r.contact_id, runs.created_at desc, r.row_number
+    order by coalesce(runs.source, 'generic'), r.contact_id, runs.created_at desc, r.row_number
   `.execute(database);
-  return readRows(database, service, await newestOnly(database, rows));
+  return readRows(database, service, rows);
 }
 
 /** Reads rows of any runs, as far as something is to be decided about their contacts. */
-async function readRows(
+export async function readRows(
   database: Kysely<Tables>,
   service: string,
   rows: readonly RowName[],
@@ -84,34 +86,48 @@ async function readRows(
 }
 
 /** A row of a run. */
-interface RowName {
+export interface RowName {
   readonly runId: string;
   readonly rowNumber: number;
 }
 
-interface OpenRow extends RowName {
-  readonly source: string;
-  readonly contactId: string;
-}
+/** Query of the contacts of a run's rows, and of the contacts that the run or its undo decided about. */
+const contactsOfRun = (runId: string) => sql`
+  select coalesce(runs.source, 'generic') as source, r.contact_id
+  from run_rows r
+  join runs on runs.run_id = r.run_id
+  where r.run_id = ${runId}
+  union
+  select source, contact_id from contact_matches where run_id = ${runId} or while_undone = ${runId}`;
+
+/** Query of the contacts that a run decided about. */
+const contactsDecidedBy = (runId: string) => sql`
+  select distinct source, contact_id from contact_matches where run_id = ${runId}`;
 
 /**
- * Finds the newest rows that ended runs, begun after a run, have of contacts that the run or its undo decided about:
- * the records may have become somebody else since.
+ * Finds the newest rows that ended runs of the same service have of the contacts of a run.
+ *
+ * @param which `any`: of all contacts that an undo of the run concerns; `later`: of runs that began after the run, of
+ *   the contacts that it decided about
  */
-export async function findLaterRows(database: Kysely<Tables>, runId: string): Promise<readonly RowName[]> {
+export async function findNewestRows(
+  database: Kysely<Tables>,
+  runId: string,
+  which: 'any' | 'later',
+): Promise<readonly RowName[]> {
   const { rows } = await sql<RowName>`
-    select distinct on (m.source, m.contact_id) n.run_id as "runId", n.row_number as "rowNumber"
-    from runs undone
-    join contact_matches m on m.run_id = undone.run_id or m.while_undone = undone.run_id
-    join runs later on coalesce(later.source, 'generic') = m.source
-      and later.created_at > undone.created_at
-      and later.finished_at is not null
-      and later.status <> 'planned'
-      and later.undone_at is null
-      and later.options ->> 'service' = undone.options ->> 'service'
-    join run_rows n on n.run_id = later.run_id and n.contact_id = m.contact_id
-    where undone.run_id = ${runId}
-    order by m.source, m.contact_id, later.created_at desc, n.row_number
+    with affected as materialized (${which === 'any' ? contactsOfRun(runId) : contactsDecidedBy(runId)})
+    select distinct on (a.source, a.contact_id) n.run_id as "runId", n.row_number as "rowNumber"
+    from runs self
+    join runs on runs.options ->> 'service' = self.options ->> 'service'
+      and runs.finished_at is not null
+      and runs.status <> 'planned'
+      and runs.undone_at is null
+      and (${which === 'any'} or runs.created_at > self.created_at)
+    join affected a on a.source = coalesce(runs.source, 'generic')
+    join run_rows n on n.run_id = runs.run_id and n.contact_id = a.contact_id
+    where self.run_id = ${runId}
+    order by a.source, a.contact_id, runs.created_at desc, n.row_number
   `.execute(database);
   return rows;
 }
@@ -152,29 +168,6 @@ async function decide(
 ): Promise<void> {
   const changes = await findChanges(transaction, deciding.service, contacts);
   await applyChanges(transaction, { ...deciding, runId: null }, changes);
-}
-
-/**
- * Without rows whose contact an earlier row of the file or a later run has, also a run that has not ended, such as the
- * one that asks: the record may be somebody else.
- */
-async function newestOnly(database: Kysely<Tables>, rows: readonly OpenRow[]): Promise<readonly OpenRow[]> {
-  if (rows.length === 0) return rows;
-  const { rows: later } = await sql<{ place: string }>`
-    select distinct f.place
-    from unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[],
-      ${rows.map(({ contactId }) => contactId)}::text[]) with ordinality as f (run_id, row_number, contact_id, place)
-    join runs on runs.run_id = f.run_id
-    join runs later on coalesce(later.source, 'generic') = coalesce(runs.source, 'generic')
-      and (later.created_at > runs.created_at or later.run_id = runs.run_id)
-      and later.status <> 'planned'
-      and later.undone_at is null
-    join run_rows n on n.run_id = later.run_id
-      and n.contact_id = f.contact_id
-      and (n.run_id <> f.run_id or n.row_number < f.row_number)
-  `.execute(database);
-  const stale = new Set(later.map(({ place }) => Number(place) - 1));
-  return rows.filter((_, index) => !stale.has(index));
 }
 
 /**

@@ -49,13 +49,12 @@ interface StateRow extends IdentityColumns {
 
 const cellsOf = (table: string) => sql.raw(identityColumns.map((column) => `${table}.${column}`).join(', '));
 
-/** The newest cells of the contact of a row `c` of `contacts`, from runs that are not undone. */
+/** The cells of the contact of a row `c` of `contacts` in the newest export, without undone runs. */
 const newestRecord = sql`
   select k.* from contact_records k
-  where k.source = c.source
-    and k.contact_id = c.contact_id
-    and not exists (select from runs u where u.run_id = k.run_id and u.undone_at is not null)
-  order by k.recorded_at desc
+  join runs u on u.run_id = k.run_id and u.undone_at is null
+  where k.source = c.source and k.contact_id = c.contact_id
+  order by u.created_at desc, k.recorded_at desc
   limit 1`;
 
 /** The person whom the log gives the contact of a row `r`: the contact itself lacks it while a revert is unfinished. */
@@ -72,7 +71,8 @@ const decidedPerson = sql`
 
 /**
  * Reads rows whose contact has no person, or other cells than those by which its person was decided. Suppressed rows,
- * and rows without an identity that name somebody, are read only of contacts that have a person.
+ * and rows without an identity that name somebody, are read only of contacts that have a person. A row says nothing
+ * where a later run has its contact, also a run that has not ended: the record may have become somebody else.
  *
  * @param which over `r`, a row of a run
  */
@@ -81,7 +81,7 @@ export async function readRowsToDecide(
   service: string,
   which: RawBuilder<boolean>,
 ): Promise<ContactState[]> {
-  return readStates(
+  const contacts = await readStates(
     database,
     service,
     sql`
@@ -102,11 +102,41 @@ export async function readRowsToDecide(
             )
             and not exists (
               select from (${newestRecord}) k
-              where row(${cellsOf('k')}) is not distinct from row(${cellsOf('r')})
-                or r.identity_hash = ${identityHash('k')}
+              join contact_matches m on m.match_id = c.match_id
+              where (m.run_id = k.run_id or m.recorded_at <= k.recorded_at)
+                and (
+                  row(${cellsOf('k')}) is not distinct from row(${cellsOf('r')})
+                  or r.identity_hash = ${identityHash('k')}
+                )
             )
         end`,
   );
+  return withoutStale(database, contacts);
+}
+
+async function withoutStale(
+  database: Kysely<Tables>,
+  contacts: readonly ContactState[],
+): Promise<ContactState[]> {
+  if (contacts.length === 0) return [];
+  const { rows } = await sql<{ place: string }>`
+    with newer as materialized (
+      select runs.run_id, later.run_id as later_id
+      from runs
+      join runs later on coalesce(later.source, 'generic') = coalesce(runs.source, 'generic')
+        and later.created_at > runs.created_at
+        and later.status <> 'planned'
+        and later.undone_at is null
+      where runs.run_id = any(${[...new Set(contacts.map(({ runId }) => runId))]}::text[])
+    )
+    select distinct f.place
+    from unnest(${contacts.map(({ runId }) => runId)}::text[], ${contacts.map(({ contactId }) => contactId)}::text[])
+      with ordinality as f (run_id, contact_id, place)
+    join newer on newer.run_id = f.run_id
+    join run_rows n on n.run_id = newer.later_id and n.contact_id = f.contact_id
+  `.execute(database);
+  const stale = new Set(rows.map(({ place }) => Number(place) - 1));
+  return contacts.filter((_, index) => !stale.has(index));
 }
 
 /**

@@ -42,6 +42,9 @@ export type AnsweredOutcome = {
   [Name in Outcome]: (typeof outcomeFacts)[Name]['answered'] extends true ? Name : never;
 }[Outcome];
 
+/** Begins the reason of a `duplicate` whose record id an earlier row of the file has. */
+export const repeatedRecordReason = 'the same record id as row ';
+
 /** All outcomes. */
 export const outcomes = Object.keys(outcomeFacts) as readonly Outcome[];
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall } from '../../contract.ts';
 import { lateFieldGroups, phoneGroups } from '../../domain/late-results/awaited-results.ts';
+import { repeatedRecordReason } from '../../domain/runs/outcome.ts';
 import type { RowOrder } from '../../domain/runs/row-choice.ts';
 import { reasonOfClaim } from '../pages/claims.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -134,7 +135,7 @@ async function decide(
   // A contact of the CRM is one row of the warehouse, even if rows of the file state different people for it.
   await sql`
     insert into plan_outcomes
-    select row_number, 'duplicate', 'the same record id as row ' || record_row from plan_repeated
+    select row_number, 'duplicate', ${repeatedRecordReason} || record_row from plan_repeated
     on conflict do nothing
   `.execute(transaction);
   await sql`

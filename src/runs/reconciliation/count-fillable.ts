@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { repeatedRecordReason } from '../../domain/runs/outcome.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /**
@@ -14,7 +15,7 @@ export async function countFillable(
     from run_rows r
     where r.run_id = ${runId}
       and r.outcome in ('duplicate', 'fresh')
-      and r.reason !~ '^the same record id'
+      and not starts_with(r.reason, ${repeatedRecordReason})
       and not exists (select from contacts c where c.source = ${source} and c.contact_id = r.contact_id)
       and exists (
         select from unnest(r.keys) as identity_key

@@ -2,10 +2,11 @@ import { sql, type Transaction } from 'kysely';
 import {
   decideAffected,
   decideRows,
-  findLaterRows,
+  findNewestRows,
   readDoubtfulContacts,
   readOpenContacts,
   readPeopleKeys,
+  readRows,
   type PeopleKeys,
 } from '../../people/affected-contacts.ts';
 import { readMatchedContacts, readRowsToDecide, type ContactState } from '../../people/contact-states.ts';
@@ -60,6 +61,8 @@ export async function reconcileContacts(
     await decide((transaction) => readRowsToDecide(transaction, service, rows));
     await decide((transaction) => readContested(transaction, service, rows));
   }
+  for (const batch of inBatches(await findNewestRows(warehouse.database, runId, 'later')))
+    await decide((transaction) => readRows(transaction, service, batch));
   for await (const keys of peopleFound(warehouse, runId, service)) {
     await decide((transaction) => readDoubtfulContacts(transaction, service, keys));
     await decide((transaction) => readOpenContacts(transaction, service, keys));
@@ -68,8 +71,8 @@ export async function reconcileContacts(
 }
 
 /**
- * Decides about contacts anew after a run was undone, or its undo was taken back: by the rows of later runs, and
- * because people and rows that made others doubtful have gone or come back.
+ * Decides about contacts anew after a run was undone, or its undo was taken back: by the newest rows, and because
+ * people and rows that made others doubtful have gone or come back.
  *
  * @param signal ends it between two batches
  */
@@ -88,9 +91,8 @@ export async function reconcileOthers(
     });
   const decide = (keys: PeopleKeys): Promise<void> =>
     inTransaction((transaction) => decideAffected(transaction, deciding, keys));
-  const laterRows = await findLaterRows(warehouse.database, runId);
-  for (let from = 0; from < laterRows.length && !signal.aborted; from += rowsPerBatch) {
-    const batch = laterRows.slice(from, from + rowsPerBatch);
+  for (const batch of inBatches(await findNewestRows(warehouse.database, runId, 'any'))) {
+    if (signal.aborted) return;
     await inTransaction((transaction) => decideRows(transaction, deciding, batch));
   }
   for (let after = 0; after < rowsStaged && !signal.aborted; after += rowsPerBatch) {
@@ -104,6 +106,12 @@ export async function reconcileOthers(
     if (signal.aborted) return;
     await decide(keys);
   }
+}
+
+function inBatches<Row>(rows: readonly Row[]): (readonly Row[])[] {
+  return Array.from({ length: Math.ceil(rows.length / rowsPerBatch) }, (_, batch) =>
+    rows.slice(batch * rowsPerBatch, (batch + 1) * rowsPerBatch),
+  );
 }
 
 /** The keys of the people whom a run found, in batches. */

@@ -400,6 +400,34 @@ describe('a contact whose newest row is suppressed', () => {
   });
 });
 
+describe('a contact of two runs at once', () => {
+  it('is the person of the run that began later, also when the other run is answered and ends last', async () => {
+    const ada = { keys: ['email:ada@at-once.example'], email: 'ada@at-once.example', firstName: 'Ada' };
+    const zoe = { keys: ['email:zoe@at-once.example'], email: 'zoe@at-once.example', firstName: 'Zoe' };
+    const runs = [];
+    for (const row of [ada, zoe])
+      runs.push(
+        await runningRunOf(warehouse, [{ ...row, lastName: 'Novak', contactId: 'at-once' }], {
+          source: 'crm',
+        }),
+      );
+    for (const [index, { email, firstName }] of [
+      [1, zoe],
+      [0, ada],
+    ] as const) {
+      const person = { id: `P-${email}`, first_name: firstName, last_name: 'Novak', email };
+      await answerBatch(warehouse, { runId: runs[index]! }, () => [person]);
+      await reconcileContacts(warehouse, runs[index]!, signal);
+      await endRun(warehouse, runs[index]!, 'finished', undefined);
+      expect(await contact('at-once')).toMatchObject({ first_name: 'Zoe' });
+    }
+    await undoRun(warehouse, runs[1]!, note, signal);
+    expect(await contact('at-once')).toMatchObject({ first_name: 'Ada' });
+    await revertUndo(warehouse, runs[1]!, signal);
+    expect(await contact('at-once')).toMatchObject({ first_name: 'Zoe' });
+  });
+});
+
 describe('a contact of a run whose undo is taken back', () => {
   const ada = {
     keys: ['email:ada@revert.example'],
