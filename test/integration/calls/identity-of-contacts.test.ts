@@ -3,6 +3,7 @@ import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { storeDelivery } from '../../../src/late-results/deliveries.ts';
 import { drainInbox } from '../../../src/late-results/drain-deliveries.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
+import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { takeUpPeople } from '../../../src/calls/open-people.ts';
@@ -468,6 +469,24 @@ describe('a contact of a run whose undo is taken back', () => {
     await runOf({ ...zoe, lastName: 'Quist' }, 'crm-3', false);
     await revertUndo(warehouse, first, signal);
     expect(await contact('moved')).toBeUndefined();
+  });
+});
+
+describe('a contact whose new person is erased', () => {
+  it('does not become its former person again', async () => {
+    const ada = { email: 'ada@erased.example', firstName: 'Ada', lastName: 'Novak', contactId: 'inherited' };
+    const zoe = { email: 'zoe@erased.example', firstName: 'Zoe', lastName: 'Quist', contactId: 'inherited' };
+    for (const row of [ada, zoe]) {
+      const runId = await runningRunOf(warehouse, [{ keys: [`email:${row.email}`], ...row }]);
+      await reconcileContacts(warehouse, runId, signal);
+      const person = { id: 'P-erased', first_name: 'Ada', last_name: 'Novak', email: ada.email };
+      await answerBatch(warehouse, { runId }, () => [row === ada ? person : null]);
+      await endRun(warehouse, runId, 'finished', undefined);
+    }
+    expect(await contact('inherited')).toBeUndefined();
+    await erase(warehouse, [`email:${zoe.email}`], note);
+    expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
+    expect(await contact('inherited')).toBeUndefined();
   });
 });
 
