@@ -18,7 +18,7 @@ import { isPossible } from '../domain/identity/rivals.ts';
 import { readDoubtfulContacts } from '../people/affected-contacts.ts';
 import { ByMatchKey } from '../people/by-match-key.ts';
 import type { ContactState } from '../people/contact-states.ts';
-import { anotherFits, asCandidate, findChanges, isSameContact } from '../people/decide-contacts.ts';
+import { anotherFits, asCandidate, findChanges, isSameContact } from '../people/find-changes.ts';
 import { emailHashes } from '../people/email-hashes.ts';
 import { readKnownPeople, type KnownPerson } from '../people/known-people.ts';
 import { readKnownRows } from '../people/known-rows.ts';

@@ -24,7 +24,7 @@ import {
 } from '../ledger/close-attempt.ts';
 import { emailHashes } from '../people/email-hashes.ts';
 import type { LogEntries } from '../people/append-to-log.ts';
-import { withdrawalOf } from '../people/decide-contacts.ts';
+import { withdrawalOf } from '../people/apply-changes.ts';
 import { personKey } from '../people/observation.ts';
 import type { Warehouse } from '../db/database.ts';
 import { quarantinedPeople, writeAnswer } from './write-answer.ts';

@@ -2,9 +2,10 @@ import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
 import { repeatedRecordReason } from '../domain/runs/outcome.ts';
 import type { Tables } from '../db/schema.ts';
+import { applyChanges } from './apply-changes.ts';
 import { readMatchedContacts, readRowsToDecide, type ContactState } from './contact-states.ts';
-import { applyChanges, findChanges } from './decide-contacts.ts';
 import { emailHashes } from './email-hashes.ts';
+import { findChanges } from './find-changes.ts';
 import { eachOf, sharesMatchKey } from './shares-match-key.ts';
 
 /** Match keys of people who became known, or no longer are. */

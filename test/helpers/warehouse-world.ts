@@ -36,6 +36,8 @@ export interface World {
 }
 
 let worlds = 0;
+/** People of worlds with the same initial share a match key: transactions about them read each other's rows. */
+const initials = 'bcdfghjklm';
 
 /** Empties the warehouse and opens worlds in it. */
 export async function openWorlds(warehouse: Warehouse, count: number): Promise<World[]> {
@@ -45,7 +47,10 @@ export async function openWorlds(warehouse: Warehouse, count: number): Promise<W
      where schemaname = 'enrichment' and tablename not like '%migration%'`,
   );
   await pool.query(`truncate ${rows[0]!.tables}`);
-  const names = Array.from({ length: count }, () => `q${(worlds += 1)}z`);
+  const names = Array.from({ length: count }, () => {
+    worlds += 1;
+    return `${initials[worlds % initials.length]}${worlds}z`;
+  });
   await pool.query(
     `insert into runs (run_id, run_key, workflow_id, status, source, file_path, file_name, file_sha256, options,
        rows_staged, created_at, finished_at)

@@ -10,7 +10,8 @@ import {
   type PeopleKeys,
 } from '../../people/affected-contacts.ts';
 import { readMatchedContacts, readRowsToDecide, type ContactState } from '../../people/contact-states.ts';
-import { applyChanges, findChanges, type ContactChange } from '../../people/decide-contacts.ts';
+import { applyChanges } from '../../people/apply-changes.ts';
+import { findChanges, type ContactChange } from '../../people/find-changes.ts';
 import { sharesMatchKey } from '../../people/shares-match-key.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import type { Warehouse } from '../../db/database.ts';

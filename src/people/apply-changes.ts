@@ -1,0 +1,119 @@
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { isWeak, type Evidence } from '../domain/identity/identity-evidence.ts';
+import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
+import { matchKeysOfMatch } from '../domain/identity/match-keys.ts';
+import { hasSuppressions, keysOfRows, listedRows } from '../privacy/suppressions.ts';
+import type { Tables } from '../db/schema.ts';
+import { appendToLog, type MatchDecision } from './append-to-log.ts';
+import type { ContactState } from './contact-states.ts';
+import { emailHashes } from './email-hashes.ts';
+import type { ContactChange } from './find-changes.ts';
+import type { KnownPerson } from './known-people.ts';
+import { lockLog, project } from './project.ts';
+import { recordCells } from './record-cells.ts';
+import { reuseObservations } from './reuse-observations.ts';
+
+/**
+ * Appends changes of contacts to the log. People on the suppression list are given to no contact.
+ *
+ * @param decided.runId the run that led to the decisions; null: the run of each contact's row
+ * @param decided.whileUndone the run whose undo led to them
+ * @returns the changes that were made
+ */
+export async function applyChanges(
+  transaction: Transaction<Tables>,
+  decided: {
+    readonly service: string;
+    readonly runId: string | null;
+    readonly whileUndone?: string | undefined;
+  },
+  changes: readonly ContactChange[],
+): Promise<readonly ContactChange[]> {
+  const { service, runId, whileUndone } = decided;
+  const made = await withoutListed(transaction, changes);
+  const matches = made.flatMap((change): MatchDecision[] => {
+    if (change.kind === 'fill') return [{ ...matchOf(change.contact, change), while_undone: whileUndone }];
+    return change.kind === 'withdraw'
+      ? [{ ...withdrawalOf(change.contact, change.reason, runId), while_undone: whileUndone }]
+      : [];
+  });
+  await lockLog(transaction, {
+    service,
+    people: matches.flatMap(({ person_key: key }) => key ?? []),
+    contacts: matches.map(({ source, contact_id: contactId }) => ({ source, contactId })),
+  });
+  const reused: string[] = [];
+  for (const run of new Set(made.map(({ contact }) => contact.runId))) {
+    const theirs = made.filter(({ contact }) => contact.runId === run);
+    const kept = theirs.flatMap(({ kind, contact }) => (kind === 'keep' ? contact.rowNumber : []));
+    await recordCells(transaction, { runId: run, source: theirs[0]!.contact.source }, kept);
+    const personKeys = theirs.flatMap((change) =>
+      change.kind === 'fill' && change.isUndone ? change.person.personKey : [],
+    );
+    await reuseObservations(transaction, { runId: run, service, personKeys });
+    reused.push(...personKeys);
+  }
+  if (reused.length > 0) await project(transaction, { service, people: reused, contacts: [] });
+  await appendToLog(transaction, service, { observations: [], matches });
+  return made;
+}
+
+/** A decision that a contact is a person whom no call for this decision found. */
+function matchOf(
+  contact: ContactState,
+  { person, evidence }: { readonly person: KnownPerson; readonly evidence: Evidence },
+): MatchDecision {
+  return {
+    ...entryOf(contact),
+    person_key: person.personKey,
+    evidence,
+    run_id: contact.runId,
+    row_number: contact.rowNumber,
+    match_keys: isWeak(evidence)
+      ? matchKeysOfMatch(contact.compared.identity, person.person, emailHashes)
+      : null,
+  };
+}
+
+/** A decision that a contact is no longer its person. @param runId the run that led to it; null: its own */
+export function withdrawalOf(contact: ContactState, reason: string, runId: string | null): MatchDecision {
+  const isOwn = runId === null || runId === contact.runId;
+  return {
+    ...entryOf(contact),
+    person_key: null,
+    evidence: reason,
+    run_id: runId ?? contact.runId,
+    row_number: isOwn ? contact.rowNumber : 0,
+    match_keys: null,
+  };
+}
+
+function entryOf({ source, contactId }: ContactState) {
+  return { source, contact_id: contactId, asked: false, attempt_id: null, decided_at: 'now' };
+}
+
+/** Without contacts that would get a person who is on the suppression list, by the contact's row or by the person. */
+async function withoutListed(
+  database: Kysely<Tables>,
+  changes: readonly ContactChange[],
+): Promise<readonly ContactChange[]> {
+  const fills = changes.filter((change) => change.kind === 'fill');
+  if (fills.length === 0 || !(await hasSuppressions(database))) return changes;
+  const listed = new Set<ContactState>();
+  for (const runId of new Set(fills.map(({ contact }) => contact.runId))) {
+    const theirs = fills.filter(({ contact }) => contact.runId === runId);
+    const numbers = theirs.map(({ contact }) => contact.rowNumber);
+    const keys = theirs.flatMap(({ contact, person }) =>
+      keysOfPerson(person.person).map((key) => ({ rowNumber: contact.rowNumber, key })),
+    );
+    const { rows } = await sql<{ row_number: number }>`
+      ${listedRows(sql`
+        ${keysOfRows(runId, sql`select unnest(${numbers}::int[])`)}
+        union all
+        select * from unnest(${keys.map(({ rowNumber }) => rowNumber)}::int[], ${keys.map(({ key }) => key)}::text[])`)}
+    `.execute(database);
+    const found = new Set(rows.map((row) => row.row_number));
+    for (const { contact } of theirs) if (found.has(contact.rowNumber)) listed.add(contact);
+  }
+  return changes.filter(({ kind, contact }) => kind !== 'fill' || !listed.has(contact));
+}
