@@ -57,7 +57,19 @@ const mayImport = {
     'src/late-results',
     'src/people',
   ],
+  // Only types of the other folders.
+  'src/outputs': [
+    'src/domain',
+    'src/contract.ts',
+    'src/privacy',
+    'src/ledger',
+    'src/people',
+    'src/late-results',
+    'src/export',
+    'src/report',
+  ],
   'src/monitoring': [
+    'src/outputs',
     'src/ingest',
     'src/domain',
     'src/contract.ts',

@@ -467,7 +467,7 @@ export interface Undone {
 export interface RunFacts {
   readonly run_id: string;
   readonly workflow_id: string;
-  readonly status: string;
+  readonly status: RunStatus;
   /** A stable name of the reason for the status, or of what an ended run leaves to a person, such as `budget.empty`. */
   readonly reason_type: string | null;
   readonly reason: string | null;

@@ -33,7 +33,7 @@ export interface RunsTable {
   options: Json<RunOptions>;
   header: string[] | null;
   /** Raw header → canonical field, as it was chosen. */
-  mapping: Json<Record<string, unknown>> | null;
+  mapping: Json<Record<string, string>> | null;
   /** What was odd about the file and could be read all the same. */
   warnings: Generated<string[]>;
   /** Records staged so far; with `ingested_at` set, the rows of the file. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import { parseCredits } from '../domain/money/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { settle } from './close-attempt.ts';
@@ -9,7 +10,7 @@ export interface AttemptFacts {
   readonly attempt_id: string;
   readonly run_id: string;
   readonly batch: number;
-  readonly status: string;
+  readonly status: AttemptStatus;
   readonly reason: string | null;
   readonly people: number;
   readonly rows: readonly number[];

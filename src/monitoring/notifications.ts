@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
-import type { RunFacts, StatusReason } from '../contract.ts';
+import type { StatusReason } from '../contract.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import type { Warehouse } from '../db/database.ts';
+import type { Printed } from '../outputs/fields.ts';
+import type { budgetNotification, runNotification } from '../outputs/notification-outputs.ts';
 import { readRunFacts } from '../runs/run-facts.ts';
 
 /** An event to deliver. */
@@ -18,28 +20,12 @@ export interface Notification {
   readonly tries: number;
 }
 
-/** Fields of every notification. */
-interface Occurrence {
-  readonly event: NotifiedEvent;
-  /** The same for each try, so that receivers can ignore repetitions. */
-  readonly event_id: string;
-  /** ISO 8601. */
-  readonly occurred_at: string;
-}
-
 /** The object of `--json` at the time of sending, with status and reason of the event. */
-export type RunMessage = Occurrence &
-  RunFacts & {
-    /** ISO 8601: time of rows, outcomes, calls and credits. A late notification has later figures. */
-    readonly figures_at: string;
-  };
-/** An event of a budget that crossed a threshold. Credits are decimals as text. */
-export type BudgetMessage = Occurrence & {
-  readonly budget: string;
-  readonly percent: number;
-  readonly limit: string;
-  readonly used: string;
-};
+export type RunMessage = Printed<typeof runNotification>;
+/** An event of a budget that crossed a threshold. */
+export type BudgetMessage = Printed<typeof budgetNotification>;
+/** What the table stores of the event of a budget. */
+type BudgetFigures = Omit<BudgetMessage, 'event' | 'event_id' | 'occurred_at'>;
 
 /**
  * Older events are never delivered, such as those of a long outage or from before notifications were
@@ -114,11 +100,12 @@ export async function readMessage(
   warehouse: Warehouse,
   { notificationId, event, runId, facts, occurredAt }: Notification,
 ): Promise<RunMessage | BudgetMessage> {
-  const occurrence = { event, event_id: notificationId, occurred_at: occurredAt.toISOString() };
-  if (runId === null)
-    return { ...occurrence, ...(facts as unknown as Omit<BudgetMessage, keyof Occurrence>) };
+  const occurrence = { event_id: notificationId, occurred_at: occurredAt.toISOString() };
+  if (runId === null || event === 'budget')
+    return { event: 'budget', ...occurrence, ...(facts as unknown as BudgetFigures) };
   const pauseReason = facts as unknown as StatusReason | null;
   return {
+    event,
     ...occurrence,
     figures_at: new Date().toISOString(),
     ...(await readRunFacts(warehouse, runId)),

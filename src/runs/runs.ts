@@ -16,7 +16,7 @@ export interface RunRecord {
   readonly fileSha256: string;
   readonly options: RunOptions;
   readonly header: readonly string[] | null;
-  readonly mapping: Readonly<Record<string, unknown>> | null;
+  readonly mapping: Readonly<Record<string, string>> | null;
   readonly warnings: readonly string[];
   readonly rowsStaged: number;
   /** The personal data of rows up to this number is removed. */

@@ -1,5 +1,6 @@
 import { vi } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
+import { checkOutput } from './output-schemas.ts';
 
 interface Written {
   readonly code: number;
@@ -38,7 +39,9 @@ export async function runHere(
   process.exitCode = undefined;
   try {
     await runProgram(parameters);
-    return { code: exitCode(), ...written };
+    const ended = { code: exitCode(), ...written };
+    checkOutput(parameters, ended);
+    return ended;
   } finally {
     for (const spy of spies) spy.mockRestore();
     process.chdir(outer.directory);

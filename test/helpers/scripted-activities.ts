@@ -11,6 +11,7 @@ import type {
   RunFacts,
   ScheduledRuns,
   ServiceCheck,
+  RunStatus,
 } from '../../src/contract.ts';
 
 export const plan: PlanSummary = {
@@ -177,7 +178,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   };
 
   /** What the tables would say: each batch that was answered has brought eight contacts. */
-  facts(runId: string, status: string): RunFacts {
+  facts(runId: string, status: RunStatus): RunFacts {
     const asked = 10 * this.batches.length;
     return {
       run_id: runId,

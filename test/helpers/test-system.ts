@@ -21,6 +21,7 @@ import { createLogger } from '../../src/telemetry/log.ts';
 import { installRuntime } from '../../src/worker.ts';
 import { currentDetails } from './current-details.ts';
 import { batchesReadyAt, countActions } from './temporal-actions.ts';
+import { checkOutput } from './output-schemas.ts';
 import { runHere } from './run-here.ts';
 import { startWorkerHere, type WorkerHere } from './worker-here.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -119,12 +120,14 @@ export class TestSystem {
   }
 
   /** Runs `enrich` to its end. Standard input is no terminal: it holds what is given, or nothing. */
-  enrich(
+  async enrich(
     parameters: readonly string[],
     environment: Record<string, string> = {},
     input = '',
   ): Promise<Ended> {
-    return this.#toItsEnd([process.execPath, main, ...parameters], environment, input);
+    const ended = await this.#toItsEnd([process.execPath, main, ...parameters], environment, input);
+    checkOutput(parameters, ended);
+    return ended;
   }
 
   /**

@@ -1,12 +1,7 @@
-/** What the doctor says of one part. */
-export interface Finding {
-  readonly part: string;
-  readonly state: 'ok' | 'attention' | 'broken';
-  /** What would be used, and how it is. */
-  readonly what: string;
-  /** What to do; only where something is to be done. */
-  readonly next?: string;
-}
+import type { OutputOf } from '../../outputs/outputs.ts';
+
+/** The state of one part. */
+export type Finding = OutputOf<'doctor'>['findings'][number];
 
 export function ok(part: string, what: string): Finding {
   return { part, state: 'ok', what };

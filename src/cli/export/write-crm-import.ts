@@ -5,7 +5,7 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportForCrm, type ImportManifest } from '../../export/crm-import/export-for-crm.ts';
-import { print, table, tell } from '../terminal/output.ts';
+import { print, printJson, table, tell } from '../terminal/output.ts';
 import { parseYaml } from '../terminal/parse-yaml.ts';
 
 export interface CrmImportFlags {
@@ -36,7 +36,7 @@ export async function writeCrmImport(
   const { source, since } = flags;
   const policies = policiesOf(flags);
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
-  if (flags.json === true) return print(JSON.stringify(manifest));
+  if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
 }
 

@@ -86,7 +86,8 @@ Examples:
       } = changed;
       if (options.json !== true) print(describeChange(changed.change));
       if (waiting.length > 0) await wake(config, waiting, options.json === true ? tell : print);
-      if (options.json === true) printJson({ budget: budgetId, before, after, waiting_runs: waiting });
+      if (options.json === true)
+        printJson<'budget-set'>({ budget: budgetId, before, after, waiting_runs: waiting });
     });
 }
 

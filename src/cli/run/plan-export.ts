@@ -117,12 +117,32 @@ export async function ingestHere(
 /** The plan, and the mapping that it rests on. */
 export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
   if (json) {
-    printJson({
+    printJson<'plan'>({
       plan_hash: plan.planHash,
       source: run.source,
       mapping: run.mapping,
       warnings: run.warnings,
-      ...wirePlan(plan),
+      rows: plan.rows,
+      dropped: plan.dropped,
+      filled: plan.filled,
+      people: plan.people,
+      people_without_phones: plan.peopleWithoutPhones,
+      calls: plan.calls,
+      credits: {
+        minimum: plan.credits.minimum,
+        expected: plan.credits.expected,
+        worst_case: plan.credits.worstCase,
+      },
+      expectation: plan.expectation,
+      unmet_expectations: plan.unmet,
+      pilot: plan.pilot,
+      asks_unknown_again: plan.asksUnknownAgain,
+      short_budget: plan.shortBudget && {
+        budget: plan.shortBudget.budget,
+        available: plan.shortBudget.available,
+        on_empty: plan.shortBudget.onEmpty,
+      },
+      eta_seconds: plan.etaSeconds,
     });
     return;
   }
@@ -141,32 +161,6 @@ export function describeMapping(run: RunRecord): string {
     ...run.warnings.map((warning) => `  note: ${warning}`),
     ...(unused.length === 0 ? [] : [`  not used: ${unused.map(visibleInLine).join(', ')}`]),
   ].join('\n');
-}
-
-function wirePlan(plan: PlanSummary): Record<string, unknown> {
-  return {
-    rows: plan.rows,
-    dropped: plan.dropped,
-    filled: plan.filled,
-    people: plan.people,
-    people_without_phones: plan.peopleWithoutPhones,
-    calls: plan.calls,
-    credits: {
-      minimum: plan.credits.minimum,
-      expected: plan.credits.expected,
-      worst_case: plan.credits.worstCase,
-    },
-    expectation: plan.expectation,
-    unmet_expectations: plan.unmet,
-    pilot: plan.pilot,
-    asks_unknown_again: plan.asksUnknownAgain,
-    short_budget: plan.shortBudget && {
-      budget: plan.shortBudget.budget,
-      available: plan.shortBudget.available,
-      on_empty: plan.shortBudget.onEmpty,
-    },
-    eta_seconds: plan.etaSeconds,
-  };
 }
 
 /** Nothing has begun that could fail: what was given is at fault. */

@@ -29,7 +29,11 @@ export function steerCommand(
         const run = await runToSteer(session.warehouse, runId, texts.need);
         if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
         await steer(session, run, options.reason);
-        printFacts(options.json, await readRunFacts(session.warehouse, run.runId), texts.done(run.runId));
+        printFacts<'run'>(
+          options.json,
+          await readRunFacts(session.warehouse, run.runId),
+          texts.done(run.runId),
+        );
       });
     });
 }

@@ -76,7 +76,7 @@ Examples:
         await tellOutlook(session, made);
         await tellWhoFires(session);
         const facts = await factsOf(session, made);
-        printFacts(
+        printFacts<'schedule-set'>(
           options['json'] === true,
           { ...facts, made: changes === undefined, changes: changes ?? [] },
           describeSchedule(facts),
@@ -118,7 +118,7 @@ Example:
         const changes = changesTo(file, present);
         const answer = (applied: boolean, text: string): void => {
           if (options.json !== true) return applied ? print(text) : tell(text);
-          printJson({
+          printJson<'schedule-apply'>({
             applied,
             made: changes.create.map((definition) => definition.name),
             changed: changes.update.map(({ definition }) => definition.name),

@@ -3,6 +3,7 @@ import type { ScheduledRunResult } from '../../contract.ts';
 import { Problem } from '../../domain/problem.ts';
 import { cronMistake, skippedTimes } from '../../domain/text/cron.ts';
 import { clockIn } from '../../domain/text/time-zone.ts';
+import type { OutputOf } from '../../outputs/outputs.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { table } from '../terminal/output.ts';
 import { fieldsOf } from './schedule-definition.ts';
@@ -13,14 +14,8 @@ import { isWorkflowGone } from '../../temporal/connection.ts';
 
 const timesShown = 5;
 
-/** One time of a schedule that has come. */
-interface PastTime {
-  readonly scheduled_at: string;
-  readonly workflow_id: string;
-  readonly status: string;
-  readonly summary: string;
-  readonly runs: readonly string[];
-}
+export type ScheduleFacts = OutputOf<'schedule'>;
+type PastTime = ScheduleFacts['recent'][number];
 
 /** What `enrich schedule list` shows, in a line for each. */
 export function describeList(schedules: readonly KnownSchedule[]): string {
@@ -39,7 +34,10 @@ export function describeList(schedules: readonly KnownSchedule[]): string {
 }
 
 /** A schedule with its flags, its times, and what became of the last of them; as one object. */
-export async function factsOf(session: Session, { definition, description }: KnownSchedule) {
+export async function factsOf(
+  session: Session,
+  { definition, description }: KnownSchedule,
+): Promise<ScheduleFacts> {
   const { state, info } = description;
   const recent: PastTime[] = [];
   for (const { scheduledAt, action } of info.recentActions.slice(-timesShown))
@@ -64,8 +62,6 @@ export async function factsOf(session: Session, { definition, description }: Kno
     ],
   };
 }
-
-export type ScheduleFacts = Awaited<ReturnType<typeof factsOf>>;
 
 /** The same as a person reads it. */
 export function describeSchedule(facts: ScheduleFacts): string {

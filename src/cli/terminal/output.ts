@@ -1,4 +1,5 @@
 import { Problem } from '../../domain/problem.ts';
+import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
 import { visible, visibleInLine } from '../../domain/text/visible.ts';
 import { withoutPersonalData } from '../../telemetry/log.ts';
 import { paint, rendered, showsStyles, visibleStyled } from './style.ts';
@@ -16,16 +17,24 @@ export function print(text: string): void {
   write(process.stdout, `${wrapLines(text, terminalWidth(process.stdout))}\n`);
 }
 
-/** One JSON value on a line of standard output, for programs. */
-export function printJson(value: unknown): void {
+/**
+ * One JSON value on a line of standard output, for programs.
+ *
+ * @typeParam Name of the output, whose schema the value must fit; without a name no value fits
+ */
+export function printJson<Name extends OutputName = never>(value: OutputOf<Name>): void {
   isObjectPrinted = true;
   // Control characters that JSON leaves as they are (those of Latin-1) become escapes of JSON.
   write(process.stdout, `${visible(JSON.stringify(value))}\n`);
 }
 
-/** Facts for a program where it asked for JSON, otherwise a text for a person. */
-export function printFacts(isJson: boolean | undefined, facts: unknown, text: string): void {
-  if (isJson === true) printJson(facts);
+/** Facts for a program where it asked for JSON, otherwise a text for a person. @typeParam Name of the output */
+export function printFacts<Name extends OutputName = never>(
+  isJson: boolean | undefined,
+  facts: OutputOf<Name>,
+  text: string,
+): void {
+  if (isJson === true) printJson<Name>(facts);
   else print(text);
 }
 
@@ -81,7 +90,7 @@ export function printFailure(
 ): void {
   if (isObjectPrinted) return;
   const { type, message, where = null, next } = failure;
-  printJson({ error: { type, message, where, next }, exit_code: exitCode });
+  printJson<'error'>({ error: { type, message, where, next }, exit_code: exitCode });
 }
 
 function unforeseen(error: unknown): Problem {

@@ -15,6 +15,7 @@ import {
   type Channel,
 } from '../../../src/monitoring/notification-channels.ts';
 import { Notifier } from '../../../src/monitoring/notifier.ts';
+import { notification } from '../../../src/outputs/notification-outputs.ts';
 import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { runningRun, stagedRun } from '../../helpers/rows.ts';
@@ -58,7 +59,13 @@ afterAll(async () => {
 const url = (path = '/') => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 const notifier = (channels: Channel[], events: readonly NotifiedEvent[] = notifiedEvents) =>
   new Notifier({ warehouse, channels, events, log: createLogger({ level: 'silent', format: 'json' }) });
-const posts = () => posted.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+/** The posted notifications; each has to fit its schema, which allows no unknown field. */
+const posts = () =>
+  posted.map(({ body }) => {
+    const message = JSON.parse(body) as Record<string, unknown>;
+    notification.parse(message);
+    return message;
+  });
 const makeDue = () =>
   warehouse.pool.query(`update notifications set next_try_at = now() where closed_at is null`);
 const rows = async () =>

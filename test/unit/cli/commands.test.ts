@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { outputs } from '../../../src/outputs/outputs.ts';
 import { loaders } from '../../../src/cli/command-loaders.ts';
 
 /** They serve until they are stopped, or write what they are asked for in a format of its own. */
@@ -12,6 +13,14 @@ function leavesOf(command: Command, name: string): { name: string; command: Comm
   if (command.commands.length === 0) return [{ name, command }];
   return command.commands.flatMap((child) => leavesOf(child, `${name} ${child.name()}`));
 }
+
+it('every command with --json has a JSON Schema of its output, except match, which prints the answer', () => {
+  const printing = commands
+    .filter(({ command }) => command.options.some(({ long }) => long === '--json'))
+    .map(({ name }) => name);
+  const described = Object.values(outputs).flatMap((output): readonly string[] => output.commands);
+  expect([...new Set([...described, 'match'])].sort()).toEqual(printing.sort());
+});
 
 describe('every command', () => {
   it.each(

@@ -67,7 +67,7 @@ it('a run whose lost calls are decided on names the run that asks again, and no 
 });
 
 it('a paused run with calls of unknown cost shows its pause reason and what to decide', () => {
-  const paused = {
+  const paused: RunFacts = {
     ...facts,
     status: 'paused',
     reason_type: 'manual',

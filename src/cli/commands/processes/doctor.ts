@@ -27,7 +27,7 @@ Exit codes: 0 all good, 1 something is broken, 3 it works but something needs at
       const { config, wrong } = settingsThatAreRight(options);
       const findings = await examine(config, wrong);
       const state = worst(findings);
-      if (options['json'] === true) printJson({ state, findings });
+      if (options['json'] === true) printJson<'doctor'>({ state, findings });
       else print(describe(findings));
       process.exitCode = { ok: exitCodes.done, attention: exitCodes.needsPerson, broken: exitCodes.failed }[
         state

@@ -157,7 +157,7 @@ async function stageHere(session: Session, run: RunRecord, fetched: string | und
 
 /** Prints the result of a run and sets the exit code. */
 export function reportRun(facts: RunFacts, json: boolean, config: Config): void {
-  if (json) printJson(facts);
+  if (json) printJson<'run'>(facts);
   else print(describeRun(facts, config));
   process.exitCode = exitCodeOf(facts);
 }

@@ -57,7 +57,7 @@ function listCommand(): Command {
         if (options.json !== true) return print(describeList(schedules));
         const facts = [];
         for (const schedule of schedules) facts.push(await factsOf(session, schedule));
-        printJson(facts);
+        printJson<'schedule-list'>(facts);
       });
     });
 }
@@ -71,7 +71,7 @@ function showCommand(): Command {
     .action(async (name: string, options: { json?: boolean }) => {
       await withSchedules(settingsOf(options), async (session, client) => {
         const facts = await factsOf(session, await getSchedule(client, name));
-        if (options.json === true) printJson(facts);
+        if (options.json === true) printJson<'schedule'>(facts);
         else print(describeSchedule(facts));
       });
     });
@@ -88,7 +88,7 @@ function pauseCommand(): Command {
       await withSchedules(settingsOf(options), async (session, client) => {
         await getSchedule(client, name);
         await client.schedule.getHandle(name).pause(options.reason);
-        printFacts(
+        printFacts<'schedule'>(
           options.json,
           await factsOf(session, await getSchedule(client, name)),
           `${name} is paused; enrich schedule resume ${name} lets it fire again`,
@@ -109,7 +109,7 @@ function resumeCommand(): Command {
         await client.schedule.getHandle(name).unpause('enrich schedule resume');
         await tellWhoFires(session);
         const facts = await factsOf(session, await getSchedule(client, name));
-        printFacts(options.json, facts, describeSchedule(facts));
+        printFacts<'schedule'>(options.json, facts, describeSchedule(facts));
       });
     });
 }
@@ -127,7 +127,7 @@ function triggerCommand(): Command {
         await tellWhoFires(session);
         const waits = known.description.info.runningActions.length > 0;
         const begins = waits ? ', and begins when the time before has ended' : '';
-        printFacts(
+        printFacts<'schedule-trigger'>(
           options.json,
           { name, triggered: true, waits },
           `triggered${begins}; enrich schedule show ${name} says what becomes of it`,
@@ -166,7 +166,7 @@ Example:
         await tellWhoFires(session);
         const { times } = missed;
         const range = `${clockIn(timezone, times[0]!)} to ${clockIn(timezone, times.at(-1)!)} (${timezone})`;
-        printFacts(
+        printFacts<'schedule-backfill'>(
           options.json,
           { name, times: times.map((time) => time.toISOString()) },
           `${counted(times.length, 'time')} made up for, one after another: ${range}; enrich schedule show ` +
@@ -186,7 +186,7 @@ function deleteCommand(): Command {
       await withSchedules(settingsOf(options), async (_session, client) => {
         await getSchedule(client, name);
         await client.schedule.getHandle(name).delete();
-        printFacts(options.json, { name, deleted: true }, `deleted ${name}`);
+        printFacts<'schedule-delete'>(options.json, { name, deleted: true }, `deleted ${name}`);
       });
     });
 }

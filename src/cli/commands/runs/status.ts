@@ -40,7 +40,7 @@ export function statusCommand(): Command {
         if (runId !== undefined) {
           const facts = await factsOf(runId);
           const { runIds, lines } = await findInterrupted(session, [facts]);
-          if (options.json === true) printJson(facts);
+          if (options.json === true) printJson<'run'>(facts);
           else print(describeRun(facts, undefined, runIds.length > 0 ? interrupted : facts.status));
           lines.forEach(hint);
           (await describePreempted(session, facts)).forEach(hint);
@@ -54,7 +54,7 @@ export function statusCommand(): Command {
         const statusOf = ({ run_id, status }: RunFacts): string =>
           runIds.includes(run_id) ? interrupted : status;
         if (options.json === true) {
-          printJson(facts);
+          printJson<'run-list'>(facts);
         } else if (facts.length === 0) {
           print('no runs yet: enrich run FILE begins one');
         } else {

@@ -66,7 +66,7 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   const answer = (undone: boolean, changed: UndoFigures, forgotten: number): void => {
     if (options.json !== true) return;
     const counts = { remembered: lookups, forgotten, credits: facts.credits };
-    printJson({ run_id: run.runId, undone, ...changed, ...counts });
+    printJson<'undo'>({ run_id: run.runId, undone, ...changed, ...counts });
   };
 
   show(`run ${run.runId}: ${run.status} (${run.source ?? 'no source'}, ${run.fileName})`);

@@ -54,7 +54,7 @@ function listCommand(): Command {
           runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
           status: options.all === true ? undefined : 'unknown',
         });
-        if (options.json === true) return printJson(attempts);
+        if (options.json === true) return printJson<'attempt-list'>(attempts);
         if (attempts.length === 0)
           return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
         print(
@@ -86,7 +86,7 @@ function showCommand(): Command {
     .action(async (attemptId: string, options: JsonFlag) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const attempt = await findAttempt(warehouse, attemptId);
-        printFacts(options.json, attempt, JSON.stringify(attempt, null, 2));
+        printFacts<'attempt'>(options.json, attempt, JSON.stringify(attempt, null, 2));
       });
     });
 }
@@ -129,7 +129,7 @@ Examples:
         if (options.json !== true) print(`${attemptId}: ${done}`);
         decided.push(await findAttempt(warehouse, attemptId));
       }
-      if (options.json === true) printJson({ attempts: decided });
+      if (options.json === true) printJson<'attempt-decisions'>({ attempts: decided });
     });
   });
 }

@@ -46,7 +46,7 @@ Example:
     .action(async (options: { json?: boolean }) => {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const budgets = await readBudgets(warehouse.database, shownOfEach);
-        if (options.json === true) return printJson(budgets);
+        if (options.json === true) return printJson<'budget-list'>(budgets);
         print(
           table([
             ['budget', 'limit', 'set by', 'settled', 'reserved', 'alarms'],
@@ -77,7 +77,7 @@ function historyCommand(): Command {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const budgetId = name === undefined ? undefined : await budgetIdOf(warehouse, name);
         const changes = await readBudgetHistory(warehouse.database, budgetId, options.limit);
-        if (options.json === true) return printJson(changes);
+        if (options.json === true) return printJson<'budget-history'>(changes);
         if (changes.length === 0) return print('no limit was changed');
         print(
           table([

@@ -46,7 +46,7 @@ function listCommand(): Command {
             status: options.status,
             limit: options.limit,
           });
-          if (options.json === true) return printJson(deliveries);
+          if (options.json === true) return printJson<'delivery-list'>(deliveries);
           if (deliveries.length === 0) return print('no such deliveries');
           print(
             table([
@@ -83,7 +83,7 @@ function showCommand(): Command {
       await withWarehouse(settingsOf(options), async ({ warehouse }) => {
         const delivery = await getDelivery(warehouse, deliveryId);
         if (options.body === true) process.stdout.write(await readDeliveryBody(warehouse, deliveryId));
-        else printFacts(options.json, delivery, JSON.stringify(delivery, null, 2));
+        else printFacts<'delivery'>(options.json, delivery, JSON.stringify(delivery, null, 2));
       });
     });
 }
@@ -105,7 +105,7 @@ function replayCommand(): Command {
           tell(`it is ${before.status}: only quarantined and orphaned deliveries can be replayed`);
         }
         const { status, reason } = await getDelivery(warehouse, deliveryId);
-        printFacts(
+        printFacts<'inbox-replay'>(
           options.json,
           { delivery_id: deliveryId, status, reason },
           reason === null ? status : `${status}: ${reason}`,
@@ -145,7 +145,7 @@ Example:
             new AbortController().signal,
           );
           if (polls > 0) tell(`polled for the late results of ${counted(polls, 'call')}`);
-          printFacts(
+          printFacts<'inbox-sweep'>(
             options.json,
             { polled: polls, applied },
             applied === 0

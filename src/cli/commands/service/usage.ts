@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { formatCredits, type Credits } from '../../../domain/money/decimal.ts';
 import { Problem } from '../../../domain/problem.ts';
+import type { OutputOf } from '../../../outputs/outputs.ts';
 import type { CreditUsage, OperationUsage } from '../../../service/client.ts';
 import { ServiceFailure } from '../../../service/failures/failure.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
@@ -33,7 +34,7 @@ export function usageCommand(): Command {
           },
         );
         if (options.json === true) {
-          printJson({ operations, credits: inDecimals(credits) });
+          printJson<'usage'>({ operations, credits: inDecimals(credits) });
           return;
         }
         print(table([['operation', 'window', 'limit', 'used', 'left'], ...operations.flatMap(rowsOf)]));
@@ -63,7 +64,7 @@ async function reconcile(config: Config, asJson: boolean): Promise<void> {
       keepCreditStatement({ warehouse, service, client, log }, undefined),
     );
     const cycles = await reconcileCredits(warehouse.database, service);
-    if (asJson) return printJson(cycles);
+    if (asJson) return printJson<'reconciliation'>(cycles);
     if (cycles.length > 0) return print(reconciliationTable(cycles));
     print(
       'The service has not stated its credit usage twice in one credit cycle: there is nothing to compare.',
@@ -116,7 +117,7 @@ function word(count: number | null | undefined): string | number {
   return count === null ? 'unlimited' : (count ?? '-');
 }
 
-function inDecimals({ kinds, cycle }: CreditUsage): object {
+function inDecimals({ kinds, cycle }: CreditUsage): OutputOf<'usage'>['credits'] {
   return {
     kinds: kinds.map(({ name, limit, consumed, left }) => ({
       name,

@@ -21,7 +21,7 @@ export function whoamiCommand(): Command {
           // A key acts as the workspace's oldest active admin; a token acts as the user who granted it.
           credential: service.credential ?? null,
         };
-        if (options.json === true) printJson(facts);
+        if (options.json === true) printJson<'whoami'>(facts);
         else
           print(
             table(

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { OutputOf } from '../../../outputs/outputs.ts';
 import { readChanges, type ContactChange } from '../../../people/read-changes.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, table } from '../../terminal/output.ts';
@@ -45,5 +46,5 @@ Examples:
 }
 
 async function* asJson(changes: AsyncIterable<ContactChange>): AsyncIterable<string> {
-  for await (const change of changes) yield JSON.stringify(change);
+  for await (const change of changes) yield JSON.stringify(change satisfies OutputOf<'change'>);
 }

@@ -50,7 +50,7 @@ Examples:
         const keys = await find(warehouse);
         if (options.yes !== true) {
           const found = await measureErasure(warehouse, keys);
-          if (options.json === true) printJson({ erased: false, ...found });
+          if (options.json === true) printJson<'erase'>({ erased: false, ...found });
           else print(describe(found, 'found'));
           const answer = options.json === true ? undefined : await agrees('erase this person?');
           if (answer !== true) {
@@ -60,7 +60,7 @@ Examples:
           }
         }
         const removed = await erase(warehouse, keys, note);
-        if (options.json === true) return printJson({ erased: true, ...removed });
+        if (options.json === true) return printJson<'erase'>({ erased: true, ...removed });
         print(describe(removed, 'removed'));
         if (Object.values(removed).every((figure) => figure === 0))
           tell('nothing in the warehouse had this identifier: check its spelling');

@@ -28,7 +28,7 @@ Examples:
       const evaluation = await withWarehouse(settingsOf(options), ({ warehouse }) =>
         evaluateTruth(warehouse.database, options.truth, options.source),
       );
-      printFacts(options.json, evaluation, describe(evaluation));
+      printFacts<'evaluation'>(options.json, evaluation, describe(evaluation));
     });
 }
 

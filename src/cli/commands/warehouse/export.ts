@@ -108,7 +108,8 @@ async function writeTable(
   tell(counted(rows, table === 'contacts' ? 'contact' : 'row'));
   if (rows === 0 && runId !== undefined)
     tell(`no contact was last written by ${runId}; without --run all contacts are exported`);
-  if (output !== undefined && options.json === true) printJson({ table, format, output, rows, cursor });
+  if (output !== undefined && options.json === true)
+    printJson<'export'>({ table, format, output, rows, cursor });
 }
 
 function writeTo(output: string | undefined, bytes: Readable, s3: S3Settings): Promise<void> {

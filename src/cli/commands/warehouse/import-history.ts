@@ -45,7 +45,7 @@ Example:
           importLookups(session.warehouse, runId, askedAt, spec.options),
         ),
       );
-      printFacts(
+      printFacts<'import-history'>(
         options.json,
         { rows, asked_at: askedAt.toISOString() },
         `${counted(rows, 'row')}: ${nounFor(rows, 'its', 'their')} people count as asked for at ` +

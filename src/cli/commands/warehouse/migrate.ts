@@ -29,7 +29,7 @@ Examples:
         if (newer.length > 0) tell(`the warehouse is of a newer release: ${newer.join(', ')}`);
         const role = options.analystRole;
         if (role !== undefined) await allowAnalyst(stack.databaseUrl, role);
-        printFacts(
+        printFacts<'migrate'>(
           options.json,
           { migrations: done, newer, analyst_role: role ?? null },
           done.length === 0 ? 'the warehouse is up to date' : `carried out: ${done.join(', ')}`,

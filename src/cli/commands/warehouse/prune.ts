@@ -50,7 +50,7 @@ Example:
       const figures = await withSession(config, { temporal: false, service: false }, ({ warehouse }) =>
         removed ? removeUntilStopped(warehouse, retention) : measurePrune(warehouse, retention),
       );
-      if (options.json === true) return printJson({ removed, retention, ...figures });
+      if (options.json === true) return printJson<'prune'>({ removed, retention, ...figures });
       const kept = {
         answers: figures.kept.answers,
         deliveries: figures.kept.deliveries,

@@ -47,7 +47,7 @@ Examples:
         const figures = await rebuild(warehouse, { check, signal });
         const { people, contacts, differing, differences, complete } = figures;
         if (options.json === true)
-          printJson({
+          printJson<'rebuild'>({
             check,
             ...(read && { bodies: read.bodies, observations_changed: read.changed }),
             people,

@@ -27,7 +27,7 @@ Examples:
       await withSession(settingsOf(options), { temporal: false, service: false }, async (session) => {
         const psql = findOnPath('psql');
         const address = addressWithoutPassword(session.stack.databaseUrl);
-        if (options.json === true) printJson({ address, schema: schemaName, psql: psql ?? null });
+        if (options.json === true) printJson<'sql'>({ address, schema: schemaName, psql: psql ?? null });
         else if (psql === undefined) print(howToConnect(session, address));
         else process.exitCode = await openPsql(psql, session.stack.databaseUrl);
       });

@@ -68,7 +68,11 @@ Examples:
         database.transaction().execute((transaction) => suppress(transaction, keys, noteOf(options))),
       );
       const present = keys.length - added;
-      printFacts(options.json, { added, present }, `${added} put on the list, ${present} there before`);
+      printFacts<'suppress-add'>(
+        options.json,
+        { added, present },
+        `${added} put on the list, ${present} there before`,
+      );
     });
 }
 
@@ -85,7 +89,7 @@ function importCommand(): Command {
       const { added, namelessRows } = await withWarehouse(config, (session) =>
         withStagedExport(session, spec, (runId) => suppressStaged(session.warehouse, runId, noteOf(options))),
       );
-      printFacts(
+      printFacts<'suppress-import'>(
         options.json,
         { added, nameless_rows: namelessRows },
         `${added} put on the list: addresses, profiles and ids of the people in the file`,
@@ -109,7 +113,11 @@ function removeCommand(): Command {
         unsuppress(warehouse, keys),
       );
       const absent = keys.length - removed;
-      printFacts(options.json, { removed, absent }, `${removed} taken off the list, ${absent} not on it`);
+      printFacts<'suppress-remove'>(
+        options.json,
+        { removed, absent },
+        `${removed} taken off the list, ${absent} not on it`,
+      );
     });
 }
 
@@ -124,7 +132,7 @@ function checkCommand(): Command {
       const listed = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
         areSuppressed(database, keys),
       );
-      printFacts(
+      printFacts<'suppress-check'>(
         options.json,
         { listed },
         table(who.map((text, index) => [text, listed[index] ? 'on the list' : 'not on the list'])),
@@ -144,7 +152,7 @@ function listCommand(): Command {
         entries: await listSuppressions(warehouse, options.limit),
         counts: await countSuppressions(warehouse),
       }));
-      if (options.json === true) return printJson({ counts, entries });
+      if (options.json === true) return printJson<'suppress-list'>({ counts, entries });
       if (entries.length === 0) return print('the list is empty');
       print(
         table([

@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { checkOutput, jsonSchemaOf, outputNames } from '../../helpers/output-schemas.ts';
+
+const root = new URL('../../../', import.meta.url);
+
+it.each(outputNames)('schemas/outputs/%s.json is the JSON Schema of the zod schema', async (name) => {
+  await expect(`${JSON.stringify(jsonSchemaOf(name), null, 2)}\n`).toMatchFileSnapshot(
+    new URL(`schemas/outputs/${name}.json`, root).pathname,
+  );
+});
+
+it('schemas/outputs has a file for each output and no other', () => {
+  expect(readdirSync(new URL('schemas/outputs', root)).sort()).toEqual(
+    outputNames.map((name) => `${name}.json`).sort(),
+  );
+});
+
+it('every field of every JSON Schema has a description', () => {
+  const bare = (value: unknown, path: string): string[] => {
+    if (typeof value !== 'object' || value === null) return [];
+    const { properties = {}, ...others } = value as Record<string, Record<string, { description?: string }>>;
+    return [
+      ...Object.entries(properties).flatMap(([field, schema]) => [
+        ...(JSON.stringify(schema).includes('"description":') ? [] : [`${path}.${field}`]),
+        ...bare(schema, `${path}.${field}`),
+      ]),
+      ...Object.values(others).flatMap((member) => bare(member, path)),
+    ];
+  };
+  expect(outputNames.flatMap((name) => bare(jsonSchemaOf(name), name))).toEqual([]);
+});
+
+it('docs/json-output.md lists every output with its commands', () => {
+  const page = readFileSync(new URL('docs/json-output.md', root), 'utf8');
+  expect(outputNames.filter((name) => !page.includes(`outputs/${name}.json`))).toEqual([]);
+});
+
+it('checkOutput() refuses an output with a field that its schema does not have', () => {
+  const added = { added: 1, present: 0 };
+  const check = (facts: object) => () =>
+    checkOutput(['suppress', 'add', '--json'], { code: 0, stdout: `progress\n${JSON.stringify(facts)}\n` });
+  expect(check(added)).not.toThrow();
+  expect(check({ ...added, extra: 1 })).toThrow('extra');
+  expect(check({ added: 1 })).toThrow('present');
+});
