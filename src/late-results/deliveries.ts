@@ -14,42 +14,68 @@ export interface StoredDelivery {
   readonly runId: string;
 }
 
-/**
- * Stores the bytes of a delivery in one commit, before the 2xx answer. Each delivery is a row, repeated deliveries as
- * well: the drain decides that the same bytes take effect once.
- *
- * @param delivery.tokenHash hash of the token in the address
- * @returns undefined if the token belongs to no attempt or has expired: nothing is stored
- */
+/** A delivery as it arrived. */
+export interface ArrivedDelivery {
+  /** Hash of the token in the address. */
+  readonly tokenHash: Buffer;
+  readonly body: Buffer;
+  readonly contentEncoding: string | undefined;
+}
+
+/** `storeDeliveries` of one delivery. */
 export async function storeDelivery(
   warehouse: Warehouse,
-  delivery: {
-    readonly tokenHash: Buffer;
-    readonly body: Buffer;
-    readonly contentEncoding: string | undefined;
-  },
+  delivery: ArrivedDelivery,
 ): Promise<StoredDelivery | undefined> {
-  // Without the query builder: each delivery executes only this statement, and its text never changes.
+  return (await storeDeliveries(warehouse, [delivery]))[0];
+}
+
+/**
+ * Stores the bytes of deliveries in one commit, before the 2xx answers. Each delivery is a row, repeated deliveries as
+ * well: the drain decides that the same bytes take effect once.
+ *
+ * @returns for each delivery, in order, what was stored; undefined if the token belongs to no attempt or has expired:
+ *   nothing is stored
+ */
+export async function storeDeliveries(
+  warehouse: Warehouse,
+  deliveries: readonly ArrivedDelivery[],
+): Promise<(StoredDelivery | undefined)[]> {
+  let end = 0;
+  const arrived = deliveries.map((delivery) => {
+    const first = end + 1;
+    end += delivery.body.length;
+    return { ...delivery, deliveryId: randomUUID(), first };
+  });
+  // Without the query builder: the receiver executes only this statement, and its text never changes. All bodies are
+  // one parameter: the driver would turn an array of them into text of twice their size.
   const { rows } = await warehouse.pool.query<StoredDelivery>({
-    name: 'store-delivery',
+    name: 'store-deliveries',
     text: `insert into enrichment.webhook_deliveries
       (delivery_id, attempt_id, run_id, body, body_sha256, content_encoding)
-      select $1, attempt_id, run_id, $2, $3, $4
-      from enrichment.attempts a join enrichment.runs r using (run_id)
-      where a.token_hash = $5
-        and now() < least(a.admitted_at, r.finished_at)
-          + make_interval(secs => greatest($6, (r.options ->> 'lateDeadlineSeconds')::float8))
+      select d.delivery_id, a.attempt_id, a.run_id, substring($1::bytea from d.first for d.bytes), d.body_sha256,
+        d.content_encoding
+      from unnest($2::text[], $3::bytea[], $4::integer[], $5::integer[], $6::bytea[], $7::text[]) with ordinality
+        as d (delivery_id, token_hash, first, bytes, body_sha256, content_encoding, place)
+      join enrichment.attempts a on a.token_hash = d.token_hash
+      join enrichment.runs r on r.run_id = a.run_id
+      where now() < least(a.admitted_at, r.finished_at)
+          + make_interval(secs => greatest($8, (r.options ->> 'lateDeadlineSeconds')::float8))
+      order by d.place
       returning delivery_id as "deliveryId", attempt_id as "attemptId", run_id as "runId"`,
     values: [
-      randomUUID(),
-      delivery.body,
-      sha256(delivery.body),
-      delivery.contentEncoding ?? null,
-      delivery.tokenHash,
+      Buffer.concat(arrived.map(({ body }) => body)),
+      arrived.map(({ deliveryId }) => deliveryId),
+      arrived.map(({ tokenHash }) => tokenHash),
+      arrived.map(({ first }) => first),
+      arrived.map(({ body }) => body.length),
+      arrived.map(({ body }) => sha256(body)),
+      arrived.map(({ contentEncoding }) => contentEncoding ?? null),
       keptByServiceSeconds,
     ],
   });
-  return rows[0];
+  const stored = new Map(rows.map((row) => [row.deliveryId, row]));
+  return arrived.map(({ deliveryId }) => stored.get(deliveryId));
 }
 
 /** Stores the body of a poll in the inbox. Polls with the same bytes are stored once. */

@@ -3,7 +3,8 @@ import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { killPoint } from '../telemetry/kill-point.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { DeliveryResult } from '../telemetry/process-metrics.ts';
-import { storeDelivery } from './deliveries.ts';
+import { storeDeliveries, type ArrivedDelivery, type StoredDelivery } from './deliveries.ts';
+import { GroupCommit } from './group-commit.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isDatabaseAway } from '../db/postgres-errors.ts';
 import { hashToken } from '../ledger/webhook-token.ts';
@@ -41,7 +42,8 @@ const drainMilliseconds = 5_000;
 const tokenForm = /^[\w-]{20,128}$/;
 
 /**
- * Receives deliveries: commits the raw bytes and their hash to the inbox, answers 2xx, then wakes the run. The receiver
+ * Receives deliveries: commits the raw bytes and their hash to the inbox, answers 2xx, then wakes the run. Deliveries
+ * that arrive together are committed together, and each is answered after its own commit. The receiver
  * neither parses nor decompresses a body: the drain does.
  *
  * The token in the address authorises a delivery, because the service signs nothing. Only the token's hash is stored
@@ -73,6 +75,13 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
   server.server.maxConnections = 4_000;
 
   const bodies = new BodyReader({ longestBody, bytesInMemory });
+  const deliveries = new GroupCommit<ArrivedDelivery, StoredDelivery | undefined>({
+    commit: (group) => storeDeliveries(warehouse, group),
+    bytesOf: ({ body }) => body.length,
+    longestGroup: 100,
+    bytesPerGroup: 4 * 1_048_576,
+    groupsAtOnce: 2,
+  });
   // The delivery's handler reads the body, whatever its content type. Fastify would refuse types that it cannot parse.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -84,7 +93,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     const { token } = request.params as { token: string };
     const stored = await bodies.read(request.raw, request.headers['content-length'], (body) => {
       killPoint('delivery-arrived');
-      return storeDelivery(warehouse, {
+      return deliveries.store({
         tokenHash: hashToken(tokenForm.test(token) ? token : ''),
         body,
         contentEncoding: request.headers['content-encoding']?.slice(0, 50),

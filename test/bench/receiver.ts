@@ -2,8 +2,8 @@
  * Benchmark of the receiver: durably stored deliveries per second, compared with a bare fastify server with
  * one INSERT.
  *
- * `npm run bench:receiver [-- --seconds 5]`. Each server is a process of its own, on an embedded PostgreSQL
- * that flushes to disk. Both take turns with the same numbers of connections and senders. Then the benchmark
+ * `npm run bench:receiver [-- --seconds 5 --senders 32]`. Each server is a process of its own, on an embedded
+ * PostgreSQL that flushes to disk. Both take turns with the same numbers of connections and senders. Then the benchmark
  * measures the receiver's answers while 300 other connections send slowly.
  */
 import { fork, type ChildProcess } from 'node:child_process';
@@ -26,7 +26,7 @@ import { WakeUps } from '../../src/late-results/wake-ups.ts';
 import { runningRun } from '../helpers/rows.ts';
 
 const databaseConnections = 16;
-const senders = 32;
+const senders = Number(optionOf('--senders') ?? 32);
 const slowConnections = 300;
 /** Medians. */
 const rounds = 5;

@@ -49,6 +49,23 @@ describe('a delivery', () => {
     expect(await fixture.inbox()).toHaveLength(200);
   });
 
+  it('simultaneous deliveries are stored as they came, and one that fails does not fail the others', async () => {
+    const { pool } = fixture.warehouse;
+    await pool.query(
+      'alter table webhook_deliveries add constraint refused check (octet_length(body) <> 1013)',
+    );
+    fixture.afterwards(() => pool.query('alter table webhook_deliveries drop constraint refused'));
+    const receiver = await fixture.receive();
+    const bodies = Array.from({ length: 40 }, (_, index) => randomBytes(1_000 + index));
+    const answers = await Promise.all(bodies.map((body) => receiver.deliver(body)));
+    expect(answers.map(({ status }) => status)).toEqual(bodies.map((_, index) => (index === 13 ? 503 : 200)));
+    const stored = await fixture.inbox();
+    const accepted = bodies.filter((_, index) => index !== 13);
+    const inOrder = (all: readonly Buffer[]) => all.map((body) => body.toString('hex')).toSorted();
+    expect(inOrder(stored.map(({ body }) => body))).toEqual(inOrder(accepted));
+    expect(stored.every((row) => row.body_sha256.equals(sha256(row.body)))).toBe(true);
+  });
+
   it.each([
     ['NUL', Buffer.from('{"name":"a\u0000b"}')],
     ['a lone surrogate', Buffer.from('{"name":"\\ud800"}')],

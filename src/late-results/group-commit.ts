@@ -1,0 +1,74 @@
+import { isDatabaseAway } from '../db/postgres-errors.ts';
+
+export interface GroupCommitOptions<Item, Result> {
+  /** Commits items together. @returns a result for each item, in their order */
+  readonly commit: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly bytesOf: (item: Item) => number;
+  /** A group ends before it exceeds this size, but has at least one item. */
+  readonly longestGroup: number;
+  readonly bytesPerGroup: number;
+  /** Groups that are committed at the same time. */
+  readonly groupsAtOnce: number;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Commits items that arrive together in one transaction, because a flush to the disk costs as much for many as for one.
+ * A first item is committed at once. Items that arrive during a commit wait for the next one.
+ */
+export class GroupCommit<Item, Result> {
+  readonly #options: GroupCommitOptions<Item, Result>;
+  readonly #waiting: Waiting<Item, Result>[] = [];
+  #committing = 0;
+
+  constructor(options: GroupCommitOptions<Item, Result>) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves after the commit of the item.
+   *
+   * @throws what prevents the commit of this item; another item of its group does not
+   */
+  store(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      this.#commitNext();
+    });
+  }
+
+  #commitNext(): void {
+    if (this.#waiting.length === 0 || this.#committing >= this.#options.groupsAtOnce) return;
+    this.#committing += 1;
+    void this.#commit(this.#nextGroup()).finally(() => {
+      this.#committing -= 1;
+      this.#commitNext();
+    });
+  }
+
+  #nextGroup(): Waiting<Item, Result>[] {
+    const { bytesOf, longestGroup, bytesPerGroup } = this.#options;
+    let bytes = 0;
+    const end = this.#waiting.findIndex(({ item }, index) => {
+      bytes += bytesOf(item);
+      return index > 0 && (index === longestGroup || bytes > bytesPerGroup);
+    });
+    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+  }
+
+  async #commit(group: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.#options.commit(group.map(({ item }) => item));
+      for (const [index, { resolve }] of group.entries()) resolve(results[index]!);
+    } catch (error) {
+      if (group.length === 1 || isDatabaseAway(error)) for (const { reject } of group) reject(error);
+      // One item prevented the commit of the group: each item has a commit of its own.
+      else for (const each of group) await this.#commit([each]);
+    }
+  }
+}

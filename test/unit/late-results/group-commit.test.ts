@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest';
+import { GroupCommit, type GroupCommitOptions } from '../../../src/late-results/group-commit.ts';
+
+interface Commit {
+  readonly items: readonly string[];
+  readonly end: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** Groups of texts whose commits the test ends; a result is the item in capitals. */
+function groupsOf(options: Partial<GroupCommitOptions<string, string>> = {}) {
+  const commits: Commit[] = [];
+  const groups = new GroupCommit<string, string>({
+    commit: (items) =>
+      new Promise((resolve, reject) => {
+        commits.push({ items, end: () => resolve(items.map((item) => item.toUpperCase())), fail: reject });
+      }),
+    bytesOf: (item) => item.length,
+    longestGroup: 10,
+    bytesPerGroup: 10,
+    groupsAtOnce: 1,
+    ...options,
+  });
+  return { groups, commits, itemsOf: () => commits.map(({ items }) => items) };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+it('GroupCommit commits items that arrive during a commit together, and answers each after its commit', async () => {
+  const { groups, commits, itemsOf } = groupsOf();
+  const answered: string[] = [];
+  for (const item of ['a', 'b', 'c']) void groups.store(item).then((result) => answered.push(result));
+  expect(itemsOf()).toEqual([['a']]);
+  commits[0]!.end();
+  await settled();
+  expect(answered).toEqual(['A']);
+  expect(itemsOf()).toEqual([['a'], ['b', 'c']]);
+  commits[1]!.end();
+  await settled();
+  expect(answered).toEqual(['A', 'B', 'C']);
+});
+
+it('GroupCommit commits each item alone where a group fails, and rejects only the item that fails alone', async () => {
+  const { groups, commits, itemsOf } = groupsOf();
+  const results = Promise.allSettled(['first', 'good', 'bad'].map((item) => groups.store(item)));
+  commits[0]!.end();
+  await settled();
+  commits[1]!.fail(new Error('the database refuses a body'));
+  await settled();
+  commits[2]!.end();
+  await settled();
+  commits[3]!.fail(new Error('the database refuses this body'));
+  expect(await results).toMatchObject([{ value: 'FIRST' }, { value: 'GOOD' }, { status: 'rejected' }]);
+  expect(itemsOf()).toEqual([['first'], ['good', 'bad'], ['good'], ['bad']]);
+});
+
+it('GroupCommit rejects a whole group without another try where the database is away', async () => {
+  const { groups, commits } = groupsOf();
+  const results = Promise.allSettled(['a', 'b', 'c'].map((item) => groups.store(item)));
+  commits[0]!.end();
+  await settled();
+  commits[1]!.fail(new Error('Connection terminated unexpectedly'));
+  expect(await results).toMatchObject([{ value: 'A' }, { status: 'rejected' }, { status: 'rejected' }]);
+  expect(commits).toHaveLength(2);
+});
+
+it('GroupCommit ends a group at its number of items and at its bytes, but commits a larger item alone', async () => {
+  const { groups, commits, itemsOf } = groupsOf({ longestGroup: 2, bytesPerGroup: 4 });
+  const items = ['a', 'b', 'c', 'd', 'far too long', 'eee', 'ff'];
+  const results = Promise.all(items.map((item) => groups.store(item)));
+  for (let next = 0; next < commits.length; next += 1) {
+    commits[next]!.end();
+    await settled();
+  }
+  expect(await results).toHaveLength(items.length);
+  expect(itemsOf()).toEqual([['a'], ['b', 'c'], ['d'], ['far too long'], ['eee'], ['ff']]);
+});
