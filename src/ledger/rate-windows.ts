@@ -195,13 +195,6 @@ export async function pauseScope(
   return Math.ceil(result.rows[0]?.seconds ?? shortestPauseSeconds);
 }
 
-/** Deletes calls that are older than every window. @param keepSeconds the longest window */
-export async function forgetOldCalls(database: Kysely<Tables>, keepSeconds: number): Promise<void> {
-  await sql`
-    delete from rate_calls where counted_until < clock_timestamp() - make_interval(secs => ${keepSeconds})
-  `.execute(database);
-}
-
 async function fullWindow(
   database: Kysely<Tables>,
   { service, scope }: RateScope,

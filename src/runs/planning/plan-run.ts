@@ -15,7 +15,7 @@ import { formatCredits, parseCredits, type Credits } from '../../domain/money/de
 import { estimateSeconds } from '../../domain/rates/eta.ts';
 import { formatRateLimits, lowestLimits, type RateLimit } from '../../domain/rates/rate-limit.ts';
 import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '../../ledger/credit-ledger.ts';
-import { bulkMatchScope, forgetOldCalls, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
+import { bulkMatchScope, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
 import { forgetOldBatches } from '../../ledger/waiting-batches.ts';
 import { killPoint } from '../../telemetry/kill-point.ts';
 import { readCallHistory, type CallHistory } from '../../ledger/call-history.ts';
@@ -55,7 +55,6 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   // Before the plan clears the cells of people who are suppressed.
   const unmet = await profileExport(warehouse, run);
   await openRunBudget(database, runId, limitOf(run.options.maxCredits));
-  await forgetOldCalls(database, Math.max(86_400, ...rateLimits.map((limit) => limit.seconds)));
   await forgetOldBatches(database);
   const rows = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
 

@@ -252,6 +252,27 @@ describe('rate windows', () => {
     expect(slots.rows[0]!.seconds).toBeGreaterThan(25);
   });
 
+  it('a rate window forgets calls that have left every window while others are admitted', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    await warehouse.pool.query(`
+      insert into rate_calls (call_id, scope, counted_until)
+      select 'old-' || age, '${bulkMatchScope}', clock_timestamp() - make_interval(hours => age)
+      from generate_series(23, 49) as age`);
+    const remaining = async (rateLimits: RateLimit[]): Promise<string[]> => {
+      expect(await ask(runId, { rateLimits })).toMatchObject({ kind: 'admitted' });
+      const { rows } = await warehouse.pool.query<{ call_id: string }>(
+        `select call_id from rate_calls where call_id like 'old-%' order by counted_until limit 1`,
+      );
+      return rows.map((row) => row.call_id);
+    };
+    const twoDays = [{ calls: 1_000, seconds: 2 * 86_400 }];
+    expect(await remaining(twoDays)).toEqual(['old-47']);
+    expect(await remaining([])).toEqual(['old-45']);
+    for (let calls = 0; calls < 20; calls += 1) await ask(runId);
+    expect(await remaining([])).toEqual(['old-23']);
+  });
+
   it('a rate window releases the slot of a call that was never sent at once', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);

@@ -221,6 +221,27 @@ export const admissionFunctions = [
     end
   $$`,
 
+  // Occupies a slot of every window, and deletes two calls that have left every window: so the table does not grow,
+  // however long a run takes. A day is kept, because another process can have a longer window.
+  `create function enrichment.occupy_slot(of_call text, of_scope text, deadline_seconds float8, limit_seconds integer[])
+    returns void language plpgsql as $$
+    begin
+      insert into enrichment.rate_calls (call_id, scope, counted_until)
+      values (of_call, of_scope, clock_timestamp() + make_interval(secs => deadline_seconds));
+      delete from enrichment.rate_calls
+      where ctid = any(array(
+        select ctid
+        from enrichment.rate_calls
+        where scope = of_scope
+          and counted_until < clock_timestamp()
+            - make_interval(secs => greatest(86400, (select max(s) from unnest(limit_seconds) as s)))
+        order by counted_until
+        limit 2
+        for update skip locked
+      ));
+    end
+  $$`,
+
   // Acquires a slot in every window for one call. Returns why it must wait, or null.
   `create function enrichment.acquire_slot(of_service text, of_scope text, limit_calls integer[],
       limit_seconds integer[], of_call text, deadline_seconds float8)
@@ -229,8 +250,7 @@ export const admissionFunctions = [
       wait jsonb := enrichment.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, 0);
     begin
       if wait is null then
-        insert into enrichment.rate_calls (call_id, scope, counted_until)
-        values (of_call, of_scope, clock_timestamp() + make_interval(secs => deadline_seconds));
+        perform enrichment.occupy_slot(of_call, of_scope, deadline_seconds, limit_seconds);
       end if;
       return wait;
     end
@@ -297,8 +317,7 @@ export const admissionFunctions = [
           ));
       end if;
 
-      insert into enrichment.rate_calls (call_id, scope, counted_until)
-      values (of_attempt, of_scope, clock_timestamp() + make_interval(secs => deadline_seconds));
+      perform enrichment.occupy_slot(of_attempt, of_scope, deadline_seconds, limit_seconds);
       delete from enrichment.waiting_batches where run_id = of_run and batch = of_batch;
       insert into enrichment.attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids,
         token_hash)
