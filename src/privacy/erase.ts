@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
+import { anyOf } from '../db/one-of.ts';
+import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { decideAffected, readPeopleKeys } from '../people/affected-contacts.ts';
 import { project, projectCompanies } from '../people/project.ts';
 import { eachOf, sharesMatchKey } from '../people/shares-match-key.ts';
@@ -255,6 +257,18 @@ async function forgetIds(
   `.execute(transaction);
 }
 
+/** How far the call for an open row `r` is. The answer to a call in flight adds what became of the call. */
+const whyErased = sql`(
+  select case
+    when bool_or(a.status = 'admitted') then 'erased while its call was in flight'
+    when bool_or(a.status not in (${anyOf(freeStatuses)})) then 'erased after a call whose answer was lost'
+    else 'erased before its call'
+  end
+  from attempt_people p
+  join attempts a using (attempt_id)
+  where p.run_id = r.run_id and p.row_number = r.row_number
+)`;
+
 /** Clears the person's rows. Rows keep number and outcome, so that a file still adds up; an open row is suppressed. */
 async function clearRows(transaction: Transaction<Tables>, { rows }: PersonTraces): Promise<number> {
   // In the same order as plans and pruning, so that two transactions cannot wait for each other.
@@ -270,7 +284,7 @@ async function clearRows(transaction: Transaction<Tables>, { rows }: PersonTrace
       for update
     )
     update run_rows r set ${clearPersonalData}, contact_id = 'erased:' || r.row_number,
-      reason = case when r.outcome is null then 'erased before its call' else r.reason end,
+      reason = case when r.outcome is null then ${whyErased} else r.reason end,
       outcome = coalesce(r.outcome, 'suppressed')
     from locked theirs where r.run_id = theirs.run_id and r.row_number = theirs.row_number
   `.execute(transaction);

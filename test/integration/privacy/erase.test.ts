@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
@@ -192,11 +194,22 @@ describe('a person who is erased', () => {
     expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
   });
 
-  it('a person who is erased during the call is not written by its answer', async () => {
+  async function reasonsOf({ runId }: { runId: string }): Promise<(string | null)[]> {
+    const { rows } = await warehouse.pool.query<{ reason: string | null }>(
+      'select reason from run_rows where run_id = $1 order by row_number',
+      [runId],
+    );
+    return rows.map(({ reason }) => reason);
+  }
+
+  it('a person who is erased during the call is not written by its answer, and the reason of the row says so', async () => {
     const call = await callWithPhones(warehouse);
     const { email, personId } = first(call);
     await erase(warehouse, [`email:${email}`], note);
+    const erased = 'erased while its call was in flight';
+    expect(await reasonsOf(call)).toEqual([erased, null, null]);
     await recordPhonesAnswer(warehouse, call);
+    expect(await reasonsOf(call)).toEqual([`${erased}; the answer was discarded`, null, null]);
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['suppressed', 'enriched', 'enriched']);
     const { rows } = await warehouse.pool.query('select 1 from enriched_contacts where person_id = $1', [
       personId,
@@ -219,12 +232,30 @@ describe('a person who is erased', () => {
     expect([email, personId].filter((text) => kept.includes(text))).toEqual([]);
   });
 
+  it('a person who is erased during the call has a reason that says when the call is settled as well', async () => {
+    const call = await callWithPhones(warehouse);
+    await erase(warehouse, [`email:${first(call).email}`], note);
+    await recordPhonesAnswer(warehouse, call, [0, 0, 0], 0);
+    expect((await reasonsOf(call))[0]).toBe(
+      'erased while its call was in flight; the answer was discarded and the call settled',
+    );
+  });
+
+  it('a person who is erased after a call whose answer was lost has a reason that says so', async () => {
+    const call = await callWithPhones(warehouse);
+    await markUnknown(warehouse, call.attemptId, 'no answer');
+    await reopenUnknown(warehouse, call.runId, [1, 2, 3]);
+    await erase(warehouse, [`email:${first(call).email}`], note);
+    expect((await reasonsOf(call))[0]).toBe('erased after a call whose answer was lost');
+  });
+
   it('a person who is erased before the call has the outcome suppressed', async () => {
     const run = await stagedRun(warehouse, [{ keys: ['person:early'] }, { keys: ['person:other'] }]);
     await planRows(warehouse, run.runId, asked);
     await openPage(warehouse, run.runId, 1, asked);
     await erase(warehouse, ['person:early'], note);
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
+    expect(await reasonsOf(run)).toEqual(['erased before its call', null]);
   });
 
   it('an unknown person who is erased is put on the suppression list', async () => {

@@ -31,11 +31,17 @@ export const recordFunctions = [
   $$`,
 
   // Writes the outcomes of rows and releases their claims. If two calls asked for the same person, because the answer
-  // to the first seemed lost, `enriched` replaces any other outcome.
+  // to the first seemed lost, `enriched` replaces any other outcome. The row of a person who was erased or suppressed
+  // while the call was in flight stays suppressed.
   `create function enrichment.write_outcomes(of_attempt text, of_run text, answered jsonb)
     returns void language plpgsql as $$
     declare
       row_numbers integer[] := array(select (value ->> 'row_number')::integer from jsonb_array_elements(answered));
+      discarded text := '; the answer was discarded' || case
+        when exists (select from enrichment.attempts where attempt_id = of_attempt and status = 'settled')
+        then ' and the call settled'
+        else ''
+      end;
     begin
       update enrichment.attempt_people p
       set outcome = a.outcome, person_id = a.person_id, evidence = a.evidence
@@ -43,7 +49,8 @@ export const recordFunctions = [
       where p.attempt_id = of_attempt and p.row_number = a.row_number;
 
       update enrichment.run_rows r
-      set outcome = a.outcome, reason = a.reason
+      set outcome = case when r.outcome = 'suppressed' then r.outcome else a.outcome end,
+        reason = case when r.outcome = 'suppressed' then r.reason || discarded else a.reason end
       from jsonb_to_recordset(answered) as a (row_number integer, outcome text, reason text)
       where r.run_id = of_run
         and r.row_number = any(row_numbers)
@@ -51,6 +58,7 @@ export const recordFunctions = [
         and (
           r.outcome is null
           or r.outcome = 'unknown'
+          or (r.outcome = 'suppressed' and r.reason not like '%; the answer was discarded%')
           or (a.outcome = 'enriched' and r.outcome in ('not_found', 'identity_mismatch', 'rejected'))
         );
 
