@@ -248,12 +248,15 @@ describe('every record has one row, and an outcome where it can go no further', 
     });
   });
 
-  it('a first record of column words does not replace the header', async () => {
-    const { rows, runId } = await stage(
-      'first_name,last_name,company,email\nFirst,Last,Company,Email\nAnn,Lee,Acme,a@x.example\n',
-    );
-    expect(rows.map((row) => row.reason)).toEqual(['the header once more', null]);
-    expect(await runOf(runId)).toMatchObject({ header: ['first_name', 'last_name', 'company', 'email'] });
+  it.each([
+    ['the words of the header', 'first_name,last_name,company,email', 'First,Last,Company,Email'],
+    ['a word of another column', 'First Name,Last Name,Company,City,Email', 'Ada,Owner,Company,City,Email'],
+    ['one word of its column', 'First Name,Last Name,Company,Email', 'Ann,Lee,Company,ann@x.example'],
+    ['a text of two words', 'First Name,Last Name,Company,Email', 'First,Last,Company Ltd,Email'],
+  ])('a first record of column words does not replace the header: %s', async (_, header, record) => {
+    const { rows, runId } = await stage(`${header}\n${record}\nAnn,Lee,Acme,a@x.example\n`);
+    expect(rows).toHaveLength(2);
+    expect(await runOf(runId)).toMatchObject({ header: header.split(',') });
   });
 
   it('a cell above the size limit makes its record malformed', async () => {

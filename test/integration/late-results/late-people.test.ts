@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { undoRun } from '../../../src/runs/undo-run.ts';
+import { endRun } from '../../../src/runs/runs.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import {
@@ -144,7 +146,7 @@ describe('a body', () => {
 
 describe('a phone request that is skipped because an earlier one is in flight', () => {
   it.each(['before', 'after'] as const)(
-    'a skipped phone request gets the phones of the earlier request, which come %s its answer',
+    'a skipped phone request keeps the phones brought %s its answer when the earlier run is undone',
     async (order) => {
       const earlier = await answeredCall({ reveal: ['phone'], waterfall: [] });
       const call = await callWithPhones(warehouse);
@@ -167,6 +169,14 @@ describe('a phone request that is skipped because an earlier one is in flight', 
       expect(rows).toEqual([
         { status: 'settled', settled: 27 },
         { status: 'settled', settled: 3 },
+      ]);
+      const { signal } = new AbortController();
+      await endRun(warehouse, earlier.runId, 'finished', undefined);
+      await undoRun(warehouse, earlier.runId, { by: 'test', reason: undefined }, signal);
+      expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
+        '+14155550100',
+        '+14155550101',
+        '+14155550100',
       ]);
     },
   );

@@ -202,7 +202,7 @@ describe('a person who is erased', () => {
     return rows.map(({ reason }) => reason);
   }
 
-  it('a person who is erased during the call is not written by its answer, and the reason of the row says so', async () => {
+  it('a person who is erased during the call is not written by its answer, and the reason says so', async () => {
     const call = await callWithPhones(warehouse);
     const { email, personId } = first(call);
     await erase(warehouse, [`email:${email}`], note);

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ExportChoice, RunInput, ScheduledRunInput } from '../../../src/contract.ts';
+import type { ExportChoice, RefusedExport, RunInput, ScheduledRunInput } from '../../../src/contract.ts';
 import { ingestRun } from '../../../src/runs/ingest-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs/scheduled-run.ts';
 import type { ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
@@ -14,6 +14,8 @@ const night = '2026-11-20T23:30:00.000Z';
 let warehouse: TestWarehouse;
 let folder: string;
 let exportAccess: ExportAccess;
+/** What the last schedule could not begin. */
+let refused: readonly RefusedExport[];
 
 beforeAll(async () => {
   warehouse = await openTestWarehouse({ connections: 2 });
@@ -90,8 +92,9 @@ async function begin(
     asOf: night,
     ...changes,
   };
-  const { runs } = await beginScheduledRuns(dependencies, input, signal);
-  return runs;
+  const begun = await beginScheduledRuns(dependencies, input, signal);
+  refused = begun.refused;
+  return begun.runs;
 }
 
 async function finish(runs: readonly RunInput[]): Promise<void> {
@@ -304,6 +307,14 @@ describe('an export that lies elsewhere', () => {
       expect(await begin(choice)).toHaveLength(1);
     },
   );
+
+  it('an export that cannot be fetched is refused alone, and the others of its folder are enriched', async () => {
+    store.put('crm/out/a.csv', csv('ada'));
+    store.put('crm/out/b.csv', csv('ben'));
+    store.redirects.set('/crm/out/a.csv', '/elsewhere');
+    expect(await begin({ kind: 'every-new', from: 's3://crm/out/*.csv' })).toMatchObject([{ file: 'b.csv' }]);
+    expect(refused).toMatchObject([{ file: 'a.csv' }]);
+  });
 
   it('a download whose content was enriched under another name is not new, and is not kept', async () => {
     const choice: ExportChoice = { kind: 'every-new', from: 's3://crm/out/*.csv' };
