@@ -119,6 +119,7 @@ async function withoutStale(
   contacts: readonly ContactState[],
 ): Promise<ContactState[]> {
   if (contacts.length === 0) return [];
+  const contactIds = contacts.map(({ contactId }) => contactId);
   const { rows } = await sql<{ place: string }>`
     with newer as materialized (
       select runs.run_id, later.run_id as later_id
@@ -128,12 +129,17 @@ async function withoutStale(
         and later.status <> 'planned'
         and later.undone_at is null
       where runs.run_id = any(${[...new Set(contacts.map(({ runId }) => runId))]}::text[])
+    ), found as materialized (
+      -- One pass over each later run, also without statistics.
+      select n.run_id, n.contact_id
+      from run_rows n
+      where n.run_id in (select later_id from newer) and n.contact_id = any(${contactIds}::text[])
     )
     select distinct f.place
-    from unnest(${contacts.map(({ runId }) => runId)}::text[], ${contacts.map(({ contactId }) => contactId)}::text[])
+    from unnest(${contacts.map(({ runId }) => runId)}::text[], ${contactIds}::text[])
       with ordinality as f (run_id, contact_id, place)
     join newer on newer.run_id = f.run_id
-    join run_rows n on n.run_id = newer.later_id and n.contact_id = f.contact_id
+    join found on found.run_id = newer.later_id and found.contact_id = f.contact_id
   `.execute(database);
   const stale = new Set(rows.map(({ place }) => Number(place) - 1));
   return contacts.filter((_, index) => !stale.has(index));
