@@ -1,4 +1,4 @@
-import { settingNames } from './settings.ts';
+import { settingNames } from './settings-schema.ts';
 
 /** Settings without secrets that a shell command may need. */
 const harmless: ReadonlySet<string> = new Set(['XDG_CACHE_HOME', 'NETRC']);

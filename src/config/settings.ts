@@ -1,154 +1,15 @@
-import {
-  periodNames,
-  settingOfPeriod,
-  type PeriodLimits,
-  type PeriodSetting,
-} from '../domain/money/budget-periods.ts';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
+import { periodNames, settingOfPeriod, type PeriodLimits } from '../domain/money/budget-periods.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
-import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
-import { isLoopback } from '../domain/text/loopback.ts';
-import { parseRateLimits, type RateLimit } from '../domain/rates/rate-limit.ts';
-import { parseFreshness, type Freshness } from '../domain/runs/freshness.ts';
-import { parseRetention, type Retention } from '../domain/runs/retention.ts';
-import {
-  count,
-  credits,
-  duration,
-  listenAddress,
-  oneOf,
-  parsed,
-  parseNotifiedEvents,
-  parsePercents,
-  text,
-  url,
-  type ListenAddress,
-} from './setting-values.ts';
+import type { RateLimit } from '../domain/rates/rate-limit.ts';
+import type { Freshness } from '../domain/runs/freshness.ts';
+import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
+import type { Retention } from '../domain/runs/retention.ts';
+import type { ListenAddress } from './setting-values.ts';
+import { settingsSchema, type Setting, type SettingValues } from './settings-schema.ts';
 
 export type { ListenAddress } from './setting-values.ts';
-
-/** The settings of the periods: MAX_CREDITS_PER_DAY, … */
-const periodSettings = Object.fromEntries(
-  periodNames.map((period) => [settingOfPeriod(period), credits]),
-) as Record<PeriodSetting, typeof credits>;
-
-const schema = z.object({
-  ENRICHMENT_BASE_URL: url('http:', 'https:').refine(
-    (value) => value === undefined || /\/api\/v1\/?$/.test(value),
-    {
-      error: 'must end in /api/v1',
-    },
-  ),
-  ENRICHMENT_ALLOW_HTTP: text.pipe(oneOf('true', 'false').optional()),
-  ENRICHMENT_API_KEY: text,
-  ENRICHMENT_ACCESS_TOKEN: text,
-  ENRICHMENT_ACCESS_TOKEN_FILE: text,
-  ENRICHMENT_ACCESS_TOKEN_COMMAND: text,
-  DATABASE_URL: url('postgres:', 'postgresql:'),
-  TEMPORAL_ADDRESS: text,
-  TEMPORAL_UI_URL: url('http:', 'https:'),
-  TEMPORAL_DEPLOYMENT_NAME: text.refine((value) => value === undefined || !/[.:]/.test(value), {
-    error: 'must contain neither a dot nor a colon',
-  }),
-  TEMPORAL_WORKER_BUILD_ID: text,
-  TEMPORAL_CODEC_KEYS: text,
-  TEMPORAL_CODEC_KEYS_FILE: text,
-  CODEC_SERVER_LISTEN: listenAddress('127.0.0.1:8081'),
-  CODEC_SERVER_UI_ORIGINS: text.transform((value) =>
-    (value ?? 'http://127.0.0.1:8233,http://localhost:8233')
-      .split(',')
-      .map((origin) => origin.trim().replace(/\/$/, '')),
-  ),
-  CODEC_SERVER_TOKEN: text,
-  WEBHOOK_PUBLIC_URL: url('http:', 'https:'),
-  WEBHOOK_LISTEN: listenAddress('127.0.0.1:8080'),
-  RATE_LIMITS: parsed('600/hour', parseRateLimits),
-  MAX_CREDITS_PER_RUN: credits,
-  ...periodSettings,
-  BUDGET_ALARMS: parsed('80%,100%', parsePercents),
-  FRESHNESS: parsed('enriched=90d,not_found=30d', parseFreshness),
-  RETENTION: parsed('', parseRetention),
-  LATE_RESULTS_POLL_AFTER: duration('LATE_RESULTS_POLL_AFTER', '15m'),
-  LATE_RESULTS_DEADLINE: duration('LATE_RESULTS_DEADLINE', '24h'),
-  POLL_PATH: text
-    .transform((value) => value ?? '/webhook_result/{request_id}')
-    .refine((value) => value.startsWith('/') && value.includes('{request_id}'), {
-      error: 'must be a path that begins with / and contains {request_id}',
-    }),
-  ENRICH_DATA_DIR: text.transform((value) => resolve(value ?? '.enrich')),
-  AWS_ENDPOINT_URL: url('http:', 'https:'),
-  AWS_ENDPOINT_URL_S3: url('http:', 'https:'),
-  NETRC: text.transform((value) => value ?? `${homedir()}/.netrc`),
-  CALL_CONCURRENCY: count(4, 1, 100),
-  CALL_TIMEOUT: duration('CALL_TIMEOUT', '60s'),
-  TEMPORAL_CLI_PATH: text,
-  TEMPORAL_PORT: count(0, 0, 65_535),
-  TEMPORAL_UI_PORT: count(0, 0, 65_535),
-  POSTGRES_PORT: count(0, 0, 65_535),
-  SANDBOX_PORT: count(0, 0, 65_535),
-  SANDBOX_CLOCK: text.refine((value) => value === undefined || !Number.isNaN(Date.parse(value)), {
-    error: 'must be a time, such as 2027-03-01T00:00:00Z',
-  }),
-  SANDBOX_CREDENTIAL: text.transform((value) => value ?? 'key').pipe(oneOf('key', 'token')),
-  LOG_LEVEL: text.pipe(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').optional()),
-  LOG_FORMAT: text.pipe(oneOf('json', 'pretty').optional()),
-  METRICS_LISTEN: listenAddress('127.0.0.1:9464'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: url('http:', 'https:'),
-  OPENLINEAGE_URL: url('http:', 'https:'),
-  OPENLINEAGE_API_KEY: text,
-  OPENLINEAGE_NAMESPACE: text.transform((value) => value ?? 'enrich'),
-  NOTIFY_URL: url('http:', 'https:'),
-  NOTIFY_SECRET: text,
-  NOTIFY_COMMAND: text,
-  NOTIFY_ON: parsed('paused,failed,finished,budget', parseNotifiedEvents),
-  XDG_CACHE_HOME: text.transform((value) => value ?? `${homedir()}/.cache`),
-});
-
-const credentialSettings = [
-  'ENRICHMENT_API_KEY',
-  'ENRICHMENT_ACCESS_TOKEN',
-  'ENRICHMENT_ACCESS_TOKEN_FILE',
-  'ENRICHMENT_ACCESS_TOKEN_COMMAND',
-] as const;
-
-const schemaOfAll = schema.superRefine((values, context) => {
-  if (values.TEMPORAL_CODEC_KEYS !== undefined && values.TEMPORAL_CODEC_KEYS_FILE !== undefined) {
-    context.addIssue({
-      code: 'custom',
-      path: ['TEMPORAL_CODEC_KEYS_FILE'],
-      message: 'is set together with TEMPORAL_CODEC_KEYS: unset one of the two',
-    });
-  }
-  const { TEMPORAL_DEPLOYMENT_NAME: deployment, TEMPORAL_WORKER_BUILD_ID: build } = values;
-  if ((deployment === undefined) !== (build === undefined)) {
-    context.addIssue({
-      code: 'custom',
-      path: [deployment === undefined ? 'TEMPORAL_DEPLOYMENT_NAME' : 'TEMPORAL_WORKER_BUILD_ID'],
-      message: 'is missing: Worker Versioning needs TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID',
-    });
-  }
-  const { ENRICHMENT_BASE_URL: address, ENRICHMENT_ALLOW_HTTP: allowed } = values;
-  if (address?.startsWith('http:') && allowed !== 'true' && !isLoopback(new URL(address).hostname)) {
-    context.addIssue({
-      code: 'custom',
-      path: ['ENRICHMENT_BASE_URL'],
-      message:
-        'would send the credential and personal data unencrypted: ' +
-        'write https, or set ENRICHMENT_ALLOW_HTTP=true in a trusted network',
-    });
-  }
-  const [first, ...others] = credentialSettings.filter((name) => values[name] !== undefined);
-  for (const name of others) {
-    context.addIssue({
-      code: 'custom',
-      path: [name],
-      message: `is set together with ${first}: unset one of the two, because a call has one credential`,
-    });
-  }
-});
 
 /** How the product calls the service. */
 export interface ServiceSettings {
@@ -255,11 +116,6 @@ export interface Config {
   readonly metricsListen: ListenAddress | undefined;
 }
 
-export type Setting = keyof z.input<typeof schema>;
-
-/** The names of all settings. */
-export const settingNames = schema.keyof().options;
-
 /** Flags of a command, by the setting that they override. */
 export type Overrides = { readonly [Name in Setting]?: string | undefined };
 
@@ -294,7 +150,7 @@ export function readConfig(
   flagOf: (setting: Setting) => string | undefined = () => undefined,
 ): Config {
   const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined));
-  const result = schemaOfAll.safeParse({ ...environment, ...given });
+  const result = settingsSchema.safeParse({ ...environment, ...given });
   if (!result.success) {
     throw new WrongSettings(
       result.error.issues.map(({ path, message }) => ({ setting: path[0] as Setting, what: message })),
@@ -401,7 +257,7 @@ export function runDefaults(config: Config): {
 }
 
 /** The schema allows at most one of these settings. */
-function readCredential(values: z.output<typeof schema>): Credential | undefined {
+function readCredential(values: SettingValues): Credential | undefined {
   const {
     ENRICHMENT_API_KEY: key,
     ENRICHMENT_ACCESS_TOKEN: token,

@@ -6,7 +6,8 @@ import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { decideAffected, readPeopleKeys } from '../people/affected-contacts.ts';
 import { project, projectCompanies } from '../people/project.ts';
 import { eachOf, sharesMatchKey } from '../people/shares-match-key.ts';
-import { findPerson, peopleOf, type PersonTraces } from './person-traces.ts';
+import { peopleOf } from './find-people.ts';
+import { findPerson, type PersonTraces } from './person-traces.ts';
 import {
   lockSuppressionsExclusive,
   recordKey,

@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
-import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { isRoleAddress } from '../domain/identity/email-address.ts';
-import { identityKeys } from '../domain/identity/identity-keys.ts';
 import type { Tables } from '../db/schema.ts';
+import {
+  distinctPeople,
+  findPeople,
+  findStrangers,
+  keysOf,
+  peopleOf,
+  readPeople,
+  type PersonKey,
+} from './find-people.ts';
 
 /** Everywhere that the warehouse holds data about one person. */
 export interface PersonTraces {
@@ -13,23 +21,12 @@ export interface PersonTraces {
   /** Ids at the service. */
   readonly personIds: readonly string[];
   /** Keys in the log. */
-  readonly people: readonly { readonly service: string; readonly personKey: string }[];
+  readonly people: readonly PersonKey[];
   /** Contacts that belong to the person now. */
   readonly contacts: readonly { readonly source: string; readonly contactId: string }[];
   readonly rows: readonly { readonly runId: string; readonly rowNumber: number }[];
   /** Attempts that asked for the person or whose answer contains the person. */
   readonly attemptIds: readonly string[];
-}
-
-/** Data about a person in the log. */
-interface FoundPerson {
-  readonly service: string;
-  readonly personKey: string;
-  readonly personId: string | null;
-  readonly confirmed: readonly string[];
-  readonly email: string | null;
-  readonly firstName: string | null;
-  readonly lastName: string | null;
 }
 
 /** A search that finds new keys after this many rounds has left the one person. */
@@ -212,41 +209,9 @@ function asWord(text: string): string {
   return `(^|[^a-z0-9._%+-])${escaped}($|[^a-z0-9-])`;
 }
 
-/** Finds the people in the log with one of these keys, and the people who were accepted for one of these rows. */
-async function findPeople(
-  database: Kysely<Tables>,
-  keys: readonly string[],
-  rows: readonly FoundRow[],
-): Promise<FoundPerson[]> {
-  return readPeople(
-    database,
-    sql`o.identity_keys && ${keys}::text[] or (o.service, o.person_key) in (
-      select m.service, m.person_key from contact_matches m
-      join unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])
-        as r (run_id, row_number) using (run_id, row_number)
-      where m.person_key is not null)`,
-  );
-}
-
-/** Reads people from the log. @param theirs condition on an observation `o` */
-async function readPeople(database: Kysely<Tables>, theirs: RawBuilder<unknown>): Promise<FoundPerson[]> {
-  const { rows } = await sql<FoundPerson>`
-    select distinct o.service, o.person_key as "personKey", o.person_id as "personId", o.identity_keys as confirmed,
-      o.facts #>> '{email,email}' as email, o.facts #>> '{first_name,first_name}' as "firstName",
-      o.facts #>> '{first_name,last_name}' as "lastName"
-    from observations o where ${theirs}
-  `.execute(database);
-  return rows;
-}
-
-function distinctPeople(found: readonly FoundPerson[]): PersonTraces['people'] {
-  const people = found.map(({ service, personKey }) => ({ service, personKey }));
-  return [...new Map(people.map((each) => [JSON.stringify(each), each])).values()];
-}
-
 async function findContacts(
   database: Kysely<Tables>,
-  people: PersonTraces['people'],
+  people: readonly PersonKey[],
 ): Promise<PersonTraces['contacts']> {
   const { rows } = await sql<{ source: string; contactId: string }>`
     select source, contact_id as "contactId" from contacts where (service, person_key) in (${peopleOf(people)})
@@ -255,48 +220,14 @@ async function findContacts(
   return rows;
 }
 
-/** Query of `service` and `person_key`. */
-export function peopleOf(people: PersonTraces['people']): RawBuilder<unknown> {
-  return sql`
-    select * from unnest(${people.map(({ service }) => service)}::text[],
-      ${people.map(({ personKey }) => personKey)}::text[])`;
-}
-
-/** Identity keys of a person; a shared mailbox only together with the name. */
-function keysOf(person: FoundPerson): string[] {
-  return [
-    ...person.confirmed,
-    ...identityKeys({
-      ...(person.email !== null && { email: person.email }),
-      ...(person.firstName !== null && { firstName: person.firstName }),
-      ...(person.lastName !== null && { lastName: person.lastName }),
-    }),
-  ];
-}
-
 function idsIn(keys: Iterable<string>): string[] {
   return [...keys].flatMap((key) => (key.startsWith('person:') ? [key.slice('person:'.length)] : []));
-}
-
-/** People without an id of these answers whom no contact has: nothing shows that they are somebody else. */
-async function findStrangers(
-  database: Kysely<Tables>,
-  attemptIds: readonly string[],
-): Promise<PersonTraces['people']> {
-  const { rows } = await sql<{ service: string; personKey: string }>`
-    select distinct service, person_key as "personKey" from observations o
-    where run_id in (select run_id from attempts where attempt_id = any(${attemptIds}::text[]))
-      and attempt_id = any(${attemptIds}::text[])
-      and starts_with(person_key, 'seen:')
-      and not exists (select from contacts c where c.service = o.service and c.person_key = o.person_key)
-  `.execute(database);
-  return rows;
 }
 
 async function findAttempts(
   database: Kysely<Tables>,
   personIds: readonly string[],
-  people: PersonTraces['people'],
+  people: readonly PersonKey[],
   rows: readonly FoundRow[],
 ): Promise<string[]> {
   const { rows: attempts } = await sql<{ attemptId: string }>`

@@ -1,4 +1,5 @@
-import type { ServiceSettings, Setting } from '../config/settings.ts';
+import type { ServiceSettings } from '../config/settings.ts';
+import type { Setting } from '../config/settings-schema.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import type { Organization, Person } from '../domain/identity/person.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';

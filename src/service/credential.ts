@@ -1,4 +1,5 @@
-import type { Credential, Setting } from '../config/settings.ts';
+import type { Credential } from '../config/settings.ts';
+import type { Setting } from '../config/settings-schema.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { fitsHeader, readToken } from './read-token.ts';
 

@@ -1,11 +1,6 @@
 import type { Command } from 'commander';
-import {
-  WrongSettings,
-  readConfig,
-  type Config,
-  type Overrides,
-  type Setting,
-} from '../../config/settings.ts';
+import { WrongSettings, readConfig, type Config, type Overrides } from '../../config/settings.ts';
+import type { Setting } from '../../config/settings-schema.ts';
 
 /** Flags that override settings of the environment, on every command that opens the product's parts. */
 const flags = [

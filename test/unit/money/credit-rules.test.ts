@@ -40,7 +40,7 @@ describe('assumedCredits() and minimumCredits()', () => {
 
   it('the assumptions of assumedCredits() are stated in words', () => {
     expect(describeAssumption({ reveal: ['phone'] })).toBe(
-      'assumed, because no call has shown it yet: 70% (50 to 90%) of people are found, ' +
+      'assumed, because no settled call had the same options: 70% (50 to 90%) of people are found, ' +
         '30% (15 to 50%) have a mobile phone',
     );
   });

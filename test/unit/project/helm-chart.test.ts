@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loaders } from '../../../src/cli/command-loaders.ts';
-import { readConfig, settingNames } from '../../../src/config/settings.ts';
+import { readConfig } from '../../../src/config/settings.ts';
+import { settingNames } from '../../../src/config/settings-schema.ts';
 import { callTaskQueues, controlTaskQueue } from '../../../src/contract.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

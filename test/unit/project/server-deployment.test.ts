@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../../src/config/settings.ts';
+import { settingNames } from '../../../src/config/settings-schema.ts';
 import { searchAttributes } from '../../../src/contract.ts';
-import { periodNames, settingOfPeriod } from '../../../src/domain/money/budget-periods.ts';
 import { parseDuration } from '../../../src/domain/text/duration.ts';
 
 interface Service {
@@ -31,15 +31,10 @@ const services = Object.entries(compose.services);
 const exampleLines = read('.env.example').split('\n');
 const example = new Map(
   exampleLines.flatMap((line) => {
-    const match = /^([A-Z_]+)=(.*)$/.exec(line);
+    const match = /^([A-Z][A-Z0-9_]+)=(.*)$/.exec(line);
     return match ? [[match[1]!, match[2]!] as const] : [];
   }),
 );
-/** Names in the schema of src/config/settings.ts, and the setting of each budget period. */
-const settings = [
-  ...[...read('src/config/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map((match) => match[1]!),
-  ...periodNames.map(settingOfPeriod),
-];
 /** In .env, and empty in the containers of the product. */
 const blanked = ['WAREHOUSE_PASSWORD', 'TEMPORAL_DATABASE_PASSWORD', 'WORKERS'];
 const composeOnly = [
@@ -55,14 +50,14 @@ const composeOnly = [
 
 describe('.env.example', () => {
   it('.env.example holds exactly the settings that the product reads', () => {
-    expect([...example.keys()].sort()).toEqual([...settings, ...composeOnly].sort());
+    expect([...example.keys()].sort()).toEqual([...settingNames, ...composeOnly].sort());
   });
 
   it('.env.example explains every setting', () => {
     const bare = exampleLines.filter((line, index) => {
-      if (!/^[A-Z_]+=/.test(line)) return false;
+      if (!/^[A-Z][A-Z0-9_]+=/.test(line)) return false;
       const before = exampleLines.slice(0, index).reverse();
-      return !before.find((earlier) => !/^[A-Z_]+=/.test(earlier))?.startsWith('#');
+      return !before.find((earlier) => !/^[A-Z][A-Z0-9_]+=/.test(earlier))?.startsWith('#');
     });
     expect(bare).toEqual([]);
   });
@@ -76,7 +71,7 @@ describe('.env.example', () => {
 
 describe('docker-compose.yml', () => {
   it('docker-compose.yml sets only what the settings know, for worker, receiver and commands', () => {
-    const known = new Set([...settings, ...blanked, 'TEMPORAL_NAMESPACE']);
+    const known = new Set([...settingNames, ...blanked, 'TEMPORAL_NAMESPACE']);
     for (const name of ['worker', 'receiver', 'cli']) {
       const unknown = Object.keys(compose.services[name]!.environment!).filter(
         (setting) => !known.has(setting),
@@ -86,7 +81,9 @@ describe('docker-compose.yml', () => {
   });
 
   it('docker-compose.yml reads from .env only what .env.example explains', () => {
-    const asked = [...read('docker-compose.yml').matchAll(/(?<!\$)\$\{([A-Z_]+)/g)].map((match) => match[1]!);
+    const asked = [...read('docker-compose.yml').matchAll(/(?<!\$)\$\{([A-Z][A-Z0-9_]+)/g)].map(
+      (match) => match[1]!,
+    );
     expect(asked.filter((name) => !example.has(name))).toEqual([]);
   });
 
@@ -95,7 +92,7 @@ describe('docker-compose.yml', () => {
       Object.entries(service.environment ?? {}).filter(([name]) => /PASSWORD|PWD|KEY|TOKEN/.test(name)),
     );
     expect(secrets.length).toBeGreaterThan(0);
-    for (const [, value] of secrets) expect(value).toMatch(/^(?:$|\$\{[A-Z_]+:\?)/);
+    for (const [, value] of secrets) expect(value).toMatch(/^(?:$|\$\{[A-Z][A-Z0-9_]+:\?)/);
   });
 
   it('docker-compose.yml passes its own settings to no container of the product', () => {

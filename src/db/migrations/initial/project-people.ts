@@ -1,7 +1,9 @@
 import { appendToLog } from './append-to-log.ts';
-import { worstEmailRank } from '../../../domain/late-results/late-assignment.ts';
 import { personFieldGroups, type FieldGroup } from '../../../domain/identity/person-columns.ts';
-import { isValid, isValidMatch } from '../../valid-entries.ts';
+import { isValidMatch } from '../../valid-entries.ts';
+import { assignments } from './assignments.ts';
+import { peopleAt } from './people-at.ts';
+import { projectOrganizations } from './project-organizations.ts';
 
 const groups = Object.entries<FieldGroup>(personFieldGroups);
 const columns = groups.flatMap(([, group]) => Object.keys(group.columns));
@@ -40,53 +42,6 @@ const changedGroups = groups
         .join(', ');
     return `case when row(${of('was')}) is distinct from row(${of('v')}) then '${name}' end`;
   });
-
-const organizationColumns: Readonly<Record<string, string>> = {
-  organization_id: 'text:id',
-  name: 'text:name',
-  domain: 'text:domain',
-  website_url: 'text:website_url',
-  linkedin_url: 'text:proflink_url',
-  microblog_url: 'text:microblog_url',
-  socialnet_url: 'text:socialnet_url',
-  logo_url: 'text:logo_url',
-  industry: 'text:industry',
-  industries: 'texts:industries',
-  secondary_industries: 'texts:secondary_industries',
-  keywords: 'texts:keywords',
-  technologies: 'texts:technology_names',
-  employees: 'whole:estimated_num_employees',
-  founded_year: 'whole:founded_year',
-  annual_revenue: 'numeric:annual_revenue',
-  annual_revenue_printed: 'text:annual_revenue_printed',
-  total_funding: 'numeric:total_funding',
-  total_funding_printed: 'text:total_funding_printed',
-  latest_funding_stage: 'text:latest_funding_stage',
-  latest_funding_round_date: 'text:latest_funding_round_date',
-  raw_address: 'text:raw_address',
-  street_address: 'text:street_address',
-  city: 'text:city',
-  state: 'text:state',
-  postal_code: 'text:postal_code',
-  country: 'text:country',
-  short_description: 'text:short_description',
-  seo_description: 'text:seo_description',
-  phone: 'text:phone',
-};
-
-const organizationValues = Object.values(organizationColumns).map((source) => {
-  const [type, member] = source.split(':') as [string, string];
-  if (type === 'text') return `f.facts ->> '${member}'`;
-  if (type === 'numeric')
-    return `case when jsonb_typeof(f.facts -> '${member}') = 'number' then (f.facts ->> '${member}')::numeric end`;
-  return `enrichment.${type}(f.facts -> '${member}')`;
-});
-
-const organizationWritten = [...Object.keys(organizationColumns), 'observation_id', 'observed_at', 'run_id'];
-
-function assignments(names: readonly string[]): string {
-  return names.map((name) => `${name} = excluded.${name}`).join(', ');
-}
 
 function rowOf(alias: string, names: readonly string[]): string {
   return `row(${names.map((name) => `${alias}.${name}`).join(', ')})`;
@@ -131,148 +86,9 @@ export const projectionFunctions = [
     end
   $$`,
 
-  `create function enrichment.project_organizations(of_service text, keys text[])
-    returns void language plpgsql as $$
-    begin
-      perform pg_advisory_xact_lock(3, key) from (
-        select distinct hashtext(of_service || ' ' || k) as key from unnest(keys) as k order by key
-      ) hashes;
-      with newest as materialized (
-        select k.organization_key, o.observation_id, o.asked_at, o.run_id, o.organization_facts
-        from unnest(keys) as k (organization_key)
-        cross join lateral (
-          select * from enrichment.observations o
-          where o.service = of_service and o.organization_key = k.organization_key and ${isValid('o')}
-          order by o.asked_at desc, o.observation_id desc limit 1
-        ) o
-      ), gone as (
-        delete from enrichment.organizations g
-        where g.service = of_service and g.organization_key = any(keys)
-          and g.organization_key not in (select organization_key from newest)
-      )
-      insert into enrichment.organizations as g (service, organization_key, ${organizationWritten.join(', ')})
-      select of_service, n.organization_key, ${organizationValues.join(', ')},
-        n.observation_id, n.asked_at, n.run_id
-      from newest n
-      left join enrichment.organization_facts f on f.facts_hash = n.organization_facts
-      where not exists (
-        select from enrichment.organizations g
-        where g.service = of_service and g.organization_key = n.organization_key
-          and g.observation_id = n.observation_id)
-      order by n.organization_key
-      on conflict (service, organization_key) do update set ${assignments(organizationWritten)};
-    end
-  $$`,
+  projectOrganizations,
 
-  // What was known of people at a time, as far as it had been recorded then; at 'infinity' what is known now.
-  // Materialized: without statistics, in a new warehouse, PostgreSQL evaluates a step again for each person.
-  `create function enrichment.people_at(of_service text, keys text[], moment timestamptz)
-    returns table (person_key text, facts jsonb, said_by jsonb, organization_key text, emails jsonb, phones jsonb,
-      asked_at timestamptz, run_id text, attempt_id text)
-    language sql stable as $$
-      with said as materialized (
-        select o.person_key, o.observation_id, o.asked_at, o.run_id, o.attempt_id, o.organization_key,
-          o.facts - '{contact,account}'::text[] as facts
-        from enrichment.observations o
-        where o.service = of_service and o.person_key = any(keys) and o.recorded_at <= moment and ${isValid('o')}
-      ), merged as materialized (
-        select person_key,
-          enrichment.merge(facts - '{email,organization_name,phones,emails,waterfall_emails}'::text[]
-            order by asked_at, observation_id) as facts,
-          enrichment.merge(cited order by asked_at, observation_id) as said_by
-        from (
-          select s.*, (
-            select coalesce(jsonb_object_agg(member, observation_id), '{}') from jsonb_object_keys(
-              facts - '{email,organization_name,phones,emails,waterfall_emails}'::text[]) as member
-          ) as cited
-          from said s
-        ) cited
-        group by person_key
-      ), newest as materialized (
-        -- A late result says nothing of the profile.
-        select distinct on (person_key) person_key, asked_at, run_id, attempt_id
-        from said
-        order by person_key, facts ?| '{phones,waterfall_emails}', asked_at desc, observation_id desc
-      ), current_employer as materialized (
-        select distinct on (person_key) person_key, organization_key, observation_id
-        from said where organization_key is not null
-        order by person_key, asked_at desc, observation_id desc
-      ), employer as materialized (
-        -- One company: a field that the newest answer left empty is kept.
-        select s.person_key, c.organization_key, c.observation_id,
-          enrichment.merge(s.facts -> 'organization_name' order by s.asked_at, s.observation_id) as facts
-        from said s
-        join current_employer c on c.person_key = s.person_key and c.organization_key = s.organization_key
-        group by s.person_key, c.organization_key, c.observation_id
-      ), offered as (
-        select person_key, observation_id, asked_at, false as late, facts -> 'email' as address, 0::bigint as place
-        from said where facts ? 'email'
-        union all
-        select s.person_key, s.observation_id, s.asked_at, true, e.address, e.place
-        from said s
-        cross join lateral jsonb_array_elements(s.facts -> 'waterfall_emails') with ordinality as e (address, place)
-      ), answered as materialized (
-        select distinct on (person_key) person_key, observation_id, asked_at
-        from offered where not late
-        order by person_key, asked_at desc, observation_id desc
-      ), email as materialized (
-        -- An address from a waterfall replaces the answer's where its status is better.
-        select distinct on (o.person_key) o.person_key, o.observation_id, o.address - 'rank' as address
-        from offered o
-        left join answered a on a.person_key = o.person_key
-        where o.observation_id = a.observation_id
-          or (o.late
-            and (o.address ->> 'rank')::integer < ${worstEmailRank}
-            and (a.asked_at is null or o.asked_at >= a.asked_at))
-        order by o.person_key, (o.address ->> 'rank')::integer, o.late, o.asked_at, o.observation_id, o.place
-      ), addresses as materialized (
-        select person_key, jsonb_agg(address order by address ->> 'kind', address ->> 'position', email) as emails
-        from (
-          select s.person_key, a ->> 'email' as email,
-            enrichment.merge(a || jsonb_build_object('observation_id', s.observation_id)
-              order by s.asked_at, s.observation_id) as address
-          from said s
-          cross join lateral jsonb_array_elements(s.facts -> 'emails') as a
-          group by 1, 2
-        ) each_address
-        group by person_key
-      ), numbers as (
-        select s.person_key, n ->> 'number' as number, max(s.asked_at) as asked_at,
-          enrichment.merge(n || jsonb_build_object('observation_id', s.observation_id, 'asked_at', s.asked_at)
-            order by s.asked_at, s.observation_id) as phone
-        from said s
-        cross join lateral jsonb_array_elements(s.facts -> 'phones') as n
-        group by 1, 2
-      ), ranked as (
-        select *, row_number() over (
-          partition by person_key
-          order by (phone ->> 'status_rank') is null, asked_at desc, coalesce(phone ->> 'dnc_rank', '0'),
-            phone ->> 'status_rank', phone ->> 'e164_rank', coalesce(phone ->> 'type_rank', '2'),
-            (phone ->> 'position')::integer, number collate "C") as place,
-          asked_at = max(asked_at) over (partition by person_key) and phone ->> 'status_rank' is not null as usable
-        from numbers
-      ), phones as materialized (
-        select person_key, jsonb_agg(phone order by place) as phones,
-          min(number) filter (where place = 1 and usable) as number,
-          min(phone ->> 'observation_id') filter (where place = 1 and usable) as observation_id
-        from ranked group by person_key
-      )
-      select m.person_key,
-        m.facts || jsonb_strip_nulls(jsonb_build_object('email', email.address, 'organization_name', employer.facts,
-          'phone', case when phones.number is not null then jsonb_build_object('phone', phones.number) end)) as facts,
-        m.said_by || jsonb_strip_nulls(jsonb_build_object('email', email.observation_id,
-          'organization_name', employer.observation_id, 'phone', phones.observation_id::bigint)) as said_by,
-        employer.organization_key,
-        coalesce(addresses.emails, '[]') as emails,
-        coalesce(phones.phones, '[]') as phones,
-        newest.asked_at, newest.run_id, newest.attempt_id
-        from merged m
-        join newest on newest.person_key = m.person_key
-        left join employer on employer.person_key = m.person_key
-        left join email on email.person_key = m.person_key
-        left join addresses on addresses.person_key = m.person_key
-        left join phones on phones.person_key = m.person_key
-  $$`,
+  peopleAt,
 
   `create function enrichment.project_people(of_service text, keys text[])
     returns void language plpgsql as $$

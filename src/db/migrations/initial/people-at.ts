@@ -1,0 +1,114 @@
+import { worstEmailRank } from '../../../domain/late-results/late-assignment.ts';
+import { isValid } from '../../valid-entries.ts';
+
+/**
+ * What was known of people at a time, as far as it had been recorded then; at 'infinity' what is known now.
+ * Materialized: without statistics, in a new warehouse, PostgreSQL evaluates a step again for each person.
+ */
+export const peopleAt = `create function enrichment.people_at(of_service text, keys text[], moment timestamptz)
+    returns table (person_key text, facts jsonb, said_by jsonb, organization_key text, emails jsonb, phones jsonb,
+      asked_at timestamptz, run_id text, attempt_id text)
+    language sql stable as $$
+      with said as materialized (
+        select o.person_key, o.observation_id, o.asked_at, o.run_id, o.attempt_id, o.organization_key,
+          o.facts - '{contact,account}'::text[] as facts
+        from enrichment.observations o
+        where o.service = of_service and o.person_key = any(keys) and o.recorded_at <= moment and ${isValid('o')}
+      ), merged as materialized (
+        select person_key,
+          enrichment.merge(facts - '{email,organization_name,phones,emails,waterfall_emails}'::text[]
+            order by asked_at, observation_id) as facts,
+          enrichment.merge(cited order by asked_at, observation_id) as said_by
+        from (
+          select s.*, (
+            select coalesce(jsonb_object_agg(member, observation_id), '{}') from jsonb_object_keys(
+              facts - '{email,organization_name,phones,emails,waterfall_emails}'::text[]) as member
+          ) as cited
+          from said s
+        ) cited
+        group by person_key
+      ), newest as materialized (
+        -- A late result says nothing of the profile.
+        select distinct on (person_key) person_key, asked_at, run_id, attempt_id
+        from said
+        order by person_key, facts ?| '{phones,waterfall_emails}', asked_at desc, observation_id desc
+      ), current_employer as materialized (
+        select distinct on (person_key) person_key, organization_key, observation_id
+        from said where organization_key is not null
+        order by person_key, asked_at desc, observation_id desc
+      ), employer as materialized (
+        -- One company: a field that the newest answer left empty is kept.
+        select s.person_key, c.organization_key, c.observation_id,
+          enrichment.merge(s.facts -> 'organization_name' order by s.asked_at, s.observation_id) as facts
+        from said s
+        join current_employer c on c.person_key = s.person_key and c.organization_key = s.organization_key
+        group by s.person_key, c.organization_key, c.observation_id
+      ), offered as (
+        select person_key, observation_id, asked_at, false as late, facts -> 'email' as address, 0::bigint as place
+        from said where facts ? 'email'
+        union all
+        select s.person_key, s.observation_id, s.asked_at, true, e.address, e.place
+        from said s
+        cross join lateral jsonb_array_elements(s.facts -> 'waterfall_emails') with ordinality as e (address, place)
+      ), answered as materialized (
+        select distinct on (person_key) person_key, observation_id, asked_at
+        from offered where not late
+        order by person_key, asked_at desc, observation_id desc
+      ), email as materialized (
+        -- An address from a waterfall replaces the answer's where its status is better.
+        select distinct on (o.person_key) o.person_key, o.observation_id, o.address - 'rank' as address
+        from offered o
+        left join answered a on a.person_key = o.person_key
+        where o.observation_id = a.observation_id
+          or (o.late
+            and (o.address ->> 'rank')::integer < ${worstEmailRank}
+            and (a.asked_at is null or o.asked_at >= a.asked_at))
+        order by o.person_key, (o.address ->> 'rank')::integer, o.late, o.asked_at, o.observation_id, o.place
+      ), addresses as materialized (
+        select person_key, jsonb_agg(address order by address ->> 'kind', address ->> 'position', email) as emails
+        from (
+          select s.person_key, a ->> 'email' as email,
+            enrichment.merge(a || jsonb_build_object('observation_id', s.observation_id)
+              order by s.asked_at, s.observation_id) as address
+          from said s
+          cross join lateral jsonb_array_elements(s.facts -> 'emails') as a
+          group by 1, 2
+        ) each_address
+        group by person_key
+      ), numbers as (
+        select s.person_key, n ->> 'number' as number, max(s.asked_at) as asked_at,
+          enrichment.merge(n || jsonb_build_object('observation_id', s.observation_id, 'asked_at', s.asked_at)
+            order by s.asked_at, s.observation_id) as phone
+        from said s
+        cross join lateral jsonb_array_elements(s.facts -> 'phones') as n
+        group by 1, 2
+      ), ranked as (
+        select *, row_number() over (
+          partition by person_key
+          order by (phone ->> 'status_rank') is null, asked_at desc, coalesce(phone ->> 'dnc_rank', '0'),
+            phone ->> 'status_rank', phone ->> 'e164_rank', coalesce(phone ->> 'type_rank', '2'),
+            (phone ->> 'position')::integer, number collate "C") as place,
+          asked_at = max(asked_at) over (partition by person_key) and phone ->> 'status_rank' is not null as usable
+        from numbers
+      ), phones as materialized (
+        select person_key, jsonb_agg(phone order by place) as phones,
+          min(number) filter (where place = 1 and usable) as number,
+          min(phone ->> 'observation_id') filter (where place = 1 and usable) as observation_id
+        from ranked group by person_key
+      )
+      select m.person_key,
+        m.facts || jsonb_strip_nulls(jsonb_build_object('email', email.address, 'organization_name', employer.facts,
+          'phone', case when phones.number is not null then jsonb_build_object('phone', phones.number) end)) as facts,
+        m.said_by || jsonb_strip_nulls(jsonb_build_object('email', email.observation_id,
+          'organization_name', employer.observation_id, 'phone', phones.observation_id::bigint)) as said_by,
+        employer.organization_key,
+        coalesce(addresses.emails, '[]') as emails,
+        coalesce(phones.phones, '[]') as phones,
+        newest.asked_at, newest.run_id, newest.attempt_id
+        from merged m
+        join newest on newest.person_key = m.person_key
+        left join employer on employer.person_key = m.person_key
+        left join email on email.person_key = m.person_key
+        left join addresses on addresses.person_key = m.person_key
+        left join phones on phones.person_key = m.person_key
+  $$`;

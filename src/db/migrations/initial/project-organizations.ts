@@ -1,0 +1,80 @@
+import { isValid } from '../../valid-entries.ts';
+import { assignments } from './assignments.ts';
+
+/** Each column of `organizations`: the type of its value and the member of the facts that has it. */
+const organizationColumns: Readonly<Record<string, string>> = {
+  organization_id: 'text:id',
+  name: 'text:name',
+  domain: 'text:domain',
+  website_url: 'text:website_url',
+  linkedin_url: 'text:proflink_url',
+  microblog_url: 'text:microblog_url',
+  socialnet_url: 'text:socialnet_url',
+  logo_url: 'text:logo_url',
+  industry: 'text:industry',
+  industries: 'texts:industries',
+  secondary_industries: 'texts:secondary_industries',
+  keywords: 'texts:keywords',
+  technologies: 'texts:technology_names',
+  employees: 'whole:estimated_num_employees',
+  founded_year: 'whole:founded_year',
+  annual_revenue: 'numeric:annual_revenue',
+  annual_revenue_printed: 'text:annual_revenue_printed',
+  total_funding: 'numeric:total_funding',
+  total_funding_printed: 'text:total_funding_printed',
+  latest_funding_stage: 'text:latest_funding_stage',
+  latest_funding_round_date: 'text:latest_funding_round_date',
+  raw_address: 'text:raw_address',
+  street_address: 'text:street_address',
+  city: 'text:city',
+  state: 'text:state',
+  postal_code: 'text:postal_code',
+  country: 'text:country',
+  short_description: 'text:short_description',
+  seo_description: 'text:seo_description',
+  phone: 'text:phone',
+};
+
+const organizationValues = Object.values(organizationColumns).map((source) => {
+  const [type, member] = source.split(':') as [string, string];
+  if (type === 'text') return `f.facts ->> '${member}'`;
+  if (type === 'numeric')
+    return `case when jsonb_typeof(f.facts -> '${member}') = 'number' then (f.facts ->> '${member}')::numeric end`;
+  return `enrichment.${type}(f.facts -> '${member}')`;
+});
+
+const organizationWritten = [...Object.keys(organizationColumns), 'observation_id', 'observed_at', 'run_id'];
+
+/** Computes the current state of companies from the log. */
+export const projectOrganizations = `create function enrichment.project_organizations(of_service text, keys text[])
+    returns void language plpgsql as $$
+    begin
+      perform pg_advisory_xact_lock(3, key) from (
+        select distinct hashtext(of_service || ' ' || k) as key from unnest(keys) as k order by key
+      ) hashes;
+      with newest as materialized (
+        select k.organization_key, o.observation_id, o.asked_at, o.run_id, o.organization_facts
+        from unnest(keys) as k (organization_key)
+        cross join lateral (
+          select * from enrichment.observations o
+          where o.service = of_service and o.organization_key = k.organization_key and ${isValid('o')}
+          order by o.asked_at desc, o.observation_id desc limit 1
+        ) o
+      ), gone as (
+        delete from enrichment.organizations g
+        where g.service = of_service and g.organization_key = any(keys)
+          and g.organization_key not in (select organization_key from newest)
+      )
+      insert into enrichment.organizations as g (service, organization_key, ${organizationWritten.join(', ')})
+      select of_service, n.organization_key, ${organizationValues.join(', ')},
+        n.observation_id, n.asked_at, n.run_id
+      from newest n
+      left join enrichment.organization_facts f on f.facts_hash = n.organization_facts
+      where not exists (
+        select from enrichment.organizations g
+        where g.service = of_service and g.organization_key = n.organization_key
+          and g.observation_id = n.observation_id)
+      order by n.organization_key
+      on conflict (service, organization_key) do update set ${assignments(organizationWritten)};
+    end
+  $$`;

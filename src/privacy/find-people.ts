@@ -1,0 +1,88 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { Tables } from '../db/schema.ts';
+import { identityKeys } from '../domain/identity/identity-keys.ts';
+
+/** The key of a person in the log. */
+export interface PersonKey {
+  readonly service: string;
+  readonly personKey: string;
+}
+
+/** Data about a person in the log. */
+export interface FoundPerson extends PersonKey {
+  readonly personId: string | null;
+  readonly confirmed: readonly string[];
+  readonly email: string | null;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+}
+
+/** Finds the people in the log with one of these keys, and the people who were accepted for one of these rows. */
+export async function findPeople(
+  database: Kysely<Tables>,
+  keys: readonly string[],
+  rows: readonly { readonly runId: string; readonly rowNumber: number }[],
+): Promise<FoundPerson[]> {
+  return readPeople(
+    database,
+    sql`o.identity_keys && ${keys}::text[] or (o.service, o.person_key) in (
+      select m.service, m.person_key from contact_matches m
+      join unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])
+        as r (run_id, row_number) using (run_id, row_number)
+      where m.person_key is not null)`,
+  );
+}
+
+/** Reads people from the log. @param theirs condition on an observation `o` */
+export async function readPeople(
+  database: Kysely<Tables>,
+  theirs: RawBuilder<unknown>,
+): Promise<FoundPerson[]> {
+  const { rows } = await sql<FoundPerson>`
+    select distinct o.service, o.person_key as "personKey", o.person_id as "personId", o.identity_keys as confirmed,
+      o.facts #>> '{email,email}' as email, o.facts #>> '{first_name,first_name}' as "firstName",
+      o.facts #>> '{first_name,last_name}' as "lastName"
+    from observations o where ${theirs}
+  `.execute(database);
+  return rows;
+}
+
+/** The keys of people, each once. */
+export function distinctPeople(found: readonly FoundPerson[]): readonly PersonKey[] {
+  const people = found.map(({ service, personKey }) => ({ service, personKey }));
+  return [...new Map(people.map((each) => [JSON.stringify(each), each])).values()];
+}
+
+/** Query of `service` and `person_key`. */
+export function peopleOf(people: readonly PersonKey[]): RawBuilder<unknown> {
+  return sql`
+    select * from unnest(${people.map(({ service }) => service)}::text[],
+      ${people.map(({ personKey }) => personKey)}::text[])`;
+}
+
+/** Identity keys of a person; a shared mailbox only together with the name. */
+export function keysOf(person: FoundPerson): string[] {
+  return [
+    ...person.confirmed,
+    ...identityKeys({
+      ...(person.email !== null && { email: person.email }),
+      ...(person.firstName !== null && { firstName: person.firstName }),
+      ...(person.lastName !== null && { lastName: person.lastName }),
+    }),
+  ];
+}
+
+/** People without an id of these answers whom no contact has: nothing shows that they are somebody else. */
+export async function findStrangers(
+  database: Kysely<Tables>,
+  attemptIds: readonly string[],
+): Promise<readonly PersonKey[]> {
+  const { rows } = await sql<{ service: string; personKey: string }>`
+    select distinct service, person_key as "personKey" from observations o
+    where run_id in (select run_id from attempts where attempt_id = any(${attemptIds}::text[]))
+      and attempt_id = any(${attemptIds}::text[])
+      and starts_with(person_key, 'seen:')
+      and not exists (select from contacts c where c.service = o.service and c.person_key = o.person_key)
+  `.execute(database);
+  return rows;
+}
