@@ -65,4 +65,32 @@ describe('--json', () => {
       outcomes: { cancelled: expect.any(Number) },
     });
   });
+
+  // `system.here` checks each output against its JSON Schema.
+  it.each([
+    'attempts list --all',
+    'budget history',
+    'budget show',
+    'changes --limit 1',
+    'doctor',
+    'erase ida@orbit.example',
+    'export --for hubspot --output hubspot-import',
+    'export --output contacts.jsonl',
+    'inbox list',
+    'inbox sweep',
+    'migrate',
+    'rebuild --check',
+    'schedule list',
+    'sql',
+    'status',
+    'status latest',
+    'suppress list',
+    'undo latest',
+    'usage',
+    'usage --reconcile',
+    'whoami',
+  ])('enrich %s --json prints what its JSON Schema describes', async (command) => {
+    const facts = await factsOf(...command.split(' '));
+    expect(facts).not.toHaveProperty('error');
+  });
 });
