@@ -25,8 +25,10 @@ export interface IdentityWorld {
   /**
    * Exports and answers say enough to tell each row from other people. Where they do not, the rule can be wrong, but it
    * is the same in every order.
+   *
+   * @param named everybody in the answers to the calls that were made
    */
-  readonly canBeTold: boolean;
+  canBeTold(named: readonly Person[]): boolean;
 }
 
 const employers = ['Orbit', 'Fjord'];
@@ -158,15 +160,17 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
       const isContradicted = lastName !== undefined && humans[other]!.first !== humans[at]!.first;
       return isContradicted ? !(hasAddress && hasProfile) : !hasAddress && !hasProfile;
     });
-  const seen = new Set(rows.flatMap(({ identity }) => answer(identity).flatMap((each) => each?.title ?? [])));
-  const isFound = (at: number): boolean => seen.has(`human ${at}`);
   return {
     rows,
     answer,
     humanOf: ({ title }) => Number(title!.slice('human '.length)),
     // Nothing tells people of one name apart of whom no answer says that there are several.
-    canBeTold: rows.every(
-      (each) => isOwnIdentifier(each) && [each.human, ...namesakesOf(each.human)].every((at) => isFound(at)),
-    ),
+    canBeTold: (named) => {
+      const titles = new Set(named.map(({ title }) => title));
+      const isNamed = (at: number): boolean => titles.has(`human ${at}`);
+      return rows.every(
+        (each) => isOwnIdentifier(each) && [each.human, ...namesakesOf(each.human)].every(isNamed),
+      );
+    },
   };
 }
