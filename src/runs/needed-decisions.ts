@@ -18,7 +18,7 @@ export function neededDecisions(run: {
   if (run.unknownCredits !== '0')
     decisions.push({
       type: 'calls.unknown',
-      reason: `lost calls may have been billed; ${counted(run.unknownCredits, 'credit')} stay held for them`,
+      reason: `the cost of some calls is unknown; ${counted(run.unknownCredits, 'credit')} stay held for them`,
       next: `enrich attempts list ${run.runId}, then retry or release each`,
     });
   else if (unknown > 0)
