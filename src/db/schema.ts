@@ -826,7 +826,7 @@ export interface FetchedExportsTable {
   fetched_at: Generated<Timestamp>;
 }
 
-/** Whom not to ask for. Nobody is named: what a key says is kept as a hash. */
+/** People whom no call may ask for, by the hashes of their keys. */
 export interface SuppressionEntriesTable {
   /** SHA-256 of the identity key that was put on the list. */
   entry_id: Buffer;

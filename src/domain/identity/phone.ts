@@ -103,7 +103,7 @@ function tidy(text: string | undefined): string | null {
   return clean === '' ? null : clean;
 }
 
-/** Nobody has more; a list that is longer is a mistake, and its beginning will do. */
+/** A longer list is a mistake: its beginning is enough. */
 const mostNumbers = 100;
 /** Far beyond any number, however it is written. */
 const longestText = 200;

@@ -13,7 +13,7 @@ export interface StagedContent {
 
 /** Whatever is younger may belong to a command that has not begun its run yet. */
 const abandonedAfterMilliseconds = 3_600_000;
-/** Whoever writes to standard input may be silent for hours. */
+/** The program that writes to standard input may be silent for hours. */
 const partAbandonedAfterMilliseconds = 24 * 3_600_000;
 
 /**

@@ -100,7 +100,7 @@ describe('an analyst’s role', () => {
     'truncate enrichment.runs',
     'create table enrichment.mine (x int)',
     'drop table enrichment.budgets',
-  ])('does not: %s', async (statement) => {
+  ])('the analyst role cannot write: %s', async (statement) => {
     await expect(analyst.query(statement)).rejects.toMatchObject(notPermitted);
   });
 

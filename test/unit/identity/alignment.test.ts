@@ -301,14 +301,14 @@ describe('without an agreeing identifier', () => {
 describe('a person of whom a part could not be read', () => {
   const partly: Person = { ...benPerson, isPartlyRead: true };
 
-  it('is not accepted by name and employer, because the part could contradict', () => {
+  it('a partly unread person is not accepted by name and employer, because the part could contradict', () => {
     expect(align([ben], [partly])).toEqual(['identity_mismatch']);
     expect(alignMatches([ben], [partly]).quarantined).toEqual([
       { matchIndex: 0, reason: 'only an identifier could show that it is this person' },
     ]);
   });
 
-  it('is accepted by an identifier', () =>
+  it('a partly unread person is accepted by an identifier', () =>
     expect(align([ben], [{ ...partly, email: 'ben@gmail.com' }])).toEqual(['p-ben by email']));
 });
 
@@ -316,7 +316,7 @@ describe('a name alone', () => {
   const freelancer: Identity = { firstName: 'Ada', lastName: 'Novak', email: 'ada77@gmail.com' };
   const person: Person = { id: 'a', name: 'Ada Novak', organization: { name: 'Orbit' } };
 
-  it('is accepted in no place, its own included', () => {
+  it('a name alone is accepted in no position of the answer', () => {
     const alignment = alignMatches([freelancer, ben], [person, null]);
     expect(alignment.rows).toEqual([
       { outcome: 'identity_mismatch', reason: 'nothing but the name agrees' },
@@ -326,17 +326,17 @@ describe('a name alone', () => {
     expect(align([ben, freelancer], [person, null])).toEqual(['identity_mismatch', 'identity_mismatch']);
   });
 
-  it('is not accepted where the row states an employer that nothing confirms', () =>
+  it('a name alone is not accepted if the row states an unconfirmed employer', () =>
     expect(align([{ ...freelancer, organizationName: 'Orbit' }], [{ id: 'a', name: 'Ada Novak' }])).toEqual([
       'identity_mismatch',
     ]));
 
-  it('is accepted with a free-mail address that is among the personal ones of the person', () =>
+  it('a name is accepted with a free-mail address among the person’s personal addresses', () =>
     expect(align([freelancer], [{ ...person, personal_emails: ['x@gmail.com', 'Ada77@Gmail.com'] }])).toEqual(
       ['a by email'],
     ));
 
-  it('is not accepted with a hash of an address that the person is not known by', () => {
+  it('a name is not accepted with a hash of an unknown address', () => {
     const hashes = (email: string) => [`hash of ${email}`];
     const row: Identity = { firstName: 'Ada', lastName: 'Novak', hashedEmail: 'hash of ada@old.example' };
     const known = { ...person, email: 'ada@orbit.example' };
@@ -436,11 +436,11 @@ describe('another person of the family or the company', () => {
       { firstName: 'Bob', email: 'smiths@gmail.com' },
       { first_name: 'Alice', last_name: 'Smith', email: 'smiths@gmail.com' },
     ],
-  ])('is not accepted: %s', (_, row, person) =>
+  ])('another person of the family or the company is not accepted: %s', (_, row, person) =>
     expect(align([row], [{ id: 'other', ...person }])).toEqual(['identity_mismatch']),
   );
 
-  it('is not accepted by the hash of an address that several people read', () => {
+  it('another person of the company is not accepted by the hash of a shared address', () => {
     const person = { id: 'i', name: 'Ivo Brandt', email: 'info@orbit.example' };
     expect(told(alignMatches([{ hashedEmail: 'h' }], [person], () => ['h']))).toEqual(['identity_mismatch']);
   });
@@ -520,11 +520,11 @@ describe('the same person under another name', () => {
       { first_name: 'Jane', last_name: 'Doe', organization: acme },
       'email_names_person',
     ],
-  ])('is accepted: %s', (_, row, person, evidence) =>
+  ])('the same person under another name is accepted: %s', (_, row, person, evidence) =>
     expect(align([row], [{ id: 'same', ...person }])).toEqual([`same by ${evidence}`]),
   );
 
-  it('is not accepted by a nickname at the same employer', () =>
+  it('a nickname at the same employer is not accepted', () =>
     expect(
       align(
         [{ firstName: 'Bob', lastName: 'Smith', domain: 'acme.example' }],
