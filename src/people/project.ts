@@ -13,18 +13,32 @@ export async function lockLog(transaction: Transaction<Tables>, of: Projected): 
   await sql`select lock_log(${sql.join(keysOf(of))})`.execute(transaction);
 }
 
-/** Projects people and contacts from the log, and appends their changes to the feed. The caller holds their locks. */
-export async function project(transaction: Transaction<Tables>, of: Projected): Promise<void> {
-  await sql`select project(${sql.join(keysOf(of))})`.execute(transaction);
+/**
+ * Projects people and contacts from the log, and appends their changes to the feed. The caller holds their locks.
+ *
+ * @returns the people and contacts (source, space, id) that differed from the log
+ */
+export async function project(transaction: Transaction<Tables>, of: Projected): Promise<readonly string[]> {
+  const { rows } = await sql<{ differing: string[] }>`
+    select project(${sql.join(keysOf(of))}) as differing
+  `.execute(transaction);
+  return rows[0]!.differing;
 }
 
-/** Projects companies from the log; a company without observations is removed. */
+/**
+ * Projects companies from the log; a company without observations is removed.
+ *
+ * @returns the companies that differed from the log
+ */
 export async function projectCompanies(
   transaction: Transaction<Tables>,
   service: string,
   companies: readonly string[],
-): Promise<void> {
-  await sql`select project_organizations(${service}, ${companies}::text[])`.execute(transaction);
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ differing: string }>`
+    select project_organizations(${service}, ${companies}::text[], true) as differing
+  `.execute(transaction);
+  return rows.map((row) => row.differing);
 }
 
 function keysOf({ service, people, contacts }: Projected) {

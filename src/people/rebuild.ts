@@ -37,8 +37,9 @@ export async function rebuild(
   const found: string[] = [];
   let differences = 0;
   const counts = { people: 0, contacts: 0 };
-  for (const kind of ['people', 'contacts', 'companies'] as const) {
-    let after: Key | undefined = { first: '', second: '' };
+  // Companies first: projecting people writes companies that are missing, and would hide the difference.
+  for (const kind of ['companies', 'people', 'contacts'] as const) {
+    let after: Key | undefined = { owner: '', name: '' };
     while (after) {
       if (options.signal.aborted) return { ...counts, differing: found, differences, complete: false };
       const from: Key = after;
@@ -55,10 +56,11 @@ export async function rebuild(
   return { ...counts, differing: found, differences, complete: true };
 }
 
-/** A service and a person key, or a source and a contact id. */
 interface Key {
-  readonly first: string;
-  readonly second: string;
+  /** A service, or the source of a contact. */
+  readonly owner: string;
+  /** Key of a person or a company within the service, or id of a contact within the source. */
+  readonly name: string;
 }
 
 interface Batch {
@@ -93,89 +95,71 @@ async function inBatch(
   }
 }
 
-async function projectBatch(
-  transaction: Transaction<Tables>,
-  kind: keyof typeof nextOf,
-  after: Key,
-): Promise<Batch> {
-  const { rows: keys } = await nextOf[kind](after).execute(transaction);
+async function projectBatch(transaction: Transaction<Tables>, kind: Kind, after: Key): Promise<Batch> {
+  const { rows: keys } = await nextKeys(kind, after).execute(transaction);
   const last = keys.length < keysPerBatch ? undefined : keys.at(-1);
   const differing: string[] = [];
-  for (const first of new Set(keys.map((key) => key.first))) {
-    const seconds = keys.filter((key) => key.first === first).map((key) => key.second);
+  for (const owner of new Set(keys.map((key) => key.owner))) {
+    const names = keys.filter((key) => key.owner === owner).map((key) => key.name);
+    if (kind === 'companies') {
+      differing.push(...(await projectCompanies(transaction, owner, names)));
+      continue;
+    }
     const of = {
-      service: kind === 'contacts' ? '' : first,
-      people: kind === 'people' ? seconds : [],
-      contacts: kind === 'contacts' ? seconds.map((contactId) => ({ source: first, contactId })) : [],
+      service: kind === 'people' ? owner : '',
+      people: kind === 'people' ? names : [],
+      contacts: kind === 'contacts' ? names.map((contactId) => ({ source: owner, contactId })) : [],
     };
     await lockLog(transaction, of);
-    const state = stateOf[kind](first, seconds);
-    const before = await readState(transaction, state);
-    await (kind === 'companies' ? projectCompanies(transaction, first, seconds) : project(transaction, of));
-    const afterwards = await readState(transaction, state);
-    for (const key of new Set([...before.keys(), ...afterwards.keys()]))
-      if (before.get(key) !== afterwards.get(key)) differing.push(key);
+    differing.push(...(await project(transaction, of)));
   }
   return { keys: keys.length, differing, last };
 }
 
-/** The next keys of the log and of the projections: each side may lack keys of the other. */
-function nextKeys(first: string, second: string, tables: readonly string[], after: Key) {
-  const [one, other] = [sql.ref(first), sql.ref(second)];
+/**
+ * The keys of each kind in the order of the tables' indexes, of the log and of the projections: each side may lack keys
+ * of the other.
+ */
+const kinds = {
+  people: {
+    order: ['name', 'owner'],
+    owner: 'service',
+    name: 'person_key',
+    tables: ['observations', 'people'],
+  },
+  contacts: {
+    order: ['owner', 'name'],
+    owner: 'source',
+    name: 'contact_id',
+    tables: ['contact_matches', 'contacts'],
+  },
+  // Observations of companies without an id or a domain are of no company.
+  companies: {
+    order: ['name', 'owner'],
+    owner: 'service',
+    name: 'organization_key',
+    tables: ['observations', 'organizations'],
+    only: sql`organization_key !~ '^name:'`,
+  },
+} as const;
+type Kind = keyof typeof kinds;
+
+function nextKeys(kind: Kind, after: Key): RawBuilder<Key> {
+  const { order, tables, ...columns } = kinds[kind];
+  const only = 'only' in columns ? columns.only : sql`true`;
+  const ordered = sql.join(order.map((part) => sql.ref(columns[part])));
+  const from = sql.join(order.map((part) => after[part]));
   const each = tables.map(
     (table) => sql`
-      (select distinct ${one} as first, ${other} as second from ${sql.table(table)}
-        where (${one}, ${other}) > (${after.first}, ${after.second}) order by 1, 2 limit ${keysPerBatch})`,
+      (select distinct ${sql.ref(columns.owner)} as owner, ${sql.ref(columns.name)} as name
+        from ${sql.table(table)}
+        where (${ordered}) > (${from}) and ${only}
+        order by ${sql.join(order.map((part) => sql.ref(part)))}
+        limit ${keysPerBatch})`,
   );
-  return sql<Key>`select first, second from (${sql.join(each, sql` union `)}) keys order by 1, 2 limit ${keysPerBatch}`;
-}
-
-/** Companies without observations; companies of people are projected with their people. */
-function orphanedCompanies({ first, second }: Key): RawBuilder<Key> {
   return sql<Key>`
-    select g.service as first, g.organization_key as second
-    from organizations g
-    where (g.service, g.organization_key) > (${first}, ${second})
-      and not exists (
-        select from observations o where o.service = g.service and o.organization_key = g.organization_key)
-    order by 1, 2
+    select owner, name
+    from (${sql.join(each, sql` union `)}) keys
+    order by ${sql.join(order.map((part) => sql.ref(part)))}
     limit ${keysPerBatch}`;
-}
-
-const nextOf = {
-  people: (after: Key) => nextKeys('service', 'person_key', ['observations', 'people'], after),
-  contacts: (after: Key) => nextKeys('source', 'contact_id', ['contact_matches', 'contacts'], after),
-  companies: orphanedCompanies,
-} as const;
-
-const stateOf = { people: stateOfPeople, contacts: stateOfContacts, companies: stateOfCompanies } as const;
-
-function stateOfPeople(service: string, keys: readonly string[]): RawBuilder<unknown> {
-  return sql`
-    select person_key as key, md5(p::text) as state from people p
-    where service = ${service} and person_key = any(${keys}::text[])
-    union all
-    select organization_key, md5(g::text) from organizations g
-    where service = ${service} and organization_key in (
-      select organization_key from observations where service = ${service} and person_key = any(${keys}::text[]))`;
-}
-
-function stateOfContacts(source: string, ids: readonly string[]): RawBuilder<unknown> {
-  return sql`
-    select source || ' ' || contact_id as key, md5(c::text) as state from contacts c
-    where source = ${source} and contact_id = any(${ids}::text[])`;
-}
-
-function stateOfCompanies(service: string, keys: readonly string[]): RawBuilder<unknown> {
-  return sql`
-    select organization_key as key, md5(g::text) as state from organizations g
-    where service = ${service} and organization_key = any(${keys}::text[])`;
-}
-
-async function readState(
-  transaction: Transaction<Tables>,
-  state: RawBuilder<unknown>,
-): Promise<Map<string, string>> {
-  const { rows } = await sql<{ key: string; state: string }>`${state}`.execute(transaction);
-  return new Map(rows.map((row) => [row.key, row.state]));
 }

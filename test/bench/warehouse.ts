@@ -16,6 +16,7 @@ import { rebuild } from '../../src/people/rebuild.ts';
 import { countFillable } from '../../src/runs/reconciliation/count-fillable.ts';
 import { planRows } from '../../src/runs/planning/plan.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
+import { postgresMilliseconds } from './processor-time.ts';
 
 const service = 'bench';
 const month = 30 * 86_400;
@@ -130,14 +131,23 @@ async function writeMatchKeys({ pool }: Warehouse, people: number): Promise<void
   }
 }
 
-async function timed<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+async function timed<Result>(
+  { pool }: Warehouse,
+  what: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const before = statements;
+  const [own, server] = [process.cpuUsage(), await postgresMilliseconds(pool)];
   const begun = performance.now();
   const result = await work();
   const seconds = (performance.now() - begun) / 1_000;
   const asked = statements - before;
+  const { user, system } = process.cpuUsage(own);
+  // Elapsed time says little on a shared machine.
+  const processor = (await postgresMilliseconds(pool)) - server + (user + system) / 1_000;
   console.log(
-    `${what.padEnd(44)} ${seconds.toFixed(1).padStart(7)} s  ${String(asked).padStart(7)} statements`,
+    `${what.padEnd(44)} ${seconds.toFixed(1).padStart(7)} s  ${(processor / 1_000).toFixed(1).padStart(7)} s ` +
+      `of processor time ${String(asked).padStart(7)} statements`,
   );
   return result;
 }
@@ -181,14 +191,16 @@ async function measure(warehouse: Warehouse, people: number): Promise<void> {
   for (const statement of log) await pool.query(statement, [people]);
   await writeMatchKeys(warehouse, people);
   await pool.query('vacuum analyze');
-  const rebuilt = await timed(`rebuild of ${people} people`, () =>
+  const rebuilt = await timed(warehouse, `rebuild of ${people} people`, () =>
     rebuild(warehouse, { check: false, signal }),
   );
   console.log(
     `  peak memory ${(process.resourceUsage().maxRSS / 1_024).toFixed(0)} MB, ${rebuilt.differences} written`,
   );
   await pool.query('vacuum analyze');
-  const checked = await timed('rebuild --check', () => rebuild(warehouse, { check: true, signal }));
+  const checked = await timed(warehouse, 'rebuild --check', () =>
+    rebuild(warehouse, { check: true, signal }),
+  );
   console.log(`  ${checked.differences} differences`);
 
   const contact = (index: number): string => `c${1 + ((index * 7_919) % people)}`;
@@ -230,9 +242,13 @@ async function measure(warehouse: Warehouse, people: number): Promise<void> {
     service,
   };
   const run = { runId: 'run-2', source: 'other-crm', service };
-  const plan = await timed('plan of a file of known people', () => planRows(warehouse, 'run-2', asked));
-  const fillable = await timed('how many it can fill', () => countFillable(database, run));
-  const { filled } = await timed('filling them', () => reconcileContacts(warehouse, 'run-2', signal));
+  const plan = await timed(warehouse, 'plan of a file of known people', () =>
+    planRows(warehouse, 'run-2', asked),
+  );
+  const fillable = await timed(warehouse, 'how many it can fill', () => countFillable(database, run));
+  const { filled } = await timed(warehouse, 'filling them', () =>
+    reconcileContacts(warehouse, 'run-2', signal),
+  );
   console.log(`  ${plan.rows} rows, ${plan.people} to ask for, ${fillable} can be filled, ${filled} filled`);
 }
 

@@ -53,6 +53,16 @@ describe('rebuild()', () => {
     expect(await contents()).toEqual(before);
   });
 
+  it('rebuild() corrects a company and a contact whose observation and match are the newest', async () => {
+    const before = await contents();
+    await warehouse.pool.query(`update organizations set name = 'Amce'`);
+    await warehouse.pool.query(`update contacts set person_key = 'person:p-2' where contact_id = 'c-1'`);
+    const checked = await rebuild(warehouse, { check: true, signal });
+    expect(checked.differing.toSorted()).toEqual(['generic c-1', 'id:o']);
+    await rebuild(warehouse, { check: false, signal });
+    expect(await contents()).toEqual(before);
+  });
+
   it('rebuild() names differences from the log with check, and corrects them without check', async () => {
     const before = await contents();
     await warehouse.pool.query(`update people set title = 'CEO' where person_id = 'p-1'`);

@@ -9,6 +9,7 @@ import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../run
 import { agrees } from '../../terminal/confirm.ts';
 import { describeUndone } from '../../run/describe-run.ts';
 import { anyRun } from '../../run/latest-run.ts';
+import { sayingProgress } from '../../terminal/saying-progress.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -103,8 +104,8 @@ async function carryOut({ warehouse }: Session, runId: string, options: UndoFlag
   const note = { by: options.by ?? userInfo().username, reason: options.reason };
   const { complete } =
     options.revert === true
-      ? await revertUndo(warehouse, runId, stopAfterBatch(), sayingProgress())
-      : await undoRun(warehouse, runId, note, stopAfterBatch(), sayingProgress());
+      ? await revertUndo(warehouse, runId, stopAfterBatch(), sayingProgress('entries of the log'))
+      : await undoRun(warehouse, runId, note, stopAfterBatch(), sayingProgress('entries of the log'));
   if (complete) return;
   throw new Problem('undo.interrupted', 'stopped before all contacts were computed anew', {
     where: runId,
@@ -151,16 +152,4 @@ function sayWhatStays(settled: string, callsAwaited: number): void {
       `late results of ${counted(callsAwaited, 'call')} may still come: they are stored and paid for, and ` +
         'change no contact',
     );
-}
-
-const progressMilliseconds = 10_000;
-
-/** A million contacts take minutes. */
-function sayingProgress(): (entries: number) => void {
-  let told = performance.now();
-  return (entries) => {
-    if (performance.now() - told < progressMilliseconds) return;
-    told = performance.now();
-    tell(`${entries} entries of the log so far`);
-  };
 }

@@ -7,6 +7,7 @@ import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { stopAfterBatch } from '../../session/stop-signal.ts';
 import { print, printJson } from '../../terminal/output.ts';
+import { sayingProgress } from '../../terminal/saying-progress.ts';
 
 /** `enrich rebuild` */
 export function rebuildCommand(): Command {
@@ -44,7 +45,11 @@ Examples:
             },
           );
         const read = options.fromAnswers === true ? await readAnswersAgain(warehouse, signal) : undefined;
-        const figures = await rebuild(warehouse, { check, signal });
+        const figures = await rebuild(warehouse, {
+          check,
+          signal,
+          progress: sayingProgress('people and contacts'),
+        });
         const { people, contacts, differing, differences, complete } = figures;
         if (options.json === true)
           printJson<'rebuild'>({

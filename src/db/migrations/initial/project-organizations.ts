@@ -1,5 +1,5 @@
 import { isValid } from '../../valid-entries.ts';
-import { assignments } from './assignments.ts';
+import { assignments, rowOf } from './assignments.ts';
 
 /** Each column of `organizations`: the type of its value and the member of the facts that has it. */
 const organizationColumns: Readonly<Record<string, string>> = {
@@ -45,14 +45,18 @@ const organizationValues = Object.values(organizationColumns).map((source) => {
 
 const organizationWritten = [...Object.keys(organizationColumns), 'observation_id', 'observed_at', 'run_id'];
 
-/** Computes the current state of companies from the log. */
-export const projectOrganizations = `create function enrichment.project_organizations(of_service text, keys text[])
-    returns void language plpgsql as $$
+/**
+ * Computes the current state of companies from the log, and returns the keys of those that it wrote or removed. A
+ * company whose newest observation is the same is skipped, unless it is computed anew: each answer names it again.
+ */
+export const projectOrganizations = `
+  create function enrichment.project_organizations(of_service text, keys text[], anew boolean)
+    returns setof text language plpgsql as $$
     begin
       perform pg_advisory_xact_lock(3, key) from (
         select distinct hashtext(of_service || ' ' || k) as key from unnest(keys) as k order by key
       ) hashes;
-      with newest as materialized (
+      return query with newest as materialized (
         select k.organization_key, o.observation_id, o.asked_at, o.run_id, o.organization_facts
         from unnest(keys) as k (organization_key)
         cross join lateral (
@@ -64,17 +68,24 @@ export const projectOrganizations = `create function enrichment.project_organiza
         delete from enrichment.organizations g
         where g.service = of_service and g.organization_key = any(keys)
           and g.organization_key not in (select organization_key from newest)
+        returning g.organization_key
+      ), written as (
+        insert into enrichment.organizations as g (service, organization_key, ${organizationWritten.join(', ')})
+        select of_service, n.organization_key, ${organizationValues.join(', ')},
+          n.observation_id, n.asked_at, n.run_id
+        from newest n
+        left join enrichment.organization_facts f on f.facts_hash = n.organization_facts
+        where anew or not exists (
+          select from enrichment.organizations g
+          where g.service = of_service and g.organization_key = n.organization_key
+            and g.observation_id = n.observation_id)
+        order by n.organization_key
+        on conflict (service, organization_key) do update set ${assignments(organizationWritten)}
+        where ${rowOf('g', organizationWritten)} is distinct from ${rowOf('excluded', organizationWritten)}
+        returning g.organization_key
       )
-      insert into enrichment.organizations as g (service, organization_key, ${organizationWritten.join(', ')})
-      select of_service, n.organization_key, ${organizationValues.join(', ')},
-        n.observation_id, n.asked_at, n.run_id
-      from newest n
-      left join enrichment.organization_facts f on f.facts_hash = n.organization_facts
-      where not exists (
-        select from enrichment.organizations g
-        where g.service = of_service and g.organization_key = n.organization_key
-          and g.observation_id = n.observation_id)
-      order by n.organization_key
-      on conflict (service, organization_key) do update set ${assignments(organizationWritten)};
+      select organization_key from gone
+      union all
+      select organization_key from written;
     end
   $$`;

@@ -1,7 +1,7 @@
 import { appendToLog } from './append-to-log.ts';
 import { personFieldGroups, type FieldGroup } from '../../../domain/identity/person-columns.ts';
 import { isValidMatch } from '../../valid-entries.ts';
-import { assignments } from './assignments.ts';
+import { assignments, rowOf } from './assignments.ts';
 import { peopleAt } from './people-at.ts';
 import { projectOrganizations } from './project-organizations.ts';
 
@@ -19,6 +19,9 @@ const values = groups.flatMap(valuesOf);
 
 /** The same of the columns of `enriched_contacts`, in their order. */
 export const contactValues = groups.filter(([, { inContacts }]) => inContacts).flatMap(valuesOf);
+
+/** What `contacts` has beside the key. */
+const contactWritten = ['service', 'person_key', 'match_id', 'evidence', 'asked', 'run_id', 'row_number'];
 
 /** What `people` has beside the key. */
 const written = [
@@ -43,15 +46,12 @@ const changedGroups = groups
     return `case when row(${of('was')}) is distinct from row(${of('v')}) then '${name}' end`;
   });
 
-function rowOf(alias: string, names: readonly string[]): string {
-  return `row(${names.map((name) => `${alias}.${name}`).join(', ')})`;
-}
-
 /** Appending to the log, and computing the current state of people, companies and contacts from the log. */
 export const projectionFunctions = [
   `create aggregate enrichment.merge(jsonb) (sfunc = jsonb_concat, stype = jsonb, initcond = '{}')`,
   // PL/pgSQL keeps plans for a session, SQL functions plan again for each value and each call before PostgreSQL 18.
-  `create function enrichment.texts(list jsonb) returns text[] language plpgsql immutable parallel safe as $$
+  // Strict, because most lists are absent and each call costs 20 µs: 500 people took 165 ms before and 68 ms after.
+  `create function enrichment.texts(list jsonb) returns text[] language plpgsql immutable strict parallel safe as $$
     begin
       if jsonb_typeof(list) = 'array' and list <> '[]' then
         return array(select jsonb_array_elements_text(list));
@@ -90,61 +90,76 @@ export const projectionFunctions = [
 
   peopleAt,
 
+  // Returns the keys of the people that it wrote or removed.
   `create function enrichment.project_people(of_service text, keys text[])
-    returns void language plpgsql as $$
+    returns setof text language plpgsql as $$
     begin
-      with current_facts as materialized (
+      return query with current_facts as materialized (
         select * from enrichment.people_at(of_service, keys, 'infinity')
       ), gone as (
         delete from enrichment.people p
         where p.service = of_service and p.person_key = any(keys)
-          and p.person_key not in (select person_key from current_facts)
+          and p.person_key not in (select c.person_key from current_facts c)
+        returning p.person_key
+      ), written as (
+        insert into enrichment.people as p (service, person_key, ${written.join(', ')})
+        select of_service, c.person_key, ${values.join(', ')},
+          c.organization_key, c.emails, c.phones, coalesce(c.facts -> 'employment', '[]'), c.said_by,
+          c.asked_at, c.run_id, c.attempt_id
+        from current_facts c
+        order by c.person_key
+        on conflict (service, person_key) do update set ${assignments(written)}
+        where ${rowOf('p', written)} is distinct from ${rowOf('excluded', written)}
+        returning p.person_key
       )
-      insert into enrichment.people as p (service, person_key, ${written.join(', ')})
-      select of_service, c.person_key, ${values.join(', ')},
-        c.organization_key, c.emails, c.phones, coalesce(c.facts -> 'employment', '[]'), c.said_by,
-        c.asked_at, c.run_id, c.attempt_id
-      from current_facts c
-      order by c.person_key
-      on conflict (service, person_key) do update set ${assignments(written)}
-      where ${rowOf('p', written)} is distinct from ${rowOf('excluded', written)};
+      select person_key from gone
+      union all
+      select person_key from written;
     end
   $$`,
 
   // The newest decision about each contact holds. A contact whose newest decision names no person has no person.
+  // Returns the contacts that it wrote or removed: the source, a space and the id.
   `create function enrichment.project_contacts(of_sources text[], of_contacts text[])
-    returns void language plpgsql as $$
+    returns setof text language plpgsql as $$
     begin
-      with decided as materialized (
+      return query with decided as materialized (
         select distinct on (o.source, o.contact_id) o.*
         from (select distinct * from unnest(of_sources, of_contacts) as g (source, contact_id)) g
         join enrichment.contact_matches o on o.source = g.source and o.contact_id = g.contact_id
         where ${isValidMatch('o')}
         order by o.source, o.contact_id, o.decided_at desc, o.match_id desc
       ), gone as (
+        -- Not by "not exists": each contact would be compared with each decision.
         delete from enrichment.contacts c
-        using unnest(of_sources, of_contacts) as g (source, contact_id)
-        where c.source = g.source and c.contact_id = g.contact_id and not exists (
-          select from decided d
-          where d.source = c.source and d.contact_id = c.contact_id and d.person_key is not null)
+        using (
+          select source, contact_id from unnest(of_sources, of_contacts) as g (source, contact_id)
+          except
+          select source, contact_id from decided where person_key is not null
+        ) g
+        where c.source = g.source and c.contact_id = g.contact_id
+        returning c.source, c.contact_id
+      ), written as (
+        insert into enrichment.contacts as c (source, contact_id, ${contactWritten.join(', ')})
+        select source, contact_id, ${contactWritten.join(', ')}
+        from decided where person_key is not null
+        order by source, contact_id
+        on conflict (source, contact_id) do update set ${assignments(contactWritten)}
+        where ${rowOf('c', contactWritten)} is distinct from ${rowOf('excluded', contactWritten)}
+        returning c.source, c.contact_id
       )
-      insert into enrichment.contacts as c (source, contact_id, service, person_key, match_id, evidence, asked, run_id,
-        row_number)
-      select source, contact_id, service, person_key, match_id, evidence, asked, run_id, row_number
-      from decided where person_key is not null
-      order by source, contact_id
-      on conflict (source, contact_id) do update set service = excluded.service, person_key = excluded.person_key,
-        match_id = excluded.match_id, evidence = excluded.evidence, asked = excluded.asked, run_id = excluded.run_id,
-        row_number = excluded.row_number
-      where c.match_id <> excluded.match_id;
+      select source || ' ' || contact_id from gone
+      union all
+      select source || ' ' || contact_id from written;
     end
   $$`,
 
   // What the contacts were before is compared with what they are afterwards: whatever changed them is in the feed,
-  // once.
+  // once. Returns the people and the contacts that it wrote or removed.
   `create function enrichment.project(of_service text, of_people text[], of_sources text[], of_contacts text[])
-    returns void language plpgsql as $$
+    returns text[] language plpgsql as $$
     declare
+      differing text[];
       touched_sources text[];
       touched_contacts text[];
       before enrichment.enriched_contacts[];
@@ -165,11 +180,11 @@ export const projectionFunctions = [
       from unnest(touched_sources, touched_contacts) as g (source, contact_id)
       join enrichment.enriched_contacts v on v.source = g.source and v.contact_id = g.contact_id;
 
-      perform enrichment.project_people(of_service, of_people);
+      differing := array(select enrichment.project_people(of_service, of_people));
       perform enrichment.project_organizations(of_service, array(
         select distinct organization_key from enrichment.observations
-        where service = of_service and person_key = any(of_people) and organization_key !~ '^name:'));
-      perform enrichment.project_contacts(of_sources, of_contacts);
+        where service = of_service and person_key = any(of_people) and organization_key !~ '^name:'), false);
+      differing := differing || array(select enrichment.project_contacts(of_sources, of_contacts));
 
       with changed as materialized (
         select case when v.source is null then 'delete' else 'upsert' end as operation, g.source, g.contact_id,
@@ -192,6 +207,7 @@ export const projectionFunctions = [
           select unnest(c.field_groups))
       from changed c
       order by c.source, c.contact_id;
+      return differing;
     end
   $$`,
   appendToLog,

@@ -1,0 +1,18 @@
+import { formatNumber } from '../../domain/text/format-number.ts';
+import { tell } from './output.ts';
+
+const millisecondsBetween = 10_000;
+
+/**
+ * For work of minutes: says at most every ten seconds how much is done.
+ *
+ * @param what is counted, such as `entries of the log`
+ */
+export function sayingProgress(what: string): (done: number) => void {
+  let told = performance.now();
+  return (done) => {
+    if (performance.now() - told < millisecondsBetween) return;
+    told = performance.now();
+    tell(`${formatNumber(done)} ${what} so far`);
+  };
+}
