@@ -89,7 +89,7 @@ describe('an analyst’s role', () => {
     'select options from enrichment.runs',
     'select * from enrichment.lookup_history',
     'select * from enrichment.claims',
-  ])('the analyst role cannot write: %s', async (statement) => {
+  ])('the analyst role cannot read: %s', async (statement) => {
     await expect(analyst.query(statement)).rejects.toMatchObject(notPermitted);
   });
 
