@@ -96,6 +96,7 @@ describe('a row', () => {
         domain: 'orbit.example',
         opted_out: true,
         opted_out_of_calls: false,
+        identity_hash: null,
         match_keys: expect.any(Array) as unknown,
         keys: [
           'email:ada.n@orbit.example',
