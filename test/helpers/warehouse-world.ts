@@ -213,6 +213,13 @@ function openWorld(warehouse: Warehouse, name: string): World {
 
   async function playOvertaken(step: Step & { readonly kind: 'overtaken' }): Promise<void> {
     const { row, isWithdrawn } = step;
+    // A decision is about a row of its run.
+    const staged = await stage(runs[step.run]!, row);
+    if (staged === undefined) return;
+    await warehouse.pool.query(
+      `update run_rows set outcome = 'duplicate' where run_id = $1 and row_number = $2`,
+      [runs[step.run], staged],
+    );
     await warehouse.database.transaction().execute(async (transaction) => {
       await sql`select pg_current_xact_id()`.execute(transaction);
       await playAnswer(step.answer);
@@ -231,7 +238,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
             asked: false,
             run_id: runs[step.run]!,
             attempt_id: null,
-            row_number: 0,
+            row_number: staged,
             match_keys: null,
             decided_at: 'now',
           },
