@@ -37,10 +37,10 @@ export async function writeCrmImport(
   const policies = policiesOf(flags);
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
-  describe(manifest, folder);
+  describe(manifest, folder, runId);
 }
 
-function describe(manifest: ImportManifest, folder: string): void {
+function describe(manifest: ImportManifest, folder: string, runId: string | undefined): void {
   const { contacts, parts, decisions, withoutRecordId } = manifest;
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   print(
@@ -56,7 +56,9 @@ function describe(manifest: ImportManifest, folder: string): void {
     );
   if (manifest.jobChanges)
     tell(`${counted(manifest.jobChanges.rows, 'job change')} in ${manifest.jobChanges.file}`);
-  tell(manifest.instruction);
+  if (contacts === 0 && runId !== undefined)
+    tell(`no contact was last written by ${runId}; without --run all contacts are exported`);
+  tell(parts.length === 0 ? 'nothing to import' : manifest.instruction);
   if (manifest.commands[0] !== undefined) tell(`such as: ${manifest.commands[0]}`);
   if (manifest.cursor !== null) tell(`next time: --since ${manifest.cursor}`);
 }

@@ -159,7 +159,7 @@ export function describeMapping(run: RunRecord): string {
     `recognised as ${run.source ?? 'nothing'}:`,
     table(used.map((name) => [name, '→', String(mapping[name])])),
     ...run.warnings.map((warning) => `  note: ${warning}`),
-    ...(unused.length === 0 ? [] : [`  not used: ${unused.map(visibleInLine).join(', ')}`]),
+    ...(unused.length === 0 ? [] : [`  not used to find people: ${unused.map(visibleInLine).join(', ')}`]),
   ].join('\n');
 }
 

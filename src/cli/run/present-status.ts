@@ -68,8 +68,8 @@ export async function findInterrupted(
 async function describeInterrupted({ warehouse }: Session, runId: string): Promise<string[]> {
   const { inFlight } = await readRunMoney(warehouse, runId);
   return [
-    `  the command that carried out ${runId} was killed, or its machine stopped:`,
-    '  no call is sent until the run continues',
+    `  no command or worker carries out ${runId} now: its command was killed, or it began with a schedule and the`,
+    '  command that carried it out has ended; no call is sent until the run continues',
     ...(inFlight > 0
       ? [
           `  ${counted(inFlight, 'call')} had no recorded answer: the credits stay reserved until the run continues`,

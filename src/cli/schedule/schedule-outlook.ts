@@ -51,13 +51,15 @@ export async function outlookOf(
     const { address, spec, others } = latest;
     const more = others > 0 ? ` and ${others} more` : '';
     const { plan } = await planExport(session, spec);
+    const notAsked = Object.entries(plan.dropped).map(([outcome, rows]) => `${outcome} ${rows}`);
     const warnings = [
       overrunWarning(plan.etaSeconds, times),
       budgetWarning(plan.credits.expected, await budgetsOf(session, spec.options)),
       ...plan.unmet.map((unmet) => `would pause its run: ${unmet}`),
     ];
     return [
-      `${name} would find now: ${shownAddress(address)}${more}, with ${countedPeople(plan.people)} to ask for`,
+      `${name} would find now: ${shownAddress(address)}${more}, with ${countedPeople(plan.people)} to ask for` +
+        (notAsked.length > 0 ? ` (rows not asked for: ${notAsked.join(', ')})` : ''),
       ...warnings.flatMap((warning) =>
         warning === undefined ? [] : [`note: ${name}: the plan of ${addressName(address)} ${warning}`],
       ),

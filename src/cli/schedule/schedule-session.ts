@@ -7,8 +7,8 @@ import { isWorkerThere } from '../../temporal/connection.ts';
 
 /** What every command that makes schedules has to say. */
 export const whoFires = `Temporal stores schedules, and workers (enrich worker) run them with their own settings.
-Without TEMPORAL_ADDRESS the embedded server stores them, and they fire only while it runs: during "enrich dev" or
-another command in the same folder, such as "enrich run".`;
+Without TEMPORAL_ADDRESS the embedded server stores them, and they fire only while "enrich dev" or "enrich run" is
+running with the same data folder.`;
 
 /** Opens what a command on schedules needs: Temporal, and the warehouse that its runs are in. */
 export function withSchedules(

@@ -133,7 +133,10 @@ async function howItGoes(
         summary: `${run.fileName}: ${run.pauseReason.reason}; next: ${run.pauseReason.next}`,
       };
   }
-  return { status: 'running', summary: runIds.length > 0 ? 'enriching' : 'looking' };
+  return {
+    status: 'running',
+    summary: runIds.length > 0 ? 'enriching' : 'no run yet: it looks for an export, or waits for a worker',
+  };
 }
 
 /** What Temporal wraps around an error says only where it happened. */

@@ -23,3 +23,8 @@ export async function agrees(question: string, signal?: AbortSignal): Promise<bo
     terminal.close();
   }
 }
+
+/** Why a question has no answer, for the end of a sentence. @param answer of {@link agrees} */
+export function noTerminal(answer: boolean | undefined): string {
+  return answer === undefined ? ': there is no terminal to ask' : '';
+}

@@ -3,7 +3,7 @@ import { counted } from '../../../domain/text/counted.ts';
 import { isDate, parseMoment } from '../../../domain/text/moment.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { clockIn, startOfDay } from '../../../domain/text/time-zone.ts';
-import { print, printFacts, printJson } from '../../terminal/output.ts';
+import { print, printFacts, printJson, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { applyCommand, setCommand } from '../../schedule/schedule-change.ts';
 import {
@@ -184,9 +184,11 @@ function deleteCommand(): Command {
     .addHelpText('after', '\nExample:\n  enrich schedule delete nightly')
     .action(async (name: string, options: JsonFlag) => {
       await withSchedules(settingsOf(options), async (_session, client) => {
-        await getSchedule(client, name);
+        const { description } = await getSchedule(client, name);
         await client.schedule.getHandle(name).delete();
         printFacts<'schedule-delete'>(options.json, { name, deleted: true }, `deleted ${name}`);
+        for (const { workflow } of description.info.runningActions)
+          tell(`${workflow.workflowId} has not ended and continues; the Temporal UI can cancel it`);
       });
     });
 }

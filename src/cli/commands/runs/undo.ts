@@ -6,7 +6,7 @@ import { countLookups, forgetAsked } from '../../../people/lookup-history.ts';
 import { readRunFacts } from '../../../runs/run-facts.ts';
 import { getRun, type RunRecord } from '../../../runs/runs.ts';
 import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../runs/undo-run.ts';
-import { agrees } from '../../terminal/confirm.ts';
+import { agrees, noTerminal } from '../../terminal/confirm.ts';
 import { describeUndone } from '../../run/describe-run.ts';
 import { anyRun } from '../../run/latest-run.ts';
 import { sayingProgress } from '../../terminal/saying-progress.ts';
@@ -71,7 +71,7 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   };
 
   show(`run ${run.runId}: ${run.status} (${run.source ?? 'no source'}, ${run.fileName})`);
-  if (run.undone) show(`  ${describeUndone(run.undone)}`);
+  if (run.undone && !reverts) show(`  ${describeUndone(run.undone)}`);
   const forgets = options.forget === true && lookups > 0;
   if (isDone && !forgets) {
     show(reverts ? '  it is not undone: nothing was changed' : '  it is undone already: nothing was changed');
@@ -85,7 +85,7 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
     const approved = options.json === true ? undefined : await agrees(question);
     if (approved !== true) {
       answer(run.undone !== null, figures, 0);
-      tell('nothing was changed; --yes carries it out without asking');
+      tell(`nothing was changed${noTerminal(approved)}; --yes carries it out without asking`);
       if (approved === undefined) process.exitCode = exitCodes.needsPerson;
       return;
     }

@@ -5,7 +5,7 @@ import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { erase, measureErasure, type ErasureFigures } from '../../../privacy/erase.ts';
 import { keysOfRecord } from '../../../privacy/person-traces.ts';
 import type { Warehouse } from '../../../db/database.ts';
-import { agrees } from '../../terminal/confirm.ts';
+import { agrees, noTerminal } from '../../terminal/confirm.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
 import { withSession } from '../../session/session.ts';
@@ -54,7 +54,7 @@ Examples:
           else print(describe(found, 'found'));
           const answer = options.json === true ? undefined : await agrees('erase this person?');
           if (answer !== true) {
-            tell('nothing was removed; --yes erases without asking');
+            tell(`nothing was removed${noTerminal(answer)}; --yes erases without asking`);
             if (answer === undefined) process.exitCode = exitCodes.needsPerson;
             return;
           }
@@ -63,7 +63,9 @@ Examples:
         if (options.json === true) return printJson<'erase'>({ erased: true, ...removed });
         print(describe(removed, 'removed'));
         if (Object.values(removed).every((figure) => figure === 0))
-          tell('nothing in the warehouse had this identifier: check its spelling');
+          tell(
+            'nothing in the warehouse had this identifier: check its spelling (enrich suppress remove takes it back)',
+          );
         tell('it is on the suppression list; exports that you keep, the CRM and backups are not changed');
       });
     });
