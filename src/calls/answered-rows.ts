@@ -70,7 +70,7 @@ export function answeredRows(
     saidByAnswer(person, documentedPerson(person, exact?.[matchIndex]), answer.waterfall);
   const unmatched = alignment.quarantined.flatMap(({ matchIndex }) => {
     const person = answer.matches[matchIndex];
-    // Later, nobody could tell that a part of the person was not read, and weak evidence could accept the person.
+    // The log does not keep that a part of the person was not read: weak evidence could accept the person later.
     if (!person || person.isPartlyRead) return [];
     const unmatchedSaid = said(person, matchIndex);
     const id = unmatchedSaid.person_id;

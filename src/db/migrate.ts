@@ -19,7 +19,7 @@ export interface Migrated {
   readonly newer: readonly string[];
 }
 
-/** Whoever wants a table waits behind a migration that waits for it: it must not wait for long at a time. */
+/** Statements on a table wait behind a migration that waits for its lock: it must not wait for long at a time. */
 const lockMilliseconds = 1_000;
 const pauseMilliseconds = 1_000;
 const lockNotAvailable = '55P03';

@@ -56,8 +56,8 @@ export function embeddedDirectories(dataDirectory: string) {
 const waitSeconds = 15 * 60;
 
 /**
- * Gets the servers that a command needs: what is set in the configuration is used as it is, what is not set is
- * embedded. Commands at the same time share the embedded servers; those left by a killed command are found and used
+ * Gets the servers that a command needs: configured servers, and embedded ones in place of those that are not
+ * configured. Commands at the same time share the embedded servers; those left by a killed command are found and used
  * again.
  *
  * A signal to a command that does not handle it itself ends the command only after the stack is given back.

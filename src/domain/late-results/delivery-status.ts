@@ -12,7 +12,7 @@ export const deliveryStatusFacts = {
   applied: { effect: 'done', countsCredits: true },
   /** The same bytes took effect before. */
   duplicate: { effect: 'done', countsCredits: false },
-  /** Nobody in it was asked for. */
+  /** No call asked for the people in it. */
   orphaned: { effect: 'none', countsCredits: true },
   /** It cannot be read. */
   quarantined: { effect: 'none', countsCredits: false },
