@@ -64,10 +64,10 @@ describe('pausing', () => {
     const calls = system.sandbox.log.bill().calls;
     const killed = await system.enrich(['status', runId]);
     expect(killed.stdout).toContain(`run ${runId}: interrupted`);
-    expect(killed.stdout).toContain(`the command that carried out ${runId} was killed`);
+    expect(killed.stdout).toContain(`no command or worker carries out ${runId} now`);
     expect(killed.stdout).toContain(`next: enrich resume ${runId}`);
     const listed = await system.enrich(['status', '--json']);
-    expect(listed.stderr).toContain(`the command that carried out ${runId} was killed`);
+    expect(listed.stderr).toContain(`no command or worker carries out ${runId} now`);
     const workers = join(system.directory, 'state', 'workers');
     const mark = announce(workers);
     const working = await system.enrich(['status', runId]);

@@ -56,7 +56,7 @@ export async function expectValueKept({
 
 /**
  * Contacts without the person whom the newest call accepted for them, or for another row with the same address and
- * name. Contacts of several exports are left out, because the identity rule decides about them.
+ * name. Contacts that have other cells in another export are left out, because the identity rule decides about them.
  */
 const withheldContacts = `
   with accepted as (
@@ -84,7 +84,16 @@ const withheldContacts = `
   left join enrichment.enriched_contacts c on c.source = e.source and c.contact_id = e.contact_id
   where c.person_id is distinct from e.person_id
     and (select count(*) from enrichment.contact_records r
-      where r.source = e.source and r.contact_id = e.contact_id) <= 1`;
+      where r.source = e.source and r.contact_id = e.contact_id) <= 1
+    and not exists (
+      select from enrichment.run_rows own
+      join enrichment.run_rows other on other.contact_id = own.contact_id and other.run_id <> own.run_id
+      join enrichment.runs on runs.run_id = other.run_id
+      where own.run_id = e.run_id
+        and own.contact_id = e.contact_id
+        and coalesce(runs.source, 'generic') = e.source
+        and row(other.email, other.first_name, other.last_name)
+          is distinct from row(own.email, own.first_name, own.last_name))`;
 
 /** Numbers and addresses in a body, by the id of their person. */
 function deliveredFacts(body: string): readonly { readonly id: string; readonly value: string }[] {
