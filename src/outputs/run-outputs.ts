@@ -88,7 +88,7 @@ export const plan = z
     calls: count.describe('Calls to the service.'),
     credits: z
       .strictObject({
-        minimum: decimal.describe('Credits if the service finds nobody.'),
+        minimum: decimal.describe('Credits if the service finds no person.'),
         expected: decimal.describe('Expected credits.'),
         worst_case: decimal.describe('Credits that the run can cost at most.'),
       })

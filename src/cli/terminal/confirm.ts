@@ -24,7 +24,7 @@ export async function agrees(question: string, signal?: AbortSignal): Promise<bo
   }
 }
 
-/** Why a question has no answer, for the end of a sentence. @param answer of {@link agrees} */
+/** For the end of a sentence: that nothing could be asked, if that is why a question has no answer. */
 export function noTerminal(answer: boolean | undefined): string {
-  return answer === undefined ? ': there is no terminal to ask' : '';
+  return answer === undefined && !process.stdin.isTTY ? ': there is no terminal to ask' : '';
 }
