@@ -1,15 +1,14 @@
-import type { Freshness } from '../domain/runs/freshness.ts';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import type { DeliveryKind } from '../domain/late-results/awaited-results.ts';
 import type { DeliveryStatus } from '../domain/late-results/delivery-status.ts';
+import type { ContactColumns, PersonColumns } from '../domain/identity/person-field-groups.ts';
 import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import type { ColumnType, Generated } from 'kysely';
-import type { RunPriority, StatusReason } from '../contract.ts';
-import type { BudgetPolicy } from '../domain/money/budget-policy.ts';
+import type { StatusReason } from '../contract.ts';
 import type { ExportProfile } from '../domain/runs/expectations.ts';
-import type { RowFilter, RowOrder } from '../domain/runs/row-choice.ts';
 import type { MatchRate } from '../domain/runs/match-rate.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
+import type { RunOptions } from './run-options.ts';
 
 /** PostgreSQL `numeric` and `bigint` travel as text: a float would round money and identifiers. */
 type Decimal = string;
@@ -60,45 +59,6 @@ export interface RunsTable {
   undone_reason: string | null;
   /** Not all people and contacts were computed anew since it was undone, or since that was taken back. */
   undo_unfinished: Generated<boolean>;
-}
-
-/** What a run was asked to do, beside the file: part of its key. */
-export interface RunOptions {
-  /** Address of the service, or `sandbox`: what another one answered before does not count. */
-  readonly service: string;
-  readonly source: string | null;
-  /** The schedule that began the run, or null. */
-  readonly schedule: string | null;
-  /** Content of the mapping file, or null. */
-  readonly mapping: Readonly<Record<string, unknown>> | null;
-  readonly maxCredits: string | null;
-  readonly reveal: readonly ('email' | 'phone')[];
-  readonly waterfall: readonly ('email' | 'phone')[];
-  /** Decimal text; set where a waterfall is asked for, whose prices the service does not fix. */
-  readonly maxCreditsPerPerson: string | null;
-  /**
-   * How long the run waits for results after their answer. How it waits decides nothing that is asked: no part of the
-   * key.
-   */
-  readonly lateDeadlineSeconds: number;
-  readonly freshness: Freshness;
-  readonly priority: RunPriority;
-  /** What the run does when a budget is empty; null: the default of the budget (`policyOf`). */
-  readonly onBudget: BudgetPolicy | null;
-  /** People whose call is unknown are asked for once more, at the price of both calls. */
-  readonly onUnknown: 'hold' | 'retry';
-  /** Number of people who are asked for first; the quality gates then decide whether the run continues. */
-  readonly pilot: number | null;
-  /** Share from 0 to 1 below which a run stops. */
-  readonly minMatchRate: number | null;
-  /** Decimal text: a pilot whose emails cost more stops its run. */
-  readonly maxCostPerEmail: string | null;
-  /** What `parseExpectations` reads; null: the export may be as it likes. */
-  readonly expectations: string | null;
-  /** Rows that are asked for; empty: all. */
-  readonly only: readonly RowFilter[];
-  /** Who is asked first; null: the order of the file. */
-  readonly orderBy: RowOrder | null;
 }
 
 /** The results of a run's pilot; credits are decimal text. */
@@ -337,30 +297,9 @@ export interface LookupHistoryTable {
 }
 
 /** A view: each contact with a valid match, with the current values of its person. */
-export interface EnrichedContactsView {
+export interface EnrichedContactsView extends ContactColumns {
   source: string;
   contact_id: string;
-  person_id: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  email: string | null;
-  email_status: string | null;
-  title: string | null;
-  headline: string | null;
-  seniority: string | null;
-  departments: string[] | null;
-  city: string | null;
-  state: string | null;
-  country: string | null;
-  organization_id: string | null;
-  organization_name: string | null;
-  organization_domain: string | null;
-  organization_industry: string | null;
-  organization_employees: number | null;
-  phone: string | null;
-  linkedin_url: string | null;
-  /** The same in the form of identity keys: what the suppression list and erasures compare. */
-  profile_url: string | null;
   /** When the newest answer about the person was asked for, and by which call. */
   enriched_at: Timestamp;
   attempt_id: string;
@@ -490,36 +429,9 @@ export interface ContactMatchesTable {
 }
 
 /** What is known about each person now: computed from the log by `enrichment.project`. */
-export interface PeopleTable {
+export interface PeopleTable extends PersonColumns {
   service: string;
   person_key: string;
-  person_id: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  email: string | null;
-  email_status: string | null;
-  title: string | null;
-  headline: string | null;
-  seniority: string | null;
-  departments: string[] | null;
-  city: string | null;
-  state: string | null;
-  country: string | null;
-  organization_name: string | null;
-  organization_id: string | null;
-  organization_domain: string | null;
-  organization_industry: string | null;
-  organization_employees: number | null;
-  phone: string | null;
-  linkedin_url: string | null;
-  profile_url: string | null;
-  name: string | null;
-  subdepartments: string[] | null;
-  functions: string[] | null;
-  photo_url: string | null;
-  microblog_url: string | null;
-  codehost_url: string | null;
-  socialnet_url: string | null;
   organization_key: string | null;
   /** Read by the view `person_emails`. */
   emails: Json<readonly Record<string, unknown>[]>;

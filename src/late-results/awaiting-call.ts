@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { LateKind } from '../domain/late-results/awaited-results.ts';
-import type { RunOptions, Tables } from '../db/schema.ts';
+import type { RunOptions } from '../db/run-options.ts';
+import type { Tables } from '../db/schema.ts';
 import type { LateContact } from '../people/late-observations.ts';
 
 /** A call whose row is locked. */

@@ -1,7 +1,7 @@
 import { isOutcome, outcomeFacts, type Outcome } from '../domain/runs/outcome.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { html, type Insertion, type Markup } from './html.ts';
-import type { Calls, Coverage, RunReport } from './report.ts';
+import type { Calls, Coverage, RunReport } from './report-figures.ts';
 import { counted } from '../domain/text/counted.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { formatPercent } from '../domain/text/format-percent.ts';

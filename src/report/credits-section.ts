@@ -1,5 +1,5 @@
 import type { Section, Table } from './document.ts';
-import type { RunReport, Waste } from './report.ts';
+import type { RunReport, Waste } from './report-figures.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { fieldName, price } from './wording.ts';
 

@@ -10,7 +10,7 @@ import { readCosts } from './read-costs.ts';
 import { readCoverage } from './read-coverage.ts';
 import { readCredits, readWaste } from './read-credits.ts';
 import { readLateResults } from './read-late-results.ts';
-import type { ReportedRun, RunReport } from './report.ts';
+import type { ReportedRun, RunReport } from './report-figures.ts';
 
 /**
  * Reads the report of a run with a few statements in one snapshot, so that its parts add up while the run

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import { formatCredits, parseCredits } from '../domain/money/decimal.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import type { Tables } from '../db/schema.ts';
-import type { Credits, FieldCost } from './report.ts';
+import type { Credits, FieldCost } from './report-figures.ts';
 
 /**
  * Reads the cost of a contact, a verified email and a phone among the rows that the run enriched, with the

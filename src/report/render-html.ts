@@ -1,7 +1,7 @@
 import { callsCharts, coverageChart, creditsChart, outcomesChart } from './charts.ts';
 import type { ReportDocument, Section, Table } from './document.ts';
 import { html, Markup } from './html.ts';
-import type { RunReport } from './report.ts';
+import type { RunReport } from './report-figures.ts';
 import { styleSheet } from './style.ts';
 
 /**

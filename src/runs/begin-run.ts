@@ -5,7 +5,7 @@ import { getRun, type RunRecord } from './runs.ts';
 import { isUnfinished, planKeyPrefix, maySpend } from '../db/run-states.ts';
 import { newRunId } from '../domain/runs/run-id.ts';
 import { withoutPersonalData } from '../telemetry/log.ts';
-import type { RunOptions } from '../db/schema.ts';
+import { optionsThatDecide, type RunOptions } from '../db/run-options.ts';
 
 export interface RunSpec {
   readonly filePath: string;
@@ -55,7 +55,7 @@ export async function findOrBeginRun(
     update runs set file_path = ${spec.filePath},
       expected_plan_hash = case when plan_hash is null then coalesce(${spec.expectedPlanHash}, expected_plan_hash)
         else expected_plan_hash end,
-      options = options || ${JSON.stringify(pick(spec.options, optionsThatMayChange))}::jsonb
+      options = options || ${JSON.stringify(pick(spec.options, optionsThatDecide('gate')))}::jsonb
     where run_key = ${runKey} and ${isUnfinished} returning run_id
   `.execute(warehouse.database);
   const found = existing.rows[0];
@@ -67,52 +67,17 @@ export async function findOrBeginRun(
 
 /**
  * The key of a run: a hash of the file's content and of every option that decides what is asked for and what it may
- * cost. Deadlines are no part of the key: another deadline must not begin a second run of a file.
- *
- * The options are hashed as text in the order of their properties. A release that changes this order begins a second
- * run beside each unfinished run.
+ * cost. A release that changes the order of these options begins a second run beside each unfinished run.
  */
 function keyOf(spec: RunSpec): string {
-  const { lateDeadlineSeconds: _, ...options } = spec.options;
-  const asked = omit(options, optionsOutsidePlan);
+  const asked = pick(spec.options, optionsThatDecide('people', 'manner'));
   return createHash('sha256')
     .update(JSON.stringify([spec.fileSha256, asked]))
     .digest('hex');
 }
 
-/** Options that a continued run takes over from the command that continues it. */
-const optionsThatMayChange = [
-  'onBudget',
-  'minMatchRate',
-  'maxCostPerEmail',
-  'expectations',
-] as const satisfies readonly (keyof RunOptions)[];
-
-/** Options that change neither the people whom a plan asks for nor what they may cost. */
-export const optionsOutsidePlan = [
-  ...optionsThatMayChange,
-  'pilot',
-  'schedule',
-] as const satisfies readonly (keyof RunOptions)[];
-
-/** Options that decide how a run is carried out, not which people it asks for. */
-const optionsOfManner = [
-  'maxCredits',
-  'maxCreditsPerPerson',
-  'freshness',
-  'lateDeadlineSeconds',
-  'priority',
-  'onUnknown',
-  'orderBy',
-  ...optionsOutsidePlan,
-] as const satisfies readonly (keyof RunOptions)[];
-
 function pick(options: RunOptions, names: readonly (keyof RunOptions)[]): Partial<RunOptions> {
   return Object.fromEntries(names.map((name) => [name, options[name]]));
-}
-
-function omit(options: object, names: readonly string[]): object {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));
 }
 
 /**
@@ -123,12 +88,12 @@ export async function wasRunBefore(
   warehouse: Warehouse,
   { fileSha256, options }: Pick<RunSpec, 'fileSha256' | 'options'>,
 ): Promise<boolean> {
-  const manner = [...optionsOfManner];
+  const others = optionsThatDecide('manner', 'waiting', 'gate', 'start');
   const { rows } = await sql`
     select 1 from runs r
     where file_sha256 = ${fileSha256} and status in ('finished', 'cancelled', 'failed')
       and ${maySpend}
-      and options - ${manner}::text[] = ${JSON.stringify(options)}::jsonb - ${manner}::text[]
+      and options - ${others}::text[] = ${JSON.stringify(options)}::jsonb - ${others}::text[]
       and not exists (select 1 from run_rows o where o.run_id = r.run_id and o.outcome = 'over_budget')
     limit 1
   `.execute(warehouse.database);

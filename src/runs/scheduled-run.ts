@@ -10,7 +10,7 @@ import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
 import type { Warehouse } from '../db/database.ts';
 import { recallContent, recallEtag, recordContent } from './fetched-exports.ts';
 import { findOrBeginRun, wasRunBefore, type RunSpec } from './begin-run.ts';
-import type { RunOptions } from '../db/schema.ts';
+import { withoutCommandOptions, type RunOptions } from '../db/run-options.ts';
 import { forgetContent, stageRun } from './ingest-run.ts';
 import { runInputOf, shownName } from './run-input.ts';
 import type { RunRecord } from './runs.ts';
@@ -218,28 +218,21 @@ export function optionsOf(
   { defaults }: Pick<ScheduleDependencies, 'defaults'>,
   input: Omit<ScheduledRunInput, 'timezone' | 'searchable'>,
 ): RunOptions {
+  const { source, mapping, reveal, waterfall, maxCreditsPerPerson, onUnknown, minMatchRate, only, orderBy } =
+    input;
   return {
+    ...withoutCommandOptions,
+    ...{ source, mapping, reveal, waterfall, maxCreditsPerPerson, onUnknown, minMatchRate, only, orderBy },
     service: defaults.service,
-    source: input.source,
     schedule: input.schedule,
-    mapping: input.mapping,
     maxCredits: input.maxCredits ?? defaults.maxCredits,
-    reveal: input.reveal,
-    waterfall: input.waterfall,
-    maxCreditsPerPerson: input.maxCreditsPerPerson,
     lateDeadlineSeconds: input.lateDeadlineSeconds ?? defaults.lateDeadlineSeconds,
     freshness: input.freshness ?? defaults.freshness,
     priority: 'nightly',
     // A waiting run would keep later scheduled times from beginning. The next run takes the rest of the rows.
     onBudget: input.onBudget ?? 'finish',
-    onUnknown: input.onUnknown,
-    pilot: null,
-    minMatchRate: input.minMatchRate,
-    maxCostPerEmail: null,
     expectations:
       input.expectations ?? (input.export.kind === 'every-new' ? usualOfUnlikeFiles : usualExpectations),
-    only: input.only,
-    orderBy: input.orderBy,
   };
 }
 

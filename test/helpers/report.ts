@@ -1,4 +1,4 @@
-import type { RunReport } from '../../src/report/report.ts';
+import type { RunReport } from '../../src/report/report-figures.ts';
 
 /** A report of an invented run in which something of every kind happened. */
 export function reportWith(differing: Partial<RunReport> = {}): RunReport {

@@ -1,7 +1,7 @@
 import { serviceName } from '../../config/settings.ts';
 import { lateKindsOf } from '../../domain/late-results/awaited-results.ts';
 import { describeServiceStatus, readServiceStatus } from '../../calls/service-status.ts';
-import type { RunOptions } from '../../db/schema.ts';
+import type { RunOptions } from '../../db/run-options.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
 import { webhookUrlOf } from '../session/webhook-address.ts';

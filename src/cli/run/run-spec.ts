@@ -18,7 +18,7 @@ import { withoutPersonalData } from '../../telemetry/log.ts';
 import { namingExport, type ReadingOptions } from '../../ingest/reading/open-export.ts';
 import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
-import type { RunOptions } from '../../db/schema.ts';
+import type { ChosenOptions, RunOptions } from '../../db/run-options.ts';
 import { tell } from '../terminal/output.ts';
 import { openWithMapping, readMapping } from './mapping-proposal.ts';
 import type { RunFlags, OptionFlags } from './run-flags.ts';
@@ -29,22 +29,6 @@ export interface SpecifiedRun extends RunSpec {
   /** Path of the fetched export; undefined for a file on this machine. */
   readonly fetched: string | undefined;
 }
-
-/** Options of a run that do not depend on the file. */
-export type RunSpecOptions = Pick<
-  RunOptions,
-  | 'source'
-  | 'mapping'
-  | 'reveal'
-  | 'waterfall'
-  | 'maxCreditsPerPerson'
-  | 'onBudget'
-  | 'onUnknown'
-  | 'minMatchRate'
-  | 'expectations'
-  | 'only'
-  | 'orderBy'
->;
 
 /**
  * Where a command takes its export from: a file, an address, standard input, or rows of the database.
@@ -91,7 +75,7 @@ export async function specifyRun(
   priority: RunPriority = 'ad-hoc',
 ): Promise<SpecifiedRun> {
   const expectedPlanHash = planHashOf(flags.plan);
-  const chosen = await runSpecOptions(flags);
+  const chosen = await chosenOptions(flags);
   const reading = { mapping: chosen.mapping ?? undefined, source: flags.source, choice: chosen };
   const { mapping, ...content } = await checkedContent(address, reading, flags, config);
   return {
@@ -109,7 +93,7 @@ async function checkedContent(
   reading: ReadingOptions & { readonly choice: RowChoice },
   flags: RunFlags,
   config: Config,
-): Promise<Pick<SpecifiedRun, 'fileSha256' | 'fetched' | 'source'> & Pick<RunSpecOptions, 'mapping'>> {
+): Promise<Pick<SpecifiedRun, 'fileSha256' | 'fetched' | 'source'> & Pick<ChosenOptions, 'mapping'>> {
   if (!isElsewhere(address)) {
     const opened = await openWithMapping(addressText(address), reading, flags);
     return { ...opened, fetched: undefined };
@@ -137,7 +121,7 @@ function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport>
  *
  * @throws Problem `mapping.*`, `setting.invalid`, `credits.no-ceiling`
  */
-export async function runSpecOptions(flags: OptionFlags): Promise<RunSpecOptions> {
+export async function chosenOptions(flags: OptionFlags): Promise<ChosenOptions> {
   const reveal = extrasOf('--reveal', flags.reveal);
   const waterfall = extrasOf('--waterfall', flags.waterfall);
   return {

@@ -12,7 +12,7 @@ import { isTimeZone } from '../../domain/text/time-zone.ts';
 import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../telemetry/log.ts';
-import { runSpecOptions } from '../run/run-spec.ts';
+import { chosenOptions } from '../run/run-spec.ts';
 
 /** A schedule as its owner wants it. */
 export interface ScheduleDefinition {
@@ -94,7 +94,7 @@ export async function defineSchedule(
   if (!result.success) throw wrongField(result.error.issues[0]!);
   const fields = result.data;
   const { mapping, ...flags } = fields;
-  const options = await runSpecOptions({
+  const options = await chosenOptions({
     source: flags.source,
     mapping: mapping === undefined ? undefined : resolve(context.folder, mapping),
     reveal: flags.reveal,

@@ -1,4 +1,4 @@
-import { contactFields } from './field-groups.ts';
+import { contactFields } from './contact-fields.ts';
 import { emailDomain, isRoleAddress, parseEmail } from './email-address.ts';
 import type { Identity } from './identity.ts';
 import { identityKeys } from './identity-keys.ts';

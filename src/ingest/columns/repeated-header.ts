@@ -1,6 +1,6 @@
 import { decodeText, type ByteText } from '../reading/byte-text.ts';
 import { headerKey } from './header-name.ts';
-import { isKnownName } from './known-names.ts';
+import { isKnownName } from './is-known-name.ts';
 
 /** No column's name is longer. */
 const longestName = 100;

@@ -6,7 +6,8 @@ import type { Warehouse } from '../../db/database.ts';
 import { joinFreshLookups, type Asked } from '../planning/fresh-lookups.ts';
 import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
-import type { RunOptions, Tables } from '../../db/schema.ts';
+import type { RunOptions } from '../../db/run-options.ts';
+import type { Tables } from '../../db/schema.ts';
 
 /** `Asked` of a run's options. */
 export function askedBy(options: RunOptions): Asked {

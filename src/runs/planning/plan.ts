@@ -11,13 +11,13 @@ import { joinFreshLookups, type Asked } from './fresh-lookups.ts';
 import { countRows, type PlannedRows } from './planned-rows.ts';
 import { findRepeatedRecords, findSamePeople } from './same-people.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
-import { optionsOutsidePlan } from '../begin-run.ts';
 import { clearSuppressedRow, hasSuppressions, listedRows, recordKey } from '../../privacy/suppressions.ts';
 import type { ReadColumns } from '../../ingest/columns/chosen-column.ts';
-import type { RunOptions, Tables } from '../../db/schema.ts';
+import { optionsThatDecide, type RunOptions } from '../../db/run-options.ts';
+import type { Tables } from '../../db/schema.ts';
 
 /** The priority is no part of the plan: `enrich backfill` applies the plan that `enrich plan` has shown. */
-const optionsOutsideHash = [...optionsOutsidePlan, 'priority'];
+const optionsOutsideHash = [...optionsThatDecide('gate', 'start'), 'priority'];
 
 /** Fewer rows need no statistics. With more, missing statistics turned a hash join into nested loops. */
 const rowsWorthAnalyzing = 10_000;

@@ -1,4 +1,4 @@
-import { personFieldGroups } from '../../../domain/identity/person-columns.ts';
+import { personFieldGroups } from '../../../domain/identity/person-field-groups.ts';
 
 const columns = Object.values(personFieldGroups)
   .flatMap((group) => Object.entries(group.columns))

@@ -1,5 +1,5 @@
 import { appendToLog } from './append-to-log.ts';
-import { personFieldGroups, type FieldGroup } from '../../../domain/identity/person-columns.ts';
+import { personFieldGroups, type FieldGroup } from '../../../domain/identity/person-field-groups.ts';
 import { isValidMatch } from '../../valid-entries.ts';
 import { assignments, rowOf } from './assignments.ts';
 import { peopleAt } from './people-at.ts';

@@ -1,32 +1,12 @@
 import { parseDomain } from './domain-name.ts';
 import { parseEmail } from './email-address.ts';
 import { displayForm } from './normalise.ts';
+import type { ContactColumns } from './person-field-groups.ts';
 import type { Person } from './person.ts';
 import { parseProfileUrl } from './profile-url.ts';
 
 /** The columns of `enriched_contacts` that an answer can fill; null where the answer says nothing. */
-export interface ContactFields {
-  readonly person_id: string | null;
-  readonly first_name: string | null;
-  readonly last_name: string | null;
-  readonly email: string | null;
-  readonly email_status: string | null;
-  readonly title: string | null;
-  readonly headline: string | null;
-  readonly seniority: string | null;
-  readonly departments: readonly string[] | null;
-  readonly city: string | null;
-  readonly state: string | null;
-  readonly country: string | null;
-  readonly organization_id: string | null;
-  readonly organization_name: string | null;
-  readonly organization_domain: string | null;
-  readonly organization_industry: string | null;
-  readonly organization_employees: number | null;
-  readonly linkedin_url: string | null;
-  /** The same in the form of identity keys. */
-  readonly profile_url: string | null;
-}
+export type ContactFields = Readonly<Omit<ContactColumns, 'phone'>>;
 
 /** What an answer says of a contact's columns. A placeholder in place of an address is no address. */
 export function contactFields(person: Person): ContactFields {

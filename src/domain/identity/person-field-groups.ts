@@ -42,3 +42,21 @@ export const personFieldGroups = {
   codehost_url: { columns: { codehost_url: 'text' }, inContacts: false },
   socialnet_url: { columns: { socialnet_url: 'text' }, inContacts: false },
 } as const satisfies Readonly<Record<string, FieldGroup>>;
+
+interface ValueTypes {
+  readonly text: string;
+  readonly 'text[]': string[];
+  readonly integer: number;
+}
+
+type Group = (typeof personFieldGroups)[keyof typeof personFieldGroups];
+type Merged<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+type Values<Columns> = { -readonly [Name in keyof Columns]: ValueTypes[Columns[Name] & ColumnType] | null };
+
+/** The columns of all groups, in `people`; null: unknown. */
+export type PersonColumns = Values<Merged<Group['columns']>>;
+
+/** The columns that `enriched_contacts` has as well. */
+export type ContactColumns = Values<Merged<Extract<Group, { readonly inContacts: true }>['columns']>>;
