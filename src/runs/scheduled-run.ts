@@ -222,7 +222,15 @@ export function optionsOf(
     input;
   return {
     ...withoutCommandOptions,
-    ...{ source, mapping, reveal, waterfall, maxCreditsPerPerson, onUnknown, minMatchRate, only, orderBy },
+    source,
+    mapping,
+    reveal,
+    waterfall,
+    maxCreditsPerPerson,
+    onUnknown,
+    minMatchRate,
+    only,
+    orderBy,
     service: defaults.service,
     schedule: input.schedule,
     maxCredits: input.maxCredits ?? defaults.maxCredits,
