@@ -21,6 +21,9 @@ export interface UndoNote {
 /** Log entries per transaction: writers of the same people wait for one transaction at most. */
 const entriesPerBatch = 500;
 
+/** Whoever undoes or reverts holds this lock to the end, on a connection of its own. */
+const undoLock = sql.lit(4_207_312);
+
 /** Counts the contacts that `undoRun` or `revertUndo` would change. */
 export async function measureUndo({ database }: Warehouse, runId: string): Promise<UndoFigures> {
   const { rows } = await sql<UndoFigures>`
@@ -52,7 +55,7 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
  * Undoes a run: contacts and people are computed from the log without the run's entries. First the run is marked, so
  * that its late entries have no effect. Then its people and contacts are computed in batches of one transaction each,
  * and contacts of other runs that could be the same people are decided about again. After an interruption a second call
- * does the rest.
+ * does the rest. Undos and reverts run one after another.
  *
  * Credits, calls, deliveries, outcomes of rows, the lookup history and the log stay.
  *
@@ -69,8 +72,7 @@ export async function undoRun(
   signal: AbortSignal,
   progress: (entries: number) => void = () => {},
 ): Promise<{ readonly complete: boolean }> {
-  await mark(warehouse, runId, note);
-  return projectRun(warehouse, runId, signal, progress);
+  return withUndoLock(warehouse, () => change(warehouse, runId, note, signal, progress));
 }
 
 /** Reverts an undo: the run's log entries count again, including those that arrived after the undo. */
@@ -80,7 +82,44 @@ export async function revertUndo(
   signal: AbortSignal,
   progress: (entries: number) => void = () => {},
 ): Promise<{ readonly complete: boolean }> {
-  await mark(warehouse, runId, undefined);
+  return withUndoLock(warehouse, () => change(warehouse, runId, undefined, signal, progress));
+}
+
+async function withUndoLock<Result>({ database }: Warehouse, work: () => Promise<Result>): Promise<Result> {
+  return database.connection().execute(async (connection) => {
+    await sql`select pg_advisory_lock(${undoLock})`.execute(connection);
+    try {
+      return await work();
+    } finally {
+      await sql`select pg_advisory_unlock(${undoLock})`.execute(connection);
+    }
+  });
+}
+
+/**
+ * Completes undos and reverts that were interrupted, then undoes or reverts the run. A decision that read people and
+ * contacts of half an undo would stay after both were reverted.
+ *
+ * @param note undefined: revert
+ */
+async function change(
+  warehouse: Warehouse,
+  runId: string,
+  note: UndoNote | undefined,
+  signal: AbortSignal,
+  progress: (entries: number) => void,
+): Promise<{ readonly complete: boolean }> {
+  const interrupted = await warehouse.database
+    .selectFrom('runs')
+    .select('run_id')
+    .where('undo_unfinished', '=', true)
+    .where('run_id', '<>', runId)
+    .execute();
+  for (const other of interrupted) {
+    const { complete } = await projectRun(warehouse, other.run_id, signal, () => {});
+    if (!complete) return { complete };
+  }
+  await mark(warehouse, runId, note);
   return projectRun(warehouse, runId, signal, progress);
 }
 

@@ -461,6 +461,25 @@ describe('a contact of a run whose undo is taken back', () => {
     expect((await decisions()).rows).toEqual(before);
   });
 
+  it('has the former decision, also when another undo is reverted while its own revert is unfinished', async () => {
+    const personOf = (name: string) => ({
+      email: `${name}@half.example`,
+      keys: [`email:${name}@half.example`],
+    });
+    await runOf({ ...ada, ...personOf('ada'), contactId: 'half' }, 'crm-4', true);
+    await runOf({ ...ada, ...personOf('zoe'), contactId: 'half-zoe' }, 'crm-5', true);
+    const own = await runOf({ ...ada, ...personOf('zoe'), contactId: 'half' }, 'crm-4', true);
+    const other = await runOf({ ...ada, ...personOf('ada'), contactId: 'half-ada' }, 'crm-5', true);
+    const decisions = () =>
+      warehouse.pool.query("select * from contacts where contact_id like 'half%' order by contact_id");
+    const { rows: before } = await decisions();
+    for (const runId of [own, other]) await undoRun(warehouse, runId, note, signal);
+    expect(await revertUndo(warehouse, own, AbortSignal.abort())).toEqual({ complete: false });
+    await revertUndo(warehouse, other, signal);
+    await revertUndo(warehouse, own, signal);
+    expect((await decisions()).rows).toEqual(before);
+  });
+
   it('does not get its person back if a later run has its record as somebody else', async () => {
     const row = { ...ada, contactId: 'moved', email: 'ada@moved.example', keys: ['email:ada@moved.example'] };
     const first = await runOf(row, 'crm-3', true);

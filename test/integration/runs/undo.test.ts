@@ -148,6 +148,19 @@ describe('undoRun()', () => {
     expect(await contact('twice')).toBeUndefined();
   });
 
+  it('undoRun() begins only after the undo of another run has ended', async () => {
+    const runs = [
+      await runThatWrote(['apart-1', { id: 'apart-1' }]),
+      await runThatWrote(['apart-2', { id: 'apart-2' }]),
+    ];
+    const order: string[] = [];
+    await Promise.all(
+      runs.map((runId) => undoRun(warehouse, runId, note, noSignal, () => void order.push(runId))),
+    );
+    expect([...new Set(order)]).toHaveLength(2);
+    expect(order).toEqual(order.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)));
+  });
+
   it('undoRun() keeps outcomes, calls and credits', async () => {
     const call = await endedCall();
     const before = await readRunFacts(warehouse, call.runId);
