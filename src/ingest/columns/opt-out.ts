@@ -89,6 +89,12 @@ const refusalWords = new RegExp(
   'u',
 );
 
+/** Whether a cell is a word for a refusal or for none, or may be the time of a refusal. */
+export function isPlainAnswer(cell: string): boolean {
+  const value = displayForm(cell).toLowerCase();
+  return plainNo.has(value) || refusalWords.test(value) || /^\d/.test(value);
+}
+
 /**
  * Whether a cell says that the contact has opted out.
  *

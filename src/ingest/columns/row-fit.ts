@@ -11,14 +11,8 @@ export function isNoValue(cell: string): boolean {
   return noValue.test(cell);
 }
 
-/**
- * Compares the cells of a record with what their columns are for: addresses, profile URLs, hashes.
- *
- * @returns a function that gives the number of columns, from the left, that are certain to hold what they should;
- *   undefined where a cell contradicts its column. Columns right of the last readable cell are neither certain nor
- *   contradicted.
- */
-export function createRowFit(columns: ColumnMap): (cells: readonly ByteText[]) => number | undefined {
+/** What tells for columns of addresses, profile URLs, hashes and domains whether a cell is one. */
+export function cellParsers(columns: ColumnMap): ReadonlyMap<number, (cell: string) => boolean> {
   const parsers = new Map<number, (cell: string) => boolean>();
   const add = (list: readonly number[], parse: (cell: string) => unknown): void => {
     for (const column of list) parsers.set(column, (cell) => parse(cell) !== undefined);
@@ -27,6 +21,18 @@ export function createRowFit(columns: ColumnMap): (cells: readonly ByteText[]) =
   add(columns.single.hashed_email, parseHashedEmail);
   add(columns.single.domain, parseDomain);
   add(columns.emails, (cell) => parseEmails(cell)[0]);
+  return parsers;
+}
+
+/**
+ * Compares the cells of a record with what their columns are for: addresses, profile URLs, hashes.
+ *
+ * @returns a function that gives the number of columns, from the left, that are certain to hold what they should;
+ *   undefined where a cell contradicts its column. Columns right of the last readable cell are neither certain nor
+ *   contradicted.
+ */
+export function createRowFit(columns: ColumnMap): (cells: readonly ByteText[]) => number | undefined {
+  const parsers = cellParsers(columns);
   const domains = new Set(columns.single.domain);
   return (cells) => {
     let certain = 0;

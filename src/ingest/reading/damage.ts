@@ -52,7 +52,7 @@ interface ReadRecord extends RecordStart {
 /** Lines and characters below the beginning of damage that decide where it ends. */
 const linesSearched = 50;
 const charactersSearched = 64 * 1024;
-/** So many damaged records may be the beginning of the next one. */
+/** So many records above may be the beginning of a damaged one. */
 const recordsAbove = 20;
 
 /**
@@ -78,7 +78,7 @@ export class DamageInspector {
     this.#scanner = new RecordScanner(dialect.delimiter, this.#lineBreak, shape.width);
   }
 
-  /** The last row above, and the damaged records below it: what follows them may show that they are one. */
+  /** The last records: what follows them may show that they are damaged. */
   get above(): readonly RecordStart[] {
     return this.#above;
   }
@@ -120,8 +120,9 @@ export class DamageInspector {
   }
 
   #remember({ index, start }: RecordStart, isRow: boolean, isWhole: boolean): void {
-    const above = { index, start, isWhole };
-    this.#above = isRow ? [above] : [...this.#above.slice(1 - recordsAbove), above];
+    this.#above.push({ index, start, isRow, isWhole });
+    const isTooFar = (above: RecordStart): boolean => start - above.start > charactersSearched;
+    while (this.#above.length > recordsAbove || isTooFar(this.#above[0]!)) this.#above.shift();
   }
 
   #damageOf(text: string, record: ReadRecord, last: boolean): Damage | undefined {
@@ -133,15 +134,13 @@ export class DamageInspector {
     const isDoubtful = isRow
       ? isTall && (!this.#scanner.cellsAt(line, 0, true) || this.#swallowsRows(line))
       : line.includes('"');
-    const mayClose = (!isRow || hasHalfQuotes(cells[0]!)) && this.#mayCloseCell(text, start);
-    if (!isDoubtful && !mayClose) return undefined;
+    const openings = this.#openingsAbove(text, record);
+    if (!isDoubtful && openings.length === 0) return undefined;
     if (!last && text.length - start < charactersSearched)
       return { kind: 'undecided', index, start, end: start, records: [], linesSwallowed: 0 };
     let torn = isDoubtful ? this.#endOfDamage(text, record, start, last) : undefined;
-    if (mayClose && (isRow || torn?.isCorrectable !== true)) {
-      const above = isRow ? this.#above.filter(({ isWhole }) => !isWhole) : this.#above;
-      torn = this.#linesFromAbove(text, above, start, last) ?? torn;
-    }
+    if (isRow || torn?.isCorrectable !== true)
+      torn = this.#linesFromAbove(text, openings, start, last) ?? torn;
     if (torn === undefined || (torn.start === start && torn.end === end)) return undefined;
     const damaged = text.slice(torn.start, torn.end).replace(/[\r\n]+$/, '');
     this.#above = this.#above.filter((above) => above.index < torn.index);
@@ -156,10 +155,49 @@ export class DamageInspector {
     };
   }
 
-  /** Whether the first quote that stands alone in a line may end a cell that begins above. */
-  #mayCloseCell(text: string, start: number): boolean {
+  /**
+   * The records above with which a damaged record may begin, because a quote that stands alone may end a cell that
+   * began there. A row ends no such cell if cells left of the quote, or of the row above right of it, say otherwise.
+   */
+  #openingsAbove(text: string, { start, isRow, cells }: ReadRecord): readonly RecordAbove[] {
+    if (isRow && !cells.some(hasHalfQuotes)) return [];
+    const closed = this.#closedColumn(text, start);
+    if (closed === undefined) return [];
+    const behindRow = this.#above.slice(
+      Math.max(
+        0,
+        this.#above.findLastIndex((above) => above.isRow),
+      ),
+    );
+    if (!isRow) return behindRow;
+    const opening = this.#openingOf(text, cells, closed);
+    if (opening) return [opening];
+    return closed === 0 ? behindRow.filter(({ isWhole }) => !isWhole) : [];
+  }
+
+  /**
+   * The record above in which the cell began whose end stands in this column of a row: in the same column, because
+   * both lines are as wide as a row. What stands between is text of the cell.
+   */
+  #openingOf(text: string, cells: readonly ByteText[], column: number): RecordAbove | undefined {
+    const { width, fitOf } = this.#shape;
+    const fit = fitOf(cells, 0, column);
+    if (fit === 'sure') return undefined;
+    let isText = fit === 'unlike';
+    for (const above of this.#above.toReversed()) {
+      const theirs = this.#scanner.cellsAt(text, above.start, false);
+      if (theirs === undefined || fitOf(theirs, 0, column) === 'unlike') isText = true;
+      else
+        return isText || (above.isRow && fitOf(theirs, column + 1, width) === 'unlike') ? above : undefined;
+    }
+    return undefined;
+  }
+
+  /** The column in which the first quote that stands alone in a line may end a cell that begins above. */
+  #closedColumn(text: string, start: number): number | undefined {
     const cells = text.slice(start, this.#endOfLines(text, start, 1)).split(this.#delimiter);
-    return /^[^"].*"\s*$/s.test(cells.find(hasHalfQuotes) ?? '');
+    const column = cells.findIndex(hasHalfQuotes);
+    return column !== -1 && /^[^"].*"\s*$/s.test(cells[column]!) ? column : undefined;
   }
 
   /** The lines of a damaged record that begins with a record above: with the nearest one that is possible. */
@@ -264,6 +302,7 @@ export class DamageInspector {
 }
 
 interface RecordAbove extends RecordStart {
+  readonly isRow: boolean;
   /** A row in which no quote may open a cell that ends below. */
   readonly isWhole: boolean;
 }

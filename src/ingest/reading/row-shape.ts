@@ -1,5 +1,6 @@
 import { counted } from '../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
+import { createCellFit, type CellFit } from '../columns/cell-fit.ts';
 import type { ColumnMap } from '../columns/column-map.ts';
 import { headerKey } from '../columns/header-name.ts';
 import { isKnownName } from '../columns/is-known-name.ts';
@@ -19,6 +20,8 @@ export interface RowShape {
    * stands without quotes. A file that writes a space behind every delimiter is no such case.
    */
   readonly continuesCell: (cells: readonly string[]) => boolean;
+  /** How cells from one column on, and before another, compare with their columns. */
+  readonly fitOf: (cells: readonly ByteText[], from: number, to: number) => CellFit;
   /** Whether cells, as many as a row has, are pieces of a text with delimiters in it whose quotes were lost. */
   readonly isTornText: (cells: readonly ByteText[]) => boolean;
 }
@@ -35,6 +38,7 @@ const almostAll = 0.75;
  */
 export function findRowShape(path: string, { header, rows }: Layout, columns: ColumnMap): RowShape {
   const fit = createRowFit(columns);
+  const fitOfCell = createCellFit(columns, rows);
   const spacedRows = rows.map(countSpaced).filter(({ spaced, plain }) => spaced > 0 && plain === 0);
   const isSpacedFile = spacedRows.length * 2 > rows.length;
   const continuesCell = (cells: readonly string[]): boolean => {
@@ -49,6 +53,10 @@ export function findRowShape(path: string, { header, rows }: Layout, columns: Co
       cells.some((cell) => cell.trim() !== '') &&
       !continuesCell(cells) &&
       fit(cells) !== undefined,
+    fitOf: (cells, from, to) => {
+      const fits = new Set(cells.slice(from, to).map((cell, index) => fitOfCell(cell, from + index)));
+      return fits.has('unlike') ? 'unlike' : fits.has('sure') ? 'sure' : 'open';
+    },
     isTornText: (cells) => continuesCell(cells) && (fit(cells) === undefined || cells.some(hasHalfQuotes)),
   });
   const usual = usualWidth(rows);

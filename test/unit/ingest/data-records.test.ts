@@ -153,6 +153,48 @@ describe('a damaged record of several lines', () => {
     }
   });
 
+  it('a cell of two lines that lacks its opening quote gives no row where both lines are as wide as rows', async () => {
+    const { read, faults } = await recordsOf([
+      'linkedin_url,city,company,id,Marketing status',
+      ',Oslo,Orbit,1000,Subscribed',
+      'https://www.linkedin.com/in/p1,Oslo,a, b, c',
+      'd, e, f",1001,Unsubscribed',
+      'https://www.linkedin.com/in/p2,Oslo,,1002,Subscribed',
+    ]);
+    expect(faults).toEqual([expect.stringContaining('lines 3 to 4 ')]);
+    expect(read.map((record) => record[3])).toEqual(['1000', '1002']);
+  });
+
+  it('a cell of two or three lines without blanks that lacks its opening quote gives no row', async () => {
+    for (const cell of ['a,b\nc,d"', 'a,b\n,d"', 'a,b\nc,d,e,f,g\nh,i"', 'a,b\nc,d,e\nf,g"']) {
+      const { read } = await recordsOf([
+        'email,notes,Marketing status',
+        'p1@acme.example,,Subscribed',
+        `p2@acme.example,${cell},Unsubscribed`,
+        'p3@acme.example,,Unsubscribed',
+        'p4@acme.example,,Subscribed',
+      ]);
+      expect([cell, read.map(([email]) => email)]).toEqual([
+        cell,
+        ['p1@acme.example', 'p3@acme.example', 'p4@acme.example'],
+      ]);
+    }
+  });
+
+  it('a row with an inch mark is read where its cells and those of the row above fit their columns', async () => {
+    const rows = [
+      '1,Ann,p1@acme.example,plain,Subscribed',
+      '2,Bob,p2@acme.example,12",Unsubscribed',
+      '3,Cy,no address,7",Subscribed',
+      '4,Di,p4@acme.example,5" pipe,Pending',
+      '5,Eve,,6",Subscribed',
+      'x-6,Fay,,3",Subscribed',
+    ];
+    const { read, faults } = await recordsOf(['id,name,email,size,Marketing status', ...rows]);
+    expect(faults).toEqual([]);
+    expect(read.map((record) => record.join(','))).toEqual(rows);
+  });
+
   it('two records of several lines give no row if the line end between them is missing', async () => {
     const { read } = await recordsOf([
       'notes;status;email',
