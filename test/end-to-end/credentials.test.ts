@@ -35,7 +35,7 @@ const refusedTokens = (): number => system.sandbox.log.bill().otherCalls['401 /p
 describe.each([
   ['before 16 February 2027', Date.UTC(2026, 10, 21)],
   ['after 16 February 2027, with error_details alone', Date.UTC(2027, 2, 1)],
-])('%s', (_, time) => {
+])('error payloads %s', (_, time) => {
   beforeEach(() => {
     clock = time;
   });

@@ -187,7 +187,7 @@ describe('a field that the service sends with another type', () => {
     return alignMatches([own], answer.matches).rows[0]!.outcome === 'enriched';
   }
 
-  it('never makes a row accept a person whom it refuses otherwise', () => {
+  it('a field of another type never makes a row accept a person whom it refuses otherwise', () => {
     fc.assert(
       fc.property(row, wire, path, fc.constantFrom(7, true, [7]), (own, whole, at, value) => {
         const damaged = replaced(whole, at.split('.'), value);

@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => system.close());
 
-it('loses nothing, applies everything once, and the bill reconciles', { timeout: 15 * 60_000 }, async () => {
+it('a run with phones loses no delivery, and its bill reconciles', { timeout: 15 * 60_000 }, async () => {
   const port = await freePort();
   const server = {
     ...system.sharedTemporal(),

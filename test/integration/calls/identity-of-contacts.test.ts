@@ -347,7 +347,7 @@ describe('a contact whose newest row is suppressed', () => {
       .execute((transaction) => suppress(transaction, [`email:${email}`], note));
 
   it.each(['opted out', 'on the list', 'on the list since the plan'])(
-    'loses its person if that row is somebody else (%s), until that run is undone',
+    'a contact loses its person by a suppressed row of another person (%s) until the run is undone',
     async (how) => {
       const contactId = `heir-${how.length}`;
       await enriched(former(contactId), 'crm');
@@ -369,7 +369,7 @@ describe('a contact whose newest row is suppressed', () => {
     },
   );
 
-  it('loses its person and gets no other one if that row is another known person', async () => {
+  it('a contact loses its person by a suppressed row of another known person, and gets no other person', async () => {
     await enriched(former('known'), 'crm');
     await enriched({ ...heir('known'), contactId: 'known-elsewhere' }, 'crm');
     const runId = await runningRunOf(warehouse, [{ ...heir('known'), optedOut: true }], { source: 'crm' });
@@ -377,7 +377,7 @@ describe('a contact whose newest row is suppressed', () => {
     expect(await contact('known')).toBeUndefined();
   });
 
-  it('gets no person by a later row of the same file', async () => {
+  it('a contact with a suppressed row gets no person by a later row of the same file', async () => {
     const [first, repeated] = [{ ...heir('twice'), optedOut: true }, former('twice')];
     const runId = await runningRunOf(warehouse, [first, repeated], { source: 'crm' });
     expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed', 'duplicate']);
@@ -389,20 +389,23 @@ describe('a contact whose newest row is suppressed', () => {
     expect(rows).toEqual([{ source: 'crm-2' }]);
   });
 
-  it.each(['opted out', 'on the list'])('keeps its person if that row has not changed (%s)', async (how) => {
-    const contactId = `same-${how.length}`;
-    await enriched(former(contactId), 'crm');
-    if (how === 'on the list') await listed(former(contactId).email);
-    const row = { ...former(contactId), optedOut: how === 'opted out' };
-    const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
-    expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
-    expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn: 0 });
-    expect(await contact(contactId)).toMatchObject({ first_name: 'Ada' });
-  });
+  it.each(['opted out', 'on the list'])(
+    'a contact keeps its person by an unchanged suppressed row (%s)',
+    async (how) => {
+      const contactId = `same-${how.length}`;
+      await enriched(former(contactId), 'crm');
+      if (how === 'on the list') await listed(former(contactId).email);
+      const row = { ...former(contactId), optedOut: how === 'opted out' };
+      const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
+      expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
+      expect(await reconcileContacts(warehouse, runId, signal)).toEqual({ filled: 0, withdrawn: 0 });
+      expect(await contact(contactId)).toMatchObject({ first_name: 'Ada' });
+    },
+  );
 });
 
 describe('a contact of two runs at once', () => {
-  it('is the person of the run that began later, also when the other run is answered and ends last', async () => {
+  it('a contact of two runs gets the person of the later begun run, even when the other run ends last', async () => {
     const ada = { keys: ['email:ada@at-once.example'], email: 'ada@at-once.example', firstName: 'Ada' };
     const zoe = { keys: ['email:zoe@at-once.example'], email: 'zoe@at-once.example', firstName: 'Zoe' };
     const runs = [];
@@ -448,7 +451,7 @@ describe('a contact of a run whose undo is taken back', () => {
     return runId;
   }
 
-  it('has the former decision, also when another run decides while the revert is unfinished', async () => {
+  it('a reverted undo restores the decision of a contact although another run decides meanwhile', async () => {
     const first = await runOf(ada, 'crm-1', true);
     const second = await runOf({ ...ada, contactId: 'reverted-too' }, 'crm-2', true);
     const decisions = () =>
@@ -461,7 +464,7 @@ describe('a contact of a run whose undo is taken back', () => {
     expect((await decisions()).rows).toEqual(before);
   });
 
-  it('has the former decision, also when another undo is reverted while its own revert is unfinished', async () => {
+  it('a reverted undo restores the decision of a contact although another undo is reverted meanwhile', async () => {
     const personOf = (name: string) => ({
       email: `${name}@half.example`,
       keys: [`email:${name}@half.example`],
@@ -480,7 +483,7 @@ describe('a contact of a run whose undo is taken back', () => {
     expect((await decisions()).rows).toEqual(before);
   });
 
-  it('does not get its person back if a later run has its record as somebody else', async () => {
+  it('a reverted undo gives a contact no person back if its record names another person in a later run', async () => {
     const row = { ...ada, contactId: 'moved', email: 'ada@moved.example', keys: ['email:ada@moved.example'] };
     const first = await runOf(row, 'crm-3', true);
     await undoRun(warehouse, first, note, signal);
@@ -492,7 +495,7 @@ describe('a contact of a run whose undo is taken back', () => {
 });
 
 describe('a contact whose new person is erased', () => {
-  it('does not become its former person again', async () => {
+  it('a contact whose new person is erased does not become its former person again', async () => {
     const ada = { email: 'ada@erased.example', firstName: 'Ada', lastName: 'Novak', contactId: 'inherited' };
     const zoe = { email: 'zoe@erased.example', firstName: 'Zoe', lastName: 'Quist', contactId: 'inherited' };
     for (const row of [ada, zoe]) {

@@ -318,7 +318,7 @@ describe('an answer whose people have parts of another type', () => {
     return rows;
   }
 
-  it('gives a row the rest of its person, and settles the price', async () => {
+  it('an answer with a part of another type gives a row the rest of its person, and settles the price', async () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     const [job, account] = [
@@ -347,7 +347,7 @@ describe('an answer whose people have parts of another type', () => {
     expect(await moneyOf(call.runId)).toEqual([0, 1]);
   });
 
-  it('is no weak evidence, now and at the end of the run, because the part could contradict', async () => {
+  it('a person with a part of another type is never given by weak evidence, also at the end of the run', async () => {
     const {
       row: { email: _, ...named },
       person,

@@ -132,7 +132,7 @@ describe('a rule', () => {
     expect(heavy).toBeGreaterThan(55_000);
   });
 
-  it('with job changes, people answer with an employer and an address since today', async () => {
+  it('job_changes of a scenario makes people answer with an employer and an address since today', async () => {
     const personOf = async (response: Response): Promise<Person> =>
       ((await response.json()) as { matches: [Person] }).matches[0];
     const before = await personOf(await ask());

@@ -10,7 +10,7 @@ import { readLateResult } from '../../../src/service/answers/late-result.ts';
 describe.each([
   ['before 16 February 2027', Date.UTC(2026, 10, 21)],
   ['after 16 February 2027', Date.UTC(2027, 1, 17)],
-])('%s', (_, clock) => {
+])('the client %s', (_, clock) => {
   const people = new Population({ seed: 1, people: 1_000, matchRate: 0.8, ambiguousRate: 0 });
   const known = { personId: people.numbered(0).id };
   const nobody = { personId: 'nobody' };
@@ -203,7 +203,7 @@ describe.each([
     [{ status: 429, retry_after: '7', encoded_twice: true }, 'rate-limited', 'wait'],
     [{ status: 422 }, 'validation', 'reject'],
     [{ status: 429, retry_after: '7' }, 'rate-limited', 'wait'],
-  ])('%o is a refusal that costs nothing', async (rule, type, disposition) => {
+  ])('an answer with %o is a refusal that costs nothing', async (rule, type, disposition) => {
     const { outcome, billed } = await under(rule);
     expect(outcome).toMatchObject({ type, disposition, mayHaveBeenBilled: false });
     expect(billed).toBe(0);

@@ -98,7 +98,7 @@ const read: Record<string, readonly string[]> = {
   Person: words('id first_name last_name name proflink_url email'),
 };
 
-describe.each(Object.entries(documented))('%s', (name, { schema, fields }) => {
+describe.each(Object.entries(documented))('the schema of %s', (name, { schema, fields }) => {
   const all = Object.entries(fields).flatMap(([type, list]) =>
     words(list).map((field) => [field, type] as const),
   );
