@@ -12,6 +12,7 @@ import { privacyTables } from './initial/privacy.ts';
 import { projectionFunctions } from './initial/project-people.ts';
 import { questions } from './initial/questions.ts';
 import { recordFunctions } from './initial/record-answer.ts';
+import { runStatistics } from './initial/run-statistics.ts';
 import { runTables } from './initial/runs.ts';
 
 /** All tables of version 0.1.0, a file for each feature. Until that release, tables are changed in place. */
@@ -30,6 +31,7 @@ export async function up(database: Kysely<never>): Promise<void> {
     ...admissionFunctions,
     ...recordFunctions,
     ...notificationTables,
+    ...runStatistics,
     ...comments,
   ];
   for (const statement of statements) await sql.raw(statement).execute(database);

@@ -65,7 +65,7 @@ export async function planRows(
       // Without statistics PostgreSQL assumes a handful of rows: finding the first open page of 70,000 people took
       // minutes, and takes 0.1 s with them. ANALYZE reads a sample of fixed size.
       if (run.rows_staged > rowsWorthAnalyzing)
-        await sql`analyze run_rows (run_id, row_number, outcome), run_people`.execute(transaction);
+        await sql`analyze run_rows (row_number, outcome), run_people`.execute(transaction);
     }
     const { digest, ...counts } = await countRows(transaction, runId, asksForPhones(asked));
     const planHash = run.plan_hash ?? hashOf(run.file_sha256, run.terms, digest);

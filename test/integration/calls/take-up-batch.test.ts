@@ -1,6 +1,7 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
-import { readOpenPeople } from '../../../src/calls/open-people.ts';
+import { readOpenPeople, takeUpPeople } from '../../../src/calls/open-people.ts';
 import { takeUpBatch } from '../../../src/calls/take-up-batch.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { admit } from '../../../src/ledger/admit.ts';
@@ -85,4 +86,32 @@ it('a batch asks for no phones if a person opted out of calls, and for phones ot
     people: [{ contactId: 'c' }],
     run: { options: { reveal: ['email', 'phone'] } },
   });
+});
+
+it('the people of a batch are read without the other rows of a run that is newer than the statistics', async () => {
+  const rows = Array.from({ length: 400 }, (_, index) => {
+    const email = `person${index}@orbit.example`;
+    return { keys: [`email:${email}`], email, contactId: `person-${index}` };
+  });
+  await sql`alter table run_rows set (autovacuum_enabled = off)`.execute(warehouse.database);
+  await sql`
+    insert into run_rows (run_id, row_number, contact_id, raw, keys)
+    select 'earlier-run', row_number, row_number::text, '', '{}' from generate_series(1, 20000) as row_number
+  `.execute(warehouse.database);
+  await sql`analyze run_rows, run_people`.execute(warehouse.database);
+  const { runId } = await stagedRun(warehouse, rows);
+  await planRows(warehouse, runId, asked);
+
+  const rowsRead = await warehouse.database.transaction().execute(async (transaction) => {
+    const fetched = async () => {
+      const { rows: counts } = await sql<{ fetched: number }>`
+        select idx_tup_fetch::int as fetched from pg_stat_xact_user_tables where relname = 'run_rows'
+      `.execute(transaction);
+      return counts[0]!.fetched;
+    };
+    const before = await fetched();
+    expect(await takeUpPeople(transaction, { runId, batch: 3 }, asked)).toHaveLength(10);
+    return (await fetched()) - before;
+  });
+  expect(rowsRead).toBeLessThanOrEqual(60);
 });
