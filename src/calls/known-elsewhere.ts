@@ -33,7 +33,7 @@ interface AnsweredCall {
   readonly service: string;
   /** In the order of `details`. */
   readonly people: readonly OpenPerson[];
-  readonly matches: readonly (Person | null)[];
+  readonly arrived: readonly KnownPerson[];
 }
 
 /** A contact that is no longer its person. */
@@ -42,8 +42,8 @@ export interface Withdrawal {
   readonly reason: string;
 }
 
-/** A person of the answer, in the form of people who are known. */
-function arrivedPeople(matches: AnsweredCall['matches']): KnownPerson[] {
+/** The people of an answer, in the form of people who are known. */
+export function arrivedPeople(matches: readonly (Person | null)[]): KnownPerson[] {
   return matches.flatMap((person): KnownPerson[] => {
     if (person === null || isStub(person)) return [];
     const compared = readyPerson(person);
@@ -59,14 +59,13 @@ function arrivedPeople(matches: AnsweredCall['matches']): KnownPerson[] {
  */
 export async function readElsewhere(
   database: Kysely<Tables>,
-  { attemptId, source, service, people, matches }: AnsweredCall,
+  { attemptId, source, service, people, arrived }: AnsweredCall,
 ): Promise<KnownElsewhere> {
   const asked = people.map(({ contactId, identity }) => ({
     source,
     contactId,
     compared: readyIdentity(identity),
   }));
-  const arrived = arrivedPeople(matches);
   const isWeaklyFound = asked.map(({ compared }) => {
     const fits = arrived.map((person) => weigh(compared, person.compared, emailHashes).strength);
     return fits.includes('weak') && !fits.includes('strong');
@@ -110,10 +109,9 @@ async function startOfRun(database: Kysely<Tables>, attemptId: string): Promise<
  */
 export async function findWithdrawals(
   database: Kysely<Tables>,
-  { source, service, matches }: AnsweredCall,
+  { source, service, arrived }: AnsweredCall,
   accepted: ReadonlySet<string>,
 ): Promise<Withdrawal[]> {
-  const arrived = arrivedPeople(matches);
   const doubtful = await readDoubtfulContacts(database, service, {
     all: [...new Set(arrived.flatMap(({ matchKeys }) => matchKeys))],
     identifying: [...new Set(arrived.flatMap(({ person }) => identifyingKeysOfPerson(person, emailHashes)))],

@@ -10,6 +10,7 @@ import type { Tables } from '../db/schema.ts';
 import { registration, type ReadyBatch } from '../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../privacy/drop-suppressed.ts';
 import { droppingFresh } from '../runs/pages/pages.ts';
+import { peopleWithRows } from '../runs/pages/people-with-rows.ts';
 import type { Asked } from '../runs/planning/fresh-lookups.ts';
 
 /** A row of the export without an outcome. */
@@ -28,6 +29,9 @@ type OpenRow = IdentityColumns & {
   readonly left_out: string[];
 };
 
+const openRow = sql`
+  r.row_number, r.contact_id, p.left_out, ${sql.join(identityColumns.map((name) => sql.ref(`r.${name}`)))}`;
+
 const inBatch = (batch: number) => sql<boolean>`
   p.position >= ${(batch - 1) * peoplePerCall} and p.position < ${batch * peoplePerCall}`;
 
@@ -37,18 +41,12 @@ export async function readOpenPeople(
   runId: string,
   batch: number,
 ): Promise<OpenPerson[]> {
-  const rows = await database
-    .selectFrom('run_people as p')
-    .innerJoin('run_rows as r', (join) =>
-      join.onRef('r.run_id', '=', 'p.run_id').onRef('r.row_number', '=', 'p.row_number'),
-    )
-    .selectAll('r')
-    .select('p.left_out')
-    .where('p.run_id', '=', runId)
-    .where(inBatch(batch))
-    .where('r.outcome', 'is', null)
-    .orderBy('p.position')
-    .execute();
+  const { rows } = await sql<OpenRow>`
+    select ${openRow}
+    from ${peopleWithRows}
+    where p.run_id = ${runId} and r.outcome is null and ${inBatch(batch)}
+    order by p.position
+  `.execute(database);
   return rows.map(openPerson);
 }
 
@@ -73,15 +71,13 @@ export async function takeUpPeople(
     );
   const keys = sql`(
     select identity_key, r.row_number, p.left_out
-    from run_people p
-    join run_rows r using (run_id, row_number),
-    unnest(r.keys) as identity_key
+    from ${peopleWithRows}
+    cross join unnest(r.keys) as identity_key
     where p.run_id = ${runId} and r.outcome is null and ${inBatch(batch)})`;
   const { rows } = await sql<OpenRow>`
     with ${droppingFresh(runId, keys, asked)}
-    select r.row_number, r.contact_id, p.left_out, ${sql.join(identityColumns.map((name) => sql.ref(`r.${name}`)))}
-    from run_people p
-    join run_rows r using (run_id, row_number)
+    select ${openRow}
+    from ${peopleWithRows}
     where p.run_id = ${runId}
       and r.outcome is null
       and ${inBatch(batch)}

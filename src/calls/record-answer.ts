@@ -6,7 +6,7 @@ import { worstCaseWithPhones } from '../domain/money/credit-rules.ts';
 import { parseCredits, wholeCredits, type Credits } from '../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../domain/late-results/awaited-results.ts';
 import { displayForm } from '../domain/identity/normalise.ts';
-import { findWithdrawals, readElsewhere, type Withdrawal } from './known-elsewhere.ts';
+import { arrivedPeople, findWithdrawals, readElsewhere, type Withdrawal } from './known-elsewhere.ts';
 import {
   answeredRows,
   withoutSuppressed,
@@ -71,7 +71,7 @@ export async function recordAnswer(
   },
 ): Promise<RecordedAnswer> {
   const { answer, attemptId, people } = record;
-  const call = { ...record, service: record.asked.service, matches: answer.matches };
+  const call = { ...record, service: record.asked.service, arrived: arrivedPeople(answer.matches) };
   const alignment = alignMatches(
     people.map((person) => person.identity),
     answer.matches,

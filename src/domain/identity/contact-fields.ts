@@ -1,6 +1,7 @@
 import { parseDomain } from './domain-name.ts';
 import { parseEmail } from './email-address.ts';
 import { displayForm } from './normalise.ts';
+import { oncePerObject } from './once-per-object.ts';
 import type { ContactColumns } from './person-field-groups.ts';
 import type { Person } from './person.ts';
 import { parseProfileUrl } from './profile-url.ts';
@@ -9,7 +10,7 @@ import { parseProfileUrl } from './profile-url.ts';
 export type ContactFields = Readonly<Omit<ContactColumns, 'phone'>>;
 
 /** What an answer says of a contact's columns. A placeholder in place of an address is no address. */
-export function contactFields(person: Person): ContactFields {
+export const contactFields = oncePerObject((person: Person): ContactFields => {
   const { organization } = person;
   const email = person.email ? (parseEmail(person.email) ?? null) : null;
   return {
@@ -33,7 +34,7 @@ export function contactFields(person: Person): ContactFields {
     linkedin_url: text(person.proflink_url),
     profile_url: (person.proflink_url && parseProfileUrl(person.proflink_url)) || null,
   };
-}
+});
 
 /** Without NUL and lone surrogates, which a text column refuses. */
 function text(value: string | null | undefined): string | null {

@@ -11,6 +11,7 @@ import {
   type Employers,
 } from './organization-agreement.ts';
 import { displayForm } from './normalise.ts';
+import { oncePerObject } from './once-per-object.ts';
 import type { Person } from './person.ts';
 import { parseProfileUrl } from './profile-url.ts';
 
@@ -68,16 +69,14 @@ export interface ComparedPerson {
   readonly record: string;
 }
 
-export function readyIdentity(identity: Identity): ComparedIdentity {
-  return {
-    identity,
-    keys: identityKeys(identity),
-    name: compareReady(identity.firstName, identity.lastName, identity.name),
-    employers: employersOfIdentity(identity),
-  };
-}
+export const readyIdentity = oncePerObject((identity: Identity): ComparedIdentity => ({
+  identity,
+  keys: identityKeys(identity),
+  name: compareReady(identity.firstName, identity.lastName, identity.name),
+  employers: employersOfIdentity(identity),
+}));
 
-export function readyPerson(person: Person): ComparedPerson {
+export const readyPerson = oncePerObject((person: Person): ComparedPerson => {
   const emails = [
     person.email,
     person.contact?.email,
@@ -95,7 +94,7 @@ export function readyPerson(person: Person): ComparedPerson {
     isPartlyRead: person.isPartlyRead === true,
     record: JSON.stringify(contactFields(person)),
   };
-}
+});
 
 /**
  * Whether two records are of one person: one id; or, where an id is missing, one profile and agreeing names, or the

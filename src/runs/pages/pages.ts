@@ -2,6 +2,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract.ts';
 import { askedFieldGroups } from '../../domain/late-results/awaited-results.ts';
 import { reasonOfClaim } from './claims.ts';
+import { peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { joinFreshLookups, type Asked } from '../planning/fresh-lookups.ts';
 import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
@@ -40,8 +41,9 @@ export async function openPage(
     await lockSuppressionsShared(transaction);
     await sql`
       create temporary table page_keys on commit drop as
-      select identity_key, r.row_number, p.left_out from run_people p
-      join run_rows r using (run_id, row_number), unnest(r.keys) as identity_key
+      select identity_key, r.row_number, p.left_out
+      from ${peopleWithRows}
+      cross join unnest(r.keys) as identity_key
       where p.run_id = ${runId} and r.outcome is null
         and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
     `.execute(transaction);
@@ -109,7 +111,7 @@ async function openBatches(
 ): Promise<{ batches: number[]; people: number }> {
   const open = await sql<{ batch: number; people: number }>`
     select p.position / ${peoplePerCall} + 1 as batch, count(*)::int as people
-    from run_people p join run_rows r using (run_id, row_number)
+    from ${peopleWithRows}
     where p.run_id = ${runId} and r.outcome is null
       and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
     group by 1 order by 1
@@ -122,10 +124,13 @@ async function openBatches(
 
 /** The first page of a run that has people without an outcome; undefined if no page has. */
 export async function firstOpenPage(warehouse: Warehouse, runId: string): Promise<number | undefined> {
-  const first = await sql<{ position: number | null }>`
-    select min(p.position) as position from run_people p join run_rows r using (run_id, row_number)
+  const first = await sql<{ position: number }>`
+    select p.position
+    from ${peopleWithRows}
     where p.run_id = ${runId} and r.outcome is null
+    order by p.position
+    limit 1
   `.execute(warehouse.database);
-  const position = first.rows[0]?.position ?? undefined;
+  const position = first.rows[0]?.position;
   return position === undefined ? undefined : Math.floor(position / peoplePerPage) + 1;
 }

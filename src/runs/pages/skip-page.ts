@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { peoplePerPage } from '../../contract.ts';
+import { peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { deregisterPage } from '../../ledger/waiting-batches.ts';
 
@@ -25,9 +26,11 @@ export async function skipPage(
   return warehouse.database.transaction().execute(async (transaction) => {
     // Admission locks its rows in the same order: either admission sees the outcome, or this statement sees the call.
     const open = await sql<{ row_number: number }>`
-      select r.row_number from run_people p join run_rows r using (run_id, row_number)
-      where p.run_id = ${runId} and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
-        and r.outcome is null
+      select r.row_number from run_rows r
+      where r.run_id = ${runId} and r.outcome is null and r.row_number = any(array(
+        select p.row_number from run_people p
+        where p.run_id = ${runId}
+          and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}))
       order by r.row_number for update of r
     `.execute(transaction);
     await sql`
@@ -45,7 +48,7 @@ export async function skipPage(
     const left = await sql<SkippedPeople>`
       select count(*) filter (where r.outcome = 'cancelled')::int as people,
         count(*) filter (where r.outcome is null)::int as "inFlight"
-      from run_people p join run_rows r using (run_id, row_number)
+      from ${peopleWithRows}
       where p.run_id = ${runId} and p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}
     `.execute(transaction);
     return left.rows[0]!;

@@ -129,7 +129,7 @@ const exactNumbers = new RegExp(String.raw`"\\u0000(${number})"`, 'g');
 export function readExactMatches(body: Buffer): readonly unknown[] | undefined {
   const text = body.toString('utf8');
   // Fast path for nearly every body: only identifiers, which are strings, have so many digits.
-  if (!/[:,[\s]-?(?:[\d.]{16}|\d[\d.]*[eE])/.test(text)) return undefined;
+  if (!/[:,[]\s*-?(?:[\d.]{16}|\d[\d.]*[eE])/.test(text)) return undefined;
   let rounded = false;
   const marked = readJson(body)!.text.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) => {
     if (token.startsWith('"') || isExact(token)) return token;

@@ -1,0 +1,18 @@
+/**
+ * Computes a value once for each object, for as long as the object lives. Recording an answer asks fourteen times for
+ * the names and employers of each person.
+ *
+ * @param compute pure; the objects must not change
+ */
+export function oncePerObject<Key extends object, Value>(
+  compute: (object: Key) => Value,
+): (object: Key) => Value {
+  const computed = new WeakMap<Key, { readonly value: Value }>();
+  return (object) => {
+    const known = computed.get(object);
+    if (known !== undefined) return known.value;
+    const value = compute(object);
+    computed.set(object, { value });
+    return value;
+  };
+}
