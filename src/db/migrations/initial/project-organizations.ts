@@ -1,5 +1,6 @@
 import { isValid } from '../../valid-entries.ts';
 import { assignments, rowOf } from './assignments.ts';
+import { textsOf } from './texts-of.ts';
 
 /** Each column of `organizations`: the type of its value and the member of the facts that has it. */
 const organizationColumns: Readonly<Record<string, string>> = {
@@ -35,12 +36,18 @@ const organizationColumns: Readonly<Record<string, string>> = {
   phone: 'text:phone',
 };
 
-const organizationValues = Object.values(organizationColumns).map((source) => {
-  const [type, member] = source.split(':') as [string, string];
-  if (type === 'text') return `f.facts ->> '${member}'`;
-  if (type === 'numeric')
-    return `case when jsonb_typeof(f.facts -> '${member}') = 'number' then (f.facts ->> '${member}')::numeric end`;
-  return `enrichment.${type}(f.facts -> '${member}')`;
+const sources = Object.values(organizationColumns).map((source) => source.split(':') as [string, string]);
+
+/** The members of the facts as columns: `->>` would decompress the facts for each column. */
+const members = sources.map(([type, member]) => `${member} ${type === 'text' ? 'text' : 'jsonb'}`);
+
+const organizationValues = sources.map(([type, member]) => {
+  const value = `f.${member}`;
+  if (type === 'texts') return textsOf(value);
+  if (type === 'whole') return `enrichment.whole(${value})`;
+  return type === 'numeric'
+    ? `case when jsonb_typeof(${value}) = 'number' then ${value}::numeric end`
+    : value;
 });
 
 const organizationWritten = [...Object.keys(organizationColumns), 'observation_id', 'observed_at', 'run_id'];
@@ -74,7 +81,8 @@ export const projectOrganizations = `
         select of_service, n.organization_key, ${organizationValues.join(', ')},
           n.observation_id, n.asked_at, n.run_id
         from newest n
-        left join enrichment.organization_facts f on f.facts_hash = n.organization_facts
+        left join enrichment.organization_facts said on said.facts_hash = n.organization_facts
+        left join lateral jsonb_to_record(said.facts) as f (${members.join(', ')}) on true
         where anew or not exists (
           select from enrichment.organizations g
           where g.service = of_service and g.organization_key = n.organization_key
