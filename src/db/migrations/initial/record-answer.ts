@@ -1,3 +1,5 @@
+import { keptPlans } from './kept-plans.ts';
+
 /**
  * Functions that record an answer. PL/pgSQL keeps the plans of its statements for a session: as statements of their own
  * these steps spent more time on parsing, planning and round trips than on their work.
@@ -103,17 +105,11 @@ export const recordFunctions = [
   // Records what an answer brought, in the order in which every transaction locks: rows, claims, contacts and people,
   // lookups, budgets. The body is null if a suppressed person is in it; `released` is null if the credits stay as they
   // are. An awaiting attempt holds what its call can still cost.
-  //
-  // Its plans are kept for the session, for planning took longer than the work, and only use indexes: a plan that was
-  // made while the tables were small read all people for each answer (82 ms instead of 1 ms).
   `create function enrichment.write_answer(of_attempt text, of_service text, content_type text, body_gzip bytea,
       answered jsonb, quarantined jsonb, observations jsonb, matches jsonb, learned jsonb, field_groups text[],
       late_groups text[], released numeric, consumed numeric)
     returns void language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
+    ${keptPlans}
     as $$
     declare
       attempt enrichment.attempts;
