@@ -20,6 +20,8 @@ import { answerBatch, runningRunOf } from '../helpers/scripted-calls.ts';
 
 const cases = Number(process.env['IDENTITY_CASES'] ?? 200);
 const sequences = Number(process.env['IDENTITY_SEQUENCES'] ?? 12);
+const given = process.env['IDENTITY_SEED'];
+const seed = given === undefined ? {} : { seed: Number(given) };
 
 /** Numbers by which exports, rows, batches and answers are ordered. */
 const order = fc.array(fc.nat({ max: 1_000 }), { minLength: 24, maxLength: 24 });
@@ -157,7 +159,7 @@ describe('identity across calls', () => {
           pairs += contacts.size;
           expect(pairsOf(world, new Play(world, other).contacts)).toEqual(pairsOf(world, contacts));
         }),
-        { numRuns: cases },
+        { numRuns: cases, ...seed },
       );
       expect(pairs).toBeGreaterThan(cases / 2);
       expect(told).toBeGreaterThan(cases / 10);
@@ -251,7 +253,7 @@ describe('identity across calls, in the warehouse', () => {
         for (const source of sourcesOf(world, other)) await playRun(world, source, other);
         expect(await pairs()).toEqual(expected);
       }),
-      { numRuns: sequences },
+      { numRuns: sequences, ...seed },
     );
   });
 });
