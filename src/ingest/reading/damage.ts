@@ -4,6 +4,7 @@ import { CorrectableRow } from './correctable-row.ts';
 import { countCharacter, lineBreakOf, type Dialect } from './dialect.ts';
 import { isBlank } from './layout.ts';
 import { RecordScanner } from './record-scanner.ts';
+import { RecordsAbove, type ReadRecord, type RecordStart } from './records-above.ts';
 import { hasHalfQuotes, type RowShape } from './row-shape.ts';
 
 /** Lines that the parser has read otherwise than they were written. */
@@ -21,12 +22,6 @@ export interface Damage extends RecordStart {
   readonly linesSwallowed: number;
 }
 
-/** Where a record stands in the text, and its number among the records that are read of it. */
-export interface RecordStart {
-  readonly index: number;
-  readonly start: number;
-}
-
 export interface ParsedText {
   readonly text: string;
   /** The first record that was parsed. */
@@ -40,20 +35,9 @@ export interface ParsedText {
   readonly unclear: number[];
 }
 
-/** A record as the parser has read it. */
-interface ReadRecord extends RecordStart {
-  readonly cells: readonly ByteText[];
-  readonly end: number;
-  readonly isTall: boolean;
-  /** As many cells as a row has, and the quotes are as they should be. */
-  readonly isRow: boolean;
-}
-
 /** Lines and characters below the beginning of damage that decide where it ends. */
 const linesSearched = 50;
 const charactersSearched = 64 * 1024;
-/** So many records above may be the beginning of a damaged one. */
-const recordsAbove = 20;
 
 /**
  * Finds damaged records and where they end: a damaged record is the shortest run of lines that is a row but for one
@@ -68,7 +52,7 @@ export class DamageInspector {
   readonly #shape: RowShape;
   readonly #lineBreak: '\r' | '\n';
   readonly #scanner: RecordScanner;
-  #above: RecordAbove[] = [];
+  readonly #above: RecordsAbove;
 
   constructor(dialect: Dialect, shape: RowShape) {
     this.#delimiter = dialect.delimiter;
@@ -76,16 +60,17 @@ export class DamageInspector {
     this.#shape = shape;
     this.#lineBreak = lineBreakOf(dialect);
     this.#scanner = new RecordScanner(dialect.delimiter, this.#lineBreak, shape.width);
+    this.#above = new RecordsAbove(dialect.delimiter, this.#lineBreak, shape, this.#scanner);
   }
 
   /** The last records: what follows them may show that they are damaged. */
   get above(): readonly RecordStart[] {
-    return this.#above;
+    return this.#above.records;
   }
 
   /** Begins with another text. */
   restart(): void {
-    this.#above = [];
+    this.#above.clear();
   }
 
   /** The first damaged record that the parser has read as something else. */
@@ -106,7 +91,7 @@ export class DamageInspector {
         const damage = this.#damageOf(text, record, last);
         if (damage) return damage;
         if (isUnclear) unclear.push(record.index);
-        this.#remember(record, isRow, isRow && !hasHalfQuotes(cells.at(-1)!));
+        this.#above.add(record);
       }
       start = end;
     }
@@ -119,12 +104,6 @@ export class DamageInspector {
     return this.#damageOf(text, record, false);
   }
 
-  #remember({ index, start }: RecordStart, isRow: boolean, isWhole: boolean): void {
-    this.#above.push({ index, start, isRow, isWhole });
-    const isTooFar = (above: RecordStart): boolean => start - above.start > charactersSearched;
-    while (this.#above.length > recordsAbove || isTooFar(this.#above[0]!)) this.#above.shift();
-  }
-
   #damageOf(text: string, record: ReadRecord, last: boolean): Damage | undefined {
     const { index, start, end, isRow, isTall, cells } = record;
     const line = isRow && !isTall ? '' : text.slice(start, end);
@@ -134,17 +113,16 @@ export class DamageInspector {
     const isDoubtful = isRow
       ? isTall && (!this.#scanner.cellsAt(line, 0, true) || this.#swallowsRows(line))
       : line.includes('"');
-    const openings = this.#openingsAbove(text, record);
+    const { openings, isSure } = this.#above.openingsOf(text, record);
     if (!isDoubtful && openings.length === 0) return undefined;
     if (!last && text.length - start < charactersSearched)
       return { kind: 'undecided', index, start, end: start, records: [], linesSwallowed: 0 };
     let torn = isDoubtful ? this.#endOfDamage(text, record, start, last) : undefined;
-    if (isRow || torn?.isCorrectable !== true)
+    if (isRow || isSure || torn?.isCorrectable !== true)
       torn = this.#linesFromAbove(text, openings, start, last) ?? torn;
     if (torn === undefined || (torn.start === start && torn.end === end)) return undefined;
     const damaged = text.slice(torn.start, torn.end).replace(/[\r\n]+$/, '');
-    this.#above = this.#above.filter((above) => above.index < torn.index);
-    this.#remember(torn, false, false);
+    this.#above.replaceFrom(torn);
     return {
       kind: 'torn',
       index: torn.index,
@@ -153,51 +131,6 @@ export class DamageInspector {
       records: [damaged.split(this.#delimiter) as ByteText[]],
       linesSwallowed: this.#linesOf(text.slice(torn.end, end)).length,
     };
-  }
-
-  /**
-   * The records above with which a damaged record may begin, because a quote that stands alone may end a cell that
-   * began there. A row ends no such cell if cells left of the quote, or of the row above right of it, say otherwise.
-   */
-  #openingsAbove(text: string, { start, isRow, cells }: ReadRecord): readonly RecordAbove[] {
-    if (isRow && !cells.some(hasHalfQuotes)) return [];
-    const closed = this.#closedColumn(text, start);
-    if (closed === undefined) return [];
-    const behindRow = this.#above.slice(
-      Math.max(
-        0,
-        this.#above.findLastIndex((above) => above.isRow),
-      ),
-    );
-    if (!isRow) return behindRow;
-    const opening = this.#openingOf(text, cells, closed);
-    if (opening) return [opening];
-    return closed === 0 ? behindRow.filter(({ isWhole }) => !isWhole) : [];
-  }
-
-  /**
-   * The record above in which the cell began whose end stands in this column of a row: in the same column, because
-   * both lines are as wide as a row. What stands between is text of the cell.
-   */
-  #openingOf(text: string, cells: readonly ByteText[], column: number): RecordAbove | undefined {
-    const { width, fitOf } = this.#shape;
-    const fit = fitOf(cells, 0, column);
-    if (fit === 'sure') return undefined;
-    let isText = fit === 'unlike';
-    for (const above of this.#above.toReversed()) {
-      const theirs = this.#scanner.cellsAt(text, above.start, false);
-      if (theirs === undefined || fitOf(theirs, 0, column) === 'unlike') isText = true;
-      else
-        return isText || (above.isRow && fitOf(theirs, column + 1, width) === 'unlike') ? above : undefined;
-    }
-    return undefined;
-  }
-
-  /** The column in which the first quote that stands alone in a line may end a cell that begins above. */
-  #closedColumn(text: string, start: number): number | undefined {
-    const cells = text.slice(start, this.#endOfLines(text, start, 1)).split(this.#delimiter);
-    const column = cells.findIndex(hasHalfQuotes);
-    return column !== -1 && /^[^"].*"\s*$/s.test(cells[column]!) ? column : undefined;
   }
 
   /** The lines of a damaged record that begins with a record above: with the nearest one that is possible. */
@@ -299,12 +232,6 @@ export class DamageInspector {
     }
     return end;
   }
-}
-
-interface RecordAbove extends RecordStart {
-  readonly isRow: boolean;
-  /** A row in which no quote may open a cell that ends below. */
-  readonly isWhole: boolean;
 }
 
 interface Lines extends RecordStart {

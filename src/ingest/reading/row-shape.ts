@@ -105,8 +105,9 @@ function isProven(
   if (header.some(holdsTwoNames)) return false;
   const certain = rows.map((row) => fit(row.map(encodeText)));
   if (certain.includes(undefined)) return false;
+  if (rows.length > 1) return true;
   // In a single row the delimiter may stand anywhere right of what is certain, or the row may be two.
-  return rows.length > 1 || (certain[0]! >= used && !rows[0]!.some(hasHalfQuotes));
+  return certain[0]! >= used && !rows[0]!.some(hasHalfQuotes) && width !== 2 * header.length - 1;
 }
 
 /** A name that is two known names in one: the delimiter between them is missing, and not at the end. */

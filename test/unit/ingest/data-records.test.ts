@@ -181,6 +181,21 @@ describe('a damaged record of several lines', () => {
     }
   });
 
+  it('a cell of two lines that lacks its opening quote leaves the row above alone, whatever its lines are', async () => {
+    const { read, faults } = await recordsOf([
+      'email,company,id',
+      'p1@acme.example,Orbit,1001',
+      'p2@acme.example,a, b, c',
+      'd, e",1002',
+      'p3@acme.example,Orbit,1003',
+      ',a, b',
+      'c, d, e",1004',
+      'p5@acme.example,Orbit,1005',
+    ]);
+    expect(faults.map((fault) => fault.slice(0, 12))).toEqual(['lines 3 to 4', 'lines 6 to 7']);
+    expect(read.map((record) => record[2])).toEqual(['1001', '1003', '1005']);
+  });
+
   it('a row with an inch mark is read where its cells and those of the row above fit their columns', async () => {
     const rows = [
       '1,Ann,p1@acme.example,plain,Subscribed',

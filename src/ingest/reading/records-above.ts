@@ -1,0 +1,120 @@
+import type { ByteText } from './byte-text.ts';
+import type { RecordScanner } from './record-scanner.ts';
+import { hasHalfQuotes, type RowShape } from './row-shape.ts';
+
+/** Where a record stands in the text, and its number among the records that are read of it. */
+export interface RecordStart {
+  readonly index: number;
+  readonly start: number;
+}
+
+/** A record as the parser has read it. */
+export interface ReadRecord extends RecordStart {
+  readonly cells: readonly ByteText[];
+  readonly end: number;
+  readonly isTall: boolean;
+  /** As many cells as a row has, and the quotes are as they should be. */
+  readonly isRow: boolean;
+}
+
+interface RecordAbove extends RecordStart {
+  readonly isRow: boolean;
+  /** A row in which no quote may open a cell that ends below. */
+  readonly isWhole: boolean;
+}
+
+/** Records above in which a cell may begin that ends in the record below. */
+interface Openings {
+  readonly openings: readonly RecordStart[];
+  /** The cells of the records show it. */
+  readonly isSure: boolean;
+}
+
+/** So many records above, in so many characters, may be the beginning of a damaged one. */
+const recordsKept = 20;
+const charactersKept = 64 * 1024;
+
+/** The last records that were read, in one of which a damaged record below may begin. */
+export class RecordsAbove {
+  readonly #delimiter: string;
+  readonly #lineBreak: string;
+  readonly #shape: RowShape;
+  readonly #scanner: RecordScanner;
+  #records: RecordAbove[] = [];
+
+  constructor(delimiter: string, lineBreak: string, shape: RowShape, scanner: RecordScanner) {
+    this.#delimiter = delimiter;
+    this.#lineBreak = lineBreak;
+    this.#shape = shape;
+    this.#scanner = scanner;
+  }
+
+  get records(): readonly RecordStart[] {
+    return this.#records;
+  }
+
+  clear(): void {
+    this.#records = [];
+  }
+
+  add({ index, start, isRow, cells }: Omit<ReadRecord, 'end' | 'isTall'>): void {
+    this.#records.push({ index, start, isRow, isWhole: isRow && !hasHalfQuotes(cells.at(-1)!) });
+    while (this.#records.length > recordsKept || start - this.#records[0]!.start > charactersKept)
+      this.#records.shift();
+  }
+
+  /** Puts one damaged record in the place of the last ones. */
+  replaceFrom({ index, start }: RecordStart): void {
+    this.#records = this.#records.filter((above) => above.index < index);
+    this.add({ index, start, isRow: false, cells: [] });
+  }
+
+  /** The records with which a damaged record may begin, because a quote that stands alone in the record may end it. */
+  openingsOf(text: string, record: ReadRecord): Openings {
+    const { start, isRow, cells } = record;
+    const closed = !isRow || cells.some(hasHalfQuotes) ? this.#closedColumn(text, start) : undefined;
+    if (closed === undefined) return { openings: [], isSure: false };
+    const opening = this.#openingOf(text, cells, closed);
+    if (opening) return { openings: [opening], isSure: true };
+    if (isRow && closed > 0) return { openings: [], isSure: false };
+    const sinceRow = this.#records.slice(
+      Math.max(
+        0,
+        this.#records.findLastIndex((above) => above.isRow),
+      ),
+    );
+    return { openings: isRow ? sinceRow.filter(({ isWhole }) => !isWhole) : sinceRow, isSure: false };
+  }
+
+  /**
+   * The record in which a cell began that ends in a column of a record below, where the cells of both show it. What
+   * stands between is text of the cell. Right of the end there are as many cells as in a row, so that the column in
+   * which the cell began is known.
+   */
+  #openingOf(text: string, cells: readonly ByteText[], closed: number): RecordStart | undefined {
+    const { width, fitOf } = this.#shape;
+    const column = closed + width - cells.length;
+    const fit = fitOf(cells, 0, closed);
+    if (fit === 'sure' || column < 0 || column >= width) return undefined;
+    let isText = fit === 'unlike';
+    for (const above of this.#records.toReversed()) {
+      const theirs = this.#scanner.cellsAt(text, above.start, false) ?? this.#cellsOfLine(text, above.start);
+      if (fitOf(theirs, 0, column) === 'unlike') isText = true;
+      else
+        return isText || (above.isRow && fitOf(theirs, column + 1, width) === 'unlike') ? above : undefined;
+    }
+    return undefined;
+  }
+
+  /** The column in which the first quote that stands alone in a line may end a cell that begins above. */
+  #closedColumn(text: string, start: number): number | undefined {
+    const cells = this.#cellsOfLine(text, start);
+    const column = cells.findIndex(hasHalfQuotes);
+    return column !== -1 && /^[^"].*"\s*$/s.test(cells[column]!) ? column : undefined;
+  }
+
+  #cellsOfLine(text: string, start: number): ByteText[] {
+    const end = text.indexOf(this.#lineBreak, start);
+    return text.slice(start, end === -1 ? undefined : end).split(this.#delimiter) as ByteText[];
+  }
+}
