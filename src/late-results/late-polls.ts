@@ -166,11 +166,14 @@ export async function settleByLastPoll(
       );
       const delivery = lateKinds[kind].deliveredBy;
       const uncovered = countUncovered(kind, people, polled.covers);
+      // A waterfall may deliver addresses and phones in two bodies that both name the fields of the request.
+      const hasKind = polled.covers.some((entry) => entry.startsWith(`${kind}/`));
+      const { countsMissing } = deliveryKinds[delivery];
       const isCounted =
         missing === undefined
-          ? !deliveryKinds[delivery].countsMissing && kindsOfFields(delivery, targetFields).includes(kind)
+          ? !countsMissing && kindsOfFields(delivery, targetFields).includes(kind)
           : missing >= uncovered;
-      return isWhole && isCounted;
+      return isWhole && isCounted && (countsMissing || hasKind);
     });
     await settleByParts(transaction, attempt, ended);
   });

@@ -288,9 +288,20 @@ describe('the last poll, once the waiting is over', () => {
   it('the last poll settles a waterfall that omits people whom no vendor knows', async () => {
     const call = await answeredCall(emailsAndPhones);
     const more = { target_fields: ['emails', 'phone_numbers'] };
-    const body = waterfallBody(call, 'emails', 2, more, call.ids.slice(0, 1));
+    const emails = [{ email: 'ada@orbit.example', email_status_cd: 'verified' }];
+    const people = [{ id: call.ids[0], emails, phone_numbers: [] }];
+    const body = waterfallBody(call, 'emails', 2, { ...more, people });
     await pollLast(call, Buffer.from(JSON.stringify(body)));
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 5 });
+  });
+
+  it('the last poll leaves a waterfall open if its body has no list of phones, whatever its target fields', async () => {
+    const call = await answeredCall(emailsAndPhones);
+    const more = { target_fields: ['emails', 'phone_numbers'] };
+    await pollLast(call, Buffer.from(JSON.stringify(waterfallBody(call, 'emails', 4, more))));
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 60 });
+    await deliver(call, waterfallBody(call, 'phone_numbers', 10, more));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 17 });
   });
 });
 
