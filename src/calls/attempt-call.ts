@@ -139,6 +139,7 @@ export async function attemptCall(
   });
   if ('refused' in recorded)
     return { kind: 'unknown', called: true, people: people.length, pauseReason: recorded.refused };
+  killPoint('recorded');
   const { tally } = recorded;
   dependencies.streak.end();
   dependencies.log.debug(

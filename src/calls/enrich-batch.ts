@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchRequest, BatchResult, PauseReason, StatusReason } from '../contract.ts';
 import { halve } from '../domain/runs/batching.ts';
-import { killPoint } from '../telemetry/kill-point.ts';
 import { registerWaitingBatch, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
 import { readOpenPeople, type OpenPerson } from './open-people.ts';
 import { rejectPerson } from './reject-person.ts';
@@ -71,7 +70,6 @@ export async function enrichBatch(
     if (result.kind !== 'wait') waitsSince = performance.now();
     switch (result.kind) {
       case 'recorded':
-        killPoint('recorded');
         taken = true;
         await writeOff();
         pauseReason =
