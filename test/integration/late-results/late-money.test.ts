@@ -295,7 +295,7 @@ describe('the last poll, once the waiting is over', () => {
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 5 });
   });
 
-  it('the last poll leaves a waterfall open if its body has no list of phones, whatever its target fields', async () => {
+  it('the last poll leaves a waterfall open if its body has no list of phones', async () => {
     const call = await answeredCall(emailsAndPhones);
     const more = { target_fields: ['emails', 'phone_numbers'] };
     await pollLast(call, Buffer.from(JSON.stringify(waterfallBody(call, 'emails', 4, more))));

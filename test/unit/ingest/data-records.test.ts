@@ -181,7 +181,7 @@ describe('a damaged record of several lines', () => {
     }
   });
 
-  it('a cell of two lines that lacks its opening quote leaves the row above alone, whatever its lines are', async () => {
+  it('a cell of two lines that lacks its opening quote leaves the row above it alone', async () => {
     const { read, faults } = await recordsOf([
       'email,company,id',
       'p1@acme.example,Orbit,1001',
