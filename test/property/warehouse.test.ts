@@ -50,6 +50,7 @@ async function forDatabases(
   for (let seed = firstSeed; played < sequences; seed += 1)
     try {
       await fc.assert(counted, { numRuns: 1, seed, endOnFailure });
+      if (sequences > perDatabase) console.info(`${played} sequences`);
     } catch (cause) {
       throw new Error(`${played} sequences; SEED=${seed} SEQUENCES=${sequences} plays the last ones again`, {
         cause,
