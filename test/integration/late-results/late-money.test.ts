@@ -316,3 +316,33 @@ describe('a part of a waterfall', () => {
     expect(rows).toEqual([]);
   });
 });
+
+describe('a call that passes midnight', () => {
+  it('a call that passes midnight is settled in the day of its admission, and the next day is free', async () => {
+    const calendar = await openTestWarehouse();
+    // Found before the function of PostgreSQL, by the search path of every connection.
+    await calendar.pool.query(`
+      create table shift (ahead interval);
+      insert into shift values ('0');
+      create function clock_timestamp() returns timestamptz language sql volatile
+        as 'select pg_catalog.clock_timestamp() + (select ahead from shift)';
+      insert into default_budgets (period, credits_limit) values ('day', 27)`);
+    const days = async () => {
+      const { rows } = await calendar.pool.query(
+        `select reserved::float8, settled::float8 from budgets where budget_id like 'day:%' order by budget_id`,
+      );
+      return rows;
+    };
+    const call = await callWithPhones(calendar);
+    await expect(callWithPhones(calendar)).rejects.toThrow('over_budget');
+    await calendar.pool.query("update shift set ahead = '1 day'");
+    await callWithPhones(calendar);
+    await recordPhonesAnswer(calendar, call);
+    await deliverTo(calendar, call, phonesBody(call.ids, 24));
+    expect(await days()).toEqual([
+      { reserved: 0, settled: 27 },
+      { reserved: 27, settled: 0 },
+    ]);
+    await calendar.drop();
+  });
+});
