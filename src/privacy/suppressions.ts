@@ -3,7 +3,8 @@ import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { identityColumns } from '../domain/identity/identity-columns.ts';
 import { suppressionsLock } from '../db/suppressions-lock.ts';
-import type { SuppressionEntriesTable, Tables } from '../db/schema.ts';
+import type { Tables } from '../db/schema.ts';
+import type { SuppressionEntriesTable } from '../db/schema/privacy.ts';
 
 /** Who added an entry, and why. */
 export interface SuppressionNote {

@@ -6,7 +6,8 @@ import { isFreeMail } from '../../domain/identity/free-mail.ts';
 import type { Matches } from '../../domain/runs/match-rate.ts';
 import { chooseSample } from '../../domain/runs/sample.ts';
 import type { Warehouse } from '../../db/database.ts';
-import type { PilotFigures, Tables } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
+import type { PilotFigures } from '../../db/schema/runs.ts';
 
 /**
  * Puts a pilot's people on the first pages, so that the run asks for them first. The pilot is a sample of the people in

@@ -1,0 +1,173 @@
+import type { ContactColumns, PersonColumns } from '../../domain/identity/person-field-groups.ts';
+import type { Generated } from 'kysely';
+import type { Decimal, Timestamp, GeneratedTimestamp, Json } from './column-types.ts';
+
+/** A view: each contact with a valid match, with the current values of its person. */
+export interface EnrichedContactsView extends ContactColumns {
+  source: string;
+  contact_id: string;
+  /** When the newest answer about the person was asked for, and by which call. */
+  enriched_at: Timestamp;
+  attempt_id: string;
+  /** The row of an export by which the contact was last matched. */
+  run_id: string;
+  row_number: number;
+  service: string;
+  person_key: string;
+}
+
+/** What is known about each person now: computed from the log by `enrichment.project`. */
+export interface PeopleTable extends PersonColumns {
+  service: string;
+  person_key: string;
+  organization_key: string | null;
+  /** Read by the view `person_emails`. */
+  emails: Json<readonly Record<string, unknown>[]>;
+  /** Read by the view `person_phones`, the best number first. */
+  phones: Json<readonly Record<string, unknown>[]>;
+  /** Read by the view `employment_history`. */
+  employment: Json<readonly Record<string, unknown>[]>;
+  /** Field group → `observation_id`, for each group that has a value. */
+  said_by: Json<Record<string, number>>;
+  /** When the newest answer was asked for, and by which run and call. */
+  enriched_at: Timestamp;
+  run_id: string;
+  attempt_id: string;
+}
+
+/** What is known about each company now, by the newest answer that described it. */
+export interface OrganizationsTable {
+  service: string;
+  /** `id:…` or `domain:…`. */
+  organization_key: string;
+  organization_id: string | null;
+  name: string | null;
+  domain: string | null;
+  website_url: string | null;
+  linkedin_url: string | null;
+  microblog_url: string | null;
+  socialnet_url: string | null;
+  logo_url: string | null;
+  industry: string | null;
+  industries: string[] | null;
+  secondary_industries: string[] | null;
+  keywords: string[] | null;
+  technologies: string[] | null;
+  employees: number | null;
+  founded_year: number | null;
+  annual_revenue: Decimal | null;
+  annual_revenue_printed: string | null;
+  total_funding: Decimal | null;
+  total_funding_printed: string | null;
+  latest_funding_stage: string | null;
+  latest_funding_round_date: string | null;
+  raw_address: string | null;
+  street_address: string | null;
+  city: string | null;
+  state: string | null;
+  postal_code: string | null;
+  country: string | null;
+  short_description: string | null;
+  seo_description: string | null;
+  phone: string | null;
+  observation_id: string;
+  observed_at: Timestamp;
+  run_id: string;
+}
+
+/** Which person a contact is now: computed from `contact_matches` by `enrichment.project`. */
+export interface ContactsTable {
+  source: string;
+  contact_id: string;
+  service: string;
+  person_key: string;
+  match_id: string;
+  evidence: string;
+  asked: boolean;
+  /** The row of the export by which it was matched. */
+  run_id: string;
+  row_number: number;
+}
+
+/**
+ * The feed of contacts that changed or went. Readers take transactions below
+ * `pg_snapshot_xmin(pg_current_snapshot())`.
+ */
+export interface ChangesTable {
+  change_id: Generated<string>;
+  transaction_id: Generated<string>;
+  operation: 'upsert' | 'delete';
+  source: string;
+  contact_id: string;
+  /** Groups whose values changed; empty where the same values were said again. */
+  field_groups: string[];
+  changed_at: GeneratedTimestamp;
+}
+
+/** Up to where retention has dropped changes: readers behind it have missed some. At most one row. */
+export interface ChangesPrunedTable {
+  singleton: Generated<boolean>;
+  pruned_transaction_id: string;
+  pruned_change_id: string;
+}
+
+/** A view: the addresses of each person. */
+export interface PersonEmailsView {
+  service: string;
+  person_key: string;
+  person_id: string | null;
+  email: string;
+  email_status: string | null;
+  kind: string;
+  position: number | null;
+  observation_id: string;
+}
+
+/** A view: the numbers of each person, with the delivery that said each. */
+export interface PersonPhonesView {
+  service: string;
+  person_key: string;
+  person_id: string | null;
+  /** E.164 where it can be read, otherwise as it came. */
+  number: string;
+  e164: string | null;
+  raw_number: string | null;
+  type: string | null;
+  status: string | null;
+  dnc_status: string | null;
+  confidence: string | null;
+  position: number;
+  /** `reveal` or `waterfall`. */
+  origin: string;
+  asked_at: Timestamp;
+  run_id: string;
+  attempt_id: string;
+  delivery_id: string | null;
+  observation_id: string;
+}
+
+/** A view: the jobs of each person, in the order of the service. */
+export interface EmploymentHistoryView {
+  service: string;
+  person_key: string;
+  person_id: string | null;
+  position: number;
+  title: string | null;
+  organization_name: string | null;
+  organization_id: string | null;
+  started_on: Date | null;
+  ended_on: Date | null;
+  current: boolean | null;
+}
+
+export interface PeopleProjectionsTables {
+  enriched_contacts: EnrichedContactsView;
+  people: PeopleTable;
+  organizations: OrganizationsTable;
+  contacts: ContactsTable;
+  changes: ChangesTable;
+  changes_pruned: ChangesPrunedTable;
+  person_emails: PersonEmailsView;
+  person_phones: PersonPhonesView;
+  employment_history: EmploymentHistoryView;
+}

@@ -1,0 +1,124 @@
+import type { Generated } from 'kysely';
+import type { StatusReason } from '../../contract.ts';
+import type { ExportProfile } from '../../domain/runs/expectations.ts';
+import type { MatchRate } from '../../domain/runs/match-rate.ts';
+import type { RunOptions } from '../run-options.ts';
+import type { Timestamp, GeneratedTimestamp, Json } from './column-types.ts';
+
+export interface RunsTable {
+  run_id: string;
+  /**
+   * Hash of file content and options; unique among unfinished runs, so that the same command continues the run.
+   */
+  run_key: string;
+  workflow_id: string;
+  status: string;
+  pause_reason: Json<StatusReason> | null;
+  source: string | null;
+  file_path: string;
+  file_name: string;
+  file_sha256: string;
+  options: Json<RunOptions>;
+  header: string[] | null;
+  /** Raw header → canonical field, as it was chosen. */
+  mapping: Json<Record<string, string>> | null;
+  /** What was odd about the file and could be read all the same. */
+  warnings: Generated<string[]>;
+  /** Records staged so far; with `ingested_at` set, the rows of the file. */
+  rows_staged: Generated<number>;
+  /** Up to this row number the rows say nothing of people any more: their retention has passed. */
+  rows_pruned: Generated<number>;
+  ingested_at: Timestamp | null;
+  /** Counts of the file, for the expectations of later runs. */
+  export_profile: Json<ExportProfile> | null;
+  plan: Json<Record<string, unknown>> | null;
+  plan_hash: string | null;
+  /** The plan that `--plan HASH` binds the run to. */
+  expected_plan_hash: string | null;
+  as_of: GeneratedTimestamp;
+  created_at: GeneratedTimestamp;
+  approved_at: Timestamp | null;
+  finished_at: Timestamp | null;
+  pilot: Json<PilotFigures> | null;
+  /** The guard of the match rate counts calls that were answered since. */
+  match_rate_since: Timestamp | null;
+  /** Since then its entries of the log do not count. */
+  undone_at: Timestamp | null;
+  undone_by: string | null;
+  undone_reason: string | null;
+  /** Not all people and contacts were computed anew since it was undone, or since that was taken back. */
+  undo_unfinished: Generated<boolean>;
+}
+
+/** The results of a run's pilot; credits are decimal text. */
+export interface PilotFigures {
+  readonly people: number;
+  readonly answered: number;
+  readonly found: number;
+  readonly match_rate: MatchRate | null;
+  readonly credits: { readonly settled: string; readonly held: string };
+  /** Number of contacts that have the field, and the credits for each; null: no contact has it. */
+  readonly fields: Readonly<Record<string, { readonly count: number; readonly credits_each: string | null }>>;
+}
+
+export interface RunRowsTable {
+  run_id: string;
+  row_number: number;
+  contact_id: string;
+  outcome: string | null;
+  reason: string | null;
+  /** The record's cells as a JSON array in the order of `runs.header`: text, because jsonb refuses \u0000. */
+  raw: string;
+  person_id: string | null;
+  email: string | null;
+  other_emails: string[] | null;
+  hashed_email: string | null;
+  profile_url: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  name: string | null;
+  organization_name: string | null;
+  domain: string | null;
+  opted_out: Generated<boolean>;
+  /** The row or, once planned, any row of the same person opted out of calls: no phone is asked for. */
+  opted_out_of_calls: Generated<boolean>;
+  /** Identity keys (`identityKeys` of the domain): what duplicates, freshness and claims are decided by. */
+  keys: string[];
+  /** `matchKeysOfIdentity` of the domain: what the rows that a person could fit are found by. */
+  match_keys: Generated<number[]>;
+  /** Of a suppressed row whose cells are cleared: their hash, to tell whether the contact's record has changed. */
+  identity_hash: Buffer | null;
+}
+
+/** The people that a plan asks for, in the order of the file; position 0 is the first person of batch 1 of page 1. */
+export interface RunPeopleTable {
+  run_id: string;
+  position: number;
+  row_number: number;
+  /** Groups of fields that the call leaves out: they are fresh, or the person opted out of calls. */
+  left_out: Generated<string[]>;
+}
+
+export interface ClaimsTable {
+  identity_key: string;
+  run_id: string;
+  row_number: number;
+  claimed_at: GeneratedTimestamp;
+}
+
+/** What lay where in which version, of exports that are fetched. */
+export interface FetchedExportsTable {
+  /** Without secrets. */
+  address: string;
+  etag: string;
+  sha256: string;
+  fetched_at: Generated<Timestamp>;
+}
+
+export interface RunsTables {
+  runs: RunsTable;
+  run_rows: RunRowsTable;
+  run_people: RunPeopleTable;
+  claims: ClaimsTable;
+  fetched_exports: FetchedExportsTable;
+}
