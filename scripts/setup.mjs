@@ -43,7 +43,7 @@ function installDependencies() {
   const installed = modified('node_modules/.package-lock.json');
   if (installed >= modified('package-lock.json')) return;
   const begun = performance.now();
-  say('installing dependencies (npm ci, about 250 MB)');
+  say('installing dependencies (npm ci, about 250 MB; usually 20 to 60 s, without output)');
   // npm prints to standard error, because standard output belongs to the following command.
   const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,

@@ -20,11 +20,12 @@ import { CallQueue } from './ledger/call-queue.ts';
 import { applyBudgetLimits } from './ledger/credit-ledger.ts';
 import { bulkMatchScope, freeSlots } from './ledger/rate-windows.ts';
 import type { Lineage } from './monitoring/lineage.ts';
-import type { Logger } from './telemetry/log.ts';
+import { withoutPersonalData, type Logger } from './telemetry/log.ts';
 import type { ProcessMetrics } from './telemetry/process-metrics.ts';
 import type { Tracing } from './telemetry/tracing.ts';
-import { createServiceClient, type CallObserver } from './service/client.ts';
-import { openWarehouse } from './db/database.ts';
+import { createServiceClient, type CallObserver, type ServiceClient } from './service/client.ts';
+import { openWarehouse, type Warehouse } from './db/database.ts';
+import { Problem } from './domain/problem.ts';
 import { projectFile } from './files/project-file.ts';
 import { webhookPath } from './late-results/receiver.ts';
 import { workerVersioning } from './temporal/worker-versioning.ts';
@@ -86,20 +87,60 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     ...settings.service,
     observe: bothOf(tracing && traceCalls(tracing), metrics && countCalls(metrics)),
   });
-  const budgets = {
-    ...config.budgets.perPeriod,
-    alarmsAt: config.budgetAlarms,
-  };
-  await applyBudgetLimits(warehouse.database, budgets);
   const service = serviceName(config);
-  const unknown = await learnRateWindows(warehouse, service, client);
-  if (unknown) log.debug({ err: unknown }, 'the service does not tell what is used of its rate windows');
   const queue = new CallQueue({
     concurrency: config.callConcurrency,
     freeSlots: () => freeSlots(warehouse.database, { service, scope: bulkMatchScope }, config.rateLimits),
     patienceMilliseconds,
   });
+  const close = async (): Promise<void> => {
+    await queue.close();
+    await client.close();
+    await warehouse.close();
+  };
+  try {
+    const workers = await createWorkers(await workerOptions(settings, { warehouse, client, service, queue }));
+    const drain = (): void => {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      queue.handBack();
+    };
+    const ended = runAll(workers, drain, close);
+    // A failure is not unhandled if it comes before the session waits for the end.
+    ended.catch(() => {});
+    return {
+      ended,
+      stop: async () => {
+        drain();
+        await ended;
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
 
+interface WorkerParts {
+  readonly warehouse: Warehouse;
+  readonly client: ServiceClient;
+  /** Name of the service. */
+  readonly service: string;
+  readonly queue: CallQueue;
+}
+
+/** Options of the workers of all queues, the control queue's first. */
+async function workerOptions(
+  settings: WorkerSettings,
+  { warehouse, client, service, queue }: WorkerParts,
+): Promise<WorkerOptions[]> {
+  const { config, log, metrics } = settings;
+  const budgets = {
+    ...config.budgets.perPeriod,
+    alarmsAt: config.budgetAlarms,
+  };
+  await applyBudgetLimits(warehouse.database, budgets);
+  const unknown = await learnRateWindows(warehouse, service, client);
+  if (unknown) log.debug({ err: unknown }, 'the service does not tell what is used of its rate windows');
   const shared = {
     warehouse,
     service,
@@ -111,7 +152,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     pollAfterSeconds: config.lateResults.pollAfterSeconds,
   };
   const options = optionsOf(settings);
-  const control = await Worker.create({
+  const controlWorker = {
     ...options,
     workflowBundle: workflowBundle(settings),
     ...workflowIsolate,
@@ -128,7 +169,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
       log,
     }),
     maxConcurrentActivityTaskExecutions: 4,
-  });
+  };
   const callActivities = createCallActivities(
     {
       ...shared,
@@ -141,38 +182,49 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     },
     log,
   );
-  const calls = await Promise.all(
-    Object.values(callTaskQueues).map((taskQueue) =>
-      Worker.create({
-        ...options,
-        taskQueue,
-        activities: callActivities,
-        // As many again as calls in flight: where the next batch first had to come from Temporal when a call ends, a
-        // call of a lower priority would go instead.
-        maxConcurrentActivityTaskExecutions: 2 * config.callConcurrency,
-      }),
-    ),
-  );
-  const workers = [control, ...calls];
+  const callWorkers = Object.values(callTaskQueues).map((taskQueue) => ({
+    ...options,
+    taskQueue,
+    activities: callActivities,
+    // As many again as calls in flight: where the next batch first had to come from Temporal when a call ends, a
+    // call of a lower priority would go instead.
+    maxConcurrentActivityTaskExecutions: 2 * config.callConcurrency,
+  }));
+  return [controlWorker, ...callWorkers];
+}
 
-  const running = async (): Promise<void> => {
-    try {
-      await Promise.all(workers.map((worker) => worker.run()));
-    } finally {
-      await queue.close();
-      await client.close();
-      await warehouse.close();
-    }
-  };
-  const ended = running();
-  return {
-    ended,
-    stop: async () => {
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      queue.handBack();
-      await ended;
-    },
-  };
+/** Creates all workers or none. @throws Problem `worker.not-started` */
+async function createWorkers(all: readonly WorkerOptions[]): Promise<Worker[]> {
+  const created = await Promise.allSettled(all.map((options) => Worker.create(options)));
+  const workers = created.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const failure = created.find((each) => each.status === 'rejected');
+  if (!failure) return workers;
+  // The SDK frees the threads and the connection of a worker only when the worker has run.
+  await Promise.allSettled(workers.map((worker) => worker.runUntil(Promise.resolve())));
+  throw failed('worker.not-started', 'the worker cannot start', failure.reason);
+}
+
+/**
+ * Runs workers until all have ended. If one of them fails, the others drain, so that calls in flight are recorded.
+ *
+ * @throws Problem `worker.failed`
+ */
+async function runAll(
+  workers: readonly Worker[],
+  drain: () => void,
+  close: () => Promise<void>,
+): Promise<void> {
+  const runs = await Promise.allSettled(workers.map((worker) => worker.run().finally(drain)));
+  await close();
+  const failure = runs.find((each) => each.status === 'rejected');
+  if (failure) throw failed('worker.failed', 'the worker failed', failure.reason);
+}
+
+function failed(type: string, what: string, cause: unknown): Problem {
+  return new Problem(type, `${what}: ${withoutPersonalData((cause as Error).message)}`, {
+    next: 'enrich doctor checks the set-up; then give the command again, which continues the run',
+    cause,
+  });
 }
 
 /** What the workers of all queues have in common. */

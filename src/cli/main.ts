@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { onInterruption } from '../dev/interruption.ts';
+import { exitCodes } from '../domain/problem.ts';
 import { runProgram } from './program.ts';
 import { guardOutput, printFailure } from './terminal/output.ts';
 
@@ -18,3 +19,10 @@ process.on('exit', (exitCode) => {
 });
 
 await runProgram(words);
+
+// A library that failed can leave threads behind, such as Temporal's SDK where a worker cannot start.
+if (process.exitCode === exitCodes.failed) {
+  for (const stream of [process.stdout, process.stderr])
+    await new Promise<unknown>((done) => stream.write('', done));
+  process.exit();
+}

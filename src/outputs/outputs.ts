@@ -7,6 +7,7 @@ import type { Printed } from './fields.ts';
 import * as inbox from './inbox-outputs.ts';
 import { notification } from './notification-outputs.ts';
 import * as privacy from './privacy-outputs.ts';
+import { report } from './report-output.ts';
 import * as runs from './run-outputs.ts';
 import * as schedules from './schedule-outputs.ts';
 import * as warehouse from './warehouse-outputs.ts';
@@ -29,6 +30,8 @@ export const outputs = {
     schema: z.array(runs.run).describe('Runs, the newest first.'),
     commands: ['status'],
   },
+  report: { schema: report, commands: ['report'] },
+  match: { schema: warehouse.match, commands: ['match'] },
   plan: { schema: runs.plan, commands: ['plan', 'run', 'backfill'] },
   undo: { schema: runs.undo, commands: ['undo'] },
   priority: { schema: runs.priority, commands: ['priority'] },

@@ -5,6 +5,15 @@ import { count, decimal, timeText, type Fields } from './fields.ts';
 
 const runId = z.string().describe('Id of the run; also the id of its Temporal workflow.');
 
+export const undone = z
+  .strictObject({
+    at: timeText.describe('When the run was undone.'),
+    by: z.string().describe('Who undid the run.'),
+    reason: z.string().nullable().describe('Why. Null: no reason was given.'),
+  })
+  .nullable()
+  .describe('The undo of the run. Null: the run is not undone.');
+
 /** The fields of a run, which notifications have as well. */
 export const runFields = {
   run_id: runId,
@@ -55,14 +64,7 @@ export const runFields = {
       orphaned: count.describe('Deliveries about people whom the call had not asked for.'),
     })
     .describe('Results that arrive after the answer of a call.'),
-  undone: z
-    .strictObject({
-      at: timeText.describe('When the run was undone.'),
-      by: z.string().describe('Who undid the run.'),
-      reason: z.string().nullable().describe('Why. Null: no reason was given.'),
-    })
-    .nullable()
-    .describe('The undo of the run. Null: the run is not undone.'),
+  undone,
 } satisfies Fields<RunFacts>;
 
 export const run = z.strictObject(runFields).describe('Status and figures of a run.');

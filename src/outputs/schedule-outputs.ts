@@ -59,5 +59,10 @@ export const scheduleBackfill = z
   .describe('Missed times of a schedule that are carried out one after another.');
 
 export const scheduleDelete = z
-  .strictObject({ name, deleted: z.literal(true).describe('The schedule was deleted.') })
+  .strictObject({
+    name,
+    deleted: z.literal(true).describe('The schedule was deleted.'),
+    cancelled: z.array(z.string()).describe('Temporal workflows that were in progress and are cancelled.'),
+    continuing: z.array(z.string()).describe('Temporal workflows that are in progress and continue.'),
+  })
   .describe('A deleted schedule.');

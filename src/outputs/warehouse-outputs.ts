@@ -39,6 +39,16 @@ export const rebuild = z
   })
   .describe('People, companies and contacts that were computed from the log.');
 
+export const match = z
+  .looseObject({
+    person: z
+      .looseObject({})
+      .nullable()
+      .optional()
+      .describe("The person, with the fields of the service's interface. Null or absent: not found."),
+  })
+  .describe('The answer of the service, as the service gave it.');
+
 export const importHistory = z
   .strictObject({
     rows: count.describe('Rows whose people count as asked for.'),

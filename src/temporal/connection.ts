@@ -101,6 +101,16 @@ export function isWorkflowGone(error: unknown): boolean {
   return error instanceof Error && error.name === 'WorkflowNotFoundError';
 }
 
+/** A namespace that the server does not know, as a problem; any other error as it is. */
+export function describeTemporalFailure(error: unknown, { address, namespace }: TemporalAddress): unknown {
+  if (!(error instanceof Error) || error.name !== 'NamespaceNotFoundError') return error;
+  return new Problem('temporal.namespace-unknown', `Temporal has no namespace "${namespace}"`, {
+    where: address,
+    next: 'correct TEMPORAL_NAMESPACE, or create it: temporal operator namespace create NAME',
+    cause: error,
+  });
+}
+
 function unreachable(temporal: TemporalAddress, cause: unknown): Problem {
   return new Problem('temporal.unreachable', 'Temporal does not answer', {
     where: temporal.address,

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => system.close());
 
 async function factsOf(...parameters: string[]): Promise<Record<string, unknown>> {
-  const { stdout } = await system.here([...parameters, '--json']);
+  const { stdout } = await system.here(parameters[0] === 'report' ? parameters : [...parameters, '--json']);
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
@@ -44,7 +44,12 @@ describe('--json', () => {
     expect(await factsOf(...set)).toMatchObject({ name: 'nightly', made: true, paused: false });
     expect(await factsOf('schedule', 'pause', 'nightly')).toMatchObject({ name: 'nightly', paused: true });
     expect(await factsOf('schedule', 'resume', 'nightly')).toMatchObject({ paused: false });
-    expect(await factsOf('schedule', 'delete', 'nightly')).toEqual({ name: 'nightly', deleted: true });
+    const nothing = { cancelled: [], continuing: [] };
+    expect(await factsOf('schedule', 'delete', 'nightly')).toEqual({
+      name: 'nightly',
+      deleted: true,
+      ...nothing,
+    });
   });
 
   it('--json prints one object for a changed budget, with the runs that wait for it', async () => {
@@ -78,8 +83,10 @@ describe('--json', () => {
     'export --output contacts.jsonl',
     'inbox list',
     'inbox sweep',
+    'match --email mira@nordlys.example --yes',
     'migrate',
     'rebuild --check',
+    'report latest --format json',
     'schedule list',
     'sql',
     'status',
@@ -89,7 +96,7 @@ describe('--json', () => {
     'usage',
     'usage --reconcile',
     'whoami',
-  ])('enrich %s --json prints what its JSON Schema describes', async (command) => {
+  ])('the JSON of enrich %s is what its JSON Schema describes', async (command) => {
     const facts = await factsOf(...command.split(' '));
     expect(facts).not.toHaveProperty('error');
   });

@@ -128,7 +128,7 @@ describe('enrich suppress', () => {
       calls: 0,
       outcomes: { suppressed: 2 },
     });
-    const matched = await system.here(['match', '--email', 'ada@orbit.example', '--yes']);
+    const matched = await system.here(['match', '--email', 'ada@orbit.example', '--yes', '--json']);
     expect(matched).toMatchObject({ code: 1, stderr: expect.stringContaining('on the suppression list') });
     await system.here(['suppress', 'remove', 'ada@orbit.example', '@acme.example']);
     expect((await check('ada@orbit.example')).code).toBe(0);

@@ -130,6 +130,30 @@ describe('enrich schedule', () => {
     await expectPromisesKept(system);
   });
 
+  it('enrich schedule delete --cancel-runs cancels a run that waits for a person', async () => {
+    write('waits-1.csv', 40, 12);
+    await schedule(
+      ...words('set waits --cron @hourly --newest exports/waits-*.csv --max-credits 3 --on-budget pause'),
+    );
+    await schedule('trigger', 'waits');
+    const status = async (): Promise<unknown> => {
+      const { rows } = await system.warehouse.pool.query(
+        `select run_id ~ '^enrich-waits-' as named, status from enrichment.runs
+         where file_path like '%waits-1.csv' and status <> 'planned'`,
+      );
+      return rows[0];
+    };
+    const becomes = async (value: string): Promise<void> => {
+      await expect.poll(status, { timeout: 60_000, interval: 100 }).toEqual({ named: true, status: value });
+    };
+    await becomes('paused');
+    const deleted = await schedule('delete', 'waits', '--cancel-runs');
+    expect(deleted.stderr).toContain('a worker cancels it now');
+    await becomes('cancelled');
+    expect(await schedule('show', 'waits')).toMatchObject({ code: 2 });
+    await expectPromisesKept(system);
+  });
+
   it('enrich schedule shows why a run failed', async () => {
     await schedule(...words('set gone exports/none.csv --cron @hourly --max-credits 3 --pause-on-failure'));
     expect((await fire('gone', 1)).recent[0]).toMatchObject({

@@ -31,6 +31,15 @@ async function statusOf(runId: string): Promise<RunFacts> {
   return (await system.here(['status', runId, '--json'])).facts();
 }
 
+it('enrich worker ends with an error when Temporal has no such namespace', async () => {
+  const ended = await system.enrich(['worker'], {
+    ...system.sharedTemporal(),
+    TEMPORAL_NAMESPACE: 'missing',
+  });
+  expect(ended.stderr).toMatch(/^error: Temporal has no namespace "missing"\n/);
+  expect(ended.code).toBe(1);
+});
+
 describe('cancelling', () => {
   it('enrich cancel ends a killed run without another call, and every row has its outcome', async () => {
     const runId = await killedRun();

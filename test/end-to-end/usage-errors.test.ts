@@ -183,3 +183,11 @@ describe('enrich doctor', () => {
     expect(ended.code).toBe(1);
   });
 });
+
+it('a command that failed ends, also when a library leaves something running', async () => {
+  const ended = await system.enrich(['status', '--database-url', 'postgres://127.0.0.1:1/none'], {
+    NODE_OPTIONS: '--import data:text/javascript,setInterval(()=>{},1000)',
+  });
+  expect(ended.stderr).toContain('error: ');
+  expect(ended.code).toBe(1);
+});

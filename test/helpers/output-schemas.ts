@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import { z } from 'zod';
 import { outputs, type OutputName } from '../../src/outputs/outputs.ts';
 
@@ -33,11 +36,12 @@ export function checkOutput(
   parameters: readonly string[],
   { code, stdout }: { readonly code: number | null; readonly stdout: string },
 ): void {
-  const lines = stdout.trim().split('\n');
-  if (!parameters.includes('--json') || code === null || lines[0] === '') return;
+  const isReport = parameters[0] === 'report' && parameters.includes('json');
+  const lines = isReport ? [stdout.trim()] : stdout.trim().split('\n');
+  if (!(isReport || parameters.includes('--json')) || code === null || lines[0] === '') return;
   const [first = '', second = ''] = parameters;
-  // Both print what somebody else wrote.
-  if (first === 'match' || parameters.includes('--body')) return;
+  // Prints what the service wrote.
+  if (parameters.includes('--body')) return;
   const possible = outputNames.filter((name) =>
     schemas[name].commands.some((command) => command === first || command === `${first} ${second}`),
   );
@@ -45,8 +49,29 @@ export function checkOutput(
     const value = JSON.parse(line) as object;
     const names = 'error' in value ? (['error'] as const) : possible;
     const results = names.map((name) => ({ name, ...schemas[name].schema.safeParse(value) }));
-    if (results.some(({ success }) => success)) continue;
+    const fitting = results.find(({ success }) => success);
+    if (fitting) {
+      checkPublished(fitting.name, value);
+      continue;
+    }
     const mistakes = results.map(({ name, error }) => `${name}: ${error ? z.prettifyError(error) : ''}`);
     throw new Error(`no schema of "enrich ${parameters.join(' ')}" fits its output:\n${mistakes.join('\n')}`);
   }
+}
+
+const ajv = new Ajv2020({ allErrors: true });
+formats.default(ajv);
+const published = new Map<OutputName, ValidateFunction>();
+
+/** A validator of the published JSON Schema, by another library than the one that wrote the schema. */
+export function publishedValidator(name: OutputName): ValidateFunction {
+  const file = new URL(`../../schemas/outputs/${name}.json`, import.meta.url);
+  const validate = published.get(name) ?? ajv.compile(JSON.parse(readFileSync(file, 'utf8')) as object);
+  published.set(name, validate);
+  return validate;
+}
+
+function checkPublished(name: OutputName, value: unknown): void {
+  const validate = publishedValidator(name);
+  if (!validate(value)) throw new Error(`schemas/outputs/${name}.json: ${ajv.errorsText(validate.errors)}`);
 }

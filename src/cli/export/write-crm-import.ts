@@ -43,9 +43,9 @@ export async function writeCrmImport(
 function describe(manifest: ImportManifest, folder: string, runId: string | undefined): void {
   const { contacts, parts, decisions, withoutRecordId } = manifest;
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
-  print(
-    table([['decision', 'fields'], ...Object.entries(decisions).sort(([, one], [, other]) => other - one)]),
-  );
+  const sorted = Object.entries(decisions).sort(([, one], [, other]) => other - one);
+  const decided = sorted.reduce((sum, [, count]) => sum + count, 0);
+  print(table([['decision', 'fields'], ...sorted, ['all fields of all contacts', decided]]));
   tell(
     `${counted(rows, 'update')} of ${counted(contacts, 'contact')} in ${counted(parts.length, 'file')}: ${folder}`,
   );
@@ -54,6 +54,7 @@ function describe(manifest: ImportManifest, folder: string, runId: string | unde
       `${counted(withoutRecordId, 'contact')} left out: the export had no record id of ` +
         importers[manifest.importer].title,
     );
+  if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}, differing values first`);
   if (manifest.jobChanges)
     tell(`${counted(manifest.jobChanges.rows, 'job change')} in ${manifest.jobChanges.file}`);
   if (contacts === 0 && runId !== undefined)

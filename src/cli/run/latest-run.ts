@@ -6,7 +6,7 @@ import { tell } from '../terminal/output.ts';
 const handFirst = 'runs begun by hand before runs of schedules';
 
 /** Help of the argument of a command that reads a run. */
-export const anyRun = 'id of a run, or "latest": the newest of all';
+export const anyRun = 'id of a run, or "latest": the newest of all, also of a schedule';
 
 /** Help of the argument of a command that changes a run. */
 export const steeredRun: Readonly<Record<RunNeed, string>> = {

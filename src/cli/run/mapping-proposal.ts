@@ -4,6 +4,7 @@ import { stringify } from 'yaml';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { describeColumns, fieldsOfHeader } from '../../ingest/columns/column-map.ts';
 import { refuseUnknownColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';
+import { optOutOf } from '../../ingest/columns/opt-out.ts';
 import { shownHeader } from '../../ingest/columns/header-name.ts';
 import type { Field } from '../../ingest/columns/known-exports.ts';
 import { proposeColumns } from '../../ingest/columns/propose-columns.ts';
@@ -36,12 +37,10 @@ export async function openWithMapping(
       const fields = fieldsOfHeader(header, fieldOfColumn);
       const { source } = opened.columns;
       const mapping = { ...(source !== 'generic' && { source }), ...reading.mapping };
-      await writeMapping(
-        flags.writeMapping,
-        path,
-        withColumns(mapping, header, fields),
-        unusedOf(header, fields),
-      );
+      await writeMapping(flags.writeMapping, path, withColumns(mapping, header, fields), [
+        ...proposalsBeside(fields, opened.layout),
+        ...commentsOf(header, fields),
+      ]);
     }
     return {
       fileSha256: opened.survey.sha256,
@@ -60,7 +59,7 @@ export async function openWithMapping(
       ),
     );
     if (flags.writeMapping !== undefined)
-      await writeMapping(flags.writeMapping, path, proposal, unusedOf(layout.header, fields));
+      await writeMapping(flags.writeMapping, path, proposal, commentsOf(layout.header, fields));
     else if (flags.json !== true && (await isReadable(path, reading, proposal))) {
       if ((await agrees('read the columns like this?')) === true) {
         const { survey, columns } = await openExport(path, { ...reading, mapping: proposal });
@@ -122,19 +121,40 @@ function withColumns(
   return { ...mapping, columns: { ...proposed, ...(mapping?.['columns'] as object | undefined) } };
 }
 
-function unusedOf(header: readonly string[], fields: readonly (Field | undefined)[]): string[] {
-  return header.filter((name, at) => name !== '' && fields[at] === undefined);
+/** Comments on columns that are not mapped, and may be. */
+function proposalsBeside(
+  fields: readonly (Field | undefined)[],
+  { header, rows }: { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] },
+): string[] {
+  return proposeColumns(header, rows).flatMap((field, at) =>
+    field === undefined || fields[at] !== undefined || fields.includes(field)
+      ? []
+      : [`Not mapped, but it may be the ${field}: ${JSON.stringify(header[at])}`],
+  );
+}
+
+/** Comments on columns that identify no person. */
+function commentsOf(header: readonly string[], fields: readonly (Field | undefined)[]): string[] {
+  const unused = header.filter((name, at) => name !== '' && fields[at] === undefined);
+  const optOuts = header.filter((name) => optOutOf(name) !== undefined);
+  const others = unused.filter((name) => !optOuts.includes(name));
+  const listed = (what: string, names: readonly string[]): string[] =>
+    names.length === 0 ? [] : [`${what}: ${names.map((name) => JSON.stringify(name)).join(', ')}`];
+  return [
+    ...listed('Opt-outs, which are found by their names', optOuts),
+    ...listed('Stored with each row, and not used to find the person', others),
+  ];
 }
 
 async function writeMapping(
   file: string,
   path: string,
   mapping: Mapping,
-  unused: readonly string[],
+  more: readonly string[],
 ): Promise<void> {
   const comments = [
     `Columns of ${JSON.stringify(basename(path))}. Check each line; docs/exports.md explains the fields.`,
-    ...(unused.length > 0 ? [`Not used: ${unused.map((name) => JSON.stringify(name)).join(', ')}`] : []),
+    ...more,
   ];
   const text = `${comments.map((comment) => `# ${comment}\n`).join('')}${stringify(mapping)}`;
   await writeFile(file, text, { flag: 'wx' }).catch((error: unknown) => {

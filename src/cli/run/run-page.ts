@@ -2,6 +2,11 @@ import { Problem } from '../../domain/problem.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import type { Session } from '../session/session.ts';
 
+/** After the address of a page: how long the page is there, if its server is embedded. */
+export function endOfPage({ stack }: Session): string {
+  return stack.temporal.embedded ? '  (until this command ends; enrich dev keeps it)' : '';
+}
+
 /**
  * The page of Temporal's UI that says how a run is and why it waits.
  *

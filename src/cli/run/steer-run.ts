@@ -110,10 +110,7 @@ export async function waitForRun(
   });
   if (!session.stack.temporal.embedded) await warnWithoutWorker(session);
   const worker = session.stack.temporal.embedded ? await session.work() : undefined;
-  await Promise.race([
-    followRun(session, runId, handle, interrupted.signal, listener),
-    worker?.ended ?? new Promise(() => {}),
-  ]);
+  await followRun(session, runId, handle, interrupted.signal, listener);
   if (interrupted.signal.aborted) {
     await leaveRun(session, runId);
     if (worker)

@@ -63,25 +63,30 @@ export async function factsOf(
   };
 }
 
-/** The same as a person reads it. */
+/** The same as a person reads it: all times in the time zone of the schedule. */
 export function describeSchedule(facts: ScheduleFacts): string {
   const zone = facts.flags['timezone'] ?? 'UTC';
+  const local = (text: string): string =>
+    text.replace(utcTime, (time) => `${shown(zone, new Date(time))} (${zone})`);
   const times = (list: readonly string[]): string =>
     list.map((time) => shown(zone, new Date(time))).join(', ');
   return [
-    `${facts.name}: ${facts.paused ? 'paused' : 'on'}${facts.note ? ` (${facts.note})` : ''}`,
+    `${facts.name}: ${facts.paused ? 'paused' : 'on'}${facts.note ? ` (${local(facts.note)})` : ''}`,
     flagLines(facts.flags),
     `  next: ${facts.next.length === 0 || facts.paused ? 'none' : `${times(facts.next)} (${zone})`}`,
     ...(facts.skipped > 0 ? [`  skipped, because the time before was still going on: ${facts.skipped}`] : []),
     ...(facts.missed > 0 ? [`  missed, because Temporal was away for longer: ${facts.missed}`] : []),
-    ...(facts.recent.length === 0 ? ['  it has not fired yet'] : ['last times:']),
+    ...(facts.recent.length === 0 ? ['  it has not fired yet'] : [`last times (${zone}):`]),
     ...facts.recent.flatMap((time) => [
-      `  ${shown(zone, new Date(time.scheduled_at))}  ${time.status}: ${time.summary.replaceAll('\n', '\n  ')}`,
+      `  ${shown(zone, new Date(time.scheduled_at))}  ${time.status}: ${local(time.summary).replaceAll('\n', '\n  ')}`,
       ...time.runs.map((runId) => `    enrich status ${runId}`),
     ]),
     ...facts.warnings.map((warning) => `  note: ${warning}`),
   ].join('\n');
 }
+
+/** A time within a text, as JSON has it. */
+const utcTime = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
 
 /** Not as a table: a number would stand at the end of the longest text. */
 function flagLines(flags: ScheduleFacts['flags']): string {

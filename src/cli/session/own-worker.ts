@@ -63,6 +63,10 @@ export async function startOwnWorker(
   const source = { namespace, databaseUrl: stack.databaseUrl, version };
   const lineage = url === undefined ? undefined : startLineage(warehouse, { url, apiKey }, source, log);
   if (lineage) atEnd(() => lineage.close());
+  // Before the worker, because a client says more clearly that the namespace is unknown.
+  const client = await parts.temporal();
+  await ensureSweepSchedule(client);
+  if (Object.keys(config.retention).length > 0) await ensurePruneSchedule(client);
   const connection = await connectWorker(stack.temporal);
   atEnd(() => connection.close());
   const worker = await startWorker({
@@ -83,8 +87,5 @@ export async function startOwnWorker(
     log,
   });
   atEnd(() => worker.stop());
-  const client = await parts.temporal();
-  await ensureSweepSchedule(client);
-  if (Object.keys(config.retention).length > 0) await ensurePruneSchedule(client);
   return { worker, receiver };
 }

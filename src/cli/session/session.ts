@@ -34,6 +34,8 @@ export interface SessionNeeds {
   readonly temporal: boolean;
   /** The service is called, or a worker that calls it is started. */
   readonly service: boolean;
+  /** The command is a server: where no terminal is, its log is JSON for the program that collects it. */
+  readonly isServer?: boolean;
 }
 
 /**
@@ -46,7 +48,11 @@ export async function withSession<Result>(
   use: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   if (needs.service) requireCredential(config);
-  const log = createLogger({ ...config.log, show: (line) => tell(describeLogLine(line)) });
+  const log = createLogger({
+    level: config.log.level,
+    format: config.log.format ?? (needs.isServer === true ? undefined : 'pretty'),
+    show: (line) => tell(describeLogLine(line)),
+  });
   const stack = await acquireStack(
     config,
     { postgres: true, temporal: needs.temporal, sandbox: needs.service },
@@ -72,6 +78,10 @@ export async function withSession<Result>(
     let worker: Promise<RunningWorker> | undefined;
     let receiver: RunningReceiver | undefined;
     let serving: Promise<ServedMetrics | undefined> | undefined;
+    let failWorker: (error: unknown) => void = () => {};
+    const workerFailure = new Promise<never>((_, reject) => {
+      failWorker = reject;
+    });
     const codec = async (): Promise<EncryptingCodec> => {
       const { payloadCodec } = await import('../../temporal/payload-codec.ts');
       return payloadCodec(config.temporalCodec);
@@ -101,6 +111,7 @@ export async function withSession<Result>(
           .then(async ({ startOwnWorker }) => startOwnWorker({ ...session, codec: await codec(), atEnd }))
           .then((started) => {
             ({ receiver } = started);
+            started.worker.ended.catch(failWorker);
             return started.worker;
           });
         return worker;
@@ -122,9 +133,13 @@ export async function withSession<Result>(
       },
       receiver: () => receiver,
     };
-    return await use(session);
+    // Without its worker, a command would wait forever for what the worker does.
+    return await Promise.race([use(session), workerFailure]);
   } catch (error) {
-    throw isDatabaseAway(error) ? describeDatabaseFailure(error, stack.databaseUrl) : error;
+    if (isDatabaseAway(error)) throw describeDatabaseFailure(error, stack.databaseUrl);
+    if (!needs.temporal) throw error;
+    const { describeTemporalFailure } = await import('../../temporal/connection.ts');
+    throw describeTemporalFailure(error, stack.temporal);
   } finally {
     for (const close of closing.reverse())
       await close().catch((error: unknown) => log.debug({ err: error }, 'closing'));

@@ -1,14 +1,17 @@
 const longestName = 40;
+const longestSchedule = 24;
 
 /**
  * The id of a run, which is the id of its workflow: `enrich-hubspot-day2-20261122T0007-32f8a1`. It names the
- * source and the file, so that a list of workflows can be read.
+ * schedule, the source and the file, so that a list of workflows can be read.
  *
+ * @param start.schedule null: a command began the run
  * @param start.source null: not known yet; `generic`, of an export that no CRM is recognised in, is left out
  * @param start.file the file's name as Temporal may show it
  * @param start.random hexadecimal digits that tell runs of one minute apart
  */
 export function newRunId(start: {
+  readonly schedule: string | null;
   readonly source: string | null;
   readonly file: string;
   readonly now: Date;
@@ -16,9 +19,10 @@ export function newRunId(start: {
 }): string {
   const file = slug(start.file.replace(extensions, ''));
   const source = start.source === null || start.source === 'generic' ? '' : slug(start.source);
-  const name = file === source || file.startsWith(`${source}-`) ? file : `${source}-${file}`;
+  const named = file === source || file.startsWith(`${source}-`) ? file : `${source}-${file}`;
+  const schedule = slug(start.schedule ?? '').slice(0, longestSchedule);
   const minute = start.now.toISOString().replace(/[-:]/g, '').slice(0, 13);
-  return ['enrich', slug(name).slice(0, longestName).replace(/-$/, ''), minute, start.random]
+  return ['enrich', schedule, slug(named).slice(0, longestName).replace(/-$/, ''), minute, start.random]
     .filter((part) => part !== '')
     .join('-');
 }

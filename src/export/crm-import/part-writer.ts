@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { appendFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { appendFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A written file, as the manifest lists it. */
@@ -15,8 +16,8 @@ export interface PartOptions {
   readonly folder: string;
   /** File name without number and extension. */
   readonly name: string;
-  /** Without its line end. */
-  readonly header: string;
+  /** Without its line end; undefined: the file has none. */
+  readonly header: string | undefined;
   readonly lineEnd: string;
   readonly byteOrderMark: boolean;
   /** Limits of one file; undefined: one file of any size. */
@@ -58,6 +59,20 @@ export class PartWriter {
     if (this.#buffered >= bufferedBytes) await this.#flush(this.#open);
   }
 
+  /** Appends the records of another writer, which has one file without a header, and removes that file. */
+  async take(other: PartWriter): Promise<void> {
+    for (const { file, rows } of await other.end()) {
+      const path = join(this.#options.folder, file);
+      this.#open ??= this.#begin();
+      this.#open.rows += rows;
+      for await (const bytes of createReadStream(path)) {
+        this.#put(this.#open, bytes as Buffer);
+        await this.#flush(this.#open);
+      }
+      await rm(path);
+    }
+  }
+
   /** @returns the files, in the order in which they were written */
   async end(): Promise<readonly WrittenPart[]> {
     await this.#close();
@@ -73,7 +88,8 @@ export class PartWriter {
     const { name, header, lineEnd, byteOrderMark, most } = this.#options;
     const number = most === undefined ? '' : `-${String(this.#done.length + 1).padStart(3, '0')}`;
     const part = { file: `${name}${number}.csv`, hash: createHash('sha256'), rows: 0, bytes: 0 };
-    this.#put(part, Buffer.from(`${byteOrderMark ? '\uFEFF' : ''}${header}${lineEnd}`));
+    const head = header === undefined ? '' : `${header}${lineEnd}`;
+    this.#put(part, Buffer.from(`${byteOrderMark ? '\uFEFF' : ''}${head}`));
     return part;
   }
 

@@ -31,6 +31,14 @@ const reportHeader = csvLine(
 );
 const jobHeader = csvLine('contact_id,from_organization,to_organization,to_title,detected_at'.split(','));
 
+/** Decisions that `conflicts.csv` lists last: the CRM's value and ours do not differ, or one of them is missing. */
+const needsNoReader: ReadonlySet<FieldDecision> = new Set([
+  'filled',
+  'same',
+  'nothing known',
+  'not in the export',
+]);
+
 /**
  * Writes import files for a CRM: one file for each set of changed columns, because a blank cell erases the
  * field in some importers. The same contacts in the same order give the same bytes.
@@ -46,6 +54,7 @@ export async function writeImportFiles(
 ): Promise<WrittenImport> {
   const files = { folder, lineEnd: importer.lineEnd, byteOrderMark: importer.byteOrderMark };
   const report = new PartWriter({ ...files, byteOrderMark: true, name: 'conflicts', header: reportHeader });
+  const agreed = new PartWriter({ ...files, byteOrderMark: false, name: 'agreed', header: undefined });
   const moves = new PartWriter({ ...files, byteOrderMark: true, name: 'job-changes', header: jobHeader });
   const writers = new Map<string, { readonly columns: readonly string[]; readonly writer: PartWriter }>();
   const decisions: Partial<Record<FieldDecision, number>> = {};
@@ -62,7 +71,7 @@ export async function writeImportFiles(
     for (const [field, column] of columnsOf(importer)) {
       const decided = decide(contact, field, column, importer, policies[field]);
       decisions[decided.decision] = (decisions[decided.decision] ?? 0) + 1;
-      await report.write(spreadsheetLine(decided.report));
+      await (needsNoReader.has(decided.decision) ? agreed : report).write(spreadsheetLine(decided.report));
       if (decided.change) changes.push(decided.change);
     }
     if (contact.jobChange) await moves.write(spreadsheetLine(moveOf(contact.contactId, contact.jobChange)));
@@ -73,6 +82,7 @@ export async function writeImportFiles(
   const parts = [];
   for (const { columns, writer } of [...writers.entries()].sort(byName).map(([, each]) => each))
     for (const part of await writer.end()) parts.push({ ...part, columns });
+  await report.take(agreed);
   const [conflicts] = await report.end();
   const [jobChanges] = await moves.end();
   return { contacts: count, withoutRecordId, decisions, parts, conflicts, jobChanges };

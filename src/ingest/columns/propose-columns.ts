@@ -18,6 +18,11 @@ const hints: readonly [string, Field][] = [
   ['firm', 'organization_name'],
   ['company', 'organization_name'],
   ['employer', 'organization_name'],
+  ['arbeitgeber', 'organization_name'],
+  ['unternehmen', 'organization_name'],
+  ['employeur', 'organization_name'],
+  ['empleador', 'organization_name'],
+  ['werkgever', 'organization_name'],
   ['linkedin', 'profile_url'],
   ['surname', 'last_name'],
 ];
@@ -43,7 +48,22 @@ export function proposeColumns(
   const byCells = header.map((_, column) =>
     once(fieldOfCells(rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== ''))),
   );
-  return header.map((name, column) => byCells[column] ?? once(fieldOfName(name)));
+  const proposed = header.map((name, column) => byCells[column] ?? once(fieldOfName(name)));
+  const id = header.findIndex((name, column) => proposed[column] === undefined && isId(name, rows, column));
+  return taken.has('contact_id') || id === -1 ? proposed : proposed.with(id, 'contact_id');
+}
+
+/** Whether a column is named like an id, and each row has another value in it. */
+function isId(name: string, rows: readonly (readonly string[])[], column: number): boolean {
+  const cells = rows.map((row) => (row[column] ?? '').trim());
+  return (
+    /(?:^|[^\p{L}])(?:id|nr|no|number|key)\.?$|(?:Id|ID|[nN]r|[nN]ummer|[nN]úmero|[nN]uméro|[nN]umber)$/u.test(
+      name,
+    ) &&
+    cells.length > 0 &&
+    cells.every((cell) => /^\S+$/.test(cell)) &&
+    new Set(cells).size === cells.length
+  );
 }
 
 function fieldOfCells(cells: readonly string[]): Field | undefined {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 
 interface ForeignKind {
@@ -7,9 +8,21 @@ interface ForeignKind {
 }
 
 const saveAsCsv = 'open it in a spreadsheet program and save it as "CSV UTF-8", then use that file';
+const fromTheCrm = 'export the contacts as CSV from the CRM, then use that file';
 
 /** Files that people hand over in place of a CSV, told by how they begin; what they are called says nothing. */
 const foreignKinds: readonly ForeignKind[] = [
+  {
+    name: 'a Word document (docx)',
+    matches: (head) => startsWith(head, 'PK\u0003\u0004') && latin(head).includes('word/'),
+    next: fromTheCrm,
+  },
+  {
+    name: 'an OpenDocument file (ods, odt)',
+    matches: (head) =>
+      startsWith(head, 'PK\u0003\u0004') && latin(head).includes('application/vnd.oasis.opendocument'),
+    next: saveAsCsv,
+  },
   {
     name: 'an Excel workbook (xlsx)',
     matches: (head) =>
@@ -30,15 +43,25 @@ const foreignKinds: readonly ForeignKind[] = [
   {
     name: 'a PDF',
     matches: (head) => startsWith(head, '%PDF'),
-    next: 'export the contacts as CSV from the CRM',
+    next: fromTheCrm,
   },
+  {
+    name: 'an image',
+    matches: (head) =>
+      ['\u0089PNG', '\u00ff\u00d8\u00ff', 'GIF8', 'II*\0', 'MM\0*'].some((magic) =>
+        startsWith(head, magic),
+      ) || /^RIFF.{4}WEBP/s.test(latin(head)),
+    next: fromTheCrm,
+  },
+  { name: 'a rich text document (RTF)', matches: (head) => startsWith(head, '{\\rtf'), next: fromTheCrm },
+  { name: 'an SQLite database', matches: (head) => startsWith(head, 'SQLite format 3\0'), next: fromTheCrm },
   {
     name: 'packed with bzip2, xz, zstd or 7-Zip',
     matches: (head) =>
       ['BZh', '\u00fd7zXZ', '(\u00b5/\u00fd', '7z\u00bc\u00af'].some((magic) => startsWith(head, magic)),
     next: 'unpack it first; gzip is read as it is',
   },
-  { name: 'a Parquet file', matches: (head) => startsWith(head, 'PAR1'), next: 'export the contacts as CSV' },
+  { name: 'a Parquet file', matches: (head) => startsWith(head, 'PAR1'), next: fromTheCrm },
   {
     name: 'a web page (HTML)',
     matches: (_, text) => /^<(?:!doctype html|html|head|body|table)\b/i.test(text),
@@ -48,7 +71,7 @@ const foreignKinds: readonly ForeignKind[] = [
   {
     name: 'JSON',
     matches: (_, text) => /^(?:\{\s*["}]|\[\s*[{[\]"])/.test(text),
-    next: 'export the contacts as CSV',
+    next: fromTheCrm,
   },
 ];
 
@@ -68,6 +91,27 @@ export function refuseForeignKind(path: string, head: Buffer): void {
     exitCode: exitCodes.usage,
   });
 }
+
+/**
+ * Refuses a file as Markdown, if it begins with a sign of Markdown and has another one. Only for files without people:
+ * a comment before the header of an export can also begin with "#".
+ *
+ * @throws Problem `export.not-csv`
+ */
+export async function refuseMarkdown(path: string): Promise<void> {
+  const text = (await readFile(path)).toString('latin1', 0, 4_096);
+  const signs = text.match(markdownSigns) ?? [];
+  if (signs.length < 2 || !text.trimStart().startsWith(signs[0]!)) return;
+  throw new Problem('export.not-csv', 'this is no CSV file: it looks like Markdown', {
+    where: path,
+    next: fromTheCrm,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** A heading, fence, list, quote, rule, the first two lines of a table, or a link. */
+const markdownSigns =
+  /^(?:#{1,6} \S|```|[-*] \S|> \S|---$|\|[ :|-]+\|$|\|.*\|$(?=\n\|[ :|-]+\|$))|!?\[[^\]\n]*\]\([^)\n]+\)/gm;
 
 function startsWith(head: Buffer, magic: string): boolean {
   return head.subarray(0, magic.length).equals(Buffer.from(magic, 'latin1'));

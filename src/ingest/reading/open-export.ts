@@ -1,5 +1,6 @@
 import { Problem } from '../../domain/problem.ts';
 import { mapColumns, type ColumnMap } from '../columns/column-map.ts';
+import { refuseMarkdown } from './file-kind.ts';
 import { findLayout, type Layout } from './layout.ts';
 import { refuseImplausibleColumns } from '../columns/given-columns.ts';
 import { checkedMapping, type ExportMapping } from '../columns/mapping-file.ts';
@@ -34,11 +35,21 @@ const sampleCharacters = 256 * 1024;
  */
 export async function openExport(path: string, options: ReadingOptions): Promise<OpenedExport> {
   const { survey, layout, mapping } = await readLayout(path, options);
-  const columns = mapColumns(path, layout, { mapping, source: options.source });
+  const columns = await mapColumnsOfPeople(path, layout, { mapping, source: options.source });
   refuseImplausibleColumns(path, layout, columns, mapping);
   const shape = findRowShape(path, layout, columns);
   const warnings = [...survey.warnings, ...layout.warnings, ...columns.warnings];
   return { survey, layout, columns, shape, warnings };
+}
+
+async function mapColumnsOfPeople(...parameters: Parameters<typeof mapColumns>): Promise<ColumnMap> {
+  try {
+    return mapColumns(...parameters);
+  } catch (error) {
+    const isWithoutPeople = error instanceof Problem && error.type === 'export.no-identifying-column';
+    if (isWithoutPeople) await refuseMarkdown(parameters[0]);
+    throw error;
+  }
 }
 
 /** Encoding, dialect, header and first rows of a file: what is known of it before its columns are. */

@@ -194,6 +194,20 @@ describe('the header', () => {
 describe('what is no CSV is refused by what it is', () => {
   it.each([
     ['an Excel workbook (xlsx)', Buffer.from('PK\u0003\u0004\u0014\0\0\0[Content_Types].xml', 'latin1')],
+    [
+      'a Word document (docx)',
+      Buffer.from('PK\u0003\u0004\u0014\0\0\0[Content_Types].xml word/document.xml'),
+    ],
+    [
+      'an OpenDocument file',
+      Buffer.from('PK\u0003\u0004mimetypeapplication/vnd.oasis.opendocument.spreadsheet'),
+    ],
+    ['an image', Buffer.from('89504e470d0a1a0a', 'hex')],
+    ['an image', Buffer.from('ffd8ffe000104a464946', 'hex')],
+    ['a rich text document (RTF)', Buffer.from('{\\rtf1\\ansi Contacts}')],
+    ['an SQLite database', Buffer.from('SQLite format 3\0')],
+    ['looks like Markdown', Buffer.from('# Contacts\n\nSee the [list](list.csv).\n\n- Mira\n- Jon\n')],
+    ['looks like Markdown', Buffer.from('| Person | Note |\n| --- | --- |\n| Mira | call, again |\n')],
     ['a zip archive', Buffer.from('PK\u0003\u0004\u0014\0\0\0contacts.csv', 'latin1')],
     ['an old Excel workbook (xls)', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
     ['a PDF', Buffer.from('%PDF-1.7')],
@@ -206,6 +220,11 @@ describe('what is no CSV is refused by what it is', () => {
     const problem = await refusal(bytes);
     expect(problem.type).toBe('export.not-csv');
     expect(problem.message).toContain(kind);
+  });
+
+  it('an export that begins with a comment is not taken for Markdown', async () => {
+    const problem = await refusal(Buffer.from('# Contacts of November\nNote,Stage\ncall again,won\n'));
+    expect(problem.type).toBe('export.no-identifying-column');
   });
 
   it('a file that is no CSV is refused by its kind inside gzip too', async () => {

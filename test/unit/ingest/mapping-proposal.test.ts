@@ -6,7 +6,7 @@ import { exportFiles } from '../../helpers/export-file.ts';
 const file = exportFiles();
 
 describe('proposeColumns()', () => {
-  it('proposeColumns() uses the cells first, then a known name within the name of the column', () => {
+  it('proposeColumns() uses the cells first, then a known name within the name, then a column of ids', () => {
     const header = ['Kundennr', 'Epost', 'Kontakt Vorname', 'Stufe', 'Web', 'Profil', 'E-Mail-Sperre'];
     const rows = [
       ['1', 'mira@nordlys.example', 'Mira', 'lead', 'nordlys.example', '', 'ja'],
@@ -21,7 +21,7 @@ describe('proposeColumns()', () => {
       ],
     ];
     expect(proposeColumns(header, rows)).toEqual([
-      undefined,
+      'contact_id',
       'email',
       'first_name',
       undefined,

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { checkOutput, jsonSchemaOf, outputNames } from '../../helpers/output-schemas.ts';
+import { checkOutput, jsonSchemaOf, outputNames, publishedValidator } from '../../helpers/output-schemas.ts';
 
 const root = new URL('../../../', import.meta.url);
 
@@ -8,6 +8,10 @@ it.each(outputNames)('schemas/outputs/%s.json is the JSON Schema of the zod sche
   await expect(`${JSON.stringify(jsonSchemaOf(name), null, 2)}\n`).toMatchFileSnapshot(
     new URL(`schemas/outputs/${name}.json`, root).pathname,
   );
+});
+
+it.each(outputNames)('schemas/outputs/%s.json is accepted by an independent validator', (name) => {
+  expect(() => publishedValidator(name)).not.toThrow();
 });
 
 it('schemas/outputs has a file for each output and no other', () => {
@@ -43,4 +47,5 @@ it('checkOutput() refuses an output with a field that its schema does not have',
   expect(check(added)).not.toThrow();
   expect(check({ ...added, extra: 1 })).toThrow('extra');
   expect(check({ added: 1 })).toThrow('present');
+  expect(check({ added: -1, present: 0 })).toThrow('added');
 });

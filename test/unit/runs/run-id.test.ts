@@ -13,11 +13,22 @@ it.each([
   ['salesforce', '名簿.csv', 'enrich-salesforce-20261122T0007-32f8a1'],
   [null, '…', 'enrich-20261122T0007-32f8a1'],
 ])('newRunId() names the source %s and the file %s', (source, file, id) => {
-  expect(newRunId({ source, file, now, random: '32f8a1' })).toBe(id);
+  expect(newRunId({ schedule: null, source, file, now, random: '32f8a1' })).toBe(id);
 });
 
 it('newRunId() shortens a long file name', () => {
-  const id = newRunId({ source: 'hubspot', file: `${'contact-'.repeat(20)}.csv`, now, random: '32f8a1' });
+  const id = newRunId({
+    schedule: null,
+    source: 'hubspot',
+    file: `${'contact-'.repeat(20)}.csv`,
+    now,
+    random: '32f8a1',
+  });
   expect(id).toMatch(/^enrich-hubspot-contact-.*-20261122T0007-32f8a1$/);
   expect(id.length).toBeLessThan(70);
+});
+
+it('newRunId() names the schedule first', () => {
+  const id = newRunId({ schedule: 'nightly', source: 'hubspot', file: 'day2.csv', now, random: '32f8a1' });
+  expect(id).toBe('enrich-nightly-hubspot-day2-20261122T0007-32f8a1');
 });

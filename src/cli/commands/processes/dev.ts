@@ -19,13 +19,17 @@ Example:
   enrich dev`,
     )
     .action(async (options: Record<string, unknown>) => {
-      await withSession(settingsOf(options), { temporal: true, service: true }, async (session) => {
-        const worker = await session.work();
-        print(describeStack(session));
-        tell('\nstop it with Ctrl-C');
-        await Promise.race([untilStopped(), worker.ended]);
-        tell('stopping: waiting for calls in flight');
-      });
+      await withSession(
+        settingsOf(options),
+        { temporal: true, service: true, isServer: true },
+        async (session) => {
+          await session.work();
+          print(describeStack(session));
+          tell('\nstop it with Ctrl-C');
+          await untilStopped();
+          tell('stopping: waiting for calls in flight');
+        },
+      );
     });
 }
 

@@ -18,10 +18,14 @@ Example:
   TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgres://… ENRICHMENT_BASE_URL=https://…/api/v1 enrich worker`,
     )
     .action(async (options: Record<string, unknown>) => {
-      await withSession(settingsOf(options), { temporal: true, service: true }, async (session) => {
-        const worker = await session.work();
-        tell(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
-        await Promise.race([untilStopped(), worker.ended]);
-      });
+      await withSession(
+        settingsOf(options),
+        { temporal: true, service: true, isServer: true },
+        async (session) => {
+          await session.work();
+          tell(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
+          await untilStopped();
+        },
+      );
     });
 }

@@ -1,8 +1,11 @@
+import type { Client } from '@temporalio/client';
 import { Command } from 'commander';
 import { counted } from '../../../domain/text/counted.ts';
 import { isDate, parseMoment } from '../../../domain/text/moment.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { clockIn, startOfDay } from '../../../domain/text/time-zone.ts';
+import { isWorkerThere } from '../../../temporal/connection.ts';
+import { agrees } from '../../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { applyCommand, setCommand } from '../../schedule/schedule-change.ts';
@@ -178,19 +181,61 @@ Example:
 
 function deleteCommand(): Command {
   return withSettings(new Command('delete'))
-    .description('Delete a schedule. Runs in progress continue.')
+    .description('Delete a schedule. Runs in progress continue, unless you cancel them too.')
     .argument('<name>')
+    .option('--cancel-runs', 'also cancel runs in progress, and runs that wait for a person')
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  enrich schedule delete nightly')
-    .action(async (name: string, options: JsonFlag) => {
+    .addHelpText(
+      'after',
+      `
+On a terminal, the command asks whether to cancel them. Cancelled runs keep what is paid for.
+
+Examples:
+  enrich schedule delete nightly
+  enrich schedule delete nightly --cancel-runs`,
+    )
+    .action(async (name: string, options: { cancelRuns?: boolean } & JsonFlag) => {
       await withSchedules(settingsOf(options), async (_session, client) => {
         const { description } = await getSchedule(client, name);
+        const running = description.info.runningActions.map(({ workflow }) => workflow.workflowId);
+        const cancels =
+          running.length > 0 && (options.cancelRuns ?? (await agreesToCancel(running, options)));
+        if (cancels === undefined) {
+          tell('nothing was changed; --cancel-runs answers the question');
+          process.exitCode = exitCodes.needsPerson;
+          return;
+        }
         await client.schedule.getHandle(name).delete();
-        printFacts<'schedule-delete'>(options.json, { name, deleted: true }, `deleted ${name}`);
-        for (const { workflow } of description.info.runningActions)
-          tell(`${workflow.workflowId} has not ended and continues; the Temporal UI can cancel it`);
+        if (cancels) for (const id of running) await client.workflow.getHandle(id).cancel();
+        printFacts<'schedule-delete'>(
+          options.json,
+          { name, deleted: true, cancelled: cancels ? running : [], continuing: cancels ? [] : running },
+          `deleted ${name}`,
+        );
+        for (const id of running)
+          tell(cancels ? await saysWhenCancelled(client, id) : await howToCancel(client, id));
       });
     });
+}
+
+/** @returns false without a terminal; undefined without an answer */
+async function agreesToCancel(running: readonly string[], { json }: JsonFlag): Promise<boolean | undefined> {
+  if (json === true || !process.stdin.isTTY) return false;
+  return agrees(`${running.join(', ')} has not ended: cancel it too?`);
+}
+
+async function saysWhenCancelled(client: Client, workflowId: string): Promise<string> {
+  const when = (await isWorkerThere(client))
+    ? 'a worker cancels it now'
+    : 'the next worker that starts cancels it';
+  return `${workflowId}: ${when}; calls in flight end, and what is paid for is kept`;
+}
+
+async function howToCancel(client: Client, workflowId: string): Promise<string> {
+  const { raw } = await client.workflow.getHandle(workflowId).describe();
+  const runs = (raw.pendingChildren ?? []).flatMap((child) => child.workflowId ?? []);
+  const next = runs.map((runId) => `enrich cancel ${runId}`).join(', ') || 'cancel it in the Temporal UI';
+  return `${workflowId} has not ended and continues; to cancel it: ${next}`;
 }
 
 /** @param daysOn what a date without a time stands for: the beginning of its day (0), or of the day after (1) */

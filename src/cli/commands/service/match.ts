@@ -13,8 +13,9 @@ import { matchPerson } from '../../../calls/match-person.ts';
 import type { MatchAnswer } from '../../../service/client.ts';
 import { toDetail } from '../../../service/details.ts';
 import { agrees } from '../../terminal/confirm.ts';
+import { visible } from '../../../domain/text/visible.ts';
 import { describeService } from '../../run/describe-service.ts';
-import { print, table, tell } from '../../terminal/output.ts';
+import { print, table, tell, write } from '../../terminal/output.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withClient } from '../../session/with-service.ts';
@@ -116,7 +117,16 @@ function readIdentity(options: MatchOptions): Identity {
 
 function printAnswer(answer: MatchAnswer, json: boolean): void {
   if (json) {
-    print(answer.raw.toString());
+    // On one line, as every output: text in JSON has no line end.
+    write(
+      process.stdout,
+      `${visible(
+        answer.raw
+          .toString()
+          .replace(/\s*[\r\n]+\s*/g, ' ')
+          .trim(),
+      )}\n`,
+    );
     return;
   }
   const { person } = answer;

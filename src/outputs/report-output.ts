@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import { outcomes } from '../domain/runs/outcome.ts';
+import type {
+  Action,
+  Calls,
+  Coverage,
+  Credits,
+  FieldCost,
+  FieldCoverage,
+  LateResults,
+  RateWindow,
+  ReportedRun,
+  RunReport,
+  Waste,
+} from '../report/report.ts';
+import { count, decimal, timeText, type Fields } from './fields.ts';
+import { undone } from './run-outputs.ts';
+import { evaluation } from './warehouse-outputs.ts';
+
+const seconds = z.number().nonnegative();
+
+const run = z.strictObject({
+  run_id: z.string().describe('Id of the run.'),
+  status: z.string().describe('Status of the run.'),
+  reason: z.string().nullable().describe('Why the run waits or ended so. Null: no reason.'),
+  next: z.string().nullable().describe('What a person can do about the reason. Null: no reason.'),
+  file: z.string().describe('Name of the export, without its folder.'),
+  file_sha256: z.string().describe('SHA-256 of the export, in hexadecimal digits.'),
+  rows: count.describe('Rows of the export, without the header.'),
+  source: z.string().nullable().describe('CRM of the export. Null: the export has not been read.'),
+  service: z.string().describe('"sandbox", or the address of the service without secrets.'),
+  asked_for: z
+    .strictObject({
+      reveal: z.array(z.string()).describe('What --reveal asked for.'),
+      waterfall: z.array(z.string()).describe('What --waterfall asked for.'),
+    })
+    .describe('What the calls asked for beyond the fields of a person.'),
+  priority: z.string().describe('Priority of the calls.'),
+  plan_hash: z.string().nullable().describe('Hash of the plan. Null: not planned yet.'),
+  created_at: timeText.describe('When the run began.'),
+  approved_at: timeText.nullable().describe('When the plan was approved. Null: it was not.'),
+  finished_at: timeText.nullable().describe('When the run ended. Null: it has not.'),
+  seconds: count.describe('Seconds from the beginning of the run to its end, or to the report.'),
+  undone,
+} satisfies Fields<ReportedRun>);
+
+const fieldCoverage = z.strictObject({
+  field: z.string().describe('Name of the field.'),
+  before: count
+    .nullable()
+    .describe('Contacts with the field in the export. Null: the export has no such column.'),
+  after: count.describe('Contacts with the field in the export or in the warehouse.'),
+  gained: count.describe('Contacts with the field in the warehouse and not in the export.'),
+} satisfies Fields<FieldCoverage>);
+
+const coverage = z.strictObject({
+  contacts: count.describe('Contacts of the export, without duplicates and unreadable rows.'),
+  fields: z.array(fieldCoverage).describe('Empty: the rows of the export were pruned.'),
+} satisfies Fields<Coverage>);
+
+const credits = z.strictObject({
+  settled: z
+    .strictObject({
+      total: decimal.describe('Sum of the following.'),
+      records: decimal.describe('For answers.'),
+      phones: decimal.describe('For late phones.'),
+      waterfall: decimal.describe('For late results of a waterfall.'),
+      decided: decimal.describe('Decided by a person without a bill.'),
+    })
+    .describe('Credits that are paid.'),
+  held: z
+    .strictObject({
+      total: decimal.describe('Sum of the following.'),
+      in_flight: decimal.describe('For calls in flight.'),
+      awaiting: decimal.describe('For late results.'),
+      unknown: decimal.describe('For calls whose cost is unknown.'),
+    })
+    .describe('Credits that are reserved.'),
+  planned: z
+    .strictObject({
+      low: decimal.describe('Lower end of the expected range.'),
+      high: decimal.describe('Upper end of the expected range.'),
+      minimum: decimal.describe('Least credits.'),
+      expected: decimal.describe('Expected credits.'),
+      worst_case: decimal.describe('Most credits.'),
+    })
+    .nullable()
+    .describe('What the plan expected. Null: the run was not planned.'),
+  budgets: z
+    .array(
+      z.strictObject({
+        budget: z.string().describe('Name of the budget.'),
+        limit: decimal.nullable().describe('Its limit in credits. Null: it has none.'),
+        settled: decimal.describe('Credits of all its runs that are paid.'),
+        reserved: decimal.describe('Credits of all its runs that are reserved.'),
+      }),
+    )
+    .describe('Budgets of the calls of the run.'),
+} satisfies Fields<Credits>);
+
+const waste = z.strictObject({
+  kind: z
+    .enum(['no_contact', 'answered_again', 'no_answer', 'orphaned_delivery'])
+    .describe('Why the credits had no result.'),
+  count: count.describe('People; for "orphaned_delivery", deliveries.'),
+  credits: decimal.describe('Credits without a result.'),
+} satisfies Fields<Waste>);
+
+const cost = z.strictObject({
+  field: z.enum(['contact', 'verified_email', 'phone']).describe('Usable field.'),
+  count: count.describe('Rows of the run that have the field.'),
+  credits: decimal.describe('Settled credits that are charged to the field.'),
+  each: decimal.nullable().describe('Credits for one, rounded to a millionth. Null: no row has the field.'),
+} satisfies Fields<FieldCost>);
+
+const window = z.strictObject({
+  limit: count.describe('Most calls in the window.'),
+  seconds: seconds.describe('Length of the window.'),
+  peak: count.describe('Most calls of all runs in any trailing window.'),
+  trailing: z.array(count).describe('The same for each bucket.'),
+} satisfies Fields<RateWindow>);
+
+const calls = z.strictObject({
+  by_status: z.record(z.string(), count).describe('Calls by the status of their attempt.'),
+  first_at: timeText.nullable().describe('Time of the first call. Null: no call.'),
+  last_at: timeText.nullable().describe('Time of the last call. Null: no call.'),
+  bucket_seconds: seconds.describe('Length of a bucket.'),
+  buckets: z
+    .array(
+      z.strictObject({
+        at: timeText.describe('Begin of the bucket.'),
+        this_run: count.describe('Calls of the run.'),
+        other_runs: count.describe('Calls of other runs at the same service.'),
+      }),
+    )
+    .describe('Calls by the time of their admission.'),
+  windows: z.array(window).describe('Rate windows.'),
+} satisfies Fields<Calls>);
+
+const lateResults = z.strictObject({
+  awaited: count.describe('Calls whose late results are awaited.'),
+  expired: count.describe('Calls whose late results did not arrive before the deadline.'),
+  arrived: count.describe('Deliveries that took effect.'),
+  late: count.describe('Of these, after the end of the run.'),
+  polled: count.describe('Of these, fetched by a poll.'),
+  duplicate: count.describe('Deliveries that had arrived before.'),
+  orphaned: count.describe('Deliveries about people whom the call had not asked for.'),
+  quarantined: count.describe('Deliveries that cannot be read.'),
+  waiting: count.describe('Deliveries that are not applied yet.'),
+  median_seconds: seconds.nullable().describe('Seconds from the answer to the delivery. Null: no delivery.'),
+  longest_seconds: seconds.nullable().describe('The longest of them. Null: no delivery.'),
+} satisfies Fields<LateResults>);
+
+const action = z.strictObject({
+  what: z.string().describe('What needs a person.'),
+  next: z.string().describe('The next step.'),
+} satisfies Fields<Action>);
+
+export const report = z
+  .strictObject({
+    report_version: z.literal(1).describe('Grows when a name is removed or changes its meaning.'),
+    generated_at: timeText.describe('Time of the report.'),
+    run: run.describe('The run.'),
+    outcomes: z
+      .partialRecord(z.enum([...outcomes, 'open']), count)
+      .describe('Number of rows by outcome. Rows that have no outcome yet are "open".'),
+    coverage: coverage.describe('How many contacts have each field.'),
+    credits: credits.describe('Credits of the run.'),
+    waste: z.array(waste).describe('Credits without a result.'),
+    costs: z.array(cost).describe('Cost of each usable field.'),
+    calls: calls.describe('Calls of the run.'),
+    late_results: lateResults.describe('Results that arrive after the answer of a call.'),
+    evaluation: evaluation.optional().describe('Comparison with known values. Absent without --truth.'),
+    needs_person: z.array(action).describe('What only a person can do.'),
+  } satisfies Fields<RunReport>)
+  .describe('The report of a run.');

@@ -1,0 +1,98 @@
+import { Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readConfig } from '../../../src/config/settings.ts';
+import { callTaskQueues } from '../../../src/contract.ts';
+import { openWarehouse, type Warehouse } from '../../../src/db/database.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+import { connectWorker } from '../../../src/temporal/connection.ts';
+import { payloadCodec } from '../../../src/temporal/payload-codec.ts';
+import { startWorker, type RunningWorker } from '../../../src/worker.ts';
+import { createTestDatabase, type TestDatabase } from '../../helpers/database.ts';
+import { startTestTemporal, type TestTemporal } from '../../helpers/temporal.ts';
+
+let temporal: TestTemporal;
+let database: TestDatabase;
+let warehouse: Warehouse;
+
+beforeAll(async () => {
+  temporal = await startTestTemporal();
+  database = await createTestDatabase();
+  warehouse = openWarehouse(database.databaseUrl, { connections: 1 });
+});
+
+afterAll(async () => {
+  await temporal.stop();
+  await warehouse.close();
+  await database.drop();
+});
+
+beforeEach(() => void vi.restoreAllMocks());
+
+async function start(): Promise<{ started: Promise<RunningWorker>; close: () => Promise<void> }> {
+  const { address, namespace } = temporal;
+  const connection = await connectWorker({ address, namespace, uiUrl: undefined, embedded: true });
+  const started = startWorker({
+    config: readConfig({}),
+    databaseUrl: database.databaseUrl,
+    service: { baseUrl: 'http://127.0.0.1:1/api/v1', credential: { kind: 'api-key', value: 'key-1' } },
+    temporal: { connection, namespace, codec: payloadCodec(undefined), version: undefined },
+    webhookUrl: undefined,
+    metrics: undefined,
+    tracing: undefined,
+    lineage: undefined,
+    log: createLogger({ level: 'silent', format: 'json' }),
+  });
+  return { started, close: () => connection.close() };
+}
+
+async function connectionsOfWorker(): Promise<number> {
+  const { rows } = await warehouse.pool.query<{ count: number }>(
+    `select count(*)::int as count
+     from pg_stat_activity
+     where datname = current_database() and application_name = 'enrich worker'`,
+  );
+  return rows[0]!.count;
+}
+
+describe('startWorker()', () => {
+  it('startWorker() is a problem that leaves nothing open when one of its workers cannot be created', async () => {
+    const create = Worker.create.bind(Worker);
+    vi.spyOn(Worker, 'create').mockImplementation((options) =>
+      options.taskQueue === callTaskQueues.backfill
+        ? Promise.reject(new Error('the server is busy'))
+        : create(options),
+    );
+    const { started, close } = await start();
+    await expect(started).rejects.toMatchObject({
+      type: 'worker.not-started',
+      message: 'the worker cannot start: the server is busy',
+    });
+    // The SDK refuses to close a connection that a worker still holds.
+    await close();
+    await expect.poll(connectionsOfWorker).toBe(0);
+  });
+
+  it('a worker that fails ends the others before it reports the problem', async () => {
+    const created: Worker[] = [];
+    const create = Worker.create.bind(Worker);
+    vi.spyOn(Worker, 'create').mockImplementation(async (options) => {
+      const worker = await create(options);
+      created.push(worker);
+      if (options.taskQueue !== callTaskQueues.backfill) return worker;
+      const run = worker.run.bind(worker);
+      vi.spyOn(worker, 'run').mockImplementation(async () => {
+        const running = run();
+        worker.shutdown();
+        await running;
+        throw new Error('lost');
+      });
+      return worker;
+    });
+    const { started, close } = await start();
+    const { ended } = await started;
+    await expect(ended).rejects.toMatchObject({ type: 'worker.failed', message: 'the worker failed: lost' });
+    expect(created.map((worker) => worker.getState())).toEqual(created.map(() => 'STOPPED'));
+    await close();
+    await expect.poll(connectionsOfWorker).toBe(0);
+  });
+});
