@@ -83,7 +83,7 @@ describe('--json', () => {
     'export --output contacts.jsonl',
     'inbox list',
     'inbox sweep',
-    'match --email mira@nordlys.example --yes',
+    'match --email nils@orbit.example --yes',
     'migrate',
     'rebuild --check',
     'report latest --format json',
