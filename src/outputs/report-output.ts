@@ -12,7 +12,7 @@ import type {
   ReportedRun,
   RunReport,
   Waste,
-} from '../report/report.ts';
+} from '../report/report-figures.ts';
 import { count, decimal, timeText, type Fields } from './fields.ts';
 import { undone } from './run-outputs.ts';
 import { evaluation } from './warehouse-outputs.ts';
