@@ -18,6 +18,7 @@ import { learnRateWindows } from './calls/rate-status.ts';
 import { describeAlarm } from './ledger/budget-alarms.ts';
 import { CallQueue } from './ledger/call-queue.ts';
 import { applyBudgetLimits } from './ledger/credit-ledger.ts';
+import { openAdmissions } from './ledger/admit.ts';
 import { bulkMatchScope, freeSlots } from './ledger/rate-windows.ts';
 import type { Lineage } from './monitoring/lineage.ts';
 import { withoutPersonalData, type Logger } from './telemetry/log.ts';
@@ -170,11 +171,13 @@ async function workerOptions(
     }),
     maxConcurrentActivityTaskExecutions: 4,
   };
+  const limits = { service, rateLimits: config.rateLimits, budgets };
   const callActivities = createCallActivities(
     {
       ...shared,
       queue,
-      limits: { service, rateLimits: config.rateLimits, budgets },
+      limits,
+      admit: openAdmissions(warehouse.database, limits),
       patienceMilliseconds,
       streak: new FailureStreak(),
       webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,

@@ -3,7 +3,7 @@ import type { PauseReason } from '../contract.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { lateKindsOf } from '../domain/late-results/awaited-results.ts';
-import { admit, type Admission, type AdmissionLimits } from '../ledger/admit.ts';
+import type { Admission, AdmissionLimits, AdmissionRequest } from '../ledger/admit.ts';
 import type { BudgetAlarm } from '../ledger/budget-alarms.ts';
 import type { CallQueue } from '../ledger/call-queue.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';
@@ -33,6 +33,7 @@ export interface AttemptDependencies {
   readonly client: ServiceClient;
   readonly queue: CallQueue;
   readonly limits: AdmissionLimits;
+  readonly admit: (request: AdmissionRequest) => Promise<Admission>;
   readonly callTimeoutSeconds: number;
   /** The activity waits up to this long; a longer wait becomes a timer of the workflow. */
   readonly patienceMilliseconds: number;
@@ -173,19 +174,15 @@ async function admitWhenAffordable(
 > {
   for (;;) {
     signal.throwIfAborted();
-    const admission = await admit(
-      dependencies.warehouse.database,
-      {
-        runId: run.runId,
-        batch,
-        priority: run.options.priority,
-        rowNumbers: people.map((person) => person.rowNumber),
-        creditsPerPerson: worstCaseCredits(askOf(run.options)),
-        deadlineSeconds: dependencies.callTimeoutSeconds + slackSeconds,
-        lateResults: lateKindsOf(run.options).length > 0,
-      },
-      dependencies.limits,
-    );
+    const admission = await dependencies.admit({
+      runId: run.runId,
+      batch,
+      priority: run.options.priority,
+      rowNumbers: people.map((person) => person.rowNumber),
+      creditsPerPerson: worstCaseCredits(askOf(run.options)),
+      deadlineSeconds: dependencies.callTimeoutSeconds + slackSeconds,
+      lateResults: lateKindsOf(run.options).length > 0,
+    });
     if ('alarms' in admission) admission.alarms.forEach(dependencies.onBudgetAlarm);
     if (admission.kind !== 'over_budget' || !admission.mayFreeCredits) return admission;
     // A miss costs nothing: what calls in flight have reserved may come back within a second.

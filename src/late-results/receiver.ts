@@ -4,8 +4,8 @@ import { killPoint } from '../telemetry/kill-point.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { DeliveryResult } from '../telemetry/process-metrics.ts';
 import { storeDeliveries, type ArrivedDelivery, type StoredDelivery } from './deliveries.ts';
-import { GroupCommit } from './group-commit.ts';
 import type { Warehouse } from '../db/database.ts';
+import { GroupCommit } from '../db/group-commit.ts';
 import { isDatabaseAway } from '../db/postgres-errors.ts';
 import { hashToken } from '../ledger/webhook-token.ts';
 import { BodyReader, BodyRefused } from './body-reader.ts';
@@ -93,7 +93,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     const { token } = request.params as { token: string };
     const stored = await bodies.read(request.raw, request.headers['content-length'], (body) => {
       killPoint('delivery-arrived');
-      return deliveries.store({
+      return deliveries.commit({
         tokenHash: hashToken(tokenForm.test(token) ? token : ''),
         body,
         contentEncoding: request.headers['content-encoding']?.slice(0, 50),

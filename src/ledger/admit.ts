@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import type { RunPriority } from '../contract.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
+import { GroupCommit } from '../db/group-commit.ts';
 import type { Tables } from '../db/schema.ts';
 import { dropSuppressed } from '../privacy/drop-suppressed.ts';
 import { lockSuppressionsShared } from '../privacy/suppressions.ts';
@@ -54,64 +55,108 @@ export type Admission =
   /** The run was paused or cancelled, or has ended. */
   | { readonly kind: 'not_running'; readonly status: string };
 
+/** Calls of one process are admitted together, because each admission holds its locks while its commit is flushed. */
+const mostCallsTogether = 32;
+
 /**
- * Admits one call in one transaction: acquires a slot in every rate window, reserves the worst-case credits in every
- * budget and writes the attempt. After the commit the call may have been sent, even if this process ends. The function
- * `admit_call` of the database does it in one statement.
- *
- * @returns the attempt, or the reason why the call must not be sent
+ * Returns a function that admits the calls of a process. A first call is admitted at once. Calls that ask during an
+ * admission wait for the next one, and those of one run are admitted together.
  */
+export function openAdmissions(
+  database: Kysely<Tables>,
+  limits: AdmissionLimits,
+): (request: AdmissionRequest) => Promise<Admission> {
+  const groups = new GroupCommit<AdmissionRequest, Admission>({
+    commit: (requests) => admitAll(database, requests, limits),
+    isSameGroup: (one, other) =>
+      one.runId === other.runId &&
+      one.priority === other.priority &&
+      one.creditsPerPerson === other.creditsPerPerson &&
+      one.deadlineSeconds === other.deadlineSeconds,
+    longestGroup: mostCallsTogether,
+    groupsAtOnce: 1,
+  });
+  return (request) => groups.commit(request);
+}
+
+/** Admits one call. @returns the attempt, or the reason why the call must not be sent */
 export async function admit(
   database: Kysely<Tables>,
   request: AdmissionRequest,
   limits: AdmissionLimits,
 ): Promise<Admission> {
-  const admission = await admitCall(database, request, limits, false);
-  if (admission !== undefined) return admission;
+  return (await admitAll(database, [request], limits))[0]!;
+}
+
+/**
+ * Admits calls of one run in one transaction: acquires for each a slot in every rate window, reserves the worst-case
+ * credits in every budget and writes the attempt. After the commit the calls may have been sent, even if this process
+ * ends. The function `admit_calls` of the database does it in one statement.
+ */
+async function admitAll(
+  database: Kysely<Tables>,
+  requests: readonly AdmissionRequest[],
+  limits: AdmissionLimits,
+): Promise<readonly Admission[]> {
+  const admissions = await admitCalls(database, requests, limits, false);
+  if (admissions !== undefined) return admissions;
   return database.transaction().execute(async (transaction) => {
     await lockSuppressionsShared(transaction);
-    const asked = sql`select unnest(${request.rowNumbers}::int[])`;
-    if ((await dropSuppressed(transaction, request.runId, asked)) > 0) return { kind: 'taken' };
-    return (await admitCall(transaction, request, limits, true))!;
+    const allowed: AdmissionRequest[] = [];
+    for (const request of requests) {
+      const asked = sql`select unnest(${request.rowNumbers}::int[])`;
+      if ((await dropSuppressed(transaction, request.runId, asked)) === 0) allowed.push(request);
+    }
+    const admitted = allowed.length > 0 ? await admitCalls(transaction, allowed, limits, true) : [];
+    return requests.map((request) => admitted?.[allowed.indexOf(request)] ?? { kind: 'taken' });
   });
 }
 
-/** What `admit_call` returns. */
+/** What `admit_calls` returns for a call. */
 type Decision =
-  | { readonly kind: 'suppressions_unchecked' }
   | { readonly kind: 'wait'; readonly wait: SlotWait; readonly kept: number }
   | { readonly kind: 'admitted'; readonly people: number; readonly alarms: readonly BudgetAlarm[] }
   | Extract<Admission, { kind: 'over_budget' | 'taken' | 'not_running' }>;
 
 /** @returns undefined if the suppression list has entries, and the people were not compared with them */
-async function admitCall(
+async function admitCalls(
   database: Kysely<Tables>,
-  request: AdmissionRequest,
+  requests: readonly AdmissionRequest[],
   { service, rateLimits, budgets }: AdmissionLimits,
   suppressionsChecked: boolean,
-): Promise<Admission | undefined> {
-  const attemptId = randomUUID();
-  const token = request.lateResults ? newWebhookToken() : undefined;
-  const { rows } = await sql<{ decision: Decision }>`
-    select admit_call(${attemptId}, ${request.runId}, ${request.batch}::integer, ${request.rowNumbers}::integer[],
-      ${request.priority}, ${formatCredits(request.creditsPerPerson)}::numeric, ${request.deadlineSeconds}::float8,
-      ${token === undefined ? null : hashToken(token)}::bytea, ${service}, ${bulkMatchScope},
+): Promise<Admission[] | undefined> {
+  const asked = requests.map((request) => ({
+    request,
+    attemptId: randomUUID(),
+    token: request.lateResults ? newWebhookToken() : undefined,
+  }));
+  const calls = asked.map(({ request, attemptId, token }) => ({
+    attempt_id: attemptId,
+    batch: request.batch,
+    token_hash: token === undefined ? null : hashToken(token).toString('hex'),
+    row_numbers: request.rowNumbers,
+  }));
+  const { runId, priority, creditsPerPerson, deadlineSeconds } = requests[0]!;
+  const { rows } = await sql<{ decisions: Decision[] | null }>`
+    select admit_calls(${runId}, ${priority}, ${formatCredits(creditsPerPerson)}::numeric, ${deadlineSeconds}::float8,
+      ${JSON.stringify(calls)}::jsonb, ${service}, ${bulkMatchScope},
       ${rateLimits.map((limit) => limit.calls)}::integer[], ${rateLimits.map((limit) => limit.seconds)}::integer[],
-      ${ownLimits(budgets)}::jsonb, ${budgets.alarmsAt ?? []}::integer[], ${suppressionsChecked}) as decision
+      ${ownLimits(budgets)}::jsonb, ${budgets.alarmsAt ?? []}::integer[], ${suppressionsChecked}) as decisions
   `.execute(database);
-  const { decision } = rows[0]!;
-  switch (decision.kind) {
-    case 'suppressions_unchecked':
-      return undefined;
-    case 'wait':
-      return { kind: 'wait', ...describeWait(decision.wait, decision.kept) };
-    case 'admitted': {
-      const rowNumbers = request.rowNumbers.slice(0, decision.people);
-      return { kind: 'admitted', attemptId, rowNumbers, token, alarms: decision.alarms };
+  const { decisions } = rows[0]!;
+  return decisions?.map((decision, index): Admission => {
+    const { request, attemptId, token } = asked[index]!;
+    switch (decision.kind) {
+      case 'wait':
+        return { kind: 'wait', ...describeWait(decision.wait, decision.kept) };
+      case 'admitted': {
+        const rowNumbers = request.rowNumbers.slice(0, decision.people);
+        return { kind: 'admitted', attemptId, rowNumbers, token, alarms: decision.alarms };
+      }
+      case 'taken':
+      case 'not_running':
+      case 'over_budget':
+        return decision;
     }
-    case 'taken':
-    case 'not_running':
-    case 'over_budget':
-      return decision;
-  }
+  });
 }

@@ -93,17 +93,11 @@ export async function ownFreeSlots(
   limits: readonly RateLimit[],
 ): Promise<readonly (RateLimit & { readonly free: number })[]> {
   if (limits.length === 0) return [];
-  const used = await sql<RateLimit & { free: number }>`
-    select w.calls, w.seconds, greatest(0, w.calls - count(c.call_id))::int as free
-    from unnest(
-      ${limits.map((limit) => limit.calls)}::int[],
-      ${limits.map((limit) => limit.seconds)}::int[]
-    ) as w (calls, seconds)
-    left join rate_calls c on c.scope = ${scope}
-      and c.counted_until > clock_timestamp() - make_interval(secs => w.seconds)
-    group by w.calls, w.seconds
+  const { rows } = await sql<RateLimit & { free: number }>`
+    select calls, seconds, free from own_windows(${scope}, ${limits.map((limit) => limit.calls)}::integer[],
+      ${limits.map((limit) => limit.seconds)}::integer[])
   `.execute(database);
-  return used.rows;
+  return rows;
 }
 
 /**
@@ -123,7 +117,9 @@ export async function endCall(
   // count.
   await sql`
     with reported as (${storeReports(of, callId, report)}), ended as (
-      update rate_calls set counted_until = least(counted_until, clock_timestamp()) where call_id = ${callId}
+      update rate_calls
+      set counted_until = case when position is null then least(counted_until, clock_timestamp()) else counted_until end
+      where call_id = ${callId}
       returning started_at
     )
     update rate_scopes set refusals = 0, paused_until = null from ended
@@ -140,10 +136,15 @@ export async function abandonCall(
   callId: string,
   callSeconds: number,
 ): Promise<void> {
+  // An admission that counts the call as ended at the same time would give it a wrong position.
   await sql`
-    update rate_calls
+    with endpoint as materialized (
+      select s.scope from rate_scopes s join rate_calls c using (scope) where c.call_id = ${callId} for update of s
+    )
+    update rate_calls c
     set counted_until = greatest(counted_until, clock_timestamp() + make_interval(secs => ${callSeconds}))
-    where call_id = ${callId}
+    from endpoint
+    where c.call_id = ${callId}
   `.execute(database);
 }
 
@@ -201,7 +202,7 @@ async function fullWindow(
   limits: readonly RateLimit[],
 ): Promise<Wait | undefined> {
   const { rows } = await sql<{ wait: SlotWait | null }>`
-    select full_window(${service}, ${scope}, ${limits.map((limit) => limit.calls)}::integer[],
+    select wait_for_slot(${service}, ${scope}, ${limits.map((limit) => limit.calls)}::integer[],
       ${limits.map((limit) => limit.seconds)}::integer[], 0) as wait
   `.execute(database);
   const wait = rows[0]?.wait;

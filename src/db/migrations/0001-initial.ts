@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import { admissionFunctions } from './initial/admission.ts';
+import { rateWindowFunctions } from './initial/rate-windows.ts';
 import { comments } from './initial/comments.ts';
 import { lateResultTables } from './initial/late-results.ts';
 import { ledgerTables } from './initial/ledger.ts';
@@ -28,6 +29,7 @@ export async function up(database: Kysely<never>): Promise<void> {
     ...peopleHistory,
     ...questions,
     ...privacyTables,
+    ...rateWindowFunctions,
     ...admissionFunctions,
     ...recordFunctions,
     ...notificationTables,

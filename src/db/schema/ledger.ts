@@ -142,6 +142,8 @@ export interface RateCallsTable {
    * afterwards.
    */
   counted_until: Timestamp;
+  /** Position among the ended calls of the scope, by `counted_until`; null until the first admission after the end. */
+  position: string | null;
 }
 
 /** One rate window of an endpoint as its service last told of it; other programs of the team use the same windows. */

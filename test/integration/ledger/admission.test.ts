@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
-import { admit, type Admission } from '../../../src/ledger/admit.ts';
+import { admit, openAdmissions, type Admission, type AdmissionRequest } from '../../../src/ledger/admit.ts';
 import { applyBudgetLimits } from '../../../src/ledger/credit-ledger.ts';
 import { recordReports, type ReportedWindow } from '../../../src/ledger/rate-reports.ts';
 import {
@@ -49,15 +49,7 @@ async function ask(
   rowsAskedFor.set(runId, from + people);
   return admit(
     warehouse.database,
-    {
-      runId,
-      batch: 1,
-      priority: 'ad-hoc',
-      rowNumbers: Array.from({ length: people }, (_, index) => from + index),
-      creditsPerPerson: wholeCredits(1),
-      deadlineSeconds: options.deadlineSeconds ?? 30,
-      lateResults: false,
-    },
+    { ...requestFor(runId, from, people), deadlineSeconds: options.deadlineSeconds ?? 30 },
     {
       service: options.service ?? bulkCalls.service,
       rateLimits: options.rateLimits ?? [],
@@ -66,6 +58,18 @@ async function ask(
       },
     },
   );
+}
+
+function requestFor(runId: string, from: number, people = 10): AdmissionRequest {
+  return {
+    runId,
+    batch: 1,
+    priority: 'ad-hoc',
+    rowNumbers: Array.from({ length: people }, (_, index) => from + index),
+    creditsPerPerson: wholeCredits(1),
+    deadlineSeconds: 30,
+    lateResults: false,
+  };
 }
 
 async function budgetOf(runId: string): Promise<{ reserved: string; settled: string }> {
@@ -511,6 +515,78 @@ describe('a refusal for rate (429)', () => {
   });
 });
 
+describe('calls of one process that ask together', () => {
+  /** Admits calls for people from these rows on. The first call is admitted alone, the others wait for it. */
+  function askTogether(
+    requests: readonly AdmissionRequest[],
+    rateLimits: readonly RateLimit[] = [],
+  ): Promise<Admission[]> {
+    const admitTogether = openAdmissions(warehouse.database, { service: 'test', rateLimits, budgets: {} });
+    return Promise.all(requests.map(admitTogether));
+  }
+
+  async function transactionsOf(runId: string): Promise<number> {
+    const { rows } = await warehouse.pool.query<{ count: number }>(
+      'select count(distinct xmin::text)::int as count from attempts where run_id = $1',
+      [runId],
+    );
+    return rows[0]!.count;
+  }
+
+  const kindsOf = (admissions: readonly Admission[]): string[] => admissions.map(({ kind }) => kind);
+
+  it('calls that wait for an admission are admitted in one transaction, in their order', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const requests = [1, 11, 21, 31, 41].map((from) => requestFor(runId, from));
+    const admissions = await askTogether(requests, [{ calls: 4, seconds: 60 }]);
+    expect(kindsOf(admissions)).toEqual([...Array(4).fill('admitted'), 'wait']);
+    expect(admissions[4]).toMatchObject({ reason: 'the rate window of 4/minute is full' });
+    expect(await transactionsOf(runId)).toBe(2);
+    const { rows } = await warehouse.pool.query(
+      `select array_agg(p.row_number order by p.detail_index) as rows from attempt_people p join attempts a using
+       (attempt_id) where a.run_id = $1 group by a.attempt_id order by 1`,
+      [runId],
+    );
+    expect(rows.map((row) => row.rows)).toEqual(requests.slice(0, 4).map(({ rowNumbers }) => rowNumbers));
+  });
+
+  it('calls that ask together reserve what the budget can pay, the last for fewer people', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse, '25');
+    const admissions = await askTogether([1, 11, 21, 31].map((from) => requestFor(runId, from)));
+    expect(kindsOf(admissions)).toEqual(['admitted', 'admitted', 'admitted', 'over_budget']);
+    expect(admissions[2]).toMatchObject({ rowNumbers: [21, 22, 23, 24, 25] });
+    expect(admissions[3]).toMatchObject({ budget: `run:${runId}`, mayFreeCredits: true });
+    expect(Number((await budgetOf(runId)).reserved)).toBe(25);
+  });
+
+  it('a call without credits leaves its slot to no other call of its run', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse, '10');
+    const requests = [1, 11, 21].map((from) => requestFor(runId, from));
+    const admissions = await askTogether(requests, [{ calls: 2, seconds: 60 }]);
+    expect(kindsOf(admissions)).toEqual(['admitted', 'over_budget', 'over_budget']);
+  });
+
+  it('calls that ask together for the same people are admitted once', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const admissions = await askTogether([1, 11, 15, 1, 30].map((from) => requestFor(runId, from)));
+    expect(kindsOf(admissions)).toEqual(['admitted', 'admitted', 'taken', 'taken', 'admitted']);
+  });
+
+  it('calls of two runs that ask together are decided by the state of their runs', async () => {
+    await emptyWindows();
+    const [running, paused] = [await runningRun(warehouse), await runningRun(warehouse)];
+    await setRunStatus(warehouse, paused, 'paused', undefined);
+    const runs = [running, paused, running, paused];
+    const admissions = await askTogether(runs.map((runId, index) => requestFor(runId, index * 10 + 1)));
+    expect(kindsOf(admissions)).toEqual(['admitted', 'not_running', 'admitted', 'not_running']);
+    expect(await transactionsOf(running)).toBe(2);
+  });
+});
+
 it('admit() refuses calls of a paused run', async () => {
   await emptyWindows();
   const runId = await runningRun(warehouse);
@@ -541,5 +617,12 @@ describe('admit() and the suppression list', () => {
       [runId],
     );
     expect(kept.rows).toEqual([{ email: null, first_name: null }]);
+    const admitTogether = openAdmissions(warehouse.database, {
+      service: 'test',
+      rateLimits: [],
+      budgets: {},
+    });
+    const again = await Promise.all([1, 2].map((from) => admitTogether(requestFor(runId, from, 1))));
+    expect(again).toEqual([{ kind: 'taken' }, { kind: 'taken' }]);
   });
 });

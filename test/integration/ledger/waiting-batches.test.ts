@@ -7,7 +7,7 @@ import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { FailureStreak } from '../../../src/calls/failure-streak.ts';
 import { enrichBatch } from '../../../src/calls/enrich-batch.ts';
-import { admit, type Admission } from '../../../src/ledger/admit.ts';
+import { admit, openAdmissions, type Admission } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { recordReports } from '../../../src/ledger/rate-reports.ts';
 import { bulkMatchScope, type Wait } from '../../../src/ledger/rate-windows.ts';
@@ -158,10 +158,12 @@ describe('a batch', () => {
       freeSlots: () => Promise.resolve(free),
       patienceMilliseconds: 1_000,
     });
+    const limits = { service, rateLimits: fourAMinute, budgets: {} };
     const dependencies = {
       warehouse,
       queue,
-      limits: { service, rateLimits: fourAMinute, budgets: {} },
+      limits,
+      admit: openAdmissions(warehouse.database, limits),
       patienceMilliseconds: 20,
       client: { bulkMatch: answer },
       streak: new FailureStreak(),

@@ -1,7 +1,7 @@
 import { budgetPeriods, periodNames } from '../../../domain/money/budget-periods.ts';
-import { unlimitedCalls } from '../../../domain/rates/rate-limit.ts';
 import { runPriorities } from '../../../contract.ts';
 import { oneOf } from '../../one-of.ts';
+import { keptPlans } from './kept-plans.ts';
 import { suppressionsLock } from '../../suppressions-lock.ts';
 
 /** The periods with the formats of their budgets' names. */
@@ -9,14 +9,8 @@ const periodFormats = periodNames
   .map((period) => `('${period}', '"${period}:"${budgetPeriods[period].format}')`)
   .join(', ');
 
-/** Interval of trying again: the end of a wait for higher priorities in the service's window is unknown. */
-const keptInServiceWindowMilliseconds = 5_000;
-
-/** Time until an answer in flight reports the calls that are left. */
-const whileInFlightMilliseconds = 250;
-
 /**
- * Functions of the ledger that decide whether a call may be sent. An admission is one statement: with 16 statements it
+ * Functions of the ledger that decide whether calls may be sent. An admission is one statement: with 16 statements it
  * spent more time on parsing, planning and round trips than on its work, while it held the locks of the rate scope and
  * the budgets. PL/pgSQL keeps the plans of its statements for a session, SQL functions do not before PostgreSQL 18.
  */
@@ -136,197 +130,134 @@ export const admissionFunctions = [
     end
   $$`,
 
-  // The windows that the service has reported. Calls in flight reduce the free calls, because the service may not have
-  // counted them when it reported. An expired report counts as an empty window.
-  `create function enrichment.service_windows(of_service text, of_scope text)
-    returns table (calls integer, seconds integer, free integer, milliseconds float8)
-    language plpgsql as $$
-    begin
-      return query
-      select known.calls_limit, known.seconds, greatest(0, left_now - in_flight)::int,
-        case
-          when left_now > 0 then ${whileInFlightMilliseconds}
-          else extract(epoch from believed_until - clock_timestamp()) * 1000
-        end::float8
-      from (
-        select r.*,
-          case when r.believed_until > clock_timestamp() then r.calls_left else r.calls_limit end as left_now,
-          (
-            select count(*) from enrichment.rate_calls c
-            where c.scope = r.scope and c.counted_until > clock_timestamp()
-          ) as in_flight
-        from enrichment.rate_reports r where r.service = of_service and r.scope = of_scope
-      ) as known
-      where left_now < ${unlimitedCalls}
-      order by known.seconds;
-    end
-  $$`,
-
-  // The full window that a call waits for longest, as {"cause", "calls", "seconds", "milliseconds"}; null if every
-  // window has more free slots than are kept. A window is free again when the slot of its limit-th newest call is. A
-  // call in flight cannot end before now. If a window has fewer slots than are kept, the wait is one window.
-  `create function enrichment.full_window(of_service text, of_scope text, limit_calls integer[],
-      limit_seconds integer[], kept integer)
-    returns jsonb language plpgsql as $$
-    begin
-      return (
-        select to_jsonb(w) from (
-          select 'window' as cause, l.calls, l.seconds, case
-              when l.calls <= kept then l.seconds * 1000
-              else extract(epoch from least(c.counted_until, clock_timestamp()) + make_interval(secs => l.seconds)
-                - clock_timestamp()) * 1000
-            end::float8 as milliseconds
-          from unnest(limit_calls, limit_seconds) as l (calls, seconds)
-          left join lateral (
-            select counted_until from enrichment.rate_calls
-            where scope = of_scope and counted_until > clock_timestamp() - make_interval(secs => l.seconds)
-            order by counted_until desc offset greatest(0, l.calls - kept - 1) limit 1
-          ) c on l.calls > kept
-          where l.calls <= kept or c.counted_until is not null
-          union all
-          select case when s.free > 0 then 'service-kept' else 'service' end, s.calls, s.seconds,
-            case when s.free > 0 then ${keptInServiceWindowMilliseconds} else s.milliseconds end
-          from enrichment.service_windows(of_service, of_scope) s
-          where s.free <= kept
-          order by milliseconds desc
-          limit 1
-        ) w
-      );
-    end
-  $$`,
-
-  // Locks an endpoint for one admission at a time. Returns why a call must wait, or null. After a refusal, one call at
-  // a time probes.
-  `create function enrichment.wait_for_slot(of_service text, of_scope text, limit_calls integer[],
-      limit_seconds integer[], kept integer)
-    returns jsonb language plpgsql as $$
-    declare
-      endpoint enrichment.rate_scopes;
-    begin
-      select * into endpoint from enrichment.rate_scopes where scope = of_scope for update;
-      if not found then
-        insert into enrichment.rate_scopes (scope) values (of_scope) on conflict do nothing;
-        select * into endpoint from enrichment.rate_scopes where scope = of_scope for update;
-      end if;
-      if endpoint.paused_until > clock_timestamp() then
-        return jsonb_build_object('cause', 'paused', 'reason', endpoint.pause_reason,
-          'milliseconds', extract(epoch from endpoint.paused_until - clock_timestamp()) * 1000);
-      end if;
-      if endpoint.refusals > 0 and exists (
-        select from enrichment.rate_calls where scope = of_scope and counted_until > clock_timestamp()
-      ) then
-        return jsonb_build_object('cause', 'probing', 'milliseconds', 250);
-      end if;
-      return enrichment.full_window(of_service, of_scope, limit_calls, limit_seconds, kept);
-    end
-  $$`,
-
-  // Occupies a slot of every window, and deletes two calls that have left every window: so the table does not grow,
-  // however long a run takes. A day is kept, because another process can have a longer window.
-  `create function enrichment.occupy_slot(of_call text, of_scope text, deadline_seconds float8, limit_seconds integer[])
+  // Writes the attempts of admitted calls: an array of {"attempt_id", "batch", "token_hash", "row_numbers", "people"},
+  // of whose rows the first are sent, as many as the budgets pay for.
+  `create function enrichment.open_attempts(of_run text, calls jsonb, per_person numeric, budgets text[])
     returns void language plpgsql as $$
     begin
-      insert into enrichment.rate_calls (call_id, scope, counted_until)
-      values (of_call, of_scope, clock_timestamp() + make_interval(secs => deadline_seconds));
-      delete from enrichment.rate_calls
-      where ctid = any(array(
-        select ctid
-        from enrichment.rate_calls
-        where scope = of_scope
-          and counted_until < clock_timestamp()
-            - make_interval(secs => greatest(86400, (select max(s) from unnest(limit_seconds) as s)))
-        order by counted_until
-        limit 2
-        for update skip locked
-      ));
+      insert into enrichment.attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids,
+        token_hash)
+      select c.attempt_id, of_run, c.batch, 'admitted', c.people, per_person * c.people, budgets,
+        decode(c.token_hash, 'hex')
+      from jsonb_to_recordset(calls) as c (attempt_id text, batch integer, people integer, token_hash text);
+      insert into enrichment.attempt_people (attempt_id, detail_index, run_id, row_number)
+      select c.attempt_id, place - 1, of_run, row_number
+      from jsonb_to_recordset(calls) as c (attempt_id text, row_numbers integer[], people integer),
+        unnest(c.row_numbers[1:c.people]) with ordinality as asked (row_number, place);
+      delete from enrichment.waiting_batches
+      where run_id = of_run and batch in (select (value ->> 'batch')::integer from jsonb_array_elements(calls));
     end
   $$`,
 
-  // Acquires a slot in every window for one call. Returns why it must wait, or null.
-  `create function enrichment.acquire_slot(of_service text, of_scope text, limit_calls integer[],
-      limit_seconds integer[], of_call text, deadline_seconds float8)
-    returns jsonb language plpgsql as $$
+  // Admits calls of a run in one transaction: for each a slot in every window, the worst-case credits in every budget,
+  // the attempt. Calls are {"attempt_id", "batch", "token_hash", "row_numbers"}. Returns a decision for each, in their
+  // order; null if the suppression list has entries, and the people were not compared with them. Every statement reads
+  // what was committed before it, also while an earlier one waited for a lock.
+  `create function enrichment.admit_calls(of_run text, of_priority text, per_person numeric, deadline_seconds float8,
+      calls jsonb, of_service text, of_scope text, limit_calls integer[], limit_seconds integer[], own_limits jsonb,
+      alarms_at integer[], suppressions_checked boolean)
+    returns jsonb language plpgsql ${keptPlans} as $$
     declare
-      wait jsonb := enrichment.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, 0);
-    begin
-      if wait is null then
-        perform enrichment.occupy_slot(of_call, of_scope, deadline_seconds, limit_seconds);
-      end if;
-      return wait;
-    end
-  $$`,
-
-  // Admits one call in one transaction: a slot in every window, the worst-case credits in every budget, the attempt.
-  // Every statement below reads what was committed before it, also while an earlier one waited for a lock.
-  `create function enrichment.admit_call(of_attempt text, of_run text, of_batch integer, of_rows integer[],
-      of_priority text, per_person numeric, deadline_seconds float8, token_hash bytea, of_service text, of_scope text,
-      limit_calls integer[], limit_seconds integer[], own_limits jsonb, alarms_at integer[],
-      suppressions_checked boolean)
-    returns jsonb language plpgsql as $$
-    declare
-      run_status text;
       budgets text[];
-      open_rows integer;
+      asked_rows integer[] := array(
+        select row_number
+        from jsonb_to_recordset(calls) as c (row_numbers integer[]), unnest(c.row_numbers) as row_number
+      );
+      open_rows integer[];
+      called_rows integer[];
+      run_status text;
       kept integer;
       wait jsonb;
+      slots integer := 0;
+      place integer;
+      call_rows integer[];
+      fitting integer[] := '{}';
+      asked_people integer := 0;
       credits record;
+      people integer;
+      admitted jsonb := '[]';
+      over_budget jsonb;
+      decisions jsonb[] := array_fill(null::jsonb, array[jsonb_array_length(calls)]);
     begin
-      -- Before any other lock: no person can be added to the suppression list until the call is admitted.
-      if enrichment.lock_suppressions() and not suppressions_checked then
-        return jsonb_build_object('kind', 'suppressions_unchecked');
-      end if;
+      -- Before any other lock: no person can be added to the suppression list until the calls are admitted.
+      if enrichment.lock_suppressions() and not suppressions_checked then return null; end if;
       budgets := enrichment.open_budgets(of_run, own_limits);
 
       -- An activity that Temporal has abandoned may still run, because its worker lost Temporal and not the database.
       -- Only the first of two activities may send the same people.
       perform from enrichment.run_rows r
-      where r.run_id = of_run and r.row_number = any(of_rows) and r.outcome is null
+      where r.run_id = of_run and r.row_number = any(asked_rows)
       order by r.row_number for update;
-      get diagnostics open_rows = row_count;
-      if open_rows < cardinality(of_rows) or exists (
-        select from enrichment.attempt_people p
+      open_rows := array(
+        select r.row_number from enrichment.run_rows r
+        where r.run_id = of_run and r.row_number = any(asked_rows) and r.outcome is null
+      );
+      called_rows := array(
+        select p.row_number from enrichment.attempt_people p
         join enrichment.attempts a using (attempt_id)
-        where p.run_id = of_run and p.row_number = any(of_rows) and a.status = 'admitted'
-      ) then
-        return jsonb_build_object('kind', 'taken');
-      end if;
+        where p.run_id = of_run and p.row_number = any(asked_rows) and a.status = 'admitted'
+      );
 
       select count(*) into kept from enrichment.batches_before(of_priority);
       wait := enrichment.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, kept);
-      if wait is not null then
-        return jsonb_build_object('kind', 'wait', 'wait', wait, 'kept', kept);
+      if wait is null then
+        slots := enrichment.slots_together(of_service, of_scope, limit_calls, limit_seconds, kept);
       end if;
-
       -- After the lock of the endpoint, which every admission waits for: a run that was paused or cancelled in the
       -- meantime sends no call.
       select status into run_status from enrichment.runs where run_id = of_run;
-      if run_status is distinct from 'running' then
-        return jsonb_build_object('kind', 'not_running', 'status', coalesce(run_status, 'missing'));
+
+      for place in 1..jsonb_array_length(calls) loop
+        call_rows := array(select value::integer from jsonb_array_elements_text(calls -> place - 1 -> 'row_numbers'));
+        if not call_rows <@ open_rows or call_rows && called_rows then
+          decisions[place] := jsonb_build_object('kind', 'taken');
+        elsif run_status is distinct from 'running' then
+          decisions[place] := jsonb_build_object('kind', 'not_running', 'status', coalesce(run_status, 'missing'));
+        elsif slots is null or cardinality(fitting) < slots then
+          fitting := fitting || place;
+          called_rows := called_rows || call_rows;
+          asked_people := asked_people + cardinality(call_rows);
+        end if;
+      end loop;
+
+      if cardinality(fitting) > 0 then
+        select * into credits
+        from enrichment.reserve_credits(budgets, own_limits, per_person, asked_people, alarms_at);
+        foreach place in array fitting loop
+          people := least(credits.people, jsonb_array_length(calls -> place - 1 -> 'row_numbers'));
+          exit when people = 0;
+          credits.people := credits.people - people;
+          admitted := admitted || ((calls -> place - 1) || jsonb_build_object('people', people));
+          decisions[place] := jsonb_build_object('kind', 'admitted', 'people', people, 'alarms',
+            case when place = fitting[1] then credits.alarms else '[]' end);
+        end loop;
+        perform enrichment.occupy_slots(array(select value ->> 'attempt_id' from jsonb_array_elements(admitted)),
+          of_scope, deadline_seconds, limit_seconds);
+        perform enrichment.open_attempts(of_run, admitted, per_person, budgets);
+        if credits.short_budget is not null then
+          over_budget := jsonb_build_object('kind', 'over_budget', 'budget', credits.short_budget,
+            'alarms', case when admitted = '[]' then credits.alarms else '[]' end,
+            -- A call in flight may still release credits.
+            'mayFreeCredits', exists (
+              select from enrichment.attempts a
+              join enrichment.rate_calls c on c.call_id = a.attempt_id
+              where a.status = 'admitted' and credits.short_budget = any(a.budget_ids)
+                and c.counted_until > clock_timestamp()
+            ));
+        end if;
       end if;
 
-      select * into credits
-      from enrichment.reserve_credits(budgets, own_limits, per_person, cardinality(of_rows), alarms_at);
-      if credits.people = 0 then
-        return jsonb_build_object('kind', 'over_budget', 'budget', credits.short_budget, 'alarms', credits.alarms,
-          -- A call in flight may still release credits.
-          'mayFreeCredits', exists (
-            select from enrichment.attempts a
-            join enrichment.rate_calls c on c.call_id = a.attempt_id
-            where a.status = 'admitted' and credits.short_budget = any(a.budget_ids)
-              and c.counted_until > clock_timestamp()
-          ));
-      end if;
-
-      perform enrichment.occupy_slot(of_attempt, of_scope, deadline_seconds, limit_seconds);
-      delete from enrichment.waiting_batches where run_id = of_run and batch = of_batch;
-      insert into enrichment.attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids,
-        token_hash)
-      values (of_attempt, of_run, of_batch, 'admitted', credits.people, per_person * credits.people, budgets,
-        admit_call.token_hash);
-      insert into enrichment.attempt_people (attempt_id, detail_index, run_id, row_number)
-      select of_attempt, place - 1, of_run, row_number
-      from unnest(of_rows[1:credits.people]) with ordinality as asked (row_number, place);
-      return jsonb_build_object('kind', 'admitted', 'people', credits.people, 'alarms', credits.alarms);
+      for place in 1..cardinality(decisions) loop
+        continue when decisions[place] is not null;
+        if place <> all(fitting) then
+          wait := coalesce(wait, enrichment.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, kept));
+        end if;
+        decisions[place] := case
+          when place = any(fitting) or wait is null then over_budget
+          else jsonb_build_object('kind', 'wait', 'wait', wait, 'kept', kept)
+        end;
+      end loop;
+      return to_jsonb(decisions);
     end
   $$`,
 ];

@@ -114,7 +114,11 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     refusals: 'Refusals in a row',
     refused_at: 'When the service last refused',
   },
-  rate_calls: { call_id: 'The call', counted_until: 'Until when it takes a slot' },
+  rate_calls: {
+    call_id: 'The call',
+    counted_until: 'Until when it takes a slot',
+    position: 'Number of the call among the ended calls of its endpoint, in the order of their ends',
+  },
   rate_reports: {
     seconds: 'Length of the window',
     calls_limit: 'Calls that the service allows in it',

@@ -123,9 +123,21 @@ export const ledgerTables = [
     call_id text primary key,
     scope text not null,
     started_at timestamptz not null default clock_timestamp(),
-    counted_until timestamptz not null
+    counted_until timestamptz not null,
+    position bigint
   )`,
-  `create index rate_calls_by_end on enrichment.rate_calls (scope, counted_until)`,
+  `create index rate_calls_by_end on enrichment.rate_calls (scope, counted_until, position)`,
+  `create index rate_calls_by_position on enrichment.rate_calls (scope, position, counted_until)`,
+  // The next admission gives the call a new position.
+  `create function enrichment.clear_call_position() returns trigger language plpgsql as $$
+    begin
+      new.position := null;
+      return new;
+    end
+  $$`,
+  `create trigger call_ends_at_another_time before update of counted_until on enrichment.rate_calls for each row
+    when (old.position is not null and new.counted_until <> old.counted_until)
+    execute function enrichment.clear_call_position()`,
   `create table enrichment.rate_reports (
     service text not null,
     scope text not null,

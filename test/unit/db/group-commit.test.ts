@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { GroupCommit, type GroupCommitOptions } from '../../../src/late-results/group-commit.ts';
+import { GroupCommit, type GroupCommitOptions } from '../../../src/db/group-commit.ts';
 
 interface Commit {
   readonly items: readonly string[];
@@ -29,7 +29,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 it('GroupCommit commits items that arrive during a commit together, and answers each after its commit', async () => {
   const { groups, commits, itemsOf } = groupsOf();
   const answered: string[] = [];
-  for (const item of ['a', 'b', 'c']) void groups.store(item).then((result) => answered.push(result));
+  for (const item of ['a', 'b', 'c']) void groups.commit(item).then((result) => answered.push(result));
   expect(itemsOf()).toEqual([['a']]);
   commits[0]!.end();
   await settled();
@@ -42,7 +42,7 @@ it('GroupCommit commits items that arrive during a commit together, and answers 
 
 it('GroupCommit commits each item alone where a group fails, and rejects only the item that fails alone', async () => {
   const { groups, commits, itemsOf } = groupsOf();
-  const results = Promise.allSettled(['first', 'good', 'bad'].map((item) => groups.store(item)));
+  const results = Promise.allSettled(['first', 'good', 'bad'].map((item) => groups.commit(item)));
   commits[0]!.end();
   await settled();
   commits[1]!.fail(new Error('the database refuses a body'));
@@ -56,7 +56,7 @@ it('GroupCommit commits each item alone where a group fails, and rejects only th
 
 it('GroupCommit rejects a whole group without another try where the database is away', async () => {
   const { groups, commits } = groupsOf();
-  const results = Promise.allSettled(['a', 'b', 'c'].map((item) => groups.store(item)));
+  const results = Promise.allSettled(['a', 'b', 'c'].map((item) => groups.commit(item)));
   commits[0]!.end();
   await settled();
   commits[1]!.fail(new Error('Connection terminated unexpectedly'));
@@ -67,11 +67,22 @@ it('GroupCommit rejects a whole group without another try where the database is 
 it('GroupCommit ends a group at its number of items and at its bytes, but commits a larger item alone', async () => {
   const { groups, commits, itemsOf } = groupsOf({ longestGroup: 2, bytesPerGroup: 4 });
   const items = ['a', 'b', 'c', 'd', 'far too long', 'eee', 'ff'];
-  const results = Promise.all(items.map((item) => groups.store(item)));
+  const results = Promise.all(items.map((item) => groups.commit(item)));
   for (let next = 0; next < commits.length; next += 1) {
     commits[next]!.end();
     await settled();
   }
   expect(await results).toHaveLength(items.length);
   expect(itemsOf()).toEqual([['a'], ['b', 'c'], ['d'], ['far too long'], ['eee'], ['ff']]);
+});
+
+it('GroupCommit commits only items together that may be in one group, the longest waiting first', async () => {
+  const { groups, commits, itemsOf } = groupsOf({ isSameGroup: (one, other) => one[0] === other[0] });
+  const results = Promise.all(['a1', 'b1', 'a2', 'b2'].map((item) => groups.commit(item)));
+  for (let commit = 0; commit < 3; commit += 1) {
+    commits[commit]!.end();
+    await settled();
+  }
+  expect(itemsOf()).toEqual([['a1'], ['b1', 'b2'], ['a2']]);
+  expect(await results).toEqual(['A1', 'B1', 'A2', 'B2']);
 });

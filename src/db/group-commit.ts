@@ -1,12 +1,14 @@
-import { isDatabaseAway } from '../db/postgres-errors.ts';
+import { isDatabaseAway } from './postgres-errors.ts';
 
 export interface GroupCommitOptions<Item, Result> {
   /** Commits items together. @returns a result for each item, in their order */
   readonly commit: (items: readonly Item[]) => Promise<readonly Result[]>;
-  readonly bytesOf: (item: Item) => number;
-  /** A group ends before it exceeds this size, but has at least one item. */
+  /** Whether two items may be in one group; undefined: any two. */
+  readonly isSameGroup?: (one: Item, other: Item) => boolean;
+  /** A group ends before it exceeds this number or size, but has at least one item. */
   readonly longestGroup: number;
-  readonly bytesPerGroup: number;
+  readonly bytesPerGroup?: number;
+  readonly bytesOf?: (item: Item) => number;
   /** Groups that are committed at the same time. */
   readonly groupsAtOnce: number;
 }
@@ -23,7 +25,7 @@ interface Waiting<Item, Result> {
  */
 export class GroupCommit<Item, Result> {
   readonly #options: GroupCommitOptions<Item, Result>;
-  readonly #waiting: Waiting<Item, Result>[] = [];
+  #waiting: Waiting<Item, Result>[] = [];
   #committing = 0;
 
   constructor(options: GroupCommitOptions<Item, Result>) {
@@ -35,7 +37,7 @@ export class GroupCommit<Item, Result> {
    *
    * @throws what prevents the commit of this item; another item of its group does not
    */
-  store(item: Item): Promise<Result> {
+  commit(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
       this.#commitNext();
@@ -51,14 +53,25 @@ export class GroupCommit<Item, Result> {
     });
   }
 
+  /** Takes the first waiting item, and those after it that may be in its group. */
   #nextGroup(): Waiting<Item, Result>[] {
-    const { bytesOf, longestGroup, bytesPerGroup } = this.#options;
+    const {
+      isSameGroup = () => true,
+      longestGroup,
+      bytesPerGroup = Number.POSITIVE_INFINITY,
+      bytesOf = () => 0,
+    } = this.#options;
+    const [first] = this.#waiting;
+    const group: Waiting<Item, Result>[] = [];
     let bytes = 0;
-    const end = this.#waiting.findIndex(({ item }, index) => {
-      bytes += bytesOf(item);
-      return index > 0 && (index === longestGroup || bytes > bytesPerGroup);
-    });
-    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+    for (const waiting of this.#waiting) {
+      if (!isSameGroup(first!.item, waiting.item)) continue;
+      bytes += bytesOf(waiting.item);
+      if (group.length > 0 && (group.length === longestGroup || bytes > bytesPerGroup)) break;
+      group.push(waiting);
+    }
+    this.#waiting = this.#waiting.filter((waiting) => !group.includes(waiting));
+    return group;
   }
 
   async #commit(group: readonly Waiting<Item, Result>[]): Promise<void> {

@@ -1,0 +1,240 @@
+import { unlimitedCalls } from '../../../domain/rates/rate-limit.ts';
+
+/** Interval of trying again: the end of a wait for higher priorities in the service's window is unknown. */
+const keptInServiceWindowMilliseconds = 5_000;
+
+/** Time until an answer in flight reports the calls that are left. */
+const whileInFlightMilliseconds = 250;
+
+/** Functions of the ledger that count the calls of rate windows. An admission calls them with the endpoint locked. */
+export const rateWindowFunctions = [
+  // The windows that the service has reported. Calls in flight reduce the free calls, because the service may not have
+  // counted them when it reported. An expired report counts as an empty window.
+  `create function enrichment.service_windows(of_service text, of_scope text)
+    returns table (calls integer, seconds integer, free integer, milliseconds float8)
+    language plpgsql as $$
+    declare
+      -- An index serves a comparison with a variable, and none with a call of clock_timestamp().
+      at timestamptz := clock_timestamp();
+    begin
+      return query
+      select known.calls_limit, known.seconds, greatest(0, left_now - in_flight)::int,
+        case
+          when left_now > 0 then ${whileInFlightMilliseconds}
+          else extract(epoch from believed_until - at) * 1000
+        end::float8
+      from (
+        select r.*,
+          case when r.believed_until > at then r.calls_left else r.calls_limit end as left_now,
+          (
+            select count(*) from enrichment.rate_calls c
+            where c.scope = of_scope and c.counted_until > at
+          ) as in_flight
+        from enrichment.rate_reports r where r.service = of_service and r.scope = of_scope
+      ) as known
+      where left_now < ${unlimitedCalls}
+      order by known.seconds;
+    end
+  $$`,
+
+  // Gives each ended call of an endpoint its position in the order of their ends, so that the slots of a window are
+  // counted without its rows. Each call gets it at the first admission after its end. The caller has locked the
+  // endpoint. If a call ended before calls that have a position, these get new ones: transactions end in any order, and
+  // the clock can be set back.
+  `create function enrichment.position_ended_calls(of_scope text) returns void language plpgsql as $$
+    declare
+      at timestamptz := clock_timestamp();
+      ended text[];
+      earliest timestamptz;
+      newest record;
+      before bigint;
+    begin
+      select array_agg(call_id order by counted_until, call_id), min(counted_until) into ended, earliest
+      from (
+        select call_id, counted_until
+        from enrichment.rate_calls
+        where scope = of_scope and position is null and counted_until <= at
+        for update skip locked
+      ) as e;
+      if ended is null then return; end if;
+      select position, counted_until into newest
+      from enrichment.rate_calls
+      where scope = of_scope and position is not null
+      order by position desc limit 1;
+      before := coalesce(newest.position, 0);
+      if earliest < newest.counted_until then
+        select array_agg(call_id order by counted_until, call_id), min(position) - 1 into ended, before
+        from (
+          select call_id, counted_until, position from enrichment.rate_calls where call_id = any(ended)
+          union all
+          select call_id, counted_until, position from enrichment.rate_calls
+          where scope = of_scope and position is not null and counted_until > earliest
+        ) as e;
+      end if;
+      update enrichment.rate_calls c
+      set position = case when c.counted_until <= at then before + p.place end
+      from unnest(ended) with ordinality as p (call_id, place)
+      where c.call_id = p.call_id;
+    end
+  $$`,
+
+  // The windows of limits with the calls that may begin now. A window holds the calls without a position that it
+  // reaches, such as those in flight, and the ended calls after the newest one that has left it.
+  `create function enrichment.own_windows(of_scope text, limit_calls integer[], limit_seconds integer[])
+    returns table (calls integer, seconds integer, free integer) language plpgsql as $$
+    declare
+      at timestamptz := clock_timestamp();
+      newest bigint := (
+        select position from enrichment.rate_calls
+        where scope = of_scope and position is not null
+        order by position desc limit 1
+      );
+    begin
+      return query
+      select l.calls, l.seconds, greatest(0, l.calls - coalesce(newest - gone.position, 0) - (
+          select count(*) from enrichment.rate_calls c
+          where c.scope = of_scope and c.position is null and c.counted_until > at - make_interval(secs => l.seconds)
+        ))::integer
+      from unnest(limit_calls, limit_seconds) as l (calls, seconds)
+      left join lateral (
+        select coalesce(
+          (
+            select c.position from enrichment.rate_calls c
+            where c.scope = of_scope and c.position is not null
+              and c.counted_until <= at - make_interval(secs => l.seconds)
+            order by c.counted_until desc, c.position desc limit 1
+          ), (
+            select c.position - 1 from enrichment.rate_calls c
+            where c.scope = of_scope and c.position is not null
+            order by c.position limit 1
+          )) as position
+      ) gone on true;
+    end
+  $$`,
+
+  // The full window that a call waits for longest, as {"cause", "calls", "seconds", "milliseconds"}; null if every
+  // window has more free slots than are kept. A window is free again when the slot of its limit-th newest call is. A
+  // call without a position cannot end before now. If a window has fewer slots than are kept, the wait is one window.
+  `create function enrichment.full_window(of_service text, of_scope text, limit_calls integer[],
+      limit_seconds integer[], kept integer)
+    returns jsonb language plpgsql as $$
+    declare
+      unended bigint;
+      newest bigint;
+    begin
+      select count(*) into unended from enrichment.rate_calls where scope = of_scope and position is null;
+      select position into newest from enrichment.rate_calls
+      where scope = of_scope and position is not null
+      order by position desc limit 1;
+      return (
+        select to_jsonb(w) from (
+          select 'window' as cause, o.calls, o.seconds, coalesce(
+            (
+              select extract(epoch from c.counted_until - clock_timestamp()) from enrichment.rate_calls c
+              where c.scope = of_scope and c.position >= newest + 1 - (o.calls - kept - unended)
+              order by c.position limit 1
+            ), 0) * 1000 + o.seconds * 1000::float8 as milliseconds
+          from enrichment.own_windows(of_scope, limit_calls, limit_seconds) o
+          where o.free <= kept
+          union all
+          select case when s.free > 0 then 'service-kept' else 'service' end, s.calls, s.seconds,
+            case when s.free > 0 then ${keptInServiceWindowMilliseconds} else s.milliseconds end
+          from enrichment.service_windows(of_service, of_scope) s
+          where s.free <= kept
+          order by milliseconds desc
+          limit 1
+        ) w
+      );
+    end
+  $$`,
+
+  // Locks an endpoint for one admission at a time.
+  `create function enrichment.lock_endpoint(of_scope text) returns enrichment.rate_scopes language plpgsql as $$
+    declare
+      endpoint enrichment.rate_scopes;
+    begin
+      select * into endpoint from enrichment.rate_scopes where scope = of_scope for update;
+      if not found then
+        insert into enrichment.rate_scopes (scope) values (of_scope) on conflict do nothing;
+        select * into endpoint from enrichment.rate_scopes where scope = of_scope for update;
+      end if;
+      perform enrichment.position_ended_calls(of_scope);
+      return endpoint;
+    end
+  $$`,
+
+  // Locks an endpoint. Returns why a call must wait, or null. After a refusal, one call at a time probes.
+  `create function enrichment.wait_for_slot(of_service text, of_scope text, limit_calls integer[],
+      limit_seconds integer[], kept integer)
+    returns jsonb language plpgsql as $$
+    declare
+      endpoint enrichment.rate_scopes := enrichment.lock_endpoint(of_scope);
+      at timestamptz := clock_timestamp();
+    begin
+      if endpoint.paused_until > at then
+        return jsonb_build_object('cause', 'paused', 'reason', endpoint.pause_reason,
+          'milliseconds', extract(epoch from endpoint.paused_until - at) * 1000);
+      end if;
+      if endpoint.refusals > 0 and exists (
+        select from enrichment.rate_calls where scope = of_scope and counted_until > at
+      ) then
+        return jsonb_build_object('cause', 'probing', 'milliseconds', 250);
+      end if;
+      return enrichment.full_window(of_service, of_scope, limit_calls, limit_seconds, kept);
+    end
+  $$`,
+
+  // The number of calls that may begin together; null: unlimited. After a refusal, one call at a time probes.
+  `create function enrichment.slots_together(of_service text, of_scope text, limit_calls integer[],
+      limit_seconds integer[], kept integer)
+    returns integer language plpgsql as $$
+    begin
+      if exists (select from enrichment.rate_scopes where scope = of_scope and refusals > 0) then return 1; end if;
+      return (
+        select min(w.free) - kept
+        from (
+          select free from enrichment.own_windows(of_scope, limit_calls, limit_seconds)
+          union all
+          select free from enrichment.service_windows(of_service, of_scope)
+        ) w
+      );
+    end
+  $$`,
+
+  // Occupies a slot of every window for each call, and deletes twice as many calls that have left every window: so the
+  // table does not grow, however long a run takes. A day is kept, because another process can have a longer window.
+  `create function enrichment.occupy_slots(of_calls text[], of_scope text, deadline_seconds float8,
+      limit_seconds integer[])
+    returns void language plpgsql as $$
+    declare
+      at timestamptz := clock_timestamp();
+      kept_seconds integer := greatest(86400, (select max(s) from unnest(limit_seconds) as s));
+    begin
+      insert into enrichment.rate_calls (call_id, scope, counted_until)
+      select call_id, of_scope, at + make_interval(secs => deadline_seconds) from unnest(of_calls) as call_id;
+      delete from enrichment.rate_calls
+      where ctid = any(array(
+        select ctid
+        from enrichment.rate_calls
+        where scope = of_scope and counted_until < at - make_interval(secs => kept_seconds)
+        order by counted_until
+        limit 2 * cardinality(of_calls)
+        for update skip locked
+      ));
+    end
+  $$`,
+
+  // Acquires a slot in every window for one call. Returns why it must wait, or null.
+  `create function enrichment.acquire_slot(of_service text, of_scope text, limit_calls integer[],
+      limit_seconds integer[], of_call text, deadline_seconds float8)
+    returns jsonb language plpgsql as $$
+    declare
+      wait jsonb := enrichment.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, 0);
+    begin
+      if wait is null then
+        perform enrichment.occupy_slots(array[of_call], of_scope, deadline_seconds, limit_seconds);
+      end if;
+      return wait;
+    end
+  $$`,
+];
