@@ -10,7 +10,7 @@ import { expectPromisesKept } from '../helpers/promises.ts';
  * A week of nights in minutes: `npm run soak:week`.
  *
  * Seven exports that overlap and change, by a schedule, beside a backfill of 20,000 people, some of whom are the same.
- * A worker is killed and another one drained, one night is still going on when the next one is due, and the backfill's
+ * A worker is killed and another one drained, one night still runs when the next one is due, and the backfill's
  * budget runs out and is raised.
  */
 const backfillPeople = 20_000;

@@ -84,7 +84,7 @@ export function withOptionFlags(command: Command): Command {
     .addOption(
       new Option(
         '--on-unknown <what>',
-        'people of a call whose answer is lost: hold for your word, or retry once at the price of both calls ' +
+        'people of a call whose answer is lost: hold until you decide, or retry once at the price of both calls ' +
           '(default: hold)',
       ).choices(['hold', 'retry']),
     )

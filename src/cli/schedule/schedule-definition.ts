@@ -19,7 +19,7 @@ export interface ScheduleDefinition {
   readonly name: string;
   readonly cron: string;
   readonly timezone: string;
-  /** What becomes of a time at which the one before is still going on. */
+  /** What happens at a time when the run of the time before has not ended. */
   readonly overlap: 'skip' | 'buffer-one';
   /** How late a time may still be made up for, after Temporal was away. */
   readonly catchUpSeconds: number;

@@ -141,15 +141,11 @@ export async function triggerSchedule(client: Client, known: KnownSchedule): Pro
   const { definition, description } = known;
   const [running] = description.info.runningActions;
   if (running && definition.overlap === 'skip') {
-    throw new Problem(
-      'schedule.running',
-      `${definition.name} is still going on, and its overlap policy is skip`,
-      {
-        where: running.workflow.workflowId,
-        next: `enrich schedule show ${definition.name} says what it is doing; trigger it again once that has ended`,
-        exitCode: exitCodes.needsPerson,
-      },
-    );
+    throw new Problem('schedule.running', `${definition.name} still runs, and its overlap policy is skip`, {
+      where: running.workflow.workflowId,
+      next: `enrich schedule show ${definition.name} says what it is doing; trigger it again once that has ended`,
+      exitCode: exitCodes.needsPerson,
+    });
   }
   await client.schedule.getHandle(definition.name).trigger(policyOf(definition));
 }

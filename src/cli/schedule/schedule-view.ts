@@ -74,7 +74,7 @@ export function describeSchedule(facts: ScheduleFacts): string {
     `${facts.name}: ${facts.paused ? 'paused' : 'on'}${facts.note ? ` (${local(facts.note)})` : ''}`,
     flagLines(facts.flags),
     `  next: ${facts.next.length === 0 || facts.paused ? 'none' : `${times(facts.next)} (${zone})`}`,
-    ...(facts.skipped > 0 ? [`  skipped, because the time before was still going on: ${facts.skipped}`] : []),
+    ...(facts.skipped > 0 ? [`  skipped, because the run before had not ended: ${facts.skipped}`] : []),
     ...(facts.missed > 0 ? [`  missed, because Temporal was away for longer: ${facts.missed}`] : []),
     ...(facts.recent.length === 0 ? ['  it has not fired yet'] : [`last times (${zone}):`]),
     ...facts.recent.flatMap((time) => [

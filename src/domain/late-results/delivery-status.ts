@@ -7,7 +7,7 @@ interface DeliveryStatusFacts {
 
 /** Statuses of a delivery in the inbox. Part of the public surface. */
 export const deliveryStatusFacts = {
-  /** Stored, and not applied yet, or its call has no answer yet. */
+  /** Stored and not applied. */
   received: { effect: 'pending', countsCredits: false },
   applied: { effect: 'done', countsCredits: true },
   /** The same bytes took effect before. */

@@ -107,13 +107,13 @@ function rowsOf({ path, action, windows }: OperationUsage): (string | number)[][
   return windows.map(({ window, limit, used, left }) => [
     `${path} ${action}`,
     window,
-    word(limit),
-    word(used),
-    word(left),
+    cell(limit),
+    cell(used),
+    cell(left),
   ]);
 }
 
-function word(count: number | null | undefined): string | number {
+function cell(count: number | null | undefined): string | number {
   return count === null ? 'unlimited' : (count ?? '-');
 }
 
