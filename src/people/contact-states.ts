@@ -57,17 +57,23 @@ const newestRecord = sql`
   order by u.created_at desc, k.recorded_at desc
   limit 1`;
 
-/** The person whom the log gives the contact of a row `r`: the contact itself lacks it while a revert is unfinished. */
-const decidedPerson = sql`
-  select from (
-    select m.person_key from contact_matches m
-    where m.source = coalesce(runs.source, 'generic')
-      and m.contact_id = r.contact_id
-      and ${sql.raw(isValidMatch('m'))}
-    order by m.decided_at desc, m.match_id desc
-    limit 1
-  ) decided
-  where decided.person_key is not null`;
+/**
+ * The newest decision of the log about a contact. The contact itself has another one while an undo or a revert is
+ * unfinished, which decides about it at its end.
+ */
+const newestMatch = (source: RawBuilder<unknown>, contactId: RawBuilder<unknown>) => sql`
+  select m.match_id, m.person_key
+  from contact_matches m
+  where m.source = ${source}
+    and m.contact_id = ${contactId}
+    and ${sql.raw(isValidMatch('m'))}
+  order by m.decided_at desc, m.match_id desc
+  limit 1`;
+
+const decidedOfRow = newestMatch(sql`coalesce(runs.source, 'generic')`, sql`r.contact_id`);
+
+/** A contact `c` is as the log has it. */
+const isProjected = sql`c.match_id = (select match_id from (${newestMatch(sql`c.source`, sql`c.contact_id`)}) decided)`;
 
 /**
  * Reads rows whose contact has no person, or other cells than those by which its person was decided. Suppressed rows,
@@ -92,7 +98,8 @@ export async function readRowsToDecide(
       left join contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
       where ${which}
         and case when c.contact_id is null
-          then r.keys <> '{}' and r.outcome is distinct from 'suppressed' and not exists (${decidedPerson})
+          then r.keys <> '{}' and r.outcome is distinct from 'suppressed'
+            and not exists (select from (${decidedOfRow}) decided where decided.person_key is not null)
           else c.service = ${service}
             and c.run_id <> r.run_id
             and (
@@ -109,6 +116,7 @@ export async function readRowsToDecide(
                   or r.identity_hash = ${identityHash('k')}
                 )
             )
+            and ${isProjected}
         end`,
   );
   return withoutStale(database, contacts);
@@ -163,7 +171,7 @@ export async function readMatchedContacts(
       from (${which}) as named
       join contacts c on c.source = named.source and c.contact_id = named.contact_id
       cross join lateral (${newestRecord}) k
-      where c.service = ${service}`,
+      where c.service = ${service} and ${isProjected}`,
   );
 }
 

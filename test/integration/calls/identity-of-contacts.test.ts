@@ -464,23 +464,42 @@ describe('a contact of a run whose undo is taken back', () => {
     expect((await decisions()).rows).toEqual(before);
   });
 
+  /** A contact that `own` makes somebody else. Other contacts are these people, one of them by `other`. */
+  async function becomesAnother(name: string) {
+    const row = (first: string, contactId: string) => {
+      const email = `${first}@${name}.example`;
+      return { ...ada, email, keys: [`email:${email}`], contactId };
+    };
+    await runOf(row('ada', name), `${name}-1`, true);
+    await runOf(row('zoe', `${name}-zoe`), `${name}-2`, true);
+    const own = await runOf(row('zoe', name), `${name}-1`, true);
+    const other = await runOf(row('ada', `${name}-ada`), `${name}-2`, true);
+    const decisions = async () => {
+      const { rows } = await warehouse.pool.query(
+        `select * from contacts where contact_id like $1 || '%' order by contact_id`,
+        [name],
+      );
+      return rows;
+    };
+    return { own, other, decisions, before: await decisions() };
+  }
+
   it('a reverted undo restores the decision of a contact although another undo is reverted meanwhile', async () => {
-    const personOf = (name: string) => ({
-      email: `${name}@half.example`,
-      keys: [`email:${name}@half.example`],
-    });
-    await runOf({ ...ada, ...personOf('ada'), contactId: 'half' }, 'crm-4', true);
-    await runOf({ ...ada, ...personOf('zoe'), contactId: 'half-zoe' }, 'crm-5', true);
-    const own = await runOf({ ...ada, ...personOf('zoe'), contactId: 'half' }, 'crm-4', true);
-    const other = await runOf({ ...ada, ...personOf('ada'), contactId: 'half-ada' }, 'crm-5', true);
-    const decisions = () =>
-      warehouse.pool.query("select * from contacts where contact_id like 'half%' order by contact_id");
-    const { rows: before } = await decisions();
+    const { own, other, decisions, before } = await becomesAnother('half');
     for (const runId of [own, other]) await undoRun(warehouse, runId, note, signal);
     expect(await revertUndo(warehouse, own, AbortSignal.abort())).toEqual({ complete: false });
     await revertUndo(warehouse, other, signal);
     await revertUndo(warehouse, own, signal);
-    expect((await decisions()).rows).toEqual(before);
+    expect(await decisions()).toEqual(before);
+  });
+
+  it('a reverted undo restores the decision of a contact although a run decides about its former person', async () => {
+    const { own, other, decisions, before } = await becomesAnother('former');
+    await undoRun(warehouse, own, note, signal);
+    expect(await revertUndo(warehouse, own, AbortSignal.abort())).toEqual({ complete: false });
+    await reconcileContacts(warehouse, other, signal);
+    await revertUndo(warehouse, own, signal);
+    expect(await decisions()).toEqual(before);
   });
 
   it('a reverted undo gives a contact no person back if its record names another person in a later run', async () => {
