@@ -42,6 +42,25 @@ export function registration(ready: ReadyBatch, milliseconds = 0): RawBuilder<un
   `;
 }
 
+/**
+ * Registers the batches of a page that is being opened, in its transaction. A batch that Temporal has yet to hand to a
+ * worker also keeps its slot: under load that takes long enough for a dozen calls of a lower priority.
+ */
+export async function registerPage(
+  database: Kysely<Tables>,
+  runId: string,
+  batches: readonly number[],
+): Promise<void> {
+  await sql`
+    insert into waiting_batches (run_id, batch, waits_until)
+    select r.run_id, batch, clock_timestamp() + make_interval(secs => ${believedSeconds})
+    from runs r, unnest(${batches}::integer[]) as batch
+    where r.run_id = ${runId} and r.options ->> 'priority' <> ${runPriorities.at(-1)}
+    order by batch
+    on conflict (run_id, batch) do update set waits_until = excluded.waits_until
+  `.execute(database);
+}
+
 /** Removes the registration of a batch that needs no call. Admission removes the others. */
 export async function deregisterWaitingBatch(
   database: Kysely<Tables>,

@@ -5,6 +5,7 @@ import { reasonOfClaim } from './claims.ts';
 import { peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { joinFreshLookups, type Asked } from '../planning/fresh-lookups.ts';
+import { registerPage } from '../../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../../privacy/drop-suppressed.ts';
 import { lockSuppressionsShared } from '../../privacy/suppressions.ts';
 import type { RunOptions } from '../../db/run-options.ts';
@@ -75,7 +76,9 @@ export async function openPage(
       with ${droppingFresh(runId, sql`page_keys`, asked)}
       select count(*) from dropped
     `.execute(transaction);
-    return openBatches(transaction, runId, page);
+    const open = await openBatches(transaction, runId, page);
+    await registerPage(transaction, runId, open.batches);
+    return open;
   });
 }
 

@@ -18,9 +18,10 @@ import {
 } from '../../../src/ledger/waiting-batches.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
+import { openPage } from '../../../src/runs/pages/pages.ts';
 import { skipPage } from '../../../src/runs/pages/skip-page.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
-import { runningRun } from '../../helpers/rows.ts';
+import { asked as askedFields, runningRun } from '../../helpers/rows.ts';
 
 const service = 'test';
 const fourAMinute: RateLimit[] = [{ calls: 4, seconds: 60 }];
@@ -76,6 +77,14 @@ async function ask(
   );
 }
 
+/** Plans the first people of a run: ten are a batch. */
+async function planPeople(runId: string, people: number): Promise<void> {
+  await warehouse.pool.query(
+    `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, $2::integer) n`,
+    [runId, people],
+  );
+}
+
 /** How many calls of the backfill are admitted before one has to wait. */
 async function slotsForBackfill(rateLimits = fourAMinute): Promise<number> {
   for (let calls = 0; ; calls += 1)
@@ -88,6 +97,20 @@ describe('for batches of a night that wait at another worker', () => {
     expect(await slotsForBackfill()).toBe(1);
     const nightly = [await ask(night, 'nightly', 1), await ask(night, 'nightly', 2)];
     expect(nightly.map(({ kind }) => kind)).toEqual(['admitted', 'admitted']);
+  });
+
+  it('a backfill leaves slots for all batches of an open page, before a worker has taken them up', async () => {
+    await planPeople(night, 30);
+    await openPage(warehouse, night, 1, askedFields);
+    expect(await slotsForBackfill()).toBe(1);
+    const nightly = await Promise.all([1, 2, 3].map((batch) => ask(night, 'nightly', batch)));
+    expect(nightly.map(({ kind }) => kind)).toEqual(Array(3).fill('admitted'));
+  });
+
+  it('the page of a backfill reserves no slots', async () => {
+    await planPeople(backfill, 30);
+    await openPage(warehouse, backfill, 1, askedFields);
+    expect(await ask(night, 'nightly', 1, [{ calls: 1, seconds: 60 }])).toMatchObject({ kind: 'admitted' });
   });
 
   it('a backfill takes no slot while more nightly batches wait than the window holds', async () => {
@@ -180,13 +203,6 @@ describe('a batch', () => {
     return result;
   }
 
-  async function openPeople(runId: string): Promise<void> {
-    await warehouse.pool.query(
-      `insert into run_people (run_id, position, row_number) select $1, n - 1, n from generate_series(1, 10) n`,
-      [runId],
-    );
-  }
-
   async function isWaitedFor(): Promise<{ batch: number; minutes: number }[]> {
     const { rows } = await warehouse.pool.query<{ batch: number; minutes: number }>(
       'select batch, round(extract(epoch from waits_until - clock_timestamp()) / 60)::int as minutes from ' +
@@ -196,7 +212,7 @@ describe('a batch', () => {
   }
 
   it('a nightly batch is registered in the queue, and until its next try when it is handed back', async () => {
-    await openPeople(night);
+    await planPeople(night, 10);
     expect(await enrich(night, 1)).toMatchObject({ kind: 'wait', ...fullForAnHour });
     expect(await isWaitedFor()).toEqual([{ batch: 1, minutes: 60 + 30 }]);
   });
@@ -207,7 +223,7 @@ describe('a batch', () => {
   });
 
   it('a batch whose people have all been asked for is not registered as waiting', async () => {
-    await openPeople(night);
+    await planPeople(night, 10);
     const missed = {
       httpStatus: 200,
       matches: Array(10).fill(null),
@@ -227,7 +243,7 @@ describe('a batch', () => {
   });
 
   it('a batch of a preempted backfill tries again after minutes, not at each free slot', async () => {
-    await openPeople(backfill);
+    await planPeople(backfill, 10);
     await waiting(1, 2, 3, 4);
     const free = { slots: 4, wait: undefined };
     expect(await enrich(backfill, 1, free)).toMatchObject({ kind: 'wait', milliseconds: 300_000 });
