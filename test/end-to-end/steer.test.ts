@@ -68,6 +68,26 @@ describe('cancelling', () => {
 });
 
 describe('pausing', () => {
+  it('Ctrl-C in enrich run waits for calls in flight and ends with a summary that says how to continue', async () => {
+    const calls = () => system.sandbox.log.calls().length;
+    const before = calls();
+    const begun = system.begin(['run', system.sample(60), '--yes', '--rate-limits', '3/hour']);
+    await expect.poll(calls, { timeout: 60_000, interval: 50 }).toBe(before + 3);
+    begun.kill('SIGINT');
+    await begun.ended;
+    const runId = await latestRun();
+    expect(begun.output()).toContain('stopping: no further call is sent');
+    expect(begun.output()).toMatch(
+      new RegExp(`run ${runId}: paused[^]*interrupted[^]*enrich resume ${runId}`),
+    );
+    expect(await statusOf(runId)).toMatchObject({
+      status: 'paused',
+      reason_type: 'run.interrupted',
+      calls: 3,
+      credits: { reserved: '0', unknown: '0' },
+    });
+  });
+
   it('enrich pause holds a killed run, and enrich skip leaves out a page when the run is resumed', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;

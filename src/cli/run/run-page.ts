@@ -2,9 +2,9 @@ import { Problem } from '../../domain/problem.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import type { Session } from '../session/session.ts';
 
-/** After the address of a page: how long the page is there, if its server is embedded. */
-export function endOfPage({ stack }: Session): string {
-  return stack.temporal.embedded ? '  (until this command ends; enrich dev keeps it)' : '';
+/** Before the address of a page: until when it is there, if this command runs the server. */
+export function howLongThePageIs({ stack }: Session): string {
+  return stack.temporal.embedded ? 'until this command ends, ' : '';
 }
 
 /**

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -176,6 +176,28 @@ describe('the doctor', () => {
     ['budgets', { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' }],
   ])('enrich doctor warns of %s of %o', async (part, settings) => {
     expect((await finding(part, settings)).state).toBe('attention');
+  });
+
+  it('enrich doctor measures the data folder, and says what enrich prune would free', async () => {
+    const folder = join(home, 'measured');
+    const state = { ENRICH_DATA_DIR: folder };
+    expect((await finding('disk', state)).what).toContain(`${folder} does not exist yet`);
+    mkdirSync(join(folder, 'postgres', 'base'), { recursive: true });
+    for (const [file, megabytes] of [
+      ['postgres/base/1', 1_200],
+      ['temporal.db', 300],
+    ] as const) {
+      writeFileSync(join(folder, file), '');
+      truncateSync(join(folder, file), megabytes * 1e6);
+    }
+    const { state: found, what } = await finding('disk', state);
+    expect(found).toBe('ok');
+    expect(what).toContain(`${folder} has 1.5 GB, of them 1.2 GB the database`);
+    expect(what).toContain('RETENTION is not set: enrich prune removes nothing');
+    const retention = { ...state, RETENTION: 'answers=30d', DATABASE_URL: await database() };
+    expect((await finding('disk', retention)).what).toContain(
+      'enrich prune would free 0 MB of bodies and the cells of 0 staged rows',
+    );
   });
 
   it('enrich doctor prints no secret', async () => {

@@ -20,7 +20,7 @@ import { settingsOfRun, withRunOptions, type RunFlags } from '../../run/run-flag
 import { addressOf, specifyRun, type SpecifiedRun } from '../../run/run-spec.ts';
 import { withSession, withWarehouse, type Session } from '../../session/session.ts';
 import { withSettings } from '../../session/settings-flags.ts';
-import { endOfPage, runPage } from '../../run/run-page.ts';
+import { howLongThePageIs, runPage } from '../../run/run-page.ts';
 import { continueIfApproved, isStoppedByQualityGate } from '../../run/quality-gate.ts';
 import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
 
@@ -115,7 +115,7 @@ export async function enrichExport(
       ? await resumeRun(session, run, approved)
       : await startRunWorkflow(session, run, approved);
   const page = await runPage(session, run.runId);
-  if (page !== undefined) tell(`watch it: ${page}${endOfPage(session)}`);
+  if (page !== undefined) tell(`${howLongThePageIs(session)}watch it: ${page}`);
   if (asks && !(await approve(session, run.runId, handle)))
     return continueIfApproved(session, await waitForRun(session, run.runId, handle), asks);
   const facts = await waitForRun(session, run.runId, handle, {
