@@ -61,6 +61,18 @@ describe('control characters of foreign text', () => {
   });
 });
 
+it('a warning in a pipe is text on one line, and JSON with LOG_FORMAT=json', async () => {
+  const { pool } = system.warehouse;
+  await pool.query(`insert into enrichment.kysely_migration values ('9999-later', now()::text)`);
+  const text = await system.here(['status']);
+  const json = await system.enrich(['status'], { LOG_FORMAT: 'json' });
+  await pool.query(`delete from enrichment.kysely_migration where name = '9999-later'`);
+  expect(text.stderr).toMatch(
+    /^[\d:]{8} warning: a newer release has migrated the warehouse: .*9999-later\)$/m,
+  );
+  expect(json.stderr).toMatch(/^\{"level":"warn",.*"migrations":\["9999-later"\]/m);
+});
+
 describe('standard output that takes no more', () => {
   it.each(['status', 'status --json', 'export', 'report latest --format json', '--version', 'run --help'])(
     'a full standard output is an error of one sentence in enrich %s',
