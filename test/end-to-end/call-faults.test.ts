@@ -33,7 +33,7 @@ describe('a call that was sent', () => {
   it('a call without an answer in time is unknown, holds its credits and is not repeated', async () => {
     system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, delay: 6_000 }] });
     await system.startWorker({ CALL_TIMEOUT: '3s' });
-    const ended = await system.here(['run', system.sample(60), '--yes', '--json']);
+    const ended = await system.here(['run', system.sample(30), '--yes', '--json']);
     expect((await attemptsOf(ended.facts().run_id))['unknown']).toBe(1);
     expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
     expect(system.sandbox.log.bill().billedAgain).toEqual({});
@@ -54,7 +54,7 @@ describe('a call that was certainly not sent', () => {
       };
       await system.startWorker({ ENRICHMENT_BASE_URL: addresses[cause]! });
       const calls = system.sandbox.log.bill().calls;
-      const facts = (await system.here(['run', system.sample(40), '--yes', '--json'])).facts();
+      const facts = (await system.here(['run', system.sample(20), '--yes', '--json'])).facts();
       expect(facts).toMatchObject({ status: 'paused', reason: expect.any(String) });
       expect(facts.credits).toEqual({ settled: '0', reserved: '0', unknown: '0' });
       expect((await attemptsOf(facts.run_id))['released']).toBeGreaterThan(1);
@@ -69,7 +69,7 @@ describe('a call that was certainly not sent', () => {
     for (const { run_id: runId } of paused) {
       const resumed = (await system.here(['resume', runId, '--json'])).facts();
       expect(resumed).toMatchObject({ status: 'finished' });
-      expect(sum(resumed.outcomes)).toBe(40);
+      expect(sum(resumed.outcomes)).toBe(20);
     }
     expect(paused).toHaveLength(3);
     await system.stopWorker();
@@ -82,7 +82,7 @@ it('a worker that Temporal abandoned during its call asks for no person twice wh
   const before = system.sandbox.log.bill().calls;
   const settings = { ...system.sharedTemporal(), CALL_CONCURRENCY: '1' };
   const workers = [system.begin(['worker'], settings), system.begin(['worker'], settings)];
-  const run = system.enrich(['run', system.sample(120), '--yes', '--json'], settings);
+  const run = system.enrich(['run', system.sample(60), '--yes', '--json'], settings);
   // One call at a time each: of the first two calls one is the first worker's.
   await expect
     .poll(() => system.sandbox.log.bill().calls - before, { timeout: 60_000, interval: 50 })
@@ -98,7 +98,7 @@ it('a worker that Temporal abandoned during its call asks for no person twice wh
   const facts = (await run).facts();
   for (const worker of workers) worker.kill('SIGTERM');
   await Promise.all(workers.map((worker) => worker.ended));
-  expect(sum(facts.outcomes)).toBe(120);
+  expect(sum(facts.outcomes)).toBe(60);
   expect(system.sandbox.log.bill().billedAgain).toEqual({});
   await expectPromisesKept(system);
 });
@@ -111,9 +111,9 @@ describe('with one call at a time', () => {
       'a call that is answered with %o is unknown, and no person gets data',
       async (fault) => {
         system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, ...fault }] });
-        const facts = (await system.here(['run', system.sample(60), '--yes', '--json'])).facts();
+        const facts = (await system.here(['run', system.sample(30), '--yes', '--json'])).facts();
         expect((await attemptsOf(facts.run_id))['unknown']).toBe(1);
-        expect(sum(facts.outcomes)).toBe(60);
+        expect(sum(facts.outcomes)).toBe(30);
         expect(system.sandbox.log.bill().billedAgain).toEqual({});
         await expectPromisesKept(system);
       },
@@ -128,7 +128,7 @@ describe('with one call at a time', () => {
       'an answer that the database refuses for %s is kept, its call is unknown, and the run pauses',
       async (_, fault) => {
         system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', ...fault }] });
-        const paused = await system.here(['run', system.sample(60), '--yes', '--json']);
+        const paused = await system.here(['run', system.sample(20), '--yes', '--json']);
         expect(paused.code).toBe(3);
         const { run_id: runId, status, calls } = paused.facts();
         expect({ status, calls }).toEqual({ status: 'paused', calls: 1 });
@@ -148,15 +148,15 @@ describe('with one call at a time', () => {
     it.each([200, 402, 403] as const)(
       'an account without credits (%d) pauses the run, fails no row, and continues with new credits',
       async (status) => {
-        system.sandbox.faults.set({ credits_left: 25, out_of_credits: status });
-        const paused = await system.here(['run', system.sample(80), '--yes', '--json']);
+        system.sandbox.faults.set({ credits_left: 12, out_of_credits: status });
+        const paused = await system.here(['run', system.sample(40), '--yes', '--json']);
         expect(paused.code).toBe(3);
         expect(paused.facts()).toMatchObject({ status: 'paused', reason: expect.any(String) });
         expect(paused.facts().outcomes['rejected']).toBeUndefined();
         system.sandbox.faults.set({});
         const resumed = (await system.here(['resume', paused.facts().run_id, '--json'])).facts();
         expect(resumed.status).toBe('finished');
-        expect(sum(resumed.outcomes)).toBe(80);
+        expect(sum(resumed.outcomes)).toBe(40);
         expect(system.sandbox.log.bill().billedAgain).toEqual({});
         await expectPromisesKept(system);
       },
@@ -179,7 +179,7 @@ describe('with one call at a time', () => {
 
     it('a price above the reservation is recorded, and no call follows until an operator resumes', async () => {
       system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, price: 30 }] });
-      const paused = await system.here(['run', system.sample(200), '--yes', '--json']);
+      const paused = await system.here(['run', system.sample(60), '--yes', '--json']);
       expect(paused.code).toBe(3);
       expect(paused.facts()).toMatchObject({
         status: 'paused',
@@ -189,7 +189,7 @@ describe('with one call at a time', () => {
       await expectPromisesKept(system);
       const resumed = (await system.here(['resume', paused.facts().run_id, '--json'])).facts();
       expect(resumed).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
-      expect(sum(resumed.outcomes)).toBe(200);
+      expect(sum(resumed.outcomes)).toBe(60);
       await expectPromisesKept(system);
     });
   });
@@ -202,7 +202,7 @@ describe('with one call at a time', () => {
     // The worker of the tests above asks the first service.
     it('workers of another service send nothing of a run that already has answers', async () => {
       system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, status: 401 }] });
-      const paused = (await system.here(['run', system.sample(60), '--yes', '--json'])).facts();
+      const paused = (await system.here(['run', system.sample(30), '--yes', '--json'])).facts();
       await system.startWorker(elsewhere());
       system.sandbox.faults.set({});
       const before = system.sandbox.log.bill().calls;

@@ -9,7 +9,7 @@ let clock = Date.now();
 let system: TestSystem;
 
 beforeAll(async () => {
-  system = await TestSystem.open({ latency: 20, issuedTokens: { calls: 7 }, now: () => clock });
+  system = await TestSystem.open({ latency: 20, issuedTokens: { calls: 3 }, now: () => clock });
 });
 
 beforeEach(() => system.sandbox.faults.set({ rules: [] }));
@@ -43,7 +43,7 @@ describe.each([
   it('a run continues over access tokens that expire, and writes none of them anywhere', async () => {
     const refusedBefore = refusedTokens();
     await system.stopWorker();
-    const ended = await system.enrich(['run', system.sample(200), '--yes', '--json'], tokenFromCommand());
+    const ended = await system.enrich(['run', system.sample(100), '--yes', '--json'], tokenFromCommand());
     expect([ended.code, ended.facts().status]).toEqual([0, 'finished']);
     expect(refusedTokens() - refusedBefore).toBeGreaterThan(1);
     expect(system.sandbox.log.bill().billedAgain).toEqual({});

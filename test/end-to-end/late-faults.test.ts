@@ -97,7 +97,7 @@ describe('a worker that is killed', () => {
   it('a worker that is killed between two deliveries applies each of them once', async () => {
     const worker = begin(['worker'], { ENRICH_KILL_AT: 'delivery-applied:2' });
     const beganAt = new Date();
-    const running = reveal(system.sample(60));
+    const running = reveal(system.sample(40));
     // Only then do deliveries come in: a call in flight would be unknown by the kill, which is not what is looked at
     // here.
     await expect.poll(() => hasAskedForAll(beganAt), { timeout: 120_000 }).toBe(true);
@@ -117,7 +117,7 @@ describe('SIGTERM under load', () => {
     begin(['receiver']);
     const worker = begin(['worker']);
     const earlier = system.sandbox.log.deliveries().length;
-    const running = reveal(system.sample(150));
+    const running = reveal(system.sample(90));
     await until(() => system.sandbox.log.deliveries().length > earlier + 10);
     const receiver = begun[0]!;
     receiver.kill('SIGTERM');

@@ -63,14 +63,14 @@ describe('phones that come by webhook', () => {
   beforeAll(() => system.startWorker(lastPolls));
 
   it('phones that arrive by webhook are applied, and their credits are settled', async () => {
-    const facts = await reveal(system.sample(80), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '1h' });
+    const facts = await reveal(system.sample(60), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '1h' });
     expect(facts).toMatchObject({
       status: 'finished',
       credits: { reserved: '0', unknown: '0' },
       late_results: { awaited: 0, expired: 0, orphaned: 0 },
     });
     expect(facts.late_results.arrived).toBe(facts.calls);
-    expect(await phonesOf(facts.run_id)).toBeGreaterThan(15);
+    expect(await phonesOf(facts.run_id)).toBeGreaterThan(10);
     expect(await inbox(facts.run_id)).toEqual({ applied: facts.calls });
     await expectPromisesKept(system);
   });
@@ -292,7 +292,7 @@ describe('a delivery', () => {
     await system.startWorker({ RATE_LIMITS: limits });
     system.sandbox.faults.set({ deliveries: [{ ...rule, from: 1, to: 1 }] });
     const ended = await system.here(
-      ['run', system.sample(200), '--yes', '--json', '--reveal', 'phone'],
+      ['run', system.sample(100), '--yes', '--json', '--reveal', 'phone'],
       deadline,
     );
     expect(ended.code).toBe(3);

@@ -6,13 +6,14 @@ import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
 import { openWarehouse } from '../../src/db/database.ts';
 import { TestSystem, type Begun } from '../helpers/test-system.ts';
 import { expectPromisesKept } from '../helpers/promises.ts';
+import { expectRebuildEqual } from '../helpers/value-promise.ts';
 
 /** A server as it is deployed: the worker is a process of its own, and what it needs breaks beneath it. */
 let system: TestSystem;
 let begun: Begun[] = [];
 
 beforeEach(async () => {
-  system = await TestSystem.open({ latency: 150 });
+  system = await TestSystem.open({ latency: 400 });
 });
 
 afterEach(async () => {
@@ -42,7 +43,7 @@ describe('a server that is killed in the middle of a run and started again', () 
   it('after a kill of Temporal in the middle of a run, the run continues and pays for no person twice', async () => {
     const settings = system.sharedTemporal();
     begin(['worker'], settings);
-    const running = system.here(['run', sample(300, 31), '--yes', '--json'], settings);
+    const running = system.here(['run', sample(160, 31), '--yes', '--json'], settings);
     await untilCalls(4);
     await system.restartTemporal();
     expect((await running).facts()).toMatchObject({ status: 'finished', credits: { unknown: '0' } });
@@ -55,7 +56,7 @@ describe('a server that is killed in the middle of a run and started again', () 
     const postgres = await startEmbeddedPostgres({ directory });
     const settings = { ...system.sharedTemporal(), DATABASE_URL: postgres.databaseUrl };
     begin(['worker'], settings);
-    const running = system.here(['run', sample(300, 32), '--yes', '--json'], settings);
+    const running = system.here(['run', sample(160, 32), '--yes', '--json'], settings);
     await untilCalls(4);
     process.kill(postgres.pid, 'SIGKILL');
     await startEmbeddedPostgres({ directory });
@@ -63,6 +64,7 @@ describe('a server that is killed in the middle of a run and started again', () 
     expect(system.sandbox.log.bill().billedAgain).toEqual({});
     const warehouse = openWarehouse(postgres.databaseUrl, { connections: 2 });
     await expectPromisesKept({ warehouse, sandbox: system.sandbox });
+    await expectRebuildEqual(warehouse);
     await warehouse.close();
     await stopEmbeddedPostgres(directory);
   });

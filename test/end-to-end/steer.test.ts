@@ -16,7 +16,7 @@ afterAll(() => system.close());
 
 /** A run that was killed in the middle of its calls. */
 async function killedRun(): Promise<string> {
-  await system.enrich(['run', system.sample(150), '--yes', '--json'], { ENRICH_KILL_AT: 'answered:4' });
+  await system.enrich(['run', system.sample(80), '--yes', '--json'], { ENRICH_KILL_AT: 'answered:4' });
   return latestRun();
 }
 
@@ -120,7 +120,7 @@ describe('pausing', () => {
 
 describe('a run whose owner pays twice', () => {
   it('--on-unknown retry asks once more for people of a call whose answer was lost', async () => {
-    const command = ['run', system.sample(100), '--yes', '--json', '--on-unknown', 'retry'];
+    const command = ['run', system.sample(80), '--yes', '--json', '--on-unknown', 'retry'];
     await system.enrich(command, { ENRICH_KILL_AT: 'answered:4' });
     await system.startWorker();
     const again = await system.here(command);
@@ -175,7 +175,7 @@ describe('with a worker of a server', () => {
 
   describe('a pilot', () => {
     it('a pilot is asked for first, and the rest when a person resumes, not when the command is repeated', async () => {
-      const command = ['run', system.sample(100), '--yes', '--json', '--pilot', '20'];
+      const command = ['run', system.sample(50), '--yes', '--json', '--pilot', '20'];
       const calls = system.sandbox.log.bill().calls;
       const piloted = await system.here(command);
       expect(piloted.code).toBe(3);
@@ -196,7 +196,7 @@ describe('with a worker of a server', () => {
 
     /** Says yes to the plan, and then answers what is asked after the pilot. */
     async function pilot(answer: string) {
-      const file = system.sample(100);
+      const file = system.sample(50);
       const { code, shown } = await system.answerPrompts(['run', file, '--pilot', '20'], yes, answer);
       const run = await statusOf(await latestRun());
       expect(shown).toMatch(/pilot of 20 people; \d+ of 20 found: /);

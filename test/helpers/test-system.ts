@@ -25,6 +25,7 @@ import { checkOutput } from './output-schemas.ts';
 import { runHere } from './run-here.ts';
 import { startWorkerHere, type WorkerHere } from './worker-here.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { expectRebuildEqual } from './value-promise.ts';
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -301,14 +302,19 @@ export class TestSystem {
     return { TEMPORAL_ADDRESS: this.#stack!.temporal.address };
   }
 
+  /** Ends everything, after a check that the log of the whole file leads to the same warehouse. */
   async close(): Promise<void> {
     await this.stopWorker();
-    await (await this.#client)?.connection.close();
-    await this.#stack?.release();
-    await this.warehouse.close();
-    await this.sandbox.close();
-    await this.#database.drop();
-    rmSync(this.directory, { recursive: true, force: true });
+    try {
+      await expectRebuildEqual(this.warehouse);
+    } finally {
+      await (await this.#client)?.connection.close();
+      await this.#stack?.release();
+      await this.warehouse.close();
+      await this.sandbox.close();
+      await this.#database.drop();
+      rmSync(this.directory, { recursive: true, force: true });
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import type { IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import type { DeliveryKind } from '../../domain/late-results/awaited-results.ts';
 import type { Generated } from 'kysely';
 import type { Timestamp, GeneratedTimestamp, Json } from './column-types.ts';
@@ -48,22 +49,12 @@ export interface OrganizationFactsTable {
  * The cells of a CRM contact that decide who it is, of contacts that have a match: one entry for each run that
  * changed them.
  */
-export interface ContactRecordsTable {
+export interface ContactRecordsTable extends IdentityColumns {
   source: string;
   contact_id: string;
   run_id: string;
   row_number: number;
   recorded_at: GeneratedTimestamp;
-  person_id: string | null;
-  email: string | null;
-  other_emails: string[] | null;
-  hashed_email: string | null;
-  profile_url: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  name: string | null;
-  organization_name: string | null;
-  domain: string | null;
   keys: string[];
 }
 

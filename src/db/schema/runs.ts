@@ -1,3 +1,4 @@
+import type { IdentityColumns } from '../../domain/identity/identity-columns.ts';
 import type { Generated } from 'kysely';
 import type { StatusReason } from '../../contract.ts';
 import type { ExportProfile } from '../../domain/runs/expectations.ts';
@@ -61,7 +62,7 @@ export interface PilotFigures {
   readonly fields: Readonly<Record<string, { readonly count: number; readonly credits_each: string | null }>>;
 }
 
-export interface RunRowsTable {
+export interface RunRowsTable extends IdentityColumns {
   run_id: string;
   row_number: number;
   contact_id: string;
@@ -69,16 +70,6 @@ export interface RunRowsTable {
   reason: string | null;
   /** The record's cells as a JSON array in the order of `runs.header`: text, because jsonb refuses \u0000. */
   raw: string;
-  person_id: string | null;
-  email: string | null;
-  other_emails: string[] | null;
-  hashed_email: string | null;
-  profile_url: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  name: string | null;
-  organization_name: string | null;
-  domain: string | null;
   opted_out: Generated<boolean>;
   /** The row or, once planned, any row of the same person opted out of calls: no phone is asked for. */
   opted_out_of_calls: Generated<boolean>;
