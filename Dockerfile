@@ -23,6 +23,8 @@ RUN apt-get update && apt-get install --yes --no-install-recommends ca-certifica
 COPY --from=build /app/package.json /app/sbom.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
+# What programs read: JSON Schemas of `--json` and of notifications, and the tables.
+COPY schemas schemas
 # A volume that is mounted here takes its owner over. The link is for kubectl exec.
 RUN mkdir /var/lib/enrich && chown node:node /var/lib/enrich && ln -s /app/dist/cli/main.js /usr/local/bin/enrich
 USER node
