@@ -6,7 +6,7 @@ type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][nu
 type Values = Parameters<ParquetWriter['write']>[0]['columnData'][number]['data'];
 
 /** Rows that are held in memory and written together. Larger groups compress better and need more memory. */
-const rowGroupSize = 10_000;
+const rowGroupSize = 5_000;
 
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const;
 

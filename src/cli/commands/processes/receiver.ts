@@ -22,7 +22,7 @@ Example:
     )
     .action(async (options: { listen?: string }) => {
       const config = settingsOf(options, { WEBHOOK_LISTEN: options.listen });
-      await withSession(config, { temporal: true, service: false }, async (session) => {
+      await withSession(config, { temporal: true, service: false, isServer: true }, async (session) => {
         const { stack, log } = session;
         const metrics = await session.metrics();
         const receiver = await runReceiver(config.webhook.listen ?? defaultListen, {
