@@ -229,3 +229,19 @@ it('writeImportFiles() lists a job change in a file of its own and leaves the re
     expect(parts.flatMap(({ columns }) => columns)).not.toContain('Company Name');
   });
 });
+
+it.each([
+  ['hubspot', ['Vorname', 'Nachname', 'Jobtitel', 'Telefonnummer', 'Ort', 'Unternehmen']],
+  ['hubspot', ['Prénom', 'Nom', 'Intitulé du poste', 'Numéro de téléphone', 'Ville', 'Entreprise']],
+  ['salesforce', ['Nombre', 'Apellidos', 'Teléfono']],
+  ['pipedrive', ['Person - Vorname', 'Person - Nachname']],
+] as const)(
+  'writeImportFiles() fills blank cells of a %s export with the headers %j',
+  async (name, headers) => {
+    const [contact] = contactsOf(name, blankWorld(1));
+    const local = { ...contact!, exported: new Map(headers.map((header) => [header, ''])) };
+    await written([local], name, everything, (_, { parts }) => {
+      expect(parts.flatMap(({ columns }) => columns)).toHaveLength(headers.length + 1);
+    });
+  },
+);

@@ -132,15 +132,17 @@ function whatStopDoes({ stack, config }: Session, runId: string): string {
 /** An embedded run has no worker after its command ends, so the run is paused. On a server the workers continue. */
 async function leaveRun(session: Session, runId: string): Promise<void> {
   const { status } = await getRun(session.warehouse, runId);
-  if (status === 'running' && session.stack.temporal.embedded) {
-    const next = `enrich resume ${runId}, or the same command again`;
+  const next = `enrich resume ${runId}, or the same command again`;
+  if (!session.stack.temporal.embedded) {
+    tell(`the run continues; to wait for it: enrich resume ${runId}`);
+  } else if (status === 'running') {
     await setRunStatus(session.warehouse, runId, 'paused', {
       type: 'run.interrupted',
       reason: 'interrupted',
       next,
     } satisfies PauseReason);
   } else {
-    tell(`the run continues; to wait for it: enrich resume ${runId}`);
+    tell(`the run was interrupted (${status}); to continue it: ${next}`);
   }
 }
 

@@ -1,3 +1,5 @@
+import { headersOfPerson, localHeaders } from './local-headers.ts';
+
 /** Fields of a contact that a CRM's importer accepts. `Importer.columns` has the CRM's headers. */
 export const importFields = [
   'first_name',
@@ -62,17 +64,23 @@ export const importers = {
     idHeader: 'Record ID',
     idPattern: /^\d{1,20}$/,
     columns: {
-      first_name: { header: 'First Name' },
-      last_name: { header: 'Last Name' },
-      title: { header: 'Job Title' },
-      email: { header: 'Email' },
-      phone: { header: 'Phone Number' },
-      mobile_phone: { header: 'Mobile Phone Number' },
-      city: { header: 'City' },
-      state: { header: 'State/Region' },
-      country: { header: 'Country/Region' },
-      organization_name: { header: 'Company Name', alsoExportedAs: ['Company'] },
-      linkedin_url: { header: 'LinkedIn URL', alsoExportedAs: ['hs_linkedin_url', 'LinkedIn'] },
+      first_name: { header: 'First Name', alsoExportedAs: localHeaders.first_name },
+      last_name: { header: 'Last Name', alsoExportedAs: localHeaders.last_name },
+      title: { header: 'Job Title', alsoExportedAs: localHeaders.title },
+      email: { header: 'Email', alsoExportedAs: localHeaders.email },
+      phone: { header: 'Phone Number', alsoExportedAs: localHeaders.phone },
+      mobile_phone: { header: 'Mobile Phone Number', alsoExportedAs: localHeaders.mobile_phone },
+      city: { header: 'City', alsoExportedAs: localHeaders.city },
+      state: { header: 'State/Region', alsoExportedAs: localHeaders.state },
+      country: { header: 'Country/Region', alsoExportedAs: localHeaders.country },
+      organization_name: {
+        header: 'Company Name',
+        alsoExportedAs: ['Company', ...localHeaders.organization_name],
+      },
+      linkedin_url: {
+        header: 'LinkedIn URL',
+        alsoExportedAs: ['hs_linkedin_url', 'LinkedIn', ...localHeaders.linkedin_url],
+      },
     },
     modifiedHeaders: ['Last Modified Date', 'lastmodifieddate', 'hs_lastmodifieddate'],
     // Paid plans accept 512 MB and 1,048,576 rows with the header; free tools accept 20 MB.
@@ -88,12 +96,24 @@ export const importers = {
     idHeader: 'Id',
     idPattern: /^003[A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?$/,
     columns: {
-      first_name: { header: 'FirstName', alsoExportedAs: ['First Name'], longest: 40 },
-      last_name: { header: 'LastName', alsoExportedAs: ['Last Name'], longest: 80 },
+      first_name: {
+        header: 'FirstName',
+        alsoExportedAs: ['First Name', ...localHeaders.first_name],
+        longest: 40,
+      },
+      last_name: {
+        header: 'LastName',
+        alsoExportedAs: ['Last Name', ...localHeaders.last_name],
+        longest: 80,
+      },
       title: { header: 'Title', longest: 128 },
-      email: { header: 'Email', longest: 80 },
-      phone: { header: 'Phone', longest: 40 },
-      mobile_phone: { header: 'MobilePhone', alsoExportedAs: ['Mobile', 'Mobile Phone'], longest: 40 },
+      email: { header: 'Email', alsoExportedAs: localHeaders.email, longest: 80 },
+      phone: { header: 'Phone', alsoExportedAs: localHeaders.phone, longest: 40 },
+      mobile_phone: {
+        header: 'MobilePhone',
+        alsoExportedAs: ['Mobile', 'Mobile Phone', ...localHeaders.mobile_phone],
+        longest: 40,
+      },
       city: { header: 'MailingCity', alsoExportedAs: ['Mailing City'], longest: 40 },
       // Orgs with state and country picklists accept only listed values, and the export does not show whether
       // an org has them.
@@ -116,8 +136,8 @@ export const importers = {
     idHeader: 'Person - Pipedrive System ID',
     idPattern: /^\d{1,20}$/,
     columns: {
-      first_name: { header: 'Person - First name' },
-      last_name: { header: 'Person - Last name' },
+      first_name: { header: 'Person - First name', alsoExportedAs: headersOfPerson(localHeaders.first_name) },
+      last_name: { header: 'Person - Last name', alsoExportedAs: headersOfPerson(localHeaders.last_name) },
       title: { header: 'Person - Job title' },
       email: { header: 'Person - Email (Work)', alsoExportedAs: ['Person - Email - Work', 'Person - Email'] },
       phone: { header: 'Person - Phone (Work)', alsoExportedAs: ['Person - Phone - Work', 'Person - Phone'] },
@@ -136,12 +156,12 @@ export const importers = {
     idHeader: 'Record Id',
     idPattern: /^\d{1,30}$/,
     columns: {
-      first_name: { header: 'First Name', longest: 40 },
-      last_name: { header: 'Last Name', longest: 80 },
+      first_name: { header: 'First Name', alsoExportedAs: localHeaders.first_name, longest: 40 },
+      last_name: { header: 'Last Name', alsoExportedAs: localHeaders.last_name, longest: 80 },
       title: { header: 'Title', longest: 100 },
-      email: { header: 'Email', longest: 100 },
-      phone: { header: 'Phone', longest: 50 },
-      mobile_phone: { header: 'Mobile', longest: 30 },
+      email: { header: 'Email', alsoExportedAs: localHeaders.email, longest: 100 },
+      phone: { header: 'Phone', alsoExportedAs: localHeaders.phone, longest: 50 },
+      mobile_phone: { header: 'Mobile', alsoExportedAs: localHeaders.mobile_phone, longest: 30 },
       city: { header: 'Mailing City', longest: 100 },
       state: { header: 'Mailing State', longest: 100 },
       country: { header: 'Mailing Country', longest: 100 },
@@ -159,10 +179,10 @@ export const importers = {
     idHeader: 'Contact',
     idPattern: /^[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}$/,
     columns: {
-      first_name: { header: 'First Name', longest: 50 },
-      last_name: { header: 'Last Name', longest: 50 },
+      first_name: { header: 'First Name', alsoExportedAs: localHeaders.first_name, longest: 50 },
+      last_name: { header: 'Last Name', alsoExportedAs: localHeaders.last_name, longest: 50 },
       title: { header: 'Job Title', longest: 100 },
-      email: { header: 'Email', alsoExportedAs: ['emailaddress1'], longest: 100 },
+      email: { header: 'Email', alsoExportedAs: ['emailaddress1', ...localHeaders.email], longest: 100 },
       phone: { header: 'Business Phone', longest: 50 },
       mobile_phone: { header: 'Mobile Phone', longest: 50 },
       city: { header: 'Address 1: City', longest: 80 },
