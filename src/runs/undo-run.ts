@@ -21,7 +21,7 @@ export interface UndoNote {
 /** Log entries per transaction: writers of the same people wait for one transaction at most. */
 const entriesPerBatch = 500;
 
-/** Whoever undoes or reverts holds this lock to the end, on a connection of its own. */
+/** An undo or revert holds this lock to its end, on a connection of its own: the end of the process releases it. */
 const undoLock = sql.lit(4_207_312);
 
 /** Counts the contacts that `undoRun` or `revertUndo` would change. */
