@@ -1,6 +1,6 @@
 import type { CallActivities, ControlActivities } from '../src/contract.ts';
 import { checkRunService, type ServiceCheckDependencies } from '../src/calls/check-run-service.ts';
-import { enrichBatch } from '../src/calls/enrich-batch.ts';
+import { enrichBatches } from '../src/calls/enrich-batches.ts';
 import type { AttemptDependencies } from '../src/calls/attempt-call.ts';
 import {
   syncLateResults,
@@ -117,12 +117,18 @@ export function createCallActivities(
   log: Logger,
 ): CallActivities {
   return {
-    enrichBatch: (request) =>
-      mappingFailures(log, () =>
-        withHeartbeat((signal) =>
-          enrichBatch({ ...dependencies, log: log.child(request) }, request, { signal }),
-        ),
-      ),
+    enrichBatches: (request) =>
+      mappingFailures(log, () => {
+        let done = 0;
+        return withHeartbeat(
+          (signal) =>
+            enrichBatches({ ...dependencies, log }, request, {
+              signal,
+              onDone: (batches) => (done = batches),
+            }),
+          () => ({ batches: request.batches.length, done }),
+        );
+      }),
   };
 }
 

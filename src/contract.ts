@@ -228,9 +228,9 @@ export interface PageRequest extends RunRequest {
   readonly page: number;
 }
 
-export interface BatchRequest extends PageRequest {
+export interface BatchesRequest extends PageRequest {
   /** From 1 within the run. */
-  readonly batch: number;
+  readonly batches: readonly number[];
 }
 
 export interface IngestResult {
@@ -424,6 +424,9 @@ export type BatchResult =
    */
   | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: StatusReason };
 
+/** What became of several batches: `done`, or why those that are `left` are not. */
+export type BatchesResult = BatchResult & { readonly left: readonly number[] };
+
 /** The state of results that come after their answers, in requests and deliveries. */
 export interface LateResultsStatus {
   /** Requests whose results are waited for. */
@@ -567,5 +570,5 @@ export interface ControlActivities {
 
 /** Activities of the call queues. */
 export interface CallActivities {
-  enrichBatch(request: BatchRequest): Promise<BatchResult>;
+  enrichBatches(request: BatchesRequest): Promise<BatchesResult>;
 }

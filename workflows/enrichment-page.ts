@@ -24,7 +24,7 @@ const { openPage } = proxyActivities<ControlActivities>({
   retry: { maximumInterval: '30 seconds' },
 });
 
-const { enrichBatch } = proxyActivities<CallActivities>({
+const { enrichBatches } = proxyActivities<CallActivities>({
   // Longer than several waits in the queue and several calls, which a halved batch needs.
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '10 seconds',
@@ -32,8 +32,11 @@ const { enrichBatch } = proxyActivities<CallActivities>({
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
 });
 
+/** Keeps the bill of Temporal low; a page of a hundred batches still spreads over several workers. */
+const batchesPerActivity = 10;
+
 /**
- * Enriches about a thousand people of a run: one activity per batch, `batchConcurrency` at the same time.
+ * Enriches about a thousand people of a run: `batchConcurrency` batches at the same time, several in one activity.
  *
  * Ends early if nothing may be sent, if its run asks for it, or if its history grows long: a backfill that is preempted
  * for a day would reach Temporal's limit. Run again, it continues with the open people.
@@ -62,6 +65,7 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   );
 
   const { runId, page } = input;
+  const perActivity = Math.min(input.batchConcurrency, batchesPerActivity);
   const opened = await openPage.executeWithOptions({ summary: `claim the people of page ${page}` }, [
     { runId, page },
   ]);
@@ -92,36 +96,38 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   };
 
   let isUnfinished = false;
-  const enrichBatches = async (): Promise<void> => {
+  const takeBatches = async (): Promise<void> => {
     for (;;) {
       if (wait) await wait;
       isUnfinished ||= isTold || (waiting.length > 0 && workflowInfo().continueAsNewSuggested);
-      const batch = ended || isUnfinished ? undefined : waiting.shift();
-      if (batch === undefined) return;
+      const batches = ended || isUnfinished ? [] : waiting.splice(0, perActivity);
+      if (batches.length === 0) return;
       const wakesBefore = wakes;
-      const result = await enrichBatch.executeWithOptions(
+      const result = await enrichBatches.executeWithOptions(
         {
-          summary: `batch ${batch}`,
+          summary:
+            batches.length === 1 ? `batch ${batches[0]}` : `batches ${batches[0]} to ${batches.at(-1)}`,
           taskQueue: callTaskQueues[priority],
           priority: { priorityKey: taskPriorities[priority] },
         },
-        [{ runId, page, batch }],
+        [{ runId, page, batches }],
       );
       calls += result.calls;
-      if (result.kind === 'done') done += 1;
+      done += batches.length - result.left.length;
       if (result.kind === 'wait') {
-        waiting.unshift(batch);
-        // One timer for all batches: the first batch that finds the window full sets it.
+        waiting.unshift(...result.left);
+        // One timer for all batches: the first activity that finds the window full sets it.
         if (wakes === wakesBefore) wait ??= untilWoken(wakesBefore, result.milliseconds, result.reason);
       } else if (result.kind !== 'done') {
-        ended ??= { ...result, calls };
+        const { left: _, ...ending } = result;
+        ended ??= { ...ending, calls };
       }
       show();
     }
   };
 
   show();
-  const concurrency = Math.min(input.batchConcurrency, total);
-  await Promise.all(Array.from({ length: concurrency }, enrichBatches));
+  const activities = Math.ceil(Math.min(input.batchConcurrency, total) / perActivity);
+  await Promise.all(Array.from({ length: activities }, takeBatches));
   return { ...(ended ?? { kind: isUnfinished ? 'unfinished' : 'done' }), calls };
 }

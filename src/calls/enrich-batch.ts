@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchRequest, BatchResult, PauseReason, StatusReason } from '../contract.ts';
+import type { BatchResult, PauseReason, StatusReason } from '../contract.ts';
 import { halve } from '../domain/runs/batching.ts';
 import { registerWaitingBatch, deregisterWaitingBatch } from '../ledger/waiting-batches.ts';
 import { readOpenPeople, type OpenPerson } from './open-people.ts';
@@ -8,7 +8,7 @@ import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../runs/runs.ts';
 import { watchMatchRate } from '../runs/quality-gate/watch-match-rate.ts';
 import { attemptCall, type AttemptDependencies } from './attempt-call.ts';
-import { takeUpBatch } from './take-up-batch.ts';
+import { takeUpBatch, type BatchRequest } from './take-up-batch.ts';
 
 export interface BatchContext {
   /** Aborted when the activity is cancelled or the worker shuts down. No call begins afterwards. */

@@ -1,4 +1,4 @@
-import type { BatchRequest } from '../contract.ts';
+import type { RunRequest } from '../contract.ts';
 import { withoutFieldGroups } from '../domain/late-results/awaited-results.ts';
 import type { ReadyBatch } from '../ledger/waiting-batches.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
@@ -7,6 +7,11 @@ import { askedBy } from '../runs/pages/pages.ts';
 import { reopenBatch } from '../ledger/reopen-unknown-attempts.ts';
 import { adoptService, getRun, type RunRecord } from '../runs/runs.ts';
 import type { AttemptDependencies } from './attempt-call.ts';
+
+export interface BatchRequest extends RunRequest {
+  /** From 1 within the run. */
+  readonly batch: number;
+}
 
 /** A batch that an activity begins with, or continues with. */
 export interface OpenBatch {

@@ -133,7 +133,7 @@ const activitiesOfRuns = [
   'skipPage',
   'reconcileContacts',
   'finishRun',
-  'enrichBatch',
+  'enrichBatches',
 ] as const satisfies readonly (keyof (ControlActivities & CallActivities))[];
 
 /** How a run says that it is. */

@@ -1,3 +1,4 @@
+import { resultOf } from '../../src/calls/enrich-batches.ts';
 import type {
   BatchResult,
   BudgetResolution,
@@ -48,7 +49,10 @@ export const nothingAwaited: LateResultsStatus = {
 /** Activities that play a script instead of calling: the workflows' own decisions are what is tested. */
 export class ScriptedActivities implements ControlActivities, CallActivities {
   readonly statuses: string[] = [];
+  /** The batches that are done. */
   readonly batches: number[] = [];
+  /** The batches of each activity. */
+  readonly handed: (readonly number[])[] = [];
   ending = '';
   ingested: IngestOutcome = { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
   /** What the nth execution of a batch answers; `done` where nothing is said. */
@@ -91,11 +95,18 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return { batches: all.filter((batch) => !this.batches.includes(batch)), people: 10 * all.length };
   };
 
-  enrichBatch: CallActivities['enrichBatch'] = async ({ batch }) => {
-    this.#executions += 1;
-    const result = await this.answer(batch, this.#executions);
-    if (result.kind === 'done') this.batches.push(batch);
-    return result;
+  enrichBatches: CallActivities['enrichBatches'] = async ({ batches }) => {
+    this.handed.push(batches);
+    return resultOf(
+      await Promise.all(
+        batches.map(async (batch) => {
+          this.#executions += 1;
+          const result = await this.answer(batch, this.#executions);
+          if (result.kind === 'done') this.batches.push(batch);
+          return { batch, result };
+        }),
+      ),
+    );
   };
 
   /** What each sync of late results tells; nothing awaited where nothing is said. */

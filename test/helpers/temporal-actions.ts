@@ -31,10 +31,10 @@ export async function batchesReadyAt(client: Client, runId: string): Promise<Map
     for (const event of history.events ?? []) {
       const scheduled = event.activityTaskScheduledEventAttributes;
       const [input] = scheduled?.input?.payloads ?? [];
-      if (scheduled?.activityType?.name !== 'enrichBatch' || !input?.data) continue;
-      const { batch } = JSON.parse(Buffer.from(input.data).toString()) as { batch: number };
+      if (scheduled?.activityType?.name !== 'enrichBatches' || !input?.data) continue;
+      const { batches } = JSON.parse(Buffer.from(input.data).toString()) as { batches: number[] };
       const at = Number(event.eventTime?.seconds) * 1_000 + Number(event.eventTime?.nanos) / 1_000_000;
-      if (!ready.has(batch)) ready.set(batch, at);
+      for (const batch of batches) if (!ready.has(batch)) ready.set(batch, at);
     }
   }
   return ready;

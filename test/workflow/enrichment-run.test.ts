@@ -158,6 +158,16 @@ describe('a run', () => {
     expect(pageTimers).toBe(1);
   });
 
+  it('a page hands several batches to one activity, and asks again only for those that had to wait', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = (batch, execution) =>
+      batch === 2 && execution <= 3
+        ? { kind: 'wait', calls: 0, milliseconds: 1, reason: 'the window is full' }
+        : { kind: 'done', calls: 1 };
+    await stage.play(activities, (handle) => handle.result(), { batchConcurrency: 24 });
+    expect(activities.handed).toEqual([[1, 2, 3], [2], [101, 102]]);
+  });
+
   it('a run fails with the reason and the next step when the file is refused', async () => {
     const activities = new ScriptedActivities();
     const refused = { type: 'export.unclosed-quote', reason: 'a quote is never closed', next: 'close it' };

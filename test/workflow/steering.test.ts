@@ -314,7 +314,7 @@ describe('the priority of a run', () => {
         await handle.result();
         const { events } = await page.fetchHistory();
         const keys = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
-          scheduled?.activityType?.name === 'enrichBatch' ? [scheduled.priority?.priorityKey] : [],
+          scheduled?.activityType?.name === 'enrichBatches' ? [scheduled.priority?.priorityKey] : [],
         );
         expect(keys).toEqual([2, 4, 4]);
       },

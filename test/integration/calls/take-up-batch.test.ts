@@ -53,7 +53,7 @@ it('a call that another worker abandons keeps its slot until its deadline and on
     },
     limits,
   );
-  await takeUpBatch(dependencies(), { runId, page: 1, batch: 1 });
+  await takeUpBatch(dependencies(), { runId, batch: 1 });
 
   const { rows } = await warehouse.pool.query('select status from attempts where run_id = $1', [runId]);
   expect(rows).toEqual([{ status: 'unknown' }]);
@@ -79,7 +79,7 @@ it('a batch asks for no phones if a person opted out of calls, and for phones ot
   await planRows(warehouse, run.runId, askedBy(run.options));
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   const [first, second] = await Promise.all(
-    [1, 2].map((batch) => takeUpBatch(dependencies(), { runId: run.runId, page: 1, batch })),
+    [1, 2].map((batch) => takeUpBatch(dependencies(), { runId: run.runId, batch })),
   );
   expect(first).toMatchObject({ people: [{ contactId: 'b' }], run: { options: { reveal: ['email'] } } });
   expect(second).toMatchObject({

@@ -196,7 +196,7 @@ describe('a batch', () => {
     } as unknown as AttemptDependencies;
     const result = await enrichBatch(
       dependencies,
-      { runId, page: 1, batch },
+      { runId, batch },
       { signal: new AbortController().signal },
     );
     await queue.close();

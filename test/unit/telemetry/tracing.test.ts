@@ -15,7 +15,7 @@ function traced() {
 
 it('activities of one workflow are one trace, on any process', async () => {
   const [one, other] = [traced(), traced()];
-  const page = { workflowId: 'run-1/page-0001', type: 'enrichBatch', attempt: 1 };
+  const page = { workflowId: 'run-1/page-0001', type: 'enrichBatches', attempt: 1 };
   await one.tracing.activity(page, () => Promise.resolve());
   await other.tracing.activity({ ...page, attempt: 2 }, () => Promise.resolve());
   await one.tracing.activity({ ...page, workflowId: 'run-2/page-0001' }, () => Promise.resolve());
@@ -34,14 +34,14 @@ it('a call is a span below the activity that made it, also through the queue', a
   const { signal } = new AbortController();
   await Promise.all(
     ['one', 'two', 'three'].map((workflowId) =>
-      tracing.activity({ workflowId, type: 'enrichBatch', attempt: 1 }, () =>
+      tracing.activity({ workflowId, type: 'enrichBatches', attempt: 1 }, () =>
         queue.run('nightly', () => call(endpoint, () => Promise.resolve(workflowId)), signal),
       ),
     ),
   );
   await queue.close();
   const calls = spans().filter(({ name }) => name === endpoint.name);
-  const activities = spans().filter(({ name }) => name === 'activity enrichBatch');
+  const activities = spans().filter(({ name }) => name === 'activity enrichBatches');
   expect(calls.map((span) => span.parentSpanContext?.spanId).sort()).toEqual(
     activities.map((span) => span.spanContext().spanId).sort(),
   );

@@ -1,0 +1,54 @@
+import type { BatchesRequest, BatchesResult, BatchResult } from '../contract.ts';
+import type { AttemptDependencies } from './attempt-call.ts';
+import { enrichBatch, type BatchContext } from './enrich-batch.ts';
+
+/**
+ * Enriches several batches in one activity, at the same time: an activity of its own for each call cost half as much
+ * processor time as recording the answer. The call queue orders and limits their calls.
+ *
+ * @param context.onDone is told how many batches are done
+ * @throws what a batch throws, after the other batches have ended
+ */
+export async function enrichBatches(
+  dependencies: AttemptDependencies,
+  { runId, page, batches }: BatchesRequest,
+  context: BatchContext & { readonly onDone: (batches: number) => void },
+): Promise<BatchesResult> {
+  let done = 0;
+  const ended = await Promise.allSettled(
+    batches.map(async (batch) => {
+      const result = await enrichBatch(
+        { ...dependencies, log: dependencies.log.child({ runId, page, batch }) },
+        { runId, batch },
+        // A signal for each batch: Node warns of more than ten listeners of one signal.
+        { signal: AbortSignal.any([context.signal]) },
+      );
+      if (result.kind === 'done') context.onDone((done += 1));
+      return { batch, result };
+    }),
+  );
+  const failure = ended.find((each) => each.status === 'rejected');
+  if (failure) throw failure.reason;
+  return resultOf(ended.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
+}
+
+/** What decides about the page if batches end differently, from the weakest; of several waits the shortest. */
+const kinds = ['done', 'wait', 'over_budget', 'stopped'] as const;
+
+/** What became of several batches together. */
+export function resultOf(
+  results: readonly { readonly batch: number; readonly result: BatchResult }[],
+): BatchesResult {
+  const strongest = results
+    .map(({ result }) => result)
+    .reduce((one, other) => {
+      if (one.kind === 'wait' && other.kind === 'wait')
+        return other.milliseconds < one.milliseconds ? other : one;
+      return kinds.indexOf(other.kind) > kinds.indexOf(one.kind) ? other : one;
+    });
+  return {
+    ...strongest,
+    calls: results.reduce((sum, { result }) => sum + result.calls, 0),
+    left: results.flatMap(({ batch, result }) => (result.kind === 'done' ? [] : [batch])),
+  };
+}
