@@ -62,7 +62,12 @@ const erasedFields = {
 
 export const erase = z
   .strictObject({
-    erased: z.boolean().describe('True: the data was removed. False: it was only found, without --yes.'),
+    erased: z
+      .boolean()
+      .describe(
+        'True: all data was removed, and the suppression list has the person. False: nothing changed, without --yes.',
+      ),
+    found: z.boolean().describe('Whether the warehouse had anything of the person.'),
     ...erasedFields,
   })
   .describe('Data of one person.');

@@ -46,12 +46,21 @@ describe('enrich erase', () => {
     expect(shown.code).toBe(3);
     expect(JSON.parse(shown.stdout)).toMatchObject({ erased: false, contacts: 1, rows: 1, answers: 1 });
     const erased = await system.enrich(['erase', email, '--yes', '--json', '--reason', 'ticket 17']);
-    expect(JSON.parse(erased.stdout)).toMatchObject({ erased: true, contacts: 1, rows: 1, answers: 1 });
+    expect(JSON.parse(erased.stdout)).toMatchObject({
+      erased: true,
+      found: true,
+      contacts: 1,
+      rows: 1,
+      answers: 1,
+    });
     const repeated = await system.here(['erase', email, '--yes']);
     expect(repeated).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('nothing in the warehouse had'),
+      stdout: expect.stringMatching(/^nothing was removed: the warehouse has nothing of this person/),
+      stderr: expect.stringContaining('on the suppression list: no run asks for them'),
     });
+    const unknown = await system.here(['erase', 'nova@unseen.example', '--yes', '--json']);
+    expect(JSON.parse(unknown.stdout)).toMatchObject({ erased: true, found: false, contacts: 0 });
 
     const theirs = readRows(file).filter((row) => row['Email']!.toLowerCase() === email);
     const later = await system.here(['run', again(theirs, 'later.csv'), '--yes', '--json']);

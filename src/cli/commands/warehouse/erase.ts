@@ -37,6 +37,7 @@ The person is found by every identifier in the warehouse: rows and contacts that
 Contacts, phones, data in rows of exports, bodies of answers and deliveries, and the lookup history are removed.
 Numbers of rows, outcomes, calls and credits stay. The suppression list gets hashes of the identifiers, so that no
 export and no late delivery restores the data. A call in flight is paid for, and its answer is dropped.
+An identifier that the warehouse does not have is put on the list as well: the command says so and exits with 0.
 Exports that you keep, the CRM, and backups are not changed (docs/privacy.md).
 
 Examples:
@@ -50,9 +51,14 @@ Examples:
         const keys = await find(warehouse);
         if (options.yes !== true) {
           const found = await measureErasure(warehouse, keys);
-          if (options.json === true) printJson<'erase'>({ erased: false, ...found });
-          else print(describe(found, 'found'));
-          const answer = options.json === true ? undefined : await agrees('erase this person?');
+          if (options.json === true)
+            printJson<'erase'>({ erased: false, found: isAnything(found), ...found });
+          else
+            print(isAnything(found) ? describe(found, 'found') : 'the warehouse has nothing of this person');
+          const question = isAnything(found)
+            ? 'erase this person?'
+            : 'put the person on the suppression list?';
+          const answer = options.json === true ? undefined : await agrees(question);
           if (answer !== true) {
             tell(`nothing was removed${noTerminal(answer)}; --yes erases without asking`);
             if (answer === undefined) process.exitCode = exitCodes.needsPerson;
@@ -60,13 +66,17 @@ Examples:
           }
         }
         const removed = await erase(warehouse, keys, note);
-        if (options.json === true) return printJson<'erase'>({ erased: true, ...removed });
-        print(describe(removed, 'removed'));
-        if (Object.values(removed).every((figure) => figure === 0))
-          tell(
-            'nothing in the warehouse had this identifier: check its spelling (enrich suppress remove takes it back)',
-          );
-        tell('it is on the suppression list; exports that you keep, the CRM and backups are not changed');
+        const found = isAnything(removed);
+        if (options.json === true) return printJson<'erase'>({ erased: true, found, ...removed });
+        print(
+          found
+            ? describe(removed, 'removed')
+            : 'nothing was removed: the warehouse has nothing of this person; check the spelling',
+        );
+        tell(
+          'the person is on the suppression list: no run asks for them (enrich suppress remove takes them off); ' +
+            'exports that you keep, the CRM and backups are not changed',
+        );
       });
     });
 }
@@ -121,6 +131,10 @@ async function keysOfContact(warehouse: Warehouse, contact: string): Promise<str
     next: 'write it as source/id, such as hubspot/4711; or name the person by an address or a profile',
     exitCode: exitCodes.usage,
   });
+}
+
+function isAnything(figures: ErasureFigures): boolean {
+  return Object.values(figures).some((figure) => figure > 0);
 }
 
 function describe(figures: ErasureFigures, heading: string): string {
