@@ -172,12 +172,21 @@ describe('an alarm', () => {
     return rows.map((alarm) => alarm.percent);
   }
 
-  it('a budget alarm is raised once for each crossed threshold', async () => {
+  it('a budget alarm is raised once for each threshold that is reached step by step', async () => {
     await spend(4, alarmed);
     expect(await percents()).toEqual([]);
-    await spend(4, alarmed);
+    await spend(2, alarmed);
+    await spend(2, alarmed);
     await spend(1, alarmed);
     expect(await percents()).toEqual([80, 50]);
+  });
+
+  it('credits that cross several thresholds at once raise the highest budget alarm, and later no lower one', async () => {
+    await spend(10, alarmed);
+    expect(await percents()).toEqual([100]);
+    await warehouse.pool.query('update budgets set settled = 0, reserved = 0');
+    await spend(6, alarmed);
+    expect(await percents()).toEqual([100]);
   });
 
   it('a budget alarm of 100 % is raised if the limit holds people back', async () => {
@@ -185,7 +194,7 @@ describe('an alarm', () => {
     await warehouse.database
       .transaction()
       .execute((transaction) => reserve(transaction, budgetIds, alarmed, wholeCredits(9), 2));
-    expect(await percents()).toEqual([100, 80, 50]);
+    expect(await percents()).toEqual([100]);
   });
 
   it('a budget alarm is raised again after a changed limit, and shown for the current limit', async () => {
@@ -195,7 +204,7 @@ describe('an alarm', () => {
     await spend(8, alarmed);
     expect((await readBudgets(warehouse.database, 10))[0]).toMatchObject({
       set_by: 'command',
-      alarms: [50, 80],
+      alarms: [80],
     });
   });
 });

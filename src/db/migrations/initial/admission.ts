@@ -114,10 +114,17 @@ export const admissionFunctions = [
         returning b.budget_id, settled + reserved as used, enrichment.budget_limit(b, own_limits) as credits_limit
       ), crossed as (
         insert into enrichment.budget_alarms as a (budget_id, percent, credits_limit, used)
-        select s.budget_id, percent, s.credits_limit, s.used
-        from spending s, unnest(alarms_at) as percent
+        -- The highest threshold alone, and none below one that was crossed before.
+        select s.budget_id, max(threshold.percent), s.credits_limit, s.used
+        from spending s, unnest(alarms_at) as threshold (percent)
         where s.credits_limit > 0
           and (s.used * 100 >= percent * s.credits_limit or (percent = 100 and s.budget_id = short_budget))
+        group by s.budget_id, s.credits_limit, s.used
+        having not exists (
+          select from enrichment.budget_alarms earlier
+          where earlier.budget_id = s.budget_id and earlier.credits_limit = s.credits_limit
+            and earlier.percent >= max(threshold.percent)
+        )
         on conflict do nothing
         returning a.budget_id, a.percent, a.credits_limit, a.used
       )
