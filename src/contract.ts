@@ -146,6 +146,8 @@ export type ExportChoice =
 /** Input of a schedule's workflow. For null the worker's setting applies. */
 export interface ScheduledRunInput {
   readonly schedule: string;
+  /** Workers of another service refuse it; null: the service of whichever worker runs it. */
+  readonly service: string | null;
   /** The group of a schedule that `enrich schedule apply` manages; null: made by hand. */
   readonly group: string | null;
   readonly export: ExportChoice;
@@ -290,7 +292,7 @@ export const pauseReasons = {
   },
   'service.other': {
     needs: 'fix',
-    meaning: "a service other than the workers' has answered for this run",
+    meaning: "the run belongs to a service other than the workers'",
   },
   'service.refuses-everybody': {
     needs: 'fix',

@@ -188,9 +188,9 @@ const fewestForSystematicRefusal = 3;
 function otherService({ runId, options }: RunRecord, service: string): PauseReason {
   return {
     type: 'service.other',
-    reason: `this run used the service ${options.service}, and this worker uses ${service}: nothing was sent`,
+    reason: `this run belongs to the service ${options.service}, and this worker uses ${service}: nothing was sent`,
     next:
-      `set ENRICHMENT_BASE_URL of all workers to the first service; then: enrich resume ${runId}; ` +
+      `set ENRICHMENT_BASE_URL to the service of the run (unset: the sandbox); then: enrich resume RUN; ` +
       `or enrich cancel ${runId} and start a new run`,
   };
 }

@@ -243,6 +243,7 @@ export function serviceName({ service }: Config): string {
 /** Defaults of a run. Credits are a decimal as text. */
 export function runDefaults(config: Config): {
   readonly service: string;
+  readonly serviceOf: 'command' | 'workers';
   readonly maxCredits: string | null;
   readonly freshness: Freshness;
   readonly lateDeadlineSeconds: number;
@@ -250,6 +251,7 @@ export function runDefaults(config: Config): {
   const { budgets, freshness, lateResults } = config;
   return {
     service: serviceName(config),
+    serviceOf: config.temporalAddress === undefined ? 'command' : 'workers',
     maxCredits: budgets.perRun === undefined ? null : formatCredits(budgets.perRun),
     freshness,
     lateDeadlineSeconds: lateResults.deadlineSeconds,

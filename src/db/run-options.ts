@@ -7,6 +7,11 @@ import type { RowFilter, RowOrder } from '../domain/runs/row-choice.ts';
 export interface RunOptions {
   /** Address of the service, or `sandbox`: answers of another service do not count. */
   readonly service: string;
+  /**
+   * `workers`: began on a Temporal server, whose workers may have another service. `command`: the service is that of the
+   * command, and no worker of another service sends a call.
+   */
+  readonly serviceOf: 'command' | 'workers';
   readonly source: string | null;
   /** The schedule that began the run, or null. */
   readonly schedule: string | null;
@@ -68,6 +73,7 @@ const decisions: Readonly<Record<keyof RunOptions, Decides>> = {
   maxCostPerEmail: 'gate',
   expectations: 'gate',
   pilot: 'start',
+  serviceOf: 'start',
   schedule: 'start',
 };
 
@@ -83,6 +89,7 @@ export const withoutCommandOptions = { pilot: null, maxCostPerEmail: null } as c
 export type ChosenOptions = Omit<
   RunOptions,
   | 'service'
+  | 'serviceOf'
   | 'schedule'
   | 'maxCredits'
   | 'freshness'

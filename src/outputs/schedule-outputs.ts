@@ -51,6 +51,7 @@ export const scheduleTrigger = z
     name,
     triggered: z.literal(true).describe('A run was asked for.'),
     waits: z.boolean().describe('Whether the run begins only when the run in progress has ended.'),
+    paused: z.boolean().describe('Whether the schedule is paused, and stays so.'),
   })
   .describe('A schedule that was started by hand.');
 

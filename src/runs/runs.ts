@@ -148,15 +148,15 @@ export async function setRunPriority(
 }
 
 /**
- * Assigns a run to the service of its workers. A run that was begun with another address, such as by a command without
- * the workers' settings, is reassigned until the service may have answered one of its calls.
+ * Assigns a run of a Temporal server to the service of its workers, which the command that began the run may not know.
+ * Possible until a service may have answered one of its calls.
  *
  * @returns whether the run is now for that service
  */
 export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
   const adopted = await sql`
     update runs set options = jsonb_set(options, '{service}', to_jsonb(${service}::text))
-    where run_id = ${runId} and (options ->> 'service' = ${service} or not exists (
+    where run_id = ${runId} and (options ->> 'service' = ${service} or options ->> 'serviceOf' = 'workers' and not exists (
       select 1 from attempts a where a.run_id = runs.run_id and a.status not in (${anyOf(freeStatuses)})))
   `.execute(warehouse.database);
   return Number(adopted.numAffectedRows ?? 0n) > 0;

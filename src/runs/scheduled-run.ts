@@ -23,7 +23,10 @@ export interface ScheduleDependencies {
   readonly callConcurrency: number;
   readonly pollAfterSeconds: number;
   /** Defaults for options that the schedule does not set. */
-  readonly defaults: Pick<RunOptions, 'service' | 'maxCredits' | 'freshness' | 'lateDeadlineSeconds'>;
+  readonly defaults: Pick<
+    RunOptions,
+    'service' | 'serviceOf' | 'maxCredits' | 'freshness' | 'lateDeadlineSeconds'
+  >;
   /** This worker has a limit for the day or the month. */
   readonly hasPeriodBudget: boolean;
 }
@@ -42,7 +45,7 @@ const mostRuns = 200;
  * recorded without a workflow.
  *
  * @param asOf the scheduled time, as ISO 8601
- * @throws Problem `credits.no-ceiling`, `export.*`
+ * @throws Problem `schedule.other-service`, `credits.no-ceiling`, `export.*`
  */
 export async function beginScheduledRuns(
   dependencies: ScheduleDependencies,
@@ -50,6 +53,7 @@ export async function beginScheduledRuns(
   signal: AbortSignal,
 ): Promise<ScheduledRuns> {
   const options = optionsOf(dependencies, input);
+  if (input.service !== null && input.service !== options.service) throw otherService(input, options.service);
   if (options.maxCredits === null && !dependencies.hasPeriodBudget && !input.noBudget)
     throw noBudget(input.schedule);
   const { warehouse, exportAccess, callConcurrency, pollAfterSeconds } = dependencies;
@@ -220,7 +224,7 @@ async function knownContent(
 /** The options of a schedule's runs. */
 export function optionsOf(
   { defaults }: Pick<ScheduleDependencies, 'defaults'>,
-  input: Omit<ScheduledRunInput, 'timezone' | 'searchable'>,
+  input: Omit<ScheduledRunInput, 'timezone' | 'searchable' | 'service'>,
 ): RunOptions {
   const { source, mapping, reveal, waterfall, maxCreditsPerPerson, onUnknown, minMatchRate, only, orderBy } =
     input;
@@ -236,6 +240,7 @@ export function optionsOf(
     only,
     orderBy,
     service: defaults.service,
+    serviceOf: defaults.serviceOf,
     schedule: input.schedule,
     maxCredits: input.maxCredits ?? defaults.maxCredits,
     lateDeadlineSeconds: input.lateDeadlineSeconds ?? defaults.lateDeadlineSeconds,
@@ -246,6 +251,17 @@ export function optionsOf(
     expectations:
       input.expectations ?? (input.export.kind === 'every-new' ? usualOfUnlikeFiles : usualExpectations),
   };
+}
+
+function otherService({ schedule, service }: ScheduledRunInput, workers: string): Problem {
+  return new Problem(
+    'schedule.other-service',
+    `this schedule was set for the service ${service}, and this worker uses ${workers}: nothing was asked for`,
+    {
+      where: `schedule ${schedule}`,
+      next: `enrich schedule set ${schedule} … with the settings of the other service, or enrich schedule delete`,
+    },
+  );
 }
 
 /** The worker's settings count: they may differ from those of the command that created the schedule. */

@@ -209,7 +209,7 @@ describe('with one call at a time', () => {
       const resumed = (await system.here(['resume', paused.run_id, '--json'], elsewhere())).facts();
       expect(resumed).toMatchObject({
         status: 'paused',
-        reason: expect.stringContaining('this run used the service'),
+        reason: expect.stringContaining('this run belongs to the service'),
       });
       expect(system.sandbox.log.bill().calls).toBe(before);
       await system.startWorker();

@@ -166,6 +166,9 @@ describe('enrich schedule', () => {
   it('enrich schedule pauses, resumes, lists and deletes', async () => {
     await schedule('pause', 'inbox', '--reason', 'CRM migration');
     expect(await show('inbox')).toMatchObject({ paused: true, note: 'CRM migration' });
+    const triggered = await schedule('trigger', 'inbox');
+    expect(triggered.stdout).toContain('inbox stays paused, and begins no other run');
+    await timesEnded('inbox', 3);
     expect((await schedule('resume', 'inbox')).stdout).toContain('inbox: on');
     expect((await schedule('list')).stdout).toMatch(/inbox +@hourly +UTC +every-new/);
     expect((await schedule('delete', 'inbox')).code).toBe(0);

@@ -49,6 +49,7 @@ export function testSpec(): RunSpec {
     fileSha256: `sha-${files}`,
     options: {
       service: 'test',
+      serviceOf: 'command',
       source: null,
       schedule: null,
       mapping: null,

@@ -1,11 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { Command } from 'commander';
-import type { Config } from '../../config/settings.ts';
+import { serviceName, type Config } from '../../config/settings.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { skippedTimes } from '../../domain/text/cron.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
+import { deleteSchedule, openTimesOf } from './delete-schedule.ts';
 import { withOptionFlags } from '../run/run-flags.ts';
 import { defineSchedule, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';
 import { changesTo, describeChanges, differences, readScheduleFile } from './schedule-file.ts';
@@ -65,7 +66,7 @@ Examples:
           ...wanted,
           work: { ...wanted.work, group: known?.definition.work.group ?? null },
         };
-        const before = await putSchedule(client, definition);
+        const before = await putSchedule(client, definition, serviceOf(session));
         const changes = before && differences(before, definition);
         tell(
           changes === undefined
@@ -134,12 +135,15 @@ Example:
           return;
         }
         for (const definition of due) {
-          await putSchedule(client, definition);
+          await putSchedule(client, definition, serviceOf(session));
           await tellOutlook(session, await getSchedule(client, definition.name));
           for (const skipped of skippedTimes(definition.cron, definition.timezone, new Date()))
             tell(`note: ${definition.name} ${skipped}`);
         }
-        for (const name of changes.delete) await client.schedule.getHandle(name).delete();
+        for (const name of changes.delete) {
+          const { notes } = await deleteSchedule(client, name, await openTimesOf(client, name), false);
+          for (const note of notes) tell(note);
+        }
         await tellWhoFires(session);
         answer(
           true,
@@ -179,6 +183,11 @@ async function presentSchedules(
 function ifUnknown(error: unknown): undefined {
   if (error instanceof Problem && error.type === 'schedule.unknown') return;
   throw error;
+}
+
+/** On a server the service of the workers counts. Without one, the worker is any command with this data folder. */
+function serviceOf({ config, stack }: Session): string | null {
+  return stack.temporal.embedded ? serviceName(config) : null;
 }
 
 function hasBudget({ budgets }: Config): boolean {

@@ -29,7 +29,7 @@ export interface ScheduleDefinition {
 }
 
 /** What the schedule asks for each time. */
-export type ScheduledWork = Omit<ScheduledRunInput, 'schedule' | 'timezone' | 'searchable'>;
+export type ScheduledWork = Omit<ScheduledRunInput, 'schedule' | 'timezone' | 'searchable' | 'service'>;
 
 const text = z.union([z.string(), z.number()]).transform(String);
 

@@ -22,14 +22,16 @@ export interface KnownSchedule {
 /**
  * Creates a schedule, or makes the one of this name as it is wanted; whether it is paused stays as it is.
  *
+ * @param service whose workers alone may run it; null: any worker
  * @returns the schedule before; undefined where there was none
  * @throws Problem `schedule.foreign` where the name belongs to something else; `schedule.refused`
  */
 export async function putSchedule(
   client: Client,
   definition: ScheduleDefinition,
+  service: string | null = null,
 ): Promise<ScheduleDefinition | undefined> {
-  const options = optionsOf(definition, await registerSearchAttributes(client));
+  const options = optionsOf(definition, service, await registerSearchAttributes(client));
   try {
     await client.schedule.create(options);
     return undefined;
@@ -154,9 +156,13 @@ function policyOf({ overlap }: ScheduleDefinition): ScheduleOverlapPolicy {
   return overlap === 'skip' ? ScheduleOverlapPolicy.SKIP : ScheduleOverlapPolicy.BUFFER_ONE;
 }
 
-function optionsOf(definition: ScheduleDefinition, searchable: boolean): ScheduleOptions {
+function optionsOf(
+  definition: ScheduleDefinition,
+  service: string | null,
+  searchable: boolean,
+): ScheduleOptions {
   const { name, cron, timezone, work } = definition;
-  const input: ScheduledRunInput = { schedule: name, timezone, ...work, searchable };
+  const input: ScheduledRunInput = { schedule: name, service, timezone, ...work, searchable };
   return {
     scheduleId: name,
     spec: {
@@ -196,7 +202,7 @@ function optionsOf(definition: ScheduleDefinition, searchable: boolean): Schedul
 /** Times and policies are those that are in force, even where a person changed them in Temporal itself. */
 function definitionOf({ scheduleId, spec, policies, action }: ScheduleDescription): ScheduleDefinition {
   const [input] = action.args as [ScheduledRunInput];
-  const { schedule: _name, timezone: _timezone, searchable: _searchable, ...work } = input;
+  const { schedule: _name, service: _service, timezone: _timezone, searchable: _searchable, ...work } = input;
   return {
     name: scheduleId,
     cron: spec.calendars?.[0]?.comment || 'changed in Temporal',

@@ -88,6 +88,30 @@ it('a batch asks for no phones if a person opted out of calls, and for phones ot
   });
 });
 
+it.each([
+  ['command', false],
+  ['workers', true],
+] as const)(
+  'a run without answers whose service is that of its %s moves to the service of a worker: %s',
+  async (serviceOf, moves) => {
+    const spec = testSpec();
+    const run = await stagedRun(
+      warehouse,
+      [
+        {
+          keys: [`email:${serviceOf}@orbit.example`],
+          email: `${serviceOf}@orbit.example`,
+          contactId: serviceOf,
+        },
+      ],
+      { ...spec, options: { ...spec.options, service: 'sandbox', serviceOf } },
+    );
+    await planRows(warehouse, run.runId, asked);
+    const batch = await takeUpBatch(dependencies(), { runId: run.runId, page: 1, batch: 1 });
+    expect(batch).toMatchObject({ isOurs: moves, run: { options: { service: moves ? 'test' : 'sandbox' } } });
+  },
+);
+
 it('the people of a batch are read without the other rows of a run that is newer than the statistics', async () => {
   const rows = Array.from({ length: 400 }, (_, index) => {
     const email = `person${index}@orbit.example`;

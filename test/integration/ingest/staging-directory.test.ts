@@ -49,6 +49,7 @@ async function begin(from: ObtainedExport, kind: { planOnly: boolean }): Promise
     fileSha256: from.sha256,
     options: {
       service: 'sandbox',
+      serviceOf: 'command',
       source: null,
       mapping: null,
       maxCredits: '5',

@@ -61,6 +61,7 @@ async function begin(
     pollAfterSeconds: 900,
     defaults: {
       service: 'sandbox',
+      serviceOf: 'command',
       maxCredits: null,
       freshness: { enrichedSeconds: 86_400, notFoundSeconds: 86_400 },
       lateDeadlineSeconds: 3_600,
@@ -70,6 +71,7 @@ async function begin(
   };
   const input = {
     schedule: 'nightly',
+    service: null,
     group: null,
     export: isFile(choice) ? { ...choice, from: join(folder, choice.from) } : choice,
     timezone: 'Europe/Berlin',
@@ -208,6 +210,15 @@ describe('the runs of a schedule', () => {
     await expect(begin(choice, { maxCredits: null })).rejects.toMatchObject({ type: 'credits.no-ceiling' });
     await expect(begin(choice, { maxCredits: null, noBudget: true })).resolves.toHaveLength(1);
     await expect(begin(choice, { maxCredits: null }, { hasPeriodBudget: true })).resolves.toHaveLength(1);
+  });
+
+  it('a schedule that was set for one service begins no run at a worker of another service', async () => {
+    write('a.csv');
+    const choice: ExportChoice = { kind: 'file', from: 'a.csv' };
+    await expect(begin(choice, { service: 'https://api.example/api/v1' })).rejects.toMatchObject({
+      type: 'schedule.other-service',
+    });
+    await expect(begin(choice, { service: 'sandbox' })).resolves.toHaveLength(1);
   });
 
   it('runs of a schedule fail if the named file is missing; a pattern without files gives no run', async () => {

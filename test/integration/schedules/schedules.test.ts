@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker, type WorkflowBundle } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { deleteSchedule, openTimesOf, type OpenTime } from '../../../src/cli/schedule/delete-schedule.ts';
 import type { ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
 import {
   getSchedule,
@@ -235,6 +236,41 @@ describe('a schedule that fires', () => {
       exitCode: 3,
     });
     await client.workflow.getHandle(running[0]!.workflow.workflowId).terminate();
+  });
+
+  it('deleting a schedule cancels a time that waits for a worker, so that no later worker begins a run', async () => {
+    const { client } = temporal;
+    await putSchedule(client, definition());
+    await triggerSchedule(client, await getSchedule(client, name));
+    const times = await expect
+      .poll(() => openTimesOf(client, name), { timeout: 10_000 })
+      .toHaveLength(1)
+      .then(() => openTimesOf(client, name));
+    const [{ workflowId }] = times as [OpenTime];
+    const deleted = await deleteSchedule(client, name, times, false);
+    expect(deleted).toEqual({
+      cancelled: [workflowId],
+      continuing: [],
+      notes: [`${workflowId}: the next worker that starts cancels it; it has begun no run`],
+    });
+    const activities = new ScriptedActivities();
+    activities.scheduled = { runs: [runInput('monday.csv')], refused: [], left: 0 };
+    const { workerConnection: connection, namespace } = temporal;
+    const worker = await Worker.create({
+      connection,
+      namespace,
+      activities,
+      ...workflowIsolate,
+      workflowBundle,
+      taskQueue: controlTaskQueue,
+    });
+    await worker.runUntil(async () => {
+      await expect(client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+        cause: { name: 'CancelledFailure' },
+      });
+    });
+    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+    expect(events?.filter(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled)).toEqual([]);
   });
 
   it('a schedule runs its files one after another, as runs with the scheduled time', async () => {

@@ -1,13 +1,12 @@
-import type { Client } from '@temporalio/client';
 import { Command } from 'commander';
 import { counted } from '../../../domain/text/counted.ts';
 import { isDate, parseMoment } from '../../../domain/text/moment.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { clockIn, startOfDay } from '../../../domain/text/time-zone.ts';
-import { isWorkerThere } from '../../../temporal/connection.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
+import { deleteSchedule, openTimesOf } from '../../schedule/delete-schedule.ts';
 import { applyCommand, setCommand } from '../../schedule/schedule-change.ts';
 import {
   backfillSchedule,
@@ -128,12 +127,16 @@ function triggerCommand(): Command {
         const known = await getSchedule(client, name);
         await triggerSchedule(client, known);
         await tellWhoFires(session);
-        const waits = known.description.info.runningActions.length > 0;
+        const { info, state } = known.description;
+        const waits = info.runningActions.length > 0;
         const begins = waits ? ', and begins when the time before has ended' : '';
+        const stays = state.paused
+          ? `\n${name} stays paused, and begins no other run: enrich schedule resume ${name}`
+          : '';
         printFacts<'schedule-trigger'>(
           options.json,
-          { name, triggered: true, waits },
-          `triggered${begins}; enrich schedule show ${name} says what becomes of it`,
+          { name, triggered: true, waits, paused: state.paused },
+          `triggered${begins}; enrich schedule show ${name} says what becomes of it${stays}`,
         );
       });
     });
@@ -189,6 +192,7 @@ function deleteCommand(): Command {
       'after',
       `
 On a terminal, the command asks whether to cancel them. Cancelled runs keep what is paid for.
+A time that has begun no run yet, because it waits for a worker, is always cancelled.
 
 Examples:
   enrich schedule delete nightly
@@ -196,24 +200,21 @@ Examples:
     )
     .action(async (name: string, options: { cancelRuns?: boolean } & JsonFlag) => {
       await withSchedules(settingsOf(options), async (_session, client) => {
-        const { description } = await getSchedule(client, name);
-        const running = description.info.runningActions.map(({ workflow }) => workflow.workflowId);
-        const cancels =
-          running.length > 0 && (options.cancelRuns ?? (await agreesToCancel(running, options)));
+        const times = await openTimesOf(client, name);
+        const runs = times.flatMap((time) => time.runs);
+        const cancels = runs.length > 0 && (options.cancelRuns ?? (await agreesToCancel(runs, options)));
         if (cancels === undefined) {
           tell('nothing was changed; --cancel-runs answers the question');
           process.exitCode = exitCodes.needsPerson;
           return;
         }
-        await client.schedule.getHandle(name).delete();
-        if (cancels) for (const id of running) await client.workflow.getHandle(id).cancel();
+        const { cancelled, continuing, notes } = await deleteSchedule(client, name, times, cancels);
         printFacts<'schedule-delete'>(
           options.json,
-          { name, deleted: true, cancelled: cancels ? running : [], continuing: cancels ? [] : running },
+          { name, deleted: true, cancelled: [...cancelled], continuing: [...continuing] },
           `deleted ${name}`,
         );
-        for (const id of running)
-          tell(cancels ? await saysWhenCancelled(client, id) : await howToCancel(client, id));
+        for (const note of notes) tell(note);
       });
     });
 }
@@ -222,20 +223,6 @@ Examples:
 async function agreesToCancel(running: readonly string[], { json }: JsonFlag): Promise<boolean | undefined> {
   if (json === true || !process.stdin.isTTY) return false;
   return agrees(`${running.join(', ')} has not ended: cancel it too?`);
-}
-
-async function saysWhenCancelled(client: Client, workflowId: string): Promise<string> {
-  const when = (await isWorkerThere(client))
-    ? 'a worker cancels it now'
-    : 'the next worker that starts cancels it';
-  return `${workflowId}: ${when}; calls in flight end, and what is paid for is kept`;
-}
-
-async function howToCancel(client: Client, workflowId: string): Promise<string> {
-  const { raw } = await client.workflow.getHandle(workflowId).describe();
-  const runs = (raw.pendingChildren ?? []).flatMap((child) => child.workflowId ?? []);
-  const next = runs.map((runId) => `enrich cancel ${runId}`).join(', ') || 'cancel it in the Temporal UI';
-  return `${workflowId} has not ended and continues; to cancel it: ${next}`;
 }
 
 /** @param daysOn what a date without a time stands for: the beginning of its day (0), or of the day after (1) */
