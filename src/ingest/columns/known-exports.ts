@@ -43,10 +43,11 @@ export const knownExports: readonly KnownExport[] = [
   {
     source: 'dynamics365',
     signatures: [
-      ['(Do Not Modify) Contact', '(Do Not Modify) Row Checksum', '(Do Not Modify) Modified On'],
-      ['(Nicht ändern) Kontakt', '(Nicht ändern) Zeilenprüfsumme'],
-      ['(Ne pas modifier) Contact', '(Ne pas modifier) Somme de contrôle…'],
-      ['(No modificar) Contacto', '(No modificar) Suma de comprobación…'],
+      // No other CRM has this column. Exports to static worksheets lack those of checksum and time.
+      ['(Do Not Modify) Contact'],
+      ['(Nicht ändern) Kontakt'],
+      ['(Ne pas modifier) Contact'],
+      ['(No modificar) Contacto'],
       ['contactid', 'parentcustomerid|emailaddress1', 'firstname|lastname|fullname'],
     ],
     fields: {

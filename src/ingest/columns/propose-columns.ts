@@ -1,3 +1,4 @@
+import { comparisonForm } from '../../domain/identity/normalise.ts';
 import { parseDomain } from '../../domain/identity/domain-name.ts';
 import { parseEmails, parseHashedEmail } from '../../domain/identity/email-address.ts';
 import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
@@ -27,10 +28,14 @@ const hints: readonly [string, Field][] = [
   ['surname', 'last_name'],
 ];
 const shortestName = 4;
+/** `Mira Berg`, `Jan van den Berg`, `Dr. Ada Novak`: also a company or a place. */
+const fullName =
+  /^(?:\p{Lu}[\p{L}'’-]*\.?)(?: (?:\p{Ll}{1,4}|\p{Lu}[\p{L}'’-]*\.?)){0,3} \p{Lu}[\p{L}'’-]+$/u;
 
 /**
  * Proposes what the columns of a header hold that is not recognised: by their cells, then by a known name within their
- * name. A proposal is for a person to check, and is never taken without being asked for.
+ * name, then as full names if the cells look like them. A proposal is for a person to check, and is never taken
+ * without being asked for.
  *
  * @param rows the first rows
  * @returns a field for each column of the header; undefined: none is proposed
@@ -50,7 +55,28 @@ export function proposeColumns(
   );
   const proposed = header.map((name, column) => byCells[column] ?? once(fieldOfName(name)));
   const id = header.findIndex((name, column) => proposed[column] === undefined && isId(name, rows, column));
-  return taken.has('contact_id') || id === -1 ? proposed : proposed.with(id, 'contact_id');
+  if (!taken.has('contact_id') && id !== -1) proposed[id] = 'contact_id';
+  const addresses = proposed.indexOf('email');
+  const name = header.findIndex(
+    (_, column) =>
+      proposed[column] === undefined &&
+      isFullName(rows.map((row) => ({ cell: row[column] ?? '', address: row[addresses] ?? '' }))),
+  );
+  const isNamed = (['name', 'first_name', 'last_name'] as const).some((field) => taken.has(field));
+  return isNamed || name === -1 ? proposed : proposed.with(name, 'name');
+}
+
+/** Whether most cells look like full names of different people, and have a word in common with the row's address. */
+function isFullName(rows: readonly { readonly cell: string; readonly address: string }[]): boolean {
+  const filled = rows
+    .map(({ cell, address }) => ({ cell: cell.trim(), user: comparisonForm(address.split('@')[0]!) }))
+    .filter(({ cell }) => cell !== '');
+  const names = filled.filter(({ cell, user }) => {
+    const words = comparisonForm(cell).split(' ');
+    const agrees = words.some((word) => word.length >= 3 && user.includes(word));
+    return fullName.test(cell) && (user === '' || agrees);
+  });
+  return new Set(names.map(({ cell }) => cell)).size * 2 > filled.length;
 }
 
 /** Whether a column is named like an id, and each row has another value in it. */

@@ -146,6 +146,22 @@ const cases: readonly Case[] = [
     noIdentifier: 0,
   },
   {
+    export: 'Dynamics 365, Spanish, without the columns of checksum and time',
+    source: 'dynamics365',
+    lines: [
+      '(No modificar) Contacto,Nombre,Apellidos,Nombre de la compañía,Correo electrónico',
+      '6f9619ff-8b86-4011-b42d-00c04fc964fa,Inés,Ruiz,Faro SL,ines@faro.example',
+    ],
+    first: {
+      contactId: '6f9619ff-8b86-4011-b42d-00c04fc964fa',
+      email: 'ines@faro.example',
+      company: 'Faro SL',
+    },
+    rows: 1,
+    optedOut: 0,
+    noIdentifier: 0,
+  },
+  {
     export: 'export of connections',
     source: 'linkedin_connections',
     lines: [

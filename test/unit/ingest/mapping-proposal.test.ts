@@ -31,6 +31,17 @@ describe('proposeColumns()', () => {
     ]);
   });
 
+  it('proposeColumns() proposes a column of full names that agree with the addresses, whatever its header', () => {
+    const header = ['Wo', 'Bei', 'Wer', 'Kontakt'];
+    const rows = [
+      ['Bad Aibling', 'Orbit Labs', 'Mira van den Berg', 'mira.berg@orbit.example'],
+      ['Bad Tölz', 'Acme Werke', 'Jürgen Groß', 'j.gross@acme.example'],
+      ['Sankt Ingbert', 'Nord Licht', 'Ada Novak', ''],
+    ];
+    expect(proposeColumns(header, rows)).toEqual([undefined, undefined, 'name', 'email']);
+    expect(proposeColumns(['Vorname', ...header.slice(1)], rows)[2]).toBeUndefined();
+  });
+
   it('proposeColumns() proposes each field for one column, and emails for all that hold addresses', () => {
     const header = ['Main', 'Other', 'Their firm', 'Old firm'];
     const rows = [['a@orbit.example', 'b@orbit.example', 'Orbit', 'Acme']];
