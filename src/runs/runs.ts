@@ -156,8 +156,10 @@ export async function setRunPriority(
 export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
   const adopted = await sql`
     update runs set options = jsonb_set(options, '{service}', to_jsonb(${service}::text))
-    where run_id = ${runId} and (options ->> 'service' = ${service} or options ->> 'serviceOf' = 'workers' and not exists (
-      select 1 from attempts a where a.run_id = runs.run_id and a.status not in (${anyOf(freeStatuses)})))
+    where run_id = ${runId} and (options ->> 'service' = ${service} or options ->> 'serviceOf' = 'workers'
+      and not exists (
+        select 1 from attempts a where a.run_id = runs.run_id and a.status not in (${anyOf(freeStatuses)})
+      ))
   `.execute(warehouse.database);
   return Number(adopted.numAffectedRows ?? 0n) > 0;
 }

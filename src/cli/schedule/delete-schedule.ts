@@ -63,5 +63,6 @@ function noteOfCancelled({ workflowId, runs }: OpenTime, hasWorker: boolean): st
 
 function noteOfContinuing({ runs }: OpenTime, hasWorker: boolean): string {
   const how = hasWorker ? 'continues' : 'continues when a worker starts';
-  return `${runs.join(', ')} has not ended and ${how}; to cancel: ${runs.map((id) => `enrich cancel ${id}`).join(', ')}`;
+  const commands = runs.map((id) => `enrich cancel ${id}`).join(', ');
+  return `${runs.join(', ')} has not ended and ${how}; to cancel: ${commands}`;
 }

@@ -181,7 +181,7 @@ describe('an alarm', () => {
     expect(await percents()).toEqual([80, 50]);
   });
 
-  it('credits that cross several thresholds at once raise the highest budget alarm, and later no lower one', async () => {
+  it('credits that cross several thresholds at once raise the highest budget alarm and no lower one', async () => {
     await spend(10, alarmed);
     expect(await percents()).toEqual([100]);
     await warehouse.pool.query('update budgets set settled = 0, reserved = 0');
