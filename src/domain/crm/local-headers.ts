@@ -92,6 +92,7 @@ export const localHeaders = {
     "Nom de l'entreprise",
     'Entreprise',
     'Nombre de la empresa',
+    'Nombre de la compañía',
     'Empresa',
     'Bedrijfsnaam',
     'Bedrijf',

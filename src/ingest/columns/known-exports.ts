@@ -276,6 +276,7 @@ export const commonNames: FieldNames = {
     ...listed(
       'firma, firmenname, unternehmen, unternehmensname, société, entreprise, nom de l’entreprise, empresa',
     ),
+    ...listed('nombre de la compañía'),
     ...listed("nom de l'entreprise, nombre de la empresa, compañía, bedrijf, bedrijfsnaam, nome da empresa"),
   ],
   domain: [

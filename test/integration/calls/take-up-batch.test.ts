@@ -107,7 +107,7 @@ it.each([
       { ...spec, options: { ...spec.options, service: 'sandbox', serviceOf } },
     );
     await planRows(warehouse, run.runId, asked);
-    const batch = await takeUpBatch(dependencies(), { runId: run.runId, page: 1, batch: 1 });
+    const batch = await takeUpBatch(dependencies(), { runId: run.runId, batch: 1 });
     expect(batch).toMatchObject({ isOurs: moves, run: { options: { service: moves ? 'test' : 'sandbox' } } });
   },
 );
