@@ -90,6 +90,7 @@ export const analystColumns: {
   raw_answers: 'none',
   claims: 'none',
   lookup_history: 'none',
+  lookup_runs: 'none',
   observations: 'all',
   organization_facts: 'all',
   // Cells of exports.

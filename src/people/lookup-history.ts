@@ -20,7 +20,7 @@ export async function recordMissing(
 ): Promise<void> {
   if (rows.length === 0) return;
   await sql`
-    update lookup_history m set outcome = 'not_found'
+    update lookup_history m set found = false
     from (
       with given (run_id, row_number) as (
         select * from unnest(${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.rowNumber)}::int[])
@@ -32,7 +32,9 @@ export async function recordMissing(
       join given using (run_id, row_number)
       join observations o using (service, person_key, run_id)
     ) missing
-    where m.identity_key = missing.identity_key and m.run_id = missing.run_id and m.field_group = ${fieldGroup}
+    join lookup_runs a using (run_id)
+    where m.key_hash = key_hash(missing.identity_key) and m.lookup_run = a.lookup_run
+      and m.field_group = ${fieldGroup}
   `.execute(transaction);
 }
 
@@ -44,14 +46,13 @@ export async function recordRejected(
   asked: AskedExtras & { readonly service: string },
 ): Promise<void> {
   await sql`
-    insert into lookup_history as m (identity_key, field_group, outcome, asked_at, run_id, service)
-    select identity_key, field_group, 'rejected', clock_timestamp(), ${runId}, ${asked.service}
-    from run_rows, unnest(keys) as identity_key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
+    insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
+    select key_hash(key), field_group, false, clock_timestamp(), number_lookup_run(${runId}, ${asked.service})
+    from run_rows, unnest(keys) as key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
     where run_id = ${runId} and row_number = ${rowNumber}
-    order by identity_key, field_group
-    on conflict (identity_key, field_group) do update
-      set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id,
-        service = excluded.service
+    order by 1, 2
+    on conflict (key_hash, field_group) do update
+      set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
       where m.asked_at <= excluded.asked_at
   `.execute(transaction);
 }
@@ -73,14 +74,14 @@ export async function importLookups(
   return warehouse.database.transaction().execute(async (transaction) => {
     await lockSuppressionsShared(transaction);
     await sql`
-      insert into lookup_history as m (identity_key, field_group, outcome, asked_at, run_id, service)
-      select distinct identity_key, field_group, 'not_found', ${askedAt}::timestamptz, ${runId}, ${asked.service}
-      from run_rows, unnest(keys) as identity_key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
+      insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
+      select distinct key_hash(key), field_group, false, ${askedAt}::timestamptz,
+        (select number_lookup_run(${runId}, ${asked.service}))
+      from run_rows, unnest(keys) as key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
       where run_id = ${runId} and row_number not in (select row_number from (${listed}) listed) order by 1, 2
-      on conflict (identity_key, field_group) do update
-        set asked_at = excluded.asked_at, run_id = excluded.run_id,
-          outcome = case when m.service = excluded.service then m.outcome
-            else excluded.outcome end, service = excluded.service
+      on conflict (key_hash, field_group) do update
+        set asked_at = excluded.asked_at, lookup_run = excluded.lookup_run,
+          found = m.found and m.lookup_run in (select lookup_run from lookup_runs where service = ${asked.service})
         where m.asked_at < excluded.asked_at
     `.execute(transaction);
     const named = await sql<{ rows: number }>`
@@ -93,7 +94,8 @@ export async function importLookups(
 /** Number of identity keys whose last lookup is of this run. */
 export async function countLookups(database: Kysely<Tables>, runId: string): Promise<number> {
   const { rows } = await sql<{ names: number }>`
-    select count(distinct identity_key)::int as names from lookup_history where run_id = ${runId}
+    select count(distinct key_hash)::int as names from lookup_history
+    where lookup_run = (select lookup_run from lookup_runs where run_id = ${runId})
   `.execute(database);
   return rows[0]!.names;
 }
@@ -107,13 +109,14 @@ export async function forgetAsked({ database }: Warehouse, runId: string): Promi
   // In the order in which lookups are written, so that two transactions cannot deadlock.
   const { rows } = await sql<{ names: number }>`
     with locked as (
-      select identity_key, field_group from lookup_history where run_id = ${runId}
-      order by identity_key, field_group for update
+      select key_hash, field_group from lookup_history
+      where lookup_run = (select lookup_run from lookup_runs where run_id = ${runId})
+      order by key_hash, field_group for update
     ), forgotten as (
       delete from lookup_history m using locked l
-      where m.identity_key = l.identity_key and m.field_group = l.field_group returning m.identity_key
+      where m.key_hash = l.key_hash and m.field_group = l.field_group returning m.key_hash
     )
-    select count(distinct identity_key)::int as names from forgotten
+    select count(distinct key_hash)::int as names from forgotten
   `.execute(database);
   return rows[0]!.names;
 }

@@ -54,9 +54,9 @@ export async function measureErasure(
         where attempt_id = any(${traces.attemptIds}::text[]) and body is not null
       ) as deliveries,
       (
-        select count(distinct identity_key)::int
+        select count(distinct key_hash)::int
         from lookup_history
-        where identity_key = any(${traces.forms}::text[])
+        where key_hash in (select key_hash(form) from unnest(${traces.forms}::text[]) as form)
       ) as remembered
   `.execute(database);
   return rows[0]!;
@@ -103,9 +103,11 @@ export async function erase(
     await sql`delete from claims where identity_key = any(${traces.forms}::text[])`.execute(transaction);
     const forgotten = await sql<{ keys: number }>`
       with forgotten as (
-        delete from lookup_history where identity_key = any(${traces.forms}::text[]) returning identity_key
+        delete from lookup_history
+        where key_hash in (select key_hash(form) from unnest(${traces.forms}::text[]) as form)
+        returning key_hash
       )
-      select count(distinct identity_key)::int as keys from forgotten
+      select count(distinct key_hash)::int as keys from forgotten
     `.execute(transaction);
     const removed = {
       contacts: traces.contacts.length,

@@ -108,8 +108,7 @@ async function addressesOf(
   for (const hash of hashes) looked.add(hash);
   const { rows } = await sql<{ key: string }>`
     select distinct key from (
-      select unnest(keys) as key from run_rows union all select identity_key from lookup_history
-      union all select unnest(identity_keys) from observations
+      select unnest(keys) as key from run_rows union all select unnest(identity_keys) from observations
     ) known where starts_with(key, 'email:') and ('hash:' || md5(substr(key, 7)) = any(${hashes}::text[])
       or 'hash:' || encode(sha256(convert_to(substr(key, 7), 'UTF8')), 'hex') = any(${hashes}::text[]))
   `.execute(database);

@@ -83,9 +83,9 @@ const log = [
      finished_at)
    select 'run-1', 'run-1', 'run-1', 'finished', 'crm', '', '', '', '${options}', now()
    where $1::int > 0`,
-  `insert into lookup_history (identity_key, field_group, outcome, asked_at, run_id, service)
-   select unnest(array['person:p' || n, 'email:person' || n || '@company' || n / 20 || '.example']), 'profile',
-     'enriched', now() - interval '1 day', 'run-1', '${service}'
+  `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
+   select key_hash(unnest(array['person:p' || n, 'email:person' || n || '@company' || n / 20 || '.example'])),
+     'profile', true, now() - interval '1 day', (select number_lookup_run('run-1', '${service}'))
    from generate_series(1, least($1::int, 90000)) n`,
   `insert into runs (run_id, run_key, workflow_id, status, source, file_path, file_name, file_sha256, options,
      rows_staged)

@@ -129,8 +129,10 @@ describe('phones', () => {
     };
     const phones = await phonesOf(first.run_id);
     const [fresh] = await rows<{ people: number }>(
-      'select count(*)::int as people from enrichment.lookup_history where run_id = $1 and field_group = ' +
-        "'phone' and outcome = 'enriched' and identity_key like 'person:%'",
+      `select count(distinct person_id)::int as people from enrichment.people p
+       join enrichment.lookup_history h on h.key_hash = enrichment.key_hash('person:' || p.person_id)
+       join enrichment.lookup_runs l using (lookup_run)
+       where l.run_id = $1 and h.field_group = 'phone' and h.found`,
       first.run_id,
     );
     expect(fresh!.people).toBeGreaterThan(2);

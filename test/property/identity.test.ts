@@ -179,8 +179,8 @@ describe('identity across calls, in the warehouse', () => {
 
   async function clear(): Promise<void> {
     await warehouse.pool.query(
-      `truncate runs, run_rows, run_people, claims, attempts, lookup_history, observations, organization_facts,
-         contact_matches, contact_records, people, organizations, contacts, changes cascade`,
+      `truncate runs, run_rows, run_people, claims, attempts, lookup_history, lookup_runs, observations,
+         organization_facts, contact_matches, contact_records, people, organizations, contacts, changes cascade`,
     );
   }
 

@@ -3,15 +3,24 @@ import type { Timestamp } from './column-types.ts';
 
 /** The last lookup of an identity: while the lookup is fresh, no run pays for the person again. */
 export interface LookupHistoryTable {
-  identity_key: string;
-  field_group: string;
-  outcome: string;
   asked_at: Timestamp;
+  /** The run that asked, and its service: what one service answered says nothing of another. */
+  lookup_run: number;
+  /** `key_hash` of the identity key. */
+  key_hash: string;
+  field_group: string;
+  /** Whether the service found the person, or the phone: misses have a freshness of their own. */
+  found: boolean;
+}
+
+/** Numbers of runs in `lookup_history`. */
+export interface LookupRunsTable {
+  lookup_run: Generated<number>;
   run_id: string;
-  /** Which service was asked: what one answered says nothing of another. */
-  service: Generated<string>;
+  service: string;
 }
 
 export interface PeopleTables {
   lookup_history: LookupHistoryTable;
+  lookup_runs: LookupRunsTable;
 }

@@ -94,8 +94,9 @@ export function droppingFresh(runId: string, keys: RawBuilder<unknown>, asked: A
     keys as materialized (
       select * from ${keys} k
     ), fresh as (
-      select k.row_number, min(m.run_id) as run_id from keys k
-      ${joinFreshLookups(asked)} and m.field_group <> all (k.left_out)
+      select k.row_number, min(a.run_id) as run_id from keys k
+      ${joinFreshLookups(asked)}
+      where m.field_group <> all (k.left_out)
       group by k.row_number, k.left_out
       having count(distinct m.field_group) + cardinality(k.left_out) = ${asked.fieldGroups.length}
     ), unclaimed as (

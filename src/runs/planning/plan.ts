@@ -241,7 +241,7 @@ async function findFresh(transaction: Transaction<Tables>, asked: Asked): Promis
     select row_number, array_agg(distinct field_group) as field_groups, max(asked_at) as asked_at,
       (array_agg(run_id order by asked_at desc nulls last))[1] as run_id
     from (
-      select coalesce(p.first_row, k.row_number) as row_number, m.field_group, m.asked_at, m.run_id
+      select coalesce(p.first_row, k.row_number) as row_number, m.field_group, m.asked_at, a.run_id
       from plan_keys k
       ${joinFreshLookups(asked)}
       left join plan_people p on p.row_number = k.row_number

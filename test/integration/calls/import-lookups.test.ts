@@ -3,6 +3,7 @@ import { planRows } from '../../../src/runs/planning/plan.ts';
 import { importLookups } from '../../../src/people/lookup-history.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
+import { insertLookup } from '../../helpers/lookups.ts';
 
 const profile = { reveal: [], waterfall: [], service: 'test' };
 const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1_000);
@@ -39,14 +40,8 @@ describe('people of an export that are taken as asked for', () => {
   });
 
   it('importLookups() keeps newer lookups', async () => {
-    const known = (key: string, seconds: number) =>
-      warehouse.pool.query(
-        `insert into lookup_history values ($1, 'profile', 'enriched', now() - make_interval(secs => $2), ` +
-          `'before', 'test')`,
-        [key, seconds],
-      );
-    await known('email:r4', 2 * 86_400);
-    await known('email:r5', 60);
+    await insertLookup(warehouse.pool, { key: 'email:r4', secondsAgo: 2 * 86_400 });
+    await insertLookup(warehouse.pool, { key: 'email:r5', secondsAgo: 60 });
     const rows = [{ keys: ['email:r4'] }, { keys: ['email:r5'] }];
     // Longer ago than misses count, and not longer than those who were found do.
     await remember(rows, 2 * 3_600);

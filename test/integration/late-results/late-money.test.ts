@@ -310,7 +310,8 @@ describe('a part of a waterfall', () => {
     const call = await answeredCall(emailsAndPhones);
     await deliver(call, waterfallBody(call, 'emails', 4));
     const { rows } = await warehouse.pool.query(
-      `select 1 from lookup_history where run_id = $1 and field_group = 'waterfall_phone' and outcome = 'not_found'`,
+      `select from lookup_history join lookup_runs using (lookup_run)
+       where run_id = $1 and field_group = 'waterfall_phone' and not found`,
       [call.runId],
     );
     expect(rows).toEqual([]);

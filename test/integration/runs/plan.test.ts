@@ -5,6 +5,7 @@ import { planRows } from '../../../src/runs/planning/plan.ts';
 import { setRunPriority } from '../../../src/runs/runs.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/rows.ts';
+import { insertLookup } from '../../helpers/lookups.ts';
 
 let warehouse: TestWarehouse;
 
@@ -26,10 +27,7 @@ async function remember(
   secondsAgo: number,
   fieldGroup = 'profile',
 ): Promise<void> {
-  await warehouse.pool.query(
-    `insert into lookup_history values ($1, $4, $2, now() - make_interval(secs => $3), 'run-before', 'test')`,
-    [key, outcome, secondsAgo, fieldGroup],
-  );
+  await insertLookup(warehouse.pool, { key, found: outcome === 'enriched', secondsAgo, fieldGroup });
 }
 
 /** Until a person waits for a lock in this database. */
@@ -107,9 +105,7 @@ describe('people who are not asked for', () => {
   });
 
   it('a lookup at another service does not count', async () => {
-    await warehouse.pool.query(
-      `insert into lookup_history values ('email:elsewhere', 'profile', 'enriched', now(), 'run-before', 'sandbox')`,
-    );
+    await insertLookup(warehouse.pool, { key: 'email:elsewhere', service: 'sandbox' });
     expect(await planned([{ keys: ['email:elsewhere'] }])).toEqual([null]);
   });
 
@@ -203,9 +199,7 @@ describe('opening a page', () => {
     await recording.query('commit');
     await recording.query('begin');
     await recording.query(`delete from claims where identity_key = 'email:race'`);
-    await recording.query(
-      `insert into lookup_history values ('email:race', 'profile', 'enriched', now(), 'other', 'test')`,
-    );
+    await insertLookup(recording, { key: 'email:race' });
     const opening = openPage(warehouse, run.runId, 1, asked);
     await waitsForALock(warehouse);
     await recording.query('commit');

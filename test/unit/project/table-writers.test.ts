@@ -23,6 +23,7 @@ const owners: Readonly<Record<string, string>> = {
   erasures: 'privacy',
   fetched_exports: 'runs',
   lookup_history: 'people',
+  lookup_runs: 'people',
   notifications: 'monitoring',
   observations: 'people',
   organization_facts: 'people',

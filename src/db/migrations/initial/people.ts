@@ -1,13 +1,36 @@
-/** The history of lookups; `schema.ts` explains the columns. */
+/**
+ * The history of lookups; `schema.ts` explains the columns. It grows with every person who was ever asked for, so a row
+ * and its index entry take about 120 bytes: a hash instead of the key, a number instead of the run and its service.
+ */
 export const peopleTables = [
-  // The service is part of the key: what one service answered says nothing of what another one knows.
-  `create table enrichment.lookup_history (
-    identity_key text not null,
-    field_group text not null,
-    outcome text not null,
-    asked_at timestamptz not null,
-    run_id text not null,
-    service text not null default '',
-    primary key (identity_key, field_group)
+  `create table enrichment.lookup_runs (
+    lookup_run integer generated always as identity primary key,
+    run_id text not null unique,
+    service text not null
   )`,
+  `create table enrichment.lookup_history (
+    asked_at timestamptz not null,
+    lookup_run integer not null,
+    key_hash uuid not null,
+    field_group text not null,
+    found boolean not null,
+    primary key (key_hash, field_group)
+  )`,
+  // Stable, not immutable: only then can PostgreSQL inline it, because it takes the database's encoding.
+  `create function enrichment.key_hash(identity_key text) returns uuid language sql stable strict parallel safe
+    return encode(substr(sha256(convert_to(identity_key, 'UTF8')), 1, 16), 'hex')::uuid`,
+  // The number of a run that asks.
+  `create function enrichment.number_lookup_run(of_run text, of_service text) returns integer language plpgsql as $$
+    declare
+      number integer;
+    begin
+      select lookup_run into number from enrichment.lookup_runs where run_id = of_run;
+      if number is null then
+        insert into enrichment.lookup_runs as l (run_id, service) values (of_run, of_service)
+        on conflict (run_id) do update set service = l.service
+        returning lookup_run into number;
+      end if;
+      return number;
+    end
+  $$`,
 ];

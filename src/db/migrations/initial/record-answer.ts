@@ -75,29 +75,31 @@ export const recordFunctions = [
   `create function enrichment.record_lookup(of_service text, of_run text, of_time timestamptz, answered jsonb,
       learned jsonb, field_groups text[], late_groups text[])
     returns void language plpgsql as $$
+    declare
+      number integer := enrichment.number_lookup_run(of_run, of_service);
     begin
-      insert into enrichment.lookup_history as m (identity_key, field_group, outcome, asked_at, run_id, service)
-      select distinct on (k.identity_key, g.field_group) k.identity_key, g.field_group,
-        coalesce(a.outcome, 'enriched'), of_time, of_run, of_service
+      insert into enrichment.lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
+      select distinct on (k.key_hash, g.field_group) k.key_hash, g.field_group,
+        coalesce(a.outcome = 'enriched', true) as found, of_time, number
       from unnest(field_groups) as g (field_group)
       cross join (
-        select unnest(r.keys) as identity_key, r.row_number
+        select enrichment.key_hash(key) as key_hash, r.row_number
         from enrichment.run_rows r
+        cross join unnest(r.keys) as key
         where r.run_id = of_run
           and r.row_number = any(array(
             select (value ->> 'row_number')::integer
             from jsonb_array_elements(answered)
             where value ->> 'outcome' <> 'suppressed'))
         union
-        select l.identity_key, l.row_number
+        select enrichment.key_hash(l.identity_key), l.row_number
         from jsonb_to_recordset(learned) as l (identity_key text, row_number integer)
       ) k
       left join jsonb_to_recordset(answered) as a (row_number integer, outcome text) on a.row_number = k.row_number
       where k.row_number is not null or g.field_group <> all (late_groups)
-      order by k.identity_key, g.field_group, a.outcome = 'enriched' desc nulls last
-      on conflict (identity_key, field_group) do update
-      set outcome = excluded.outcome, asked_at = excluded.asked_at, run_id = excluded.run_id,
-        service = excluded.service
+      order by k.key_hash, g.field_group, a.outcome = 'enriched' desc nulls last
+      on conflict (key_hash, field_group) do update
+      set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
       where m.asked_at <= excluded.asked_at;
     end
   $$`,

@@ -1,0 +1,21 @@
+import type { ClientBase, Pool } from 'pg';
+
+/** Writes that an identity was asked for. */
+export async function insertLookup(
+  database: Pool | ClientBase,
+  lookup: {
+    readonly key: string;
+    readonly fieldGroup?: string;
+    readonly found?: boolean;
+    readonly secondsAgo?: number;
+    readonly runId?: string;
+    readonly service?: string;
+  },
+): Promise<void> {
+  const { key, fieldGroup = 'profile', found = true, secondsAgo = 0, service = 'test' } = lookup;
+  await database.query(
+    `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
+     values (key_hash($1), $2, $3, now() - make_interval(secs => $4), number_lookup_run($5, $6))`,
+    [key, fieldGroup, found, secondsAgo, lookup.runId ?? `run-before-at-${service}`, service],
+  );
+}
