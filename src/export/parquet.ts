@@ -6,7 +6,7 @@ type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][nu
 type Values = Parameters<ParquetWriter['write']>[0]['columnData'][number]['data'];
 
 /** Rows that are held in memory and written together. Larger groups compress better and need more memory. */
-const rowGroupSize = 5_000;
+const rowGroupSize = 2_500;
 
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const;
 
@@ -62,7 +62,7 @@ async function* chunksOf(copied: Readable, columns: readonly ExportColumn[]): As
   const bytes = new DrainedBytes();
   const writer = new ParquetWriter({ writer: bytes, schema: schemaOf(columns), createdBy: 'enrich' });
   const readers = columns.map(({ type }) => parquetTypes[type].read);
-  let group: unknown[][] = columns.map(() => []);
+  const group: unknown[][] = columns.map(() => []);
   const write = (): void => {
     const columnData = columns.map(({ name, type }, index) => ({
       name,
@@ -71,7 +71,8 @@ async function* chunksOf(copied: Readable, columns: readonly ExportColumn[]): As
       statistics: type !== 'text',
     }));
     void writer.write({ columnData, rowGroupSize });
-    group = columns.map(() => []);
+    // Emptied, not replaced: the collector moves what an old array refers to into old memory as well.
+    for (const column of group) column.length = 0;
   };
   for await (const rows of copiedRows(copied)) {
     for (const row of rows) {
