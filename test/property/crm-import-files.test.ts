@@ -4,15 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { inAccountLanguage } from '../../src/domain/crm/in-account-language.ts';
 import { fieldPolicies, type FieldPolicy } from '../../src/domain/crm/field-policy.ts';
 import {
   importFields,
   importerNames,
   importers,
+  type ImportColumn,
   type Importer,
   type ImporterName,
   type ImportField,
 } from '../../src/domain/crm/importer.ts';
+import { headerKey } from '../../src/domain/text/header-name.ts';
 import type { ContactToImport } from '../../src/export/crm-import/contact-to-import.ts';
 import { writeImportFiles, type WrittenImport } from '../../src/export/crm-import/write-import-files.ts';
 import { importFolder, importerRules, type CrmRecords } from '../helpers/crm-importers.ts';
@@ -64,11 +67,11 @@ function contactsOf(name: ImporterName, world: readonly Record<ImportField, Case
   return world.map((fields, number) => ({
     contactId: ids[name](number),
     exported: new Map([
-      [importer.modifiedHeaders[0]!, modified.toISOString()],
+      [headerKey(importer.modifiedHeaders[0]!), modified.toISOString()],
       ...importFields.flatMap((field): [string, string][] => {
         const header = importer.columns[field]?.header;
         const { cell } = fields[field];
-        return header === undefined || cell === undefined ? [] : [[header, cell]];
+        return header === undefined || cell === undefined ? [] : [[headerKey(header), cell]];
       }),
     ]),
     known: Object.fromEntries(
@@ -87,7 +90,12 @@ function recordsOf(name: ImporterName, contacts: readonly ContactToImport[]): Cr
   return new Map(
     contacts.map(({ contactId, exported }) => [
       contactId,
-      new Map([...exported!].filter(([label, cell]) => fields.includes(label) && cell.trim() !== '')),
+      new Map(
+        fields.flatMap((label): [string, string][] => {
+          const cell = exported!.get(headerKey(label)) ?? '';
+          return cell.trim() === '' ? [] : [[label, cell]];
+        }),
+      ),
     ]),
   );
 }
@@ -231,17 +239,38 @@ it('writeImportFiles() lists a job change in a file of its own and leaves the re
 });
 
 it.each([
-  ['hubspot', ['Vorname', 'Nachname', 'Jobtitel', 'Telefonnummer', 'Ort', 'Unternehmen']],
-  ['hubspot', ['Prénom', 'Nom', 'Intitulé du poste', 'Numéro de téléphone', 'Ville', 'Entreprise']],
-  ['salesforce', ['Nombre', 'Apellidos', 'Teléfono']],
-  ['pipedrive', ['Person - Vorname', 'Person - Nachname']],
+  ['hubspot', 'Datensatz-ID', ['Vorname', 'Nachname', 'Jobtitel', 'E-Mail', 'Telefonnummer', 'Ort']],
+  ['hubspot', "ID d'enregistrement", ['Prénom', 'Nom', 'Intitulé du poste', 'Ville', 'Entreprise']],
+  ['hubspot', 'Record ID', ['First Name', 'Email', 'Company Name']],
+  ['dynamics', 'Contact', ['Vorname', 'Job-Titel', 'Geschäftstelefon', 'Adresse 1: Ort']],
+  ['dynamics', 'Contact', ['Prénom', 'Téléphone professionnel', 'Adresse 1 : Pays/région']],
+  ['pipedrive', 'Person - Pipedrive System ID', ['Person - Vorname', 'Person - Telefon - Büro']],
 ] as const)(
-  'writeImportFiles() fills blank cells of a %s export with the headers %j',
-  async (name, headers) => {
+  'import files for %s have the id %s and the headers %j of the newest export',
+  async (name, id, headers) => {
     const [contact] = contactsOf(name, blankWorld(1));
-    const local = { ...contact!, exported: new Map(headers.map((header) => [header, ''])) };
-    await written([local], name, everything, (_, { parts }) => {
-      expect(parts.flatMap(({ columns }) => columns)).toHaveLength(headers.length + 1);
-    });
+    const local = { ...contact!, exported: new Map(headers.map((header) => [headerKey(header), ''])) };
+    const older = Object.values<ImportColumn>(importers[name].columns).map(({ header }) => header);
+    const importer = inAccountLanguage(importers[name], [[id, ...headers], older]);
+    const { parts } = await written([local], name, everything, (_, result) => result, importer);
+    expect(new Set(parts.flatMap(({ columns }) => columns))).toEqual(new Set([id, ...headers]));
+  },
+);
+
+it.each([
+  ['salesforce', ['Nombre', 'Apellidos', 'Teléfono'], ['FirstName', 'LastName', 'Phone']],
+  ['salesforce', ['FIRSTNAME', 'MAILINGCITY', 'Mobile'], ['FirstName', 'MailingCity', 'MobilePhone']],
+  ['hubspot', ['firstname', 'jobtitle', 'mobilephone'], ['First Name', 'Job Title', 'Mobile Phone Number']],
+  ['dynamics', ['telephone1', 'emailaddress1'], ['Business Phone', 'Email']],
+] as const)(
+  'import files for %s have the headers of its importer when an export has %j',
+  async (name, headers, expected) => {
+    const [contact] = contactsOf(name, blankWorld(1));
+    const other = { ...contact!, exported: new Map(headers.map((header) => [headerKey(header), ''])) };
+    const importer = inAccountLanguage(importers[name], [headers]);
+    const { parts } = await written([other], name, everything, (_, result) => result, importer);
+    expect(new Set(parts.flatMap(({ columns }) => columns))).toEqual(
+      new Set([importer.idHeader, ...expected]),
+    );
   },
 );

@@ -5,7 +5,7 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 import { describeColumns, fieldsOfHeader } from '../../ingest/columns/column-map.ts';
 import { refuseUnknownColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';
 import { optOutOf } from '../../ingest/columns/opt-out.ts';
-import { shownHeader } from '../../ingest/columns/header-name.ts';
+import { shownHeader } from '../../domain/text/header-name.ts';
 import type { Field } from '../../ingest/columns/known-exports.ts';
 import { proposeColumns } from '../../ingest/columns/propose-columns.ts';
 import { openExport, readLayout, type ReadingOptions } from '../../ingest/reading/open-export.ts';

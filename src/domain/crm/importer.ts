@@ -1,4 +1,4 @@
-import { headersOfPerson, localHeaders } from './local-headers.ts';
+import { addressHeaders, atWork, headersOfPerson, idHeaders, localHeaders, mobile } from './local-headers.ts';
 
 /** Fields of a contact that a CRM's importer accepts. `Importer.columns` has the CRM's headers. */
 export const importFields = [
@@ -17,10 +17,12 @@ export const importFields = [
 export type ImportField = (typeof importFields)[number];
 
 export interface ImportColumn {
-  /** The header that the importer recognises. */
+  /** The header that the importer recognises, in an English account if it matches by labels. */
   readonly header: string;
-  /** Further headers of the field in exports of this CRM. */
+  /** Further headers of the field in exports of this CRM. Spelling does not matter: see `headerKey`. */
   readonly alsoExportedAs?: readonly string[];
+  /** Labels of the field in accounts of other languages. The importer recognises its account's own. */
+  readonly inOtherLanguages?: readonly string[];
   /** Maximum length in characters; a longer value fails the row. */
   readonly longest?: number;
   /**
@@ -36,6 +38,8 @@ export interface Importer {
   readonly source: string;
   readonly title: string;
   readonly idHeader: string;
+  /** Labels of the record id in accounts of other languages. */
+  readonly idInOtherLanguages?: readonly string[];
   /** Format of this CRM's record ids. Any other text would update no record or a wrong one. */
   readonly idPattern: RegExp;
   readonly columns: Readonly<Partial<Record<ImportField, ImportColumn>>>;
@@ -62,27 +66,38 @@ export const importers = {
     source: 'hubspot',
     title: 'HubSpot',
     idHeader: 'Record ID',
+    idInOtherLanguages: idHeaders,
     idPattern: /^\d{1,20}$/,
     columns: {
-      first_name: { header: 'First Name', alsoExportedAs: localHeaders.first_name },
-      last_name: { header: 'Last Name', alsoExportedAs: localHeaders.last_name },
-      title: { header: 'Job Title', alsoExportedAs: localHeaders.title },
-      email: { header: 'Email', alsoExportedAs: localHeaders.email },
-      phone: { header: 'Phone Number', alsoExportedAs: localHeaders.phone },
-      mobile_phone: { header: 'Mobile Phone Number', alsoExportedAs: localHeaders.mobile_phone },
-      city: { header: 'City', alsoExportedAs: localHeaders.city },
-      state: { header: 'State/Region', alsoExportedAs: localHeaders.state },
-      country: { header: 'Country/Region', alsoExportedAs: localHeaders.country },
+      first_name: { header: 'First Name', inOtherLanguages: localHeaders.first_name },
+      last_name: { header: 'Last Name', inOtherLanguages: localHeaders.last_name },
+      title: { header: 'Job Title', inOtherLanguages: localHeaders.title },
+      email: { header: 'Email', inOtherLanguages: localHeaders.email },
+      phone: { header: 'Phone Number', alsoExportedAs: ['phone'], inOtherLanguages: localHeaders.phone },
+      mobile_phone: {
+        header: 'Mobile Phone Number',
+        alsoExportedAs: ['mobilephone'],
+        inOtherLanguages: localHeaders.mobile_phone,
+      },
+      city: { header: 'City', inOtherLanguages: localHeaders.city },
+      state: { header: 'State/Region', alsoExportedAs: ['state'], inOtherLanguages: localHeaders.state },
+      country: {
+        header: 'Country/Region',
+        alsoExportedAs: ['country'],
+        inOtherLanguages: localHeaders.country,
+      },
       organization_name: {
         header: 'Company Name',
-        alsoExportedAs: ['Company', ...localHeaders.organization_name],
+        alsoExportedAs: ['company'],
+        inOtherLanguages: localHeaders.organization_name,
       },
       linkedin_url: {
         header: 'LinkedIn URL',
-        alsoExportedAs: ['hs_linkedin_url', 'LinkedIn', ...localHeaders.linkedin_url],
+        alsoExportedAs: ['hs_linkedin_url', 'LinkedIn'],
+        inOtherLanguages: localHeaders.linkedin_url,
       },
     },
-    modifiedHeaders: ['Last Modified Date', 'lastmodifieddate', 'hs_lastmodifieddate'],
+    modifiedHeaders: ['Last Modified Date', 'hs_lastmodifieddate'],
     // Paid plans accept 512 MB and 1,048,576 rows with the header; free tools accept 20 MB.
     mostRows: 1_048_575,
     mostBytes: 20 * megabyte,
@@ -95,32 +110,25 @@ export const importers = {
     title: 'Salesforce',
     idHeader: 'Id',
     idPattern: /^003[A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?$/,
+    // API names, whatever the language of the account; exports of reports have labels.
     columns: {
-      first_name: {
-        header: 'FirstName',
-        alsoExportedAs: ['First Name', ...localHeaders.first_name],
-        longest: 40,
-      },
-      last_name: {
-        header: 'LastName',
-        alsoExportedAs: ['Last Name', ...localHeaders.last_name],
-        longest: 80,
-      },
+      first_name: { header: 'FirstName', alsoExportedAs: localHeaders.first_name, longest: 40 },
+      last_name: { header: 'LastName', alsoExportedAs: localHeaders.last_name, longest: 80 },
       title: { header: 'Title', longest: 128 },
       email: { header: 'Email', alsoExportedAs: localHeaders.email, longest: 80 },
       phone: { header: 'Phone', alsoExportedAs: localHeaders.phone, longest: 40 },
       mobile_phone: {
         header: 'MobilePhone',
-        alsoExportedAs: ['Mobile', 'Mobile Phone', ...localHeaders.mobile_phone],
+        alsoExportedAs: ['Mobile', ...localHeaders.mobile_phone],
         longest: 40,
       },
-      city: { header: 'MailingCity', alsoExportedAs: ['Mailing City'], longest: 40 },
+      city: { header: 'MailingCity', longest: 40 },
       // Orgs with state and country picklists accept only listed values, and the export does not show whether
       // an org has them.
       state: { header: 'MailingState', alsoExportedAs: ['Mailing State/Province'], listedValues: true },
-      country: { header: 'MailingCountry', alsoExportedAs: ['Mailing Country'], listedValues: true },
+      country: { header: 'MailingCountry', listedValues: true },
     },
-    modifiedHeaders: ['LastModifiedDate', 'Last Modified Date', 'SystemModstamp'],
+    modifiedHeaders: ['LastModifiedDate', 'SystemModstamp'],
     // A Bulk API batch: 10,000 rows and 10 MB.
     mostRows: 10_000,
     mostBytes: 10 * megabyte,
@@ -136,12 +144,30 @@ export const importers = {
     idHeader: 'Person - Pipedrive System ID',
     idPattern: /^\d{1,20}$/,
     columns: {
-      first_name: { header: 'Person - First name', alsoExportedAs: headersOfPerson(localHeaders.first_name) },
-      last_name: { header: 'Person - Last name', alsoExportedAs: headersOfPerson(localHeaders.last_name) },
-      title: { header: 'Person - Job title' },
-      email: { header: 'Person - Email (Work)', alsoExportedAs: ['Person - Email - Work', 'Person - Email'] },
-      phone: { header: 'Person - Phone (Work)', alsoExportedAs: ['Person - Phone - Work', 'Person - Phone'] },
-      mobile_phone: { header: 'Person - Phone (Mobile)', alsoExportedAs: ['Person - Phone - Mobile'] },
+      first_name: {
+        header: 'Person - First name',
+        inOtherLanguages: headersOfPerson(localHeaders.first_name),
+      },
+      last_name: { header: 'Person - Last name', inOtherLanguages: headersOfPerson(localHeaders.last_name) },
+      title: {
+        header: 'Person - Job title',
+        alsoExportedAs: ['Person - Title'],
+        inOtherLanguages: headersOfPerson(localHeaders.title),
+      },
+      email: {
+        header: 'Person - Email (Work)',
+        alsoExportedAs: ['Person - Email'],
+        inOtherLanguages: headersOfPerson(localHeaders.email, atWork),
+      },
+      phone: {
+        header: 'Person - Phone (Work)',
+        alsoExportedAs: ['Person - Phone'],
+        inOtherLanguages: headersOfPerson(localHeaders.phone, atWork),
+      },
+      mobile_phone: {
+        header: 'Person - Phone (Mobile)',
+        inOtherLanguages: headersOfPerson(localHeaders.phone, mobile),
+      },
     },
     modifiedHeaders: ['Person - Update time'],
     mostRows: 50_000,
@@ -156,12 +182,12 @@ export const importers = {
     idHeader: 'Record Id',
     idPattern: /^\d{1,30}$/,
     columns: {
-      first_name: { header: 'First Name', alsoExportedAs: localHeaders.first_name, longest: 40 },
-      last_name: { header: 'Last Name', alsoExportedAs: localHeaders.last_name, longest: 80 },
-      title: { header: 'Title', longest: 100 },
-      email: { header: 'Email', alsoExportedAs: localHeaders.email, longest: 100 },
-      phone: { header: 'Phone', alsoExportedAs: localHeaders.phone, longest: 50 },
-      mobile_phone: { header: 'Mobile', alsoExportedAs: localHeaders.mobile_phone, longest: 30 },
+      first_name: { header: 'First Name', inOtherLanguages: localHeaders.first_name, longest: 40 },
+      last_name: { header: 'Last Name', inOtherLanguages: localHeaders.last_name, longest: 80 },
+      title: { header: 'Title', inOtherLanguages: localHeaders.title, longest: 100 },
+      email: { header: 'Email', inOtherLanguages: localHeaders.email, longest: 100 },
+      phone: { header: 'Phone', inOtherLanguages: localHeaders.phone, longest: 50 },
+      mobile_phone: { header: 'Mobile', inOtherLanguages: localHeaders.mobile_phone, longest: 30 },
       city: { header: 'Mailing City', longest: 100 },
       state: { header: 'Mailing State', longest: 100 },
       country: { header: 'Mailing Country', longest: 100 },
@@ -179,17 +205,41 @@ export const importers = {
     idHeader: 'Contact',
     idPattern: /^[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}$/,
     columns: {
-      first_name: { header: 'First Name', alsoExportedAs: localHeaders.first_name, longest: 50 },
-      last_name: { header: 'Last Name', alsoExportedAs: localHeaders.last_name, longest: 50 },
-      title: { header: 'Job Title', longest: 100 },
-      email: { header: 'Email', alsoExportedAs: ['emailaddress1', ...localHeaders.email], longest: 100 },
-      phone: { header: 'Business Phone', longest: 50 },
-      mobile_phone: { header: 'Mobile Phone', longest: 50 },
-      city: { header: 'Address 1: City', longest: 80 },
-      state: { header: 'Address 1: State/Province', longest: 50 },
-      country: { header: 'Address 1: Country/Region', longest: 80 },
+      first_name: { header: 'First Name', inOtherLanguages: localHeaders.first_name, longest: 50 },
+      last_name: { header: 'Last Name', inOtherLanguages: localHeaders.last_name, longest: 50 },
+      title: { header: 'Job Title', inOtherLanguages: localHeaders.title, longest: 100 },
+      email: {
+        header: 'Email',
+        alsoExportedAs: ['emailaddress1'],
+        inOtherLanguages: localHeaders.email,
+        longest: 100,
+      },
+      phone: {
+        header: 'Business Phone',
+        alsoExportedAs: ['telephone1'],
+        inOtherLanguages: localHeaders.phone,
+        longest: 50,
+      },
+      mobile_phone: { header: 'Mobile Phone', inOtherLanguages: localHeaders.mobile_phone, longest: 50 },
+      city: {
+        header: 'Address 1: City',
+        inOtherLanguages: addressHeaders(localHeaders.city),
+        longest: 80,
+      },
+      state: {
+        header: 'Address 1: State/Province',
+        alsoExportedAs: ['address1_stateorprovince'],
+        inOtherLanguages: addressHeaders(localHeaders.state),
+        longest: 50,
+      },
+      country: {
+        header: 'Address 1: Country/Region',
+        alsoExportedAs: ['address1_country'],
+        inOtherLanguages: addressHeaders(localHeaders.country),
+        longest: 80,
+      },
     },
-    modifiedHeaders: ['(Do Not Modify) Modified On', 'Modified On', 'modifiedon'],
+    modifiedHeaders: ['(Do Not Modify) Modified On', 'Modified On'],
     mostRows: 50_000,
     mostBytes: 8 * megabyte,
     byteOrderMark: true,

@@ -13,6 +13,7 @@ export const localHeaders = {
   ],
   title: [
     'Jobtitel',
+    'Job-Titel',
     'Berufsbezeichnung',
     'Stellenbezeichnung',
     'Position',
@@ -21,6 +22,7 @@ export const localHeaders = {
     'Fonction',
     'Cargo',
     'Puesto',
+    'Puesto de trabajo',
     'Functie',
     'Functietitel',
   ],
@@ -37,10 +39,13 @@ export const localHeaders = {
   phone: [
     'Telefonnummer',
     'Telefon',
+    'Geschäftstelefon',
     'Numéro de téléphone',
     'Téléphone',
+    'Téléphone professionnel',
     'Número de teléfono',
     'Teléfono',
+    'Teléfono empresarial',
     'Telefoonnummer',
     'Telefoon',
     'Número de telefone',
@@ -65,24 +70,17 @@ export const localHeaders = {
   state: [
     'Bundesland',
     'Bundesland/Region',
+    'Bundesland/Kanton',
     'État/Région',
+    'État/Province',
+    'Etat/Province',
     'Région',
     'Estado/Región',
-    'Estado/región',
+    'Estado/Provincia',
     'Provincie',
     'Estado/Região',
-    'Estado',
   ],
-  country: [
-    'Land',
-    'Land/Region',
-    'Pays',
-    'Pays/Région',
-    'País',
-    'País/Región',
-    'País/región',
-    'País/Região',
-  ],
+  country: ['Land', 'Land/Region', 'Pays', 'Pays/Région', 'País', 'País/Región', 'País/Região'],
   organization_name: [
     'Unternehmensname',
     'Name des Unternehmens',
@@ -101,7 +99,28 @@ export const localHeaders = {
   linkedin_url: ['LinkedIn-URL', 'URL LinkedIn', 'URL de LinkedIn'],
 } as const;
 
-/** Pipedrive's headers begin with the name of the record. */
-export function headersOfPerson(names: readonly string[]): string[] {
-  return ['Person', 'Personne', 'Persona'].flatMap((record) => names.map((name) => `${record} - ${name}`));
+/** HubSpot's labels of the record id. */
+export const idHeaders = [
+  'Datensatz-ID',
+  "ID de fiche d'informations",
+  "ID d'enregistrement",
+  'ID de fiche',
+  'ID de registro',
+] as const;
+
+/** The kinds of addresses and numbers in headers of Pipedrive. */
+export const atWork = ['', ' - Arbeit', ' - Büro', ' - Travail', ' - Trabajo'] as const;
+export const mobile = [' - Mobil', ' - Handy', ' - Mobile', ' - Portable', ' - Móvil'] as const;
+
+/** Pipedrive's headers begin with the name of the record, and may end with the kind of the value. */
+export function headersOfPerson(names: readonly string[], kinds: readonly string[] = ['']): string[] {
+  const records = ['Person', 'Personne', 'Persona'];
+  return records.flatMap((record) =>
+    names.flatMap((name) => kinds.map((kind) => `${record} - ${name}${kind}`)),
+  );
+}
+
+/** The headers of Dynamics 365 name the address. */
+export function addressHeaders(names: readonly string[]): string[] {
+  return ['Adresse 1', 'Dirección 1'].flatMap((address) => names.map((name) => `${address}: ${name}`));
 }

@@ -21,7 +21,7 @@ export interface JobChangeFacts {
 /** A contact with its data in the newest export of the CRM and in the warehouse. */
 export interface ContactToImport {
   readonly contactId: string;
-  /** Cells of the newest export by header; undefined if its rows were pruned. */
+  /** Cells of the newest export by the key of their header (`headerKey`); undefined if its rows were pruned. */
   readonly exported: ReadonlyMap<string, string> | undefined;
   readonly known: Readonly<Record<ImportField, KnownValue>>;
   readonly jobChange: JobChangeFacts | undefined;

@@ -3,11 +3,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { makeFolder } from '../../files/make-folder.ts';
 import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
+import { inAccountLanguage } from '../../domain/crm/in-account-language.ts';
 import { importers, type Importer, type ImporterName, type ImportField } from '../../domain/crm/importer.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { newestCursor, requireReadable } from '../../people/read-changes.ts';
-import { readContactsToImport } from './read-contacts-to-import.ts';
+import { readContactsToImport, readExportHeaders } from './read-contacts-to-import.ts';
 import { writeImportFiles, type WrittenImport } from './write-import-files.ts';
 
 /** The content of `manifest.json`, which describes the files beside it. */
@@ -41,8 +42,8 @@ export async function exportForCrm(
     readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
   },
 ): Promise<ImportManifest> {
-  const importer: Importer = importers[options.importer];
-  const source = options.source ?? importer.source;
+  const english: Importer = importers[options.importer];
+  const source = options.source ?? english.source;
   const folder = resolve(options.folder);
   const partial = join(dirname(folder), `.${basename(folder)}.partial`);
   try {
@@ -53,6 +54,7 @@ export async function exportForCrm(
     // Read before the contacts, so that a concurrent change is exported now or after the cursor.
     const cursor = (await newestCursor(warehouse.database)) ?? null;
     const contacts = readContactsToImport(warehouse, { source, runId: options.runId, since: options.since });
+    const importer = inAccountLanguage(english, await readExportHeaders(warehouse, source));
     const written = await writeImportFiles(contacts, importer, options.policies, partial);
     const manifest: ImportManifest = {
       importer: options.importer,

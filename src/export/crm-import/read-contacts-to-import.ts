@@ -1,4 +1,5 @@
 import { importFields, type ImportField } from '../../domain/crm/importer.ts';
+import { headerKey } from '../../domain/text/header-name.ts';
 import { isDoNotCall } from '../../domain/identity/phone.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { isSelected, type ContactChoice } from '../contact-choice.ts';
@@ -61,13 +62,14 @@ export async function* readContactsToImport(
   choice: ContactChoice & { readonly source: string },
 ): AsyncGenerator<ContactToImport> {
   const client = await pool.connect();
+  const keyOf = remembered(headerKey);
   let failed = true;
   try {
     await client.query('begin read only');
     await client.query(`declare contacts no scroll cursor for ${statementOf(choice)}`);
     for (;;) {
       const { rows } = await client.query<ContactRow>(`fetch ${rowsPerFetch} from contacts`);
-      for (const row of rows) yield contactOf(row);
+      for (const row of rows) yield contactOf(row, keyOf);
       if (rows.length < rowsPerFetch) break;
     }
     await client.query('rollback');
@@ -76,6 +78,19 @@ export async function* readContactsToImport(
     // A reader that stops early leaves the cursor open.
     client.release(failed);
   }
+}
+
+/** The headers of the newest exports of a CRM, the newest first. */
+export async function readExportHeaders({ database }: Warehouse, source: string): Promise<string[][]> {
+  const runs = await database
+    .selectFrom('runs')
+    .select('header')
+    .where((run) => run.fn.coalesce('source', run.val('generic')), '=', source)
+    .where('header', 'is not', null)
+    .orderBy('created_at', 'desc')
+    .limit(20)
+    .execute();
+  return runs.flatMap(({ header }) => (header === null ? [] : [header]));
 }
 
 function statementOf(choice: ContactChoice & { readonly source: string }): string {
@@ -113,26 +128,36 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
     order by c.contact_id collate "C"`;
 }
 
-function contactOf(row: ContactRow): ContactToImport {
+function contactOf(row: ContactRow, keyOf: (header: string) => string): ContactToImport {
   const known = Object.fromEntries(
     importFields.map((field) => [field, knownValue(row, field)]),
   ) as ContactToImport['known'];
   const { from_organization: from, to_organization: to, to_title: title, detected_at: detectedAt } = row;
   return {
     contactId: row.contact_id,
-    exported: row.raw && row.header ? cellsOf(row.header, row.raw) : undefined,
+    exported: row.raw && row.header ? cellsOf(row.header.map(keyOf), row.raw) : undefined,
     known,
     jobChange:
       detectedAt === null ? undefined : { from: from ?? '', to: to ?? '', title: title ?? '', detectedAt },
   };
 }
 
-/** Of two columns with one name, the first counts. */
-function cellsOf(header: readonly string[], cells: readonly string[]): ReadonlyMap<string, string> {
+/** Of two columns with one key, the first counts. */
+function cellsOf(keys: readonly string[], cells: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  for (const [index, name] of header.entries())
-    if (!found.has(name.trim()) && cells[index] !== undefined) found.set(name.trim(), cells[index]);
+  for (const [index, key] of keys.entries())
+    if (!found.has(key) && cells[index] !== undefined) found.set(key, cells[index]);
   return found;
+}
+
+/** The function, which computes the result of a text once. Exports have few different headers. */
+function remembered(compute: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const result = known.get(text) ?? compute(text);
+    known.set(text, result);
+    return result;
+  };
 }
 
 function knownValue(row: ContactRow, field: ImportField): KnownValue {

@@ -5,6 +5,7 @@ import {
   type Importer,
   type ImportField,
 } from '../../domain/crm/importer.ts';
+import { headerKey } from '../../domain/text/header-name.ts';
 import type { ContactToImport } from './contact-to-import.ts';
 import { csvLine, spreadsheetLine } from './csv-line.ts';
 import { PartWriter, type WrittenPart } from './part-writer.ts';
@@ -18,6 +19,13 @@ export interface WrittenImport {
   readonly parts: readonly (WrittenPart & { readonly columns: readonly string[] })[];
   readonly conflicts: WrittenPart | undefined;
   readonly jobChanges: WrittenPart | undefined;
+}
+
+/** A field with the keys of its headers in exports. */
+interface FieldOfImport {
+  readonly field: ImportField;
+  readonly column: ImportColumn;
+  readonly keys: readonly string[];
 }
 
 interface FieldChange {
@@ -58,6 +66,8 @@ export async function writeImportFiles(
   const moves = new PartWriter({ ...files, byteOrderMark: true, name: 'job-changes', header: jobHeader });
   const writers = new Map<string, { readonly columns: readonly string[]; readonly writer: PartWriter }>();
   const decisions: Partial<Record<FieldDecision, number>> = {};
+  const fields = fieldsOf(importer);
+  const modifiedKeys = importer.modifiedHeaders.map(headerKey);
   let count = 0;
   let withoutRecordId = 0;
 
@@ -68,8 +78,10 @@ export async function writeImportFiles(
     }
     count += 1;
     const changes: FieldChange[] = [];
-    for (const [field, column] of columnsOf(importer)) {
-      const decided = decide(contact, field, column, importer, policies[field]);
+    const modified = cellOf(contact, modifiedKeys);
+    const modifiedAt = modified === undefined ? null : momentOf(modified);
+    for (const each of fields) {
+      const decided = decide(contact, each, { modifiedAt, policy: policies[each.field], importer });
       decisions[decided.decision] = (decisions[decided.decision] ?? 0) + 1;
       await (needsNoReader.has(decided.decision) ? agreed : report).write(spreadsheetLine(decided.report));
       if (decided.change) changes.push(decided.change);
@@ -99,27 +111,30 @@ export async function writeImportFiles(
   }
 }
 
-function columnsOf({ columns }: Importer): [ImportField, ImportColumn][] {
-  return importFields.flatMap((field): [ImportField, ImportColumn][] => {
+function fieldsOf({ columns }: Importer): FieldOfImport[] {
+  return importFields.flatMap((field): FieldOfImport[] => {
     const column = columns[field];
-    return column === undefined ? [] : [[field, column]];
+    if (column === undefined) return [];
+    const headers = [column.header, ...(column.alsoExportedAs ?? []), ...(column.inOtherLanguages ?? [])];
+    return [{ field, column, keys: headers.map(headerKey) }];
   });
 }
 
 function decide(
   contact: ContactToImport,
-  field: ImportField,
-  column: ImportColumn,
-  importer: Importer,
-  policy: FieldPolicy,
+  { field, column, keys }: FieldOfImport,
+  {
+    modifiedAt,
+    policy,
+    importer: { erasingCell },
+  }: { readonly modifiedAt: Date | null; readonly policy: FieldPolicy; readonly importer: Importer },
 ): {
   readonly decision: FieldDecision;
   readonly report: readonly string[];
   readonly change: FieldChange | undefined;
 } {
   const known = contact.known[field];
-  const theirs = cellOf(contact, [column.header, ...(column.alsoExportedAs ?? [])]);
-  const modified = cellOf(contact, importer.modifiedHeaders);
+  const theirs = cellOf(contact, keys);
   const decision = decideField(
     field,
     policy,
@@ -127,12 +142,12 @@ function decide(
       theirs,
       ours: known.value,
       observedAt: known.observedAt,
-      modifiedAt: modified === undefined ? null : momentOf(modified),
+      modifiedAt,
       isVerified: known.isVerified,
       isDoNotCall: known.isDoNotCall,
       hasChangedJob: contact.jobChange !== undefined,
     },
-    { column, erasingCell: importer.erasingCell },
+    { column, erasingCell },
   );
   const isWritten = decision === 'filled' || decision === 'overwritten';
   return {
@@ -152,12 +167,8 @@ function decide(
 }
 
 /** The cell of the first of these columns that the export has. */
-function cellOf({ exported }: ContactToImport, headers: readonly string[]): string | undefined {
-  for (const header of headers) {
-    const cell = exported?.get(header);
-    if (cell !== undefined) return cell;
-  }
-  return undefined;
+function cellOf({ exported }: ContactToImport, keys: readonly string[]): string | undefined {
+  return keys.map((key) => exported?.get(key)).find((cell) => cell !== undefined);
 }
 
 /** A time with its zone, or in the CRM's UTC format; null for ambiguous dates such as 03/04/2026. */

@@ -1,7 +1,7 @@
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import type { RowFilter, RowOrder } from '../../domain/runs/row-choice.ts';
 import { fieldsOfHeader } from './column-map.ts';
-import { headerKey, shownHeader } from './header-name.ts';
+import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import { isKnownName } from './is-known-name.ts';
 
 /** The columns of an export, as a run keeps them. */

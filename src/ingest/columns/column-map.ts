@@ -1,6 +1,6 @@
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { Columns } from './columns.ts';
-import { headerKey, headerName, shownHeader } from './header-name.ts';
+import { headerKey, headerName, shownHeader } from '../../domain/text/header-name.ts';
 import {
   commonNames,
   knownExports,

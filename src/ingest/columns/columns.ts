@@ -1,5 +1,5 @@
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import { headerKey, shownHeader } from './header-name.ts';
+import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import type { Field } from './known-exports.ts';
 import type { ColumnReference } from './mapping-file.ts';
 

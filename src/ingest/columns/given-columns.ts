@@ -2,7 +2,7 @@ import { parseDomain } from '../../domain/identity/domain-name.ts';
 import { parseEmails, parseHashedEmail } from '../../domain/identity/email-address.ts';
 import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import { shownHeader } from './header-name.ts';
+import { shownHeader } from '../../domain/text/header-name.ts';
 import type { ColumnMap } from './column-map.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import { isNoValue } from './row-fit.ts';

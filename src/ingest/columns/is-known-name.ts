@@ -1,4 +1,4 @@
-import { headerKey } from './header-name.ts';
+import { headerKey } from '../../domain/text/header-name.ts';
 import { commonNames, knownExports } from './known-exports.ts';
 
 const otherNames = [

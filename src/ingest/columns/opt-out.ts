@@ -1,5 +1,5 @@
 import { displayForm } from '../../domain/identity/normalise.ts';
-import { headerKey } from './header-name.ts';
+import { headerKey } from '../../domain/text/header-name.ts';
 
 /**
  * How a column says that a contact has opted out.

@@ -1,4 +1,4 @@
-import { headerKey } from './header-name.ts';
+import { headerKey } from '../../domain/text/header-name.ts';
 
 const listed = (names: string): readonly string[] => names.split(', ').map(headerKey);
 

@@ -1,6 +1,6 @@
 import { importers, type Importer } from '../../domain/crm/importer.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import { headerKey, headerName } from './header-name.ts';
+import { headerKey, headerName } from '../../domain/text/header-name.ts';
 
 /** A file that `enrich export` has written. */
 export interface OwnFile {
@@ -37,14 +37,18 @@ export function recogniseOwnFile(
     if (rows.some((row) => row[sourceColumn]?.trim() !== source)) throw mixedSources(path);
     return { source, idNames: ['contact_id'], sourceColumn };
   }
-  const names = header.map(headerName);
+  const [idName = '', ...names] = header.map(headerName);
   const importer = Object.values<Importer>(importers).find(
-    ({ idHeader, columns }) =>
-      names[0] === idHeader &&
-      names.length > 1 &&
-      names.slice(1).every((name) => Object.values(columns).some((column) => column.header === name)),
+    ({ idHeader, idInOtherLanguages = [], columns }) =>
+      [idHeader, ...idInOtherLanguages].includes(idName) &&
+      names.length > 0 &&
+      names.every((name) =>
+        Object.values(columns).some((column) =>
+          [column.header, ...(column.inOtherLanguages ?? [])].includes(name),
+        ),
+      ),
   );
-  return importer && { source: importer.source, idNames: [importer.idHeader], sourceColumn: undefined };
+  return importer && { source: importer.source, idNames: [idName], sourceColumn: undefined };
 }
 
 /** Contacts of two CRMs can have one id. */

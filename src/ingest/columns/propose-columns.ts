@@ -2,7 +2,7 @@ import { comparisonForm } from '../../domain/identity/normalise.ts';
 import { parseDomain } from '../../domain/identity/domain-name.ts';
 import { parseEmails, parseHashedEmail } from '../../domain/identity/email-address.ts';
 import { parseProfileUrl } from '../../domain/identity/profile-url.ts';
-import { headerKey } from './header-name.ts';
+import { headerKey } from '../../domain/text/header-name.ts';
 import { commonNames, type Field } from './known-exports.ts';
 import { optOutOf } from './opt-out.ts';
 

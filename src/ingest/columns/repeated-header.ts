@@ -1,5 +1,5 @@
 import { decodeText, type ByteText } from '../reading/byte-text.ts';
-import { headerKey } from './header-name.ts';
+import { headerKey } from '../../domain/text/header-name.ts';
 import { isKnownName } from './is-known-name.ts';
 
 /** No column's name is longer. */

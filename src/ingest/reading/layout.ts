@@ -2,7 +2,7 @@ import Papa from 'papaparse';
 import { counted, nounFor } from '../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { emptyFile } from './file-bytes.ts';
-import { headerKey } from '../columns/header-name.ts';
+import { headerKey } from '../../domain/text/header-name.ts';
 import { fieldsNamed, isKnownName } from '../columns/is-known-name.ts';
 import type { ExportMapping } from '../columns/mapping-file.ts';
 import type { Dialect } from './dialect.ts';

@@ -2,7 +2,7 @@ import { counted } from '../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { createCellFit, type CellFit } from '../columns/cell-fit.ts';
 import type { ColumnMap } from '../columns/column-map.ts';
-import { headerKey } from '../columns/header-name.ts';
+import { headerKey } from '../../domain/text/header-name.ts';
 import { isKnownName } from '../columns/is-known-name.ts';
 import { createRowFit, usedColumns } from '../columns/row-fit.ts';
 import { encodeText, type ByteText } from './byte-text.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import Papa from 'papaparse';
 import { evaluatedFields, type EvaluatedField, type NamePart } from '../../domain/evaluation/evaluate.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
-import { headerKey, shownHeader } from '../../ingest/columns/header-name.ts';
+import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import { commonNames, knownExports } from '../../ingest/columns/known-exports.ts';
 
 export type TruthField = EvaluatedField | NamePart | 'contact_id';

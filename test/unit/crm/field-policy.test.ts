@@ -7,8 +7,14 @@ import {
   fieldPolicies,
   type FieldFacts,
 } from '../../../src/domain/crm/field-policy.ts';
-import { importFields, importers } from '../../../src/domain/crm/importer.ts';
+import {
+  importFields,
+  importers,
+  type ImportColumn,
+  type Importer,
+} from '../../../src/domain/crm/importer.ts';
 import { sameValue } from '../../../src/domain/crm/same-value.ts';
+import { headerKey } from '../../../src/domain/text/header-name.ts';
 
 const facts: FieldFacts = {
   theirs: '',
@@ -111,7 +117,18 @@ describe('sameValue()', () => {
 
 it('defaultPolicies never write an address', () => expect(defaultPolicies.email).toBe('never'));
 
-it.each(Object.entries(importers))('the importer %s names each header once', (_, { columns, idHeader }) => {
-  const headers = [idHeader, ...Object.values(columns).map(({ header }) => header)];
-  expect(new Set(headers).size).toBe(headers.length);
-});
+it.each(Object.entries<Importer>(importers))(
+  'the importer %s has no header that two fields could have',
+  (_, importer) => {
+    const { columns, idHeader, idInOtherLanguages = [] } = importer;
+    const fields = Object.values<ImportColumn>(columns).map(
+      ({ header, alsoExportedAs = [], inOtherLanguages = [] }) =>
+        new Set([header, ...alsoExportedAs, ...inOtherLanguages].map(headerKey)),
+    );
+    const keys = [
+      ...new Set([idHeader, ...idInOtherLanguages].map(headerKey)),
+      ...fields.flatMap((each) => [...each]),
+    ];
+    expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
+  },
+);
