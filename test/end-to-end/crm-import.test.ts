@@ -14,6 +14,14 @@ beforeAll(async () => {
 
 afterAll(() => system.close());
 
+const germanHeaders = {
+  'Record ID': 'Datensatz-ID',
+  'First Name': 'Vorname',
+  'Last Name': 'Nachname',
+  Email: 'E-Mail',
+  'Job Title': 'Jobtitel',
+};
+
 async function exportFor(...flags: readonly string[]): Promise<ImportManifest> {
   const ended = await system.enrich(['export', '--for', 'hubspot', '--json', ...flags]);
   expect(ended).toMatchObject({ code: 0 });
@@ -57,12 +65,22 @@ describe('enrich export --for hubspot', () => {
     );
   });
 
-  it('enrich export --for hubspot writes the same bytes again, and continues after its cursor', async () => {
-    const run = (await system.here(['run', system.sample(20), '--yes', '--json'])).facts();
+  it('enrich export --for hubspot writes the same bytes again, in German, and continues after its cursor', async () => {
+    const file = system.sample(20);
+    const german = Object.entries(germanHeaders).reduce(
+      (text, [label, local]) => text.replace(label, local),
+      readFileSync(file, 'utf8'),
+    );
+    writeFileSync(file, german);
+    const run = (await system.here(['run', file, '--yes', '--json'])).facts();
     const folder = join(system.directory, 'again');
     const first = await exportFor('--run', run.run_id, '--output', folder);
     const second = await exportFor('--run', run.run_id, '--output', folder);
     expect(second).toEqual(first);
+    const columns = new Set(second.parts.flatMap((part) => part.columns));
+    expect(columns).toContain('Datensatz-ID');
+    expect(columns).toContain('Jobtitel');
+    expect(Object.keys(germanHeaders).filter((label) => columns.has(label))).toEqual([]);
     const rest = await exportFor('--since', second.cursor ?? '', '--output', join(system.directory, 'rest'));
     expect(rest.contacts).toBe(0);
   });
