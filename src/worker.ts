@@ -81,7 +81,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     // One per call in flight, one more for each admission beside it, and some for the control queue.
     connections: 2 * config.callConcurrency + 6,
     applicationName: 'enrich worker',
-    onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    onIdleError: (error) => log.info({ err: error }, 'an idle database connection ended'),
   });
   const client = createServiceClient({
     ...config.service,

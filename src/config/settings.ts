@@ -235,9 +235,12 @@ export function readConfig(
   });
 }
 
+/** The name of the sandbox in the warehouse, if commands start it themselves. */
+export const sandbox = 'sandbox';
+
 /** The name of the called service in the warehouse. Answers of one service do not count for another. */
 export function serviceName({ service }: Config): string {
-  return service.baseUrl ?? 'sandbox';
+  return service.baseUrl ?? sandbox;
 }
 
 /** Defaults of a run. Credits are a decimal as text. */

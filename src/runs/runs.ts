@@ -164,6 +164,14 @@ export async function adoptService(warehouse: Warehouse, runId: string, service:
   return Number(adopted.numAffectedRows ?? 0n) > 0;
 }
 
+/** Whether a run that may spend has used the service. */
+export async function hasRunsOf({ database }: Warehouse, service: string): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from runs where options ->> 'service' = ${service} and ${maySpend} limit 1
+  `.execute(database);
+  return rows.length > 0;
+}
+
 /** Runs that wait for a budget. */
 export async function runsWaitingFor(warehouse: Warehouse, budgetId: string): Promise<string[]> {
   const waiting = await sql<{ run_id: string }>`

@@ -1,7 +1,8 @@
-import { serviceName } from '../../config/settings.ts';
+import { sandbox, serviceName } from '../../config/settings.ts';
 import { lateKindsOf } from '../../domain/late-results/awaited-results.ts';
 import { describeServiceStatus, readServiceStatus } from '../../calls/service-status.ts';
 import type { RunOptions } from '../../db/run-options.ts';
+import { hasRunsOf } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
 import { webhookUrlOf } from '../session/webhook-address.ts';
@@ -15,6 +16,12 @@ import { withClient } from '../session/with-service.ts';
  */
 export async function checkService(session: Session, asked: RunOptions): Promise<void> {
   const { config, stack, warehouse } = session;
+  if (serviceName(config) !== sandbox && (await hasRunsOf(warehouse, sandbox)))
+    tell(
+      'note: this warehouse also has runs of the sandbox: their invented contacts stay in it, and their credits ' +
+        'count in the budgets of their day and month; to begin clean, set ENRICH_DATA_DIR to a new folder, or ' +
+        'DATABASE_URL to a new database',
+    );
   const { baseUrl } = stack.service;
   // A worker elsewhere has a receiver of its own, or none: it looks for itself before the run spends anything.
   const polls =

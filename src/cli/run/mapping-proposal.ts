@@ -58,9 +58,10 @@ export async function openWithMapping(
         layout.header.map((name, at) => [at + 1, shownHeader(name) || '(empty)', fields[at] ?? '-']),
       ),
     );
+    const isComplete = await isReadable(path, reading, proposal);
     if (flags.writeMapping !== undefined)
       await writeMapping(flags.writeMapping, path, proposal, commentsOf(layout.header, fields));
-    else if (flags.json !== true && (await isReadable(path, reading, proposal))) {
+    else if (flags.json !== true && isComplete) {
       if ((await agrees('read the columns like this?')) === true) {
         const { survey, columns } = await openExport(path, { ...reading, mapping: proposal });
         tell('to save the mapping: --write-mapping FILE');
@@ -68,16 +69,18 @@ export async function openWithMapping(
       }
     }
     const isProposed = fields.some((field) => field !== undefined) || flags.writeMapping !== undefined;
-    throw isProposed ? withNext(error, flags.writeMapping) : error;
+    throw isProposed ? withNext(error, flags.writeMapping, isComplete) : error;
   }
 }
 
-function withNext(problem: Problem, written: string | undefined): Problem {
+/** @param isComplete the file can be read with the proposal */
+function withNext(problem: Problem, written: string | undefined, isComplete: boolean): Problem {
   const { type, message, where, exitCode } = problem;
+  const todo = isComplete ? 'check' : 'complete';
   const next =
     written === undefined
-      ? 'add --write-mapping FILE to save the proposal; check the file; then give the command with --mapping FILE'
-      : `check ${written}, then give the command with --mapping ${written}`;
+      ? `add --write-mapping FILE to save the proposal; ${todo} the file; then give the command with --mapping FILE`
+      : `${todo} ${written}, then give the command with --mapping ${written}`;
   return new Problem(type, message, {
     next,
     exitCode,

@@ -38,7 +38,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
     connectMilliseconds,
     queryMilliseconds: connectMilliseconds,
     applicationName: 'enrich receiver',
-    onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    onIdleError: (error) => log.info({ err: error }, 'an idle database connection ended'),
   });
   const wakeUps = new WakeUps(async (runId) => {
     const client = await temporal();

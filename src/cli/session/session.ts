@@ -71,7 +71,7 @@ export async function withSession<Result>(
       );
     const warehouse = openWarehouse(stack.databaseUrl, {
       connections: 4,
-      onIdleError: (error) => log.debug({ err: error }, 'a database connection broke'),
+      onIdleError: (error) => log.debug({ err: error }, 'an idle database connection ended'),
     });
     atEnd(() => warehouse.close());
     let client: Promise<Client> | undefined;

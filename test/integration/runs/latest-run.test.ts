@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/contract.ts';
 import { findLatestFor } from '../../../src/runs/latest-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
-import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { getRun, hasRunsOf, setRunStatus } from '../../../src/runs/runs.ts';
 import type { RunOptions } from '../../../src/db/run-options.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
 
@@ -32,6 +32,20 @@ async function begin(file: string, status: RunStatus, by: 'hand' | 'schedule' | 
   await setRunStatus(warehouse, run.runId, status, undefined);
   return run.runId;
 }
+
+it('hasRunsOf() finds runs that may have spent credits at a service, and no plans', async () => {
+  const { run } = await findOrBeginRun(warehouse, {
+    filePath: 'a.csv',
+    fileName: 'a.csv',
+    fileSha256: 'a',
+    options: { source: null, service: 'sandbox' } as RunOptions,
+    expectedPlanHash: null,
+    planOnly: true,
+  });
+  expect(await hasRunsOf(warehouse, 'sandbox')).toBe(false);
+  await warehouse.pool.query(`update enrichment.runs set run_key = 'x' where run_id = $1`, [run.runId]);
+  expect(await hasRunsOf(warehouse, 'sandbox')).toBe(true);
+});
 
 describe('the run that is meant by "latest"', () => {
   it('"latest" is a waiting run to resume, a continuing run to pause, and otherwise the newest', async () => {

@@ -130,15 +130,15 @@ function requireEnded(run: RunRecord): void {
 
 function describe(figures: UndoFigures, reverts: boolean, forgotten?: number): string {
   return table([
-    ['contacts', ''],
+    ["contacts of the run's people, in all exports", ''],
     [
       reverts ? 'known from this run alone: come back' : 'known from this run alone: removed',
       figures.removed,
     ],
     [
       reverts
-        ? 'known from other runs as well: with this run again'
-        : 'known from other runs as well: without this run',
+        ? 'known from other runs as well: this run counts again'
+        : 'known from other runs as well: keep the values of those runs',
       figures.restored,
     ],
     ...(forgotten === undefined ? [] : [['keys of forgotten lookups', forgotten]]),
