@@ -1,12 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { z } from 'zod';
+import { lineageEventSchema } from './lineage-schema.ts';
 
-interface LineageEvent {
-  readonly eventType: string;
-  readonly run: { readonly runId: string; readonly facets: object };
-  readonly job: { readonly name: string };
-  readonly outputs: readonly object[];
-}
+type LineageEvent = z.infer<typeof lineageEventSchema>;
 
 export interface LineageReceiver {
   readonly url: string;
@@ -17,7 +14,7 @@ export interface LineageReceiver {
   close(): Promise<void>;
 }
 
-/** A receiver of OpenLineage events. */
+/** A receiver of OpenLineage events, which refuses an event that its schema does not allow. */
 export async function startLineageReceiver(): Promise<LineageReceiver> {
   const events: LineageEvent[] = [];
   const keys: (string | undefined)[] = [];
@@ -26,11 +23,12 @@ export async function startLineageReceiver(): Promise<LineageReceiver> {
     request.on('data', (text: Buffer) => (body += text.toString()));
     request.on('end', () => {
       const isKnown = request.method === 'POST' && request.url === '/api/v1/lineage';
-      if (isKnown) {
-        events.push(JSON.parse(body) as LineageEvent);
+      const { data } = lineageEventSchema.safeParse(isKnown ? JSON.parse(body) : undefined);
+      if (data) {
+        events.push(data);
         keys.push(request.headers.authorization);
       }
-      response.writeHead(isKnown ? 201 : 404).end();
+      response.writeHead(data ? 201 : isKnown ? 400 : 404).end();
     });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
