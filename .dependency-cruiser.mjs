@@ -80,7 +80,7 @@ const mayImport = {
     'src/runs',
   ],
   'src/sandbox': ['src/domain/problem.ts'],
-  'src/temporal': ['src/domain', 'src/contract.ts', 'src/config'],
+  'src/temporal': ['src/domain', 'src/contract.ts', 'src/config', 'src/files', 'src/telemetry'],
   'src/dev': ['src/domain', 'src/contract.ts', 'src/config', 'src/files', 'src/temporal'],
   workflows: ['src/contract.ts', 'src/domain'],
   activities: [

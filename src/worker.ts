@@ -1,13 +1,5 @@
 import { periodNames } from './domain/money/budget-periods.ts';
-import {
-  Runtime,
-  Worker,
-  type ActivityInterceptorsFactory,
-  type LogMetadata,
-  type NativeConnection,
-  type WorkerOptions,
-} from '@temporalio/worker';
-import type { PayloadCodec, WorkerDeploymentVersion } from '@temporalio/common';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
 import { runDefaults, serviceName, type Config, type ServiceSettings } from './config/settings.ts';
 import { callTaskQueues, controlTaskQueue } from './contract.ts';
@@ -27,23 +19,15 @@ import type { Tracing } from './telemetry/tracing.ts';
 import { createServiceClient, type CallObserver, type ServiceClient } from './service/client.ts';
 import { openWarehouse, type Warehouse } from './db/database.ts';
 import { Problem } from './domain/problem.ts';
-import { projectFile } from './files/project-file.ts';
 import { webhookPath } from './late-results/receiver.ts';
-import { workerVersioning } from './temporal/worker-versioning.ts';
+import { commonWorkerOptions, workflowBundle, type WorkerConnection } from './temporal/worker-options.ts';
 import { workflowIsolate } from './temporal/workflow-isolate.ts';
 
 export interface WorkerSettings {
   readonly config: Config;
   readonly databaseUrl: string;
   readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
-  readonly temporal: {
-    readonly connection: NativeConnection;
-    readonly namespace: string;
-    /** What payloads are encrypted with. */
-    readonly codec: PayloadCodec;
-    /** Undefined: runs are not pinned to the version of their worker. */
-    readonly version: WorkerDeploymentVersion | undefined;
-  };
+  readonly temporal: WorkerConnection;
   /** Address under which the service reaches the receiver; undefined: late results are polled only. */
   readonly webhookUrl: string | undefined;
   /** Undefined: nothing is counted. */
@@ -62,8 +46,6 @@ export interface RunningWorker {
   readonly ended: Promise<void>;
 }
 
-/** Beyond the longest call and its recording; a deploy must not cut off a call that is paid for. */
-const graceSecondsBeyondCall = 30;
 /** The service requires an address; this one can never be reached (RFC 2606), so results are fetched by polls alone. */
 const nowhere = 'https://no-receiver.invalid';
 /** Waits up to this long stay in the activity; longer ones become a timer that the UI shows. */
@@ -152,10 +134,10 @@ async function workerOptions(
     callTimeoutSeconds: config.service.callTimeoutSeconds,
     pollAfterSeconds: config.lateResults.pollAfterSeconds,
   };
-  const options = optionsOf(settings);
+  const options = commonWorkerOptions(settings.temporal, config, settings.tracing);
   const controlWorker = {
     ...options,
-    workflowBundle: workflowBundle(settings),
+    workflowBundle: workflowBundle(config),
     ...workflowIsolate,
     taskQueue: controlTaskQueue,
     activities: createControlActivities({
@@ -230,117 +212,7 @@ function failed(type: string, what: string, cause: unknown): Problem {
   });
 }
 
-/** What the workers of all queues have in common. */
-function optionsOf({
-  config,
-  temporal,
-  tracing,
-}: WorkerSettings): Pick<
-  WorkerOptions,
-  | 'connection'
-  | 'namespace'
-  | 'workerDeploymentOptions'
-  | 'dataConverter'
-  | 'shutdownGraceTime'
-  | 'shutdownForceTime'
-  | 'interceptors'
-> {
-  const { callTimeoutSeconds } = config.service;
-  return {
-    connection: temporal.connection,
-    namespace: temporal.namespace,
-    ...workerVersioning(temporal.version),
-    dataConverter: {
-      payloadCodecs: [temporal.codec],
-      ...(encrypts(config) && { failureConverterPath: compiledPath('workflows/encoded-failures.js') }),
-    },
-    shutdownGraceTime: `${callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
-    shutdownForceTime: `${callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
-    ...(tracing && { interceptors: { activity: [tracedActivity(tracing)] } }),
-  };
-}
-
-function encrypts({ temporalCodec }: Config): boolean {
-  return temporalCodec !== undefined;
-}
-
-function tracedActivity(tracing: Tracing): ActivityInterceptorsFactory {
-  return ({ info }) => ({
-    inbound: {
-      execute: (input, next) =>
-        tracing.activity(
-          {
-            workflowId: info.workflowExecution?.workflowId ?? info.activityId,
-            type: info.activityType,
-            attempt: info.attempt,
-          },
-          () => next(input),
-        ),
-    },
-  });
-}
-
 function bothOf(outer: CallObserver | undefined, inner: CallObserver | undefined): CallObserver | undefined {
   if (!outer || !inner) return outer ?? inner;
   return (endpoint, call) => outer(endpoint, () => inner(endpoint, call));
-}
-
-let isRuntimeInstalled = false;
-
-/**
- * Sends the SDK's own log to ours, before the first worker. The SDK allows it once a process: a later call changes
- * nothing.
- *
- * @param metricsListen where the SDK serves its metrics; undefined: nowhere
- */
-export function installRuntime(log: Logger, metricsListen: string | undefined): void {
-  if (isRuntimeInstalled) return;
-  isRuntimeInstalled = true;
-  const write = (level: keyof typeof sdkLevels, message: string, meta: LogMetadata | undefined): void => {
-    const ours = expectedWarnings.test(message) ? 'debug' : sdkLevels[level];
-    log[ours]({ from: 'temporal', ...pick(meta) }, message);
-  };
-  Runtime.install({
-    // The command decides when to stop its worker: it has servers to stop afterwards.
-    shutdownSignals: [],
-    logger: {
-      log: write,
-      trace: (message, meta) => write('TRACE', message, meta),
-      debug: (message, meta) => write('DEBUG', message, meta),
-      info: (message, meta) => write('INFO', message, meta),
-      warn: (message, meta) => write('WARN', message, meta),
-      error: (message, meta) => write('ERROR', message, meta),
-    },
-    telemetryOptions: {
-      // Its native part would otherwise write lines of its own form, in colours, among those of JSON.
-      logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
-      ...(metricsListen !== undefined && { metrics: { prometheus: { bindAddress: metricsListen } } }),
-    },
-  });
-}
-
-/** What of the SDK's own fields is an id or a name: the others hold payloads, stacks and tokens of tasks. */
-function pick(meta: LogMetadata | undefined): Record<string, unknown> {
-  const names = ['workflowId', 'workflowType', 'activityType', 'attempt', 'taskQueue'];
-  return Object.fromEntries(
-    names.flatMap((name) => (meta?.[name] === undefined ? [] : [[name, meta[name]]])),
-  );
-}
-
-/** Workers of the call queues have no workflows, on purpose; and how a workflow failed is for its run to say. */
-const expectedWarnings = /^(?:No workflows registered|Workflow failed)/;
-const sdkLevels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
-
-/**
- * The bundle that the build made. The failure converter is part of a bundle, so workers that encrypt have their own.
- */
-function workflowBundle({ config }: WorkerSettings): { codePath: string } {
-  return {
-    codePath: compiledPath(encrypts(config) ? 'workflow-bundle-encrypting.js' : 'workflow-bundle.js'),
-  };
-}
-
-/** A file of dist. Temporal's threads load it, and Node runs no TypeScript, which the tests import this module as. */
-function compiledPath(file: string): string {
-  return projectFile(`dist/${file}`);
 }

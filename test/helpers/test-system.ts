@@ -18,7 +18,7 @@ import {
 } from '../../src/sandbox/server/server.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
-import { installRuntime } from '../../src/worker.ts';
+import { installRuntime } from '../../src/temporal/runtime.ts';
 import { currentDetails } from './current-details.ts';
 import { batchesReadyAt, countActions } from './temporal-actions.ts';
 import { checkOutput } from './output-schemas.ts';
