@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PauseReason } from '../contract.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
-import { lateKindsOf } from '../domain/late-results/awaited-results.ts';
+import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import type { Admission, AdmissionLimits, AdmissionRequest } from '../ledger/admit.ts';
 import type { BudgetAlarm } from '../ledger/budget-alarms.ts';
 import type { CallQueue } from '../ledger/call-queue.ts';

@@ -1,5 +1,5 @@
 import type { ServiceCheck } from '../contract.ts';
-import { lateKindsOf } from '../domain/late-results/awaited-results.ts';
+import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { Problem } from '../domain/problem.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { getRun } from '../runs/runs.ts';

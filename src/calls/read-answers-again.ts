@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { sql, type Kysely } from 'kysely';
-import type { DeliveryKind } from '../domain/late-results/awaited-results.ts';
+import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { contentOf } from '../late-results/delivery-content.ts';

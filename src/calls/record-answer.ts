@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { alignMatches } from '../domain/identity/alignment.ts';
 import { worstCaseWithPhones } from '../domain/money/credit-rules.ts';
 import { parseCredits, wholeCredits, type Credits } from '../domain/money/decimal.ts';
-import { awaitedKinds, lateKindsOf, type AskedExtras } from '../domain/late-results/awaited-results.ts';
+import { awaitedKinds, lateKindsOf, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
 import { displayForm } from '../domain/identity/normalise.ts';
 import { arrivedPeople, findWithdrawals, readElsewhere, type Withdrawal } from './known-elsewhere.ts';
 import {

@@ -1,5 +1,5 @@
 import type { RunRequest } from '../contract.ts';
-import { withoutFieldGroups } from '../domain/late-results/awaited-results.ts';
+import { withoutFieldGroups } from '../domain/late-results/delivery-kinds.ts';
 import type { ReadyBatch } from '../ledger/waiting-batches.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
 import { registerBatch, takeUpPeople, type OpenPerson } from './open-people.ts';

@@ -5,7 +5,7 @@ import {
   askedFieldGroups,
   lateFieldGroups,
   type AskedExtras,
-} from '../domain/late-results/awaited-results.ts';
+} from '../domain/late-results/delivery-kinds.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
 import type { SettledCredits } from '../ledger/close-attempt.ts';
 import type { LogEntries } from '../people/append-to-log.ts';

@@ -9,7 +9,7 @@ import {
   lateKindsOf,
   type DeliveryKind,
   type LateKind,
-} from '../domain/late-results/awaited-results.ts';
+} from '../domain/late-results/delivery-kinds.ts';
 import {
   deliveredPart,
   spokenKinds,

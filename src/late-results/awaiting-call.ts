@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import type { LateKind } from '../domain/late-results/awaited-results.ts';
+import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { RunOptions } from '../db/run-options.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LateContact } from '../people/late-observations.ts';

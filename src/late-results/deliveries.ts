@@ -1,7 +1,7 @@
 import { anyOf } from '../db/one-of.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
-import { keptByServiceSeconds } from '../domain/late-results/awaited-results.ts';
+import { keptByServiceSeconds } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';

@@ -3,7 +3,7 @@ import type { LateResultsStatus } from '../contract.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
-import { deliveryKinds, keptByServiceSeconds, lateKinds } from '../domain/late-results/awaited-results.ts';
+import { deliveryKinds, keptByServiceSeconds, lateKinds } from '../domain/late-results/delivery-kinds.ts';
 import { countUncovered } from '../domain/late-results/delivered-part.ts';
 import { kindsOfFields } from '../domain/late-results/late-assignment.ts';
 import { lockAttempt } from './awaiting-call.ts';

@@ -1,7 +1,7 @@
 import { anyOf } from '../db/one-of.ts';
 import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
 import { sql, type Transaction } from 'kysely';
-import type { LateKind } from '../domain/late-results/awaited-results.ts';
+import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import { countUncovered, type CallPeople } from '../domain/late-results/delivered-part.ts';
 import { lateBill } from '../domain/late-results/late-bill.ts';
 import { parseCredits } from '../domain/money/decimal.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { parseCredits, type Credits } from '../domain/money/decimal.ts';
-import { lateKindsOf, type AskedExtras } from '../domain/late-results/awaited-results.ts';
+import { lateKindsOf, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 
 /** How many of the latest calls the estimate uses. */

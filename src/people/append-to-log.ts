@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import type { DeliveryKind } from '../domain/late-results/awaited-results.ts';
+import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
 import type { Said } from './observation.ts';
 
 /** An entry of the log of observations. */

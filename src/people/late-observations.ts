@@ -5,7 +5,7 @@ import {
   lateKinds,
   type DeliveryKind,
   type LateKind,
-} from '../domain/late-results/awaited-results.ts';
+} from '../domain/late-results/delivery-kinds.ts';
 import type { Tables } from '../db/schema.ts';
 import { appendToLog, type Observation } from './append-to-log.ts';
 import { recordMissing } from './lookup-history.ts';

@@ -8,7 +8,7 @@ import { displayForm } from '../domain/identity/normalise.ts';
 import { personFieldGroups, type FieldGroup } from '../domain/identity/person-field-groups.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { rankPhone, readPhones, type DeliveredPhone } from '../domain/identity/phone.ts';
-import { deliveryKinds, type DeliveryKind } from '../domain/late-results/awaited-results.ts';
+import { deliveryKinds, type DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
 import { emailRank } from '../domain/late-results/late-assignment.ts';
 import { emailHashes } from './email-hashes.ts';
 

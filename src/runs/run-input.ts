@@ -1,5 +1,5 @@
 import type { RunInput } from '../contract.ts';
-import { lateKindsOf } from '../domain/late-results/awaited-results.ts';
+import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { withoutPersonalData } from '../telemetry/log.ts';
 import type { RunRecord } from './runs.ts';
 

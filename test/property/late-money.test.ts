@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { lateKindsOf } from '../../src/domain/late-results/awaited-results.ts';
+import { lateKindsOf } from '../../src/domain/late-results/delivery-kinds.ts';
 import {
   countUncovered,
   deliveredPart,

@@ -1,5 +1,5 @@
 import { sandbox, serviceName } from '../../config/settings.ts';
-import { lateKindsOf } from '../../domain/late-results/awaited-results.ts';
+import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { describeServiceStatus, readServiceStatus } from '../../calls/service-status.ts';
 import type { RunOptions } from '../../db/run-options.ts';
 import { hasRunsOf } from '../../runs/runs.ts';

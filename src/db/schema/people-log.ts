@@ -1,5 +1,5 @@
 import type { IdentityColumns } from '../../domain/identity/identity-columns.ts';
-import type { DeliveryKind } from '../../domain/late-results/awaited-results.ts';
+import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { Generated } from 'kysely';
 import type { Timestamp, GeneratedTimestamp, Json } from './column-types.ts';
 

@@ -1,4 +1,4 @@
-import { deliveryKinds, lateKinds, type DeliveryKind, type LateKind } from './awaited-results.ts';
+import { deliveryKinds, lateKinds, type DeliveryKind, type LateKind } from './delivery-kinds.ts';
 import { kindsOfFields } from './late-assignment.ts';
 
 /** The people of a call, as far as its answer tells. */

@@ -5,7 +5,7 @@ import {
   lateKindsBy,
   type DeliveryKind,
   type LateKind,
-} from './awaited-results.ts';
+} from './delivery-kinds.ts';
 
 /** A contact that a request asked for and that was found, as far as a delivery can name it. */
 export interface AwaitingContact {

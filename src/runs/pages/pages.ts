@@ -1,6 +1,6 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../../contract.ts';
-import { askedFieldGroups } from '../../domain/late-results/awaited-results.ts';
+import { askedFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { reasonOfClaim } from './claims.ts';
 import { peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';

@@ -1,5 +1,5 @@
 import { peoplePerCall, type PlanOutcome, type PlanSummary, type StatusReason } from '../../contract.ts';
-import { withoutFieldGroups } from '../../domain/late-results/awaited-results.ts';
+import { withoutFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { policyOf } from '../../domain/money/budget-policy.ts';
 import {
   askOf,

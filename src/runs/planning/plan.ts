@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall } from '../../contract.ts';
-import { lateFieldGroups, phoneGroups } from '../../domain/late-results/awaited-results.ts';
+import { lateFieldGroups, phoneGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { repeatedRecordReason } from '../../domain/runs/outcome.ts';
 import type { RowOrder } from '../../domain/runs/row-choice.ts';
 import { reasonOfClaim } from '../pages/claims.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Credits } from '../../domain/money/decimal.ts';
 import { parseEmail } from '../../domain/identity/email-address.ts';
 import { displayForm } from '../../domain/identity/normalise.ts';
-import type { DeliveryKind } from '../../domain/late-results/awaited-results.ts';
+import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { DeliveredPhone } from '../../domain/identity/phone.ts';
 import { memberSources, readJson } from './exact-json.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';

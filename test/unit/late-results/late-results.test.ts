@@ -8,7 +8,7 @@ import {
   askedFieldGroups,
   awaitedKinds,
   lateKindsOf,
-} from '../../../src/domain/late-results/awaited-results.ts';
+} from '../../../src/domain/late-results/delivery-kinds.ts';
 
 const found = { found: 7, phoneStatus: undefined, waterfallStatus: undefined };
 

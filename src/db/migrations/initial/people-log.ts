@@ -1,4 +1,4 @@
-import { deliveryKinds } from '../../../domain/late-results/awaited-results.ts';
+import { deliveryKinds } from '../../../domain/late-results/delivery-kinds.ts';
 import { oneOf } from '../../one-of.ts';
 
 /**
