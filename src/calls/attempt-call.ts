@@ -20,12 +20,12 @@ import type { Logger } from '../telemetry/log.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import type { Warehouse } from '../db/database.ts';
-import { isDatabaseAway, isDatabaseBusy } from '../db/postgres-errors.ts';
 import type { OpenPerson } from './open-people.ts';
 import { closeRefused, closeReleased, markUnknown } from '../ledger/close-attempt.ts';
 import { recordOrKeep } from './record-or-keep.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import type { FailureStreak } from './failure-streak.ts';
+import { untilDatabaseIsBack } from './until-database-is-back.ts';
 import { drainInbox } from '../late-results/drain-deliveries.ts';
 
 export interface AttemptDependencies {
@@ -271,25 +271,6 @@ async function again(streak: FailureStreak): Promise<AttemptResult> {
 async function release({ warehouse }: AttemptDependencies, attemptId: string, reason: string): Promise<void> {
   await closeReleased(warehouse, attemptId, reason);
   await releaseSlot(warehouse.database, attemptId);
-}
-
-/** How long a process keeps a paid answer in memory while the database is away. */
-const recordingPatienceMilliseconds = 10 * 60_000;
-
-/**
- * Repeats work that must not be lost while the database is away. The work must recognise an earlier try by its ids,
- * because the reply to a COMMIT can be lost.
- */
-async function untilDatabaseIsBack<Result>(work: () => Promise<Result>): Promise<Result> {
-  const giveUpAt = performance.now() + recordingPatienceMilliseconds;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(isDatabaseAway(error) || isDatabaseBusy(error)) || performance.now() > giveUpAt) throw error;
-      await sleep(500);
-    }
-  }
 }
 
 function overbilled(attemptId: string): PauseReason {

@@ -1,4 +1,5 @@
-import { callsCharts, coverageChart, creditsChart, outcomesChart } from './charts.ts';
+import { callsCharts } from './calls-charts.ts';
+import { coverageChart, creditsChart, outcomesChart } from './charts.ts';
 import type { ReportDocument, Section, Table } from './document.ts';
 import { html, Markup } from './html.ts';
 import type { RunReport } from './report-figures.ts';

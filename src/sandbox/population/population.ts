@@ -1,19 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Chance } from '../faults/chance.ts';
+import { employerOf, freeMail, nameOf, type Asked, type Employer } from './asked.ts';
 import { companyWords, firstNames, lastNames, titles } from './words.ts';
-
-/** The identity in a call: one element of `details`, or the query of people/match. */
-export interface Asked {
-  readonly first_name?: string | undefined;
-  readonly last_name?: string | undefined;
-  readonly name?: string | undefined;
-  readonly email?: string | undefined;
-  readonly hashed_email?: string | undefined;
-  readonly organization_name?: string | undefined;
-  readonly domain?: string | undefined;
-  readonly id?: string | undefined;
-  readonly proflink_url?: string | undefined;
-}
 
 export interface Company {
   readonly id: string;
@@ -56,8 +44,6 @@ export interface PopulationOptions {
 
 /** Above this number an index of hashed addresses needs too much memory. */
 const mostHashedPeople = 300_000;
-const freeMail =
-  /@(?:gmail|googlemail|yahoo|hotmail|outlook|icloud|aol|proton|gmx|live|msn)\.|@(?:protonmail|example)\.com$/;
 
 /**
  * The people of the sandbox. Numbered people are computed from their number, and their identifiers contain
@@ -246,25 +232,6 @@ export class Population {
   }
 }
 
-function nameOf(asked: Asked): { first: string; last: string } | undefined {
-  if (asked.first_name && asked.last_name)
-    return { first: asked.first_name.trim(), last: asked.last_name.trim() };
-  const fromEmail =
-    asked.email && !freeMail.test(asked.email) && /^([a-z]{2,})[._]([a-z]{2,})@/i.exec(asked.email);
-  const words = asked.name
-    ? asked.name.trim().split(/\s+/)
-    : fromEmail
-      ? [fromEmail[1]!, fromEmail[2]!].map(capital)
-      : [];
-  return words.length < 2 ? undefined : { first: words[0]!, last: words.slice(1).join(' ') };
-}
-
-interface Employer {
-  readonly name: string;
-  readonly key: string;
-  readonly domain: string | undefined;
-}
-
 function employerAsCompany(seed: number, { name, key, domain }: Employer): Company {
   const id = new Chance(seed, `employer ${key}`).identifier();
   return { id, name, domain: domain ?? `${key.replaceAll(' ', '-')}.example` };
@@ -278,28 +245,10 @@ function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-function employerOf(asked: Asked): Employer | undefined {
-  const corporate = asked.email && !freeMail.test(asked.email) ? asked.email.split('@')[1] : undefined;
-  const domain = asked.domain?.toLowerCase() ?? corporate?.toLowerCase();
-  const label = domain?.split('.')[0]?.replaceAll('-', ' ');
-  const name = asked.organization_name ?? (label && label.split(' ').map(capital).join(' '));
-  if (!name) return undefined;
-  const key = name
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .replace(/ (?:inc|ltd|llc|gmbh|co)$/, '')
-    .trim();
-  return { name, key: key || name, domain };
-}
-
 function bareUrl(url: string): string {
   return url
     .toLowerCase()
     .replace(/^(?:https?:\/\/)?(?:www\.)?/, '')
     .replace(/[?#].*$/, '')
     .replace(/\/$/, '');
-}
-
-function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }

@@ -7,7 +7,8 @@ import { bulkBodySchema, extrasSchema, matchQuerySchema, type Extras } from '../
 import { phoneEnrichmentId, type LateResults } from '../late-results/late-results.ts';
 import { creditsMember } from '../faults/misstated-credits.ts';
 import { parseJson } from './parse-json.ts';
-import type { Asked, Known, Population } from '../population/population.ts';
+import type { Asked } from '../population/asked.ts';
+import type { Known, Population } from '../population/population.ts';
 import { badDetails, invalid, missingParameter } from '../faults/refusals.ts';
 import type { Renderer } from '../population/render.ts';
 import type { Rule } from '../faults/scenario.ts';
