@@ -24,6 +24,7 @@ import { hiddenId, lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import { lockAttempt, readContacts, type LockedAttempt, type NamedContact } from './awaiting-call.ts';
 import { peopleOfCall, settleByParts } from './late-progress.ts';
+import { givenResults } from './given-results.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -92,14 +93,8 @@ export async function applyLateResult(
       return 'quarantined';
     }
 
-    const given = content.people.flatMap((person, index) =>
-      suppressed.people.has(index)
-        ? []
-        : assigned[index]!.map((contact) => ({
-            contact: contacts[contact]!,
-            person,
-            kinds: spokenKinds(shares[index]!, body),
-          })),
+    const given = givenResults(content.people, contacts, assigned, suppressed, (person) =>
+      spokenKinds(shares[person]!, body),
     );
     await recordLateResults(transaction, { deliveryId, kind, service: attempt.options.service }, given);
 

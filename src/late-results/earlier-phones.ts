@@ -4,6 +4,7 @@ import { recordLateResults } from '../people/late-observations.ts';
 import type { Tables } from '../db/schema.ts';
 import { lockAttempt, readContacts } from './awaiting-call.ts';
 import { contentOf } from './delivery-content.ts';
+import { givenResults } from './given-results.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
 
 /**
@@ -50,15 +51,7 @@ export async function giveEarlierPhones(
     if (!content) continue;
     const assigned = assignDelivered(contacts, content.people, 'phones', attempt.foundIds);
     const suppressed = await suppressedOfDelivery(transaction, attempt, content.people, contacts, assigned);
-    const given = content.people.flatMap((person, index) =>
-      suppressed.people.has(index)
-        ? []
-        : assigned[index]!.map((contact) => ({
-            contact: contacts[contact]!,
-            person,
-            kinds: ['phone'] as const,
-          })),
-    );
+    const given = givenResults(content.people, contacts, assigned, suppressed, () => ['phone']);
     await recordLateResults(
       transaction,
       { deliveryId: delivery.deliveryId, kind: 'phones', service: attempt.options.service },

@@ -48,13 +48,7 @@ export async function setBudget(
     const next = await resolve(transaction, budgetId, wanted, ownDefault, budget.used);
     if (next.limit !== null && parseCredits(next.limit)! < parseCredits(budget.used)!)
       throw belowUsed(budgetId, budget.used);
-    await sql`
-      update budgets
-      set credits_limit = ${next.limit}::numeric, set_by_command = ${next.byCommand}
-      where budget_id = ${budgetId}
-    `.execute(transaction);
-    await noteChange(transaction, budgetId, budget.limit, next.limit, note);
-    return { budgetId, before: budget.limit, after: next.limit };
+    return writeLimit(transaction, budgetId, budget.limit, next, note);
   });
 }
 
@@ -94,14 +88,24 @@ export async function setDefaultBudget(
       next.limit !== null && parseCredits(next.limit)! < parseCredits(budget.used)!
         ? { limit: budget.used, byCommand: true }
         : next;
-    await sql`
-      update budgets
-      set credits_limit = ${raised.limit}::numeric, set_by_command = ${raised.byCommand}
-      where budget_id = ${present}
-    `.execute(transaction);
-    await noteChange(transaction, present, budget.limit, raised.limit, note);
-    return { budgetId: present, before: budget.limit, after: raised.limit };
+    return writeLimit(transaction, present, budget.limit, raised, note);
   });
+}
+
+async function writeLimit(
+  transaction: Transaction<Tables>,
+  budgetId: string,
+  before: string | null,
+  { limit, byCommand }: { readonly limit: string | null; readonly byCommand: boolean },
+  note: ChangeNote,
+): Promise<LimitChange> {
+  await sql`
+    update budgets
+    set credits_limit = ${limit}::numeric, set_by_command = ${byCommand}
+    where budget_id = ${budgetId}
+  `.execute(transaction);
+  await noteChange(transaction, budgetId, before, limit, note);
+  return { budgetId, before, after: limit };
 }
 
 /** Returns the id of the present day's or month's budget, by the database's clock. */

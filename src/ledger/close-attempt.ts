@@ -32,6 +32,18 @@ export interface Awaited {
   readonly worstCase: Credits | undefined;
 }
 
+/** An answer, as far as it decides what becomes of its attempt. */
+interface ClosingAnswer {
+  readonly httpStatus: number;
+  readonly requestId: string | undefined;
+  readonly creditsConsumed: Credits | undefined;
+  readonly reason: string | null;
+  readonly foundIds: readonly string[];
+  readonly foundPeople: number;
+  readonly awaited: Awaited | undefined;
+  readonly phonesWithEarlier: boolean;
+}
+
 /**
  * Locks the suppression list and closes an attempt with its answer. The attempt becomes `awaiting` if late results are
  * due, `settled` if the answer states the cost, and `unknown` otherwise. An awaiting attempt keeps its reservation.
@@ -41,16 +53,7 @@ export interface Awaited {
 export async function closeAttempt(
   transaction: Transaction<Tables>,
   attemptId: string,
-  answer: {
-    readonly httpStatus: number;
-    readonly requestId: string | undefined;
-    readonly creditsConsumed: Credits | undefined;
-    readonly reason: string | null;
-    readonly foundIds: readonly string[];
-    readonly foundPeople: number;
-    readonly awaited: Awaited | undefined;
-    readonly phonesWithEarlier: boolean;
-  },
+  answer: ClosingAnswer,
 ): Promise<ClosedAttempt | undefined> {
   const answered = answer.creditsConsumed === undefined ? null : formatCredits(answer.creditsConsumed);
   const { awaited } = answer;
@@ -94,12 +97,7 @@ export async function closeAttempt(
 async function reopenDecided(
   transaction: Transaction<Tables>,
   attemptId: string,
-  answer: {
-    readonly httpStatus: number;
-    readonly requestId: string | undefined;
-    readonly creditsConsumed: Credits | undefined;
-    readonly foundIds: readonly string[];
-  },
+  answer: ClosingAnswer,
 ): Promise<ClosedAttempt | undefined> {
   const consumed = answer.creditsConsumed === undefined ? null : formatCredits(answer.creditsConsumed);
   const decided = await sql<ClosedAttempt & { settled: string }>`

@@ -1,3 +1,4 @@
+import { identityColumns } from '../../domain/identity/identity-columns.ts';
 import { encodeText, type ByteText } from '../reading/byte-text.ts';
 import type { StagedRow } from '../columns/read-row.ts';
 
@@ -8,16 +9,7 @@ export const copyColumns = [
   'contact_id',
   'outcome',
   'reason',
-  'person_id',
-  'email',
-  'other_emails',
-  'hashed_email',
-  'profile_url',
-  'first_name',
-  'last_name',
-  'name',
-  'organization_name',
-  'domain',
+  ...identityColumns,
   'opted_out',
   'opted_out_of_calls',
   'keys',
