@@ -1,11 +1,5 @@
 import { isRoleAddress, parseEmail } from '../identity/email-address.ts';
-import {
-  deliveryKinds,
-  lateKinds,
-  lateKindsBy,
-  type DeliveryKind,
-  type LateKind,
-} from './delivery-kinds.ts';
+import { deliveryKinds, lateKinds, lateKindsBy, type DeliveryKind, type LateKind } from './delivery-kinds.ts';
 
 /** A contact that a request asked for and that was found, as far as a delivery can name it. */
 export interface AwaitingContact {
