@@ -4,8 +4,8 @@ export function isValid(alias: string): string {
       select from enrichment.runs u where u.run_id = ${alias}.run_id and u.undone_at is not null)`;
 }
 
-/** The same of a match. Decisions to which an undo has led count as long as that run is undone. */
+/** The same of a match. A decision that is due to undone runs counts only while all of them are undone. */
 export function isValidMatch(alias: string): string {
-  return `${isValid(alias)} and (${alias}.while_undone is null or exists (
-      select from enrichment.runs u where u.run_id = ${alias}.while_undone and u.undone_at is not null))`;
+  return `${isValid(alias)} and (${alias}.while_undone is null or not exists (
+      select from enrichment.runs u where u.run_id = any(${alias}.while_undone) and u.undone_at is null))`;
 }

@@ -99,7 +99,7 @@ const contactsOfRun = (runId: string) => sql`
   join runs on runs.run_id = r.run_id
   where r.run_id = ${runId}
   union
-  select source, contact_id from contact_matches where run_id = ${runId} or while_undone = ${runId}`;
+  select source, contact_id from contact_matches where run_id = ${runId} or while_undone @> array[${runId}]`;
 
 /** Query of the contacts that a run decided about. */
 const contactsDecidedBy = (runId: string) => sql`

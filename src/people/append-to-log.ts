@@ -28,8 +28,8 @@ export interface MatchDecision {
   readonly row_number: number;
   /** `matchKeysOfMatch`, for weak evidence. */
   readonly match_keys: readonly number[] | null;
-  /** The run whose undo has led to the decision: it counts while that run is undone. */
-  readonly while_undone?: string | undefined;
+  /** The decision counts only while all these runs are undone; without any, always. */
+  readonly while_undone?: readonly string[];
   readonly decided_at: string;
 }
 

@@ -32,9 +32,9 @@ export async function applyChanges(
   const { service, runId, whileUndone } = decided;
   const made = await withoutListed(transaction, changes);
   const matches = made.flatMap((change): MatchDecision[] => {
-    if (change.kind === 'fill') return [{ ...matchOf(change.contact, change), while_undone: whileUndone }];
+    if (change.kind === 'fill') return [matchOf(change.contact, change, whileUndone)];
     return change.kind === 'withdraw'
-      ? [{ ...withdrawalOf(change.contact, change.reason, runId), while_undone: whileUndone }]
+      ? [withdrawalOf(change.contact, change.reason, runId, whileUndone)]
       : [];
   });
   await lockLog(transaction, {
@@ -62,9 +62,10 @@ export async function applyChanges(
 function matchOf(
   contact: ContactState,
   { person, evidence }: { readonly person: KnownPerson; readonly evidence: Evidence },
+  whileUndone: string | undefined,
 ): MatchDecision {
   return {
-    ...entryOf(contact),
+    ...entryOf(contact, whileUndone),
     person_key: person.personKey,
     evidence,
     run_id: contact.runId,
@@ -76,10 +77,15 @@ function matchOf(
 }
 
 /** A decision that a contact is no longer its person. @param runId the run that led to it; null: its own */
-export function withdrawalOf(contact: ContactState, reason: string, runId: string | null): MatchDecision {
+export function withdrawalOf(
+  contact: ContactState,
+  reason: string,
+  runId: string | null,
+  whileUndone?: string,
+): MatchDecision {
   const isOwn = runId === null || runId === contact.runId;
   return {
-    ...entryOf(contact),
+    ...entryOf(contact, whileUndone),
     person_key: null,
     evidence: reason,
     run_id: runId ?? contact.runId,
@@ -88,8 +94,16 @@ export function withdrawalOf(contact: ContactState, reason: string, runId: strin
   };
 }
 
-function entryOf({ source, contactId }: ContactState) {
-  return { source, contact_id: contactId, asked: false, attempt_id: null, decided_at: 'now' };
+function entryOf({ source, contactId, ignoredRuns }: ContactState, whileUndone: string | undefined) {
+  const runs = whileUndone === undefined ? ignoredRuns : [...ignoredRuns, whileUndone];
+  return {
+    source,
+    contact_id: contactId,
+    asked: false,
+    attempt_id: null,
+    ...(runs.length > 0 && { while_undone: runs }),
+    decided_at: 'now',
+  };
 }
 
 /** Without contacts that would get a person who is on the suppression list, by the contact's row or by the person. */

@@ -30,6 +30,8 @@ export interface ContactState {
   readonly evidence: string | null;
   /** No row with these cells has been compared with the contact's person. */
   readonly isNewRow: boolean;
+  /** Undone runs that said something about the contact after the run of the row had begun. */
+  readonly ignoredRuns: readonly string[];
   /** The row can only take the contact's person away. */
   readonly isSuppressed: boolean;
 }
@@ -44,6 +46,7 @@ interface StateRow extends IdentityColumns {
   readonly person_key: string | null;
   readonly evidence: string | null;
   readonly is_new_row: boolean;
+  readonly ignored_runs: string[];
   readonly is_suppressed: boolean | null;
 }
 
@@ -188,6 +191,19 @@ async function readStates(
     with r as materialized (${which})
     select r.source, r.contact_id, r.run_id, r.row_number, r.is_new_row, ${cellsOf('r')}, c.person_key, c.evidence,
       own.outcome = 'suppressed' as is_suppressed,
+      array(
+        select u.run_id
+        from runs u
+        where u.undone_at is not null
+          and exists (
+            select from contact_records k
+            where k.source = r.source and k.contact_id = r.contact_id and k.run_id = u.run_id
+              and k.recorded_at > runs.created_at
+            union all
+            select from contact_matches m
+            where m.source = r.source and m.contact_id = r.contact_id and m.run_id = u.run_id
+              and m.recorded_at > runs.created_at)
+      ) as ignored_runs,
       ${isAnswered} or exists (
         select from contact_matches m
         join contact_records k using (source, contact_id, run_id)
@@ -215,6 +231,7 @@ async function readStates(
     personKey: row.person_key,
     evidence: row.evidence,
     isNewRow: row.is_new_row,
+    ignoredRuns: row.ignored_runs,
     isSuppressed: row.is_suppressed === true,
   }));
 }

@@ -173,7 +173,7 @@ async function projectRun(
 function matchesOf(runId: string, after: string) {
   return sql<LogEntry>`
     select match_id as id, service, person_key as "personKey", source, contact_id as "contactId"
-    from contact_matches where (run_id = ${runId} or while_undone = ${runId}) and match_id > ${after}
+    from contact_matches where (run_id = ${runId} or while_undone @> array[${runId}]) and match_id > ${after}
     order by match_id limit ${entriesPerBatch}
   `;
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 const text = fc.constantFrom('a', 'b', null);
 const human = fc.nat(1);
-const run = fc.nat(2);
+const run = fc.nat(5);
 const contact = fc.nat(1);
 
 /** A record of an export: which contact, who the contact truly is, and the cell that identifies the human. */

@@ -7,6 +7,7 @@ import { identityKeys } from '../../src/domain/identity/identity-keys.ts';
 import { matchKeysOfIdentity } from '../../src/domain/identity/match-keys.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
+import { repeatedRecordReason } from '../../src/domain/runs/outcome.ts';
 import { applyLateResult } from '../../src/late-results/apply-late-result.ts';
 import { appendToLog } from '../../src/people/append-to-log.ts';
 import { keyOfId } from '../../src/people/observation.ts';
@@ -20,7 +21,7 @@ import type { Answer, Late, Row, Step } from './warehouse-steps.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
-const sources = ['one', 'one', 'two'] as const;
+const sources = ['one', 'one', 'one', 'one', 'two', 'two'] as const;
 const extras = {
   none: { reveal: [], waterfall: [] },
   phones: { reveal: ['phone'], waterfall: [] },
@@ -54,9 +55,10 @@ export async function openWorlds(warehouse: Warehouse, count: number): Promise<W
   await pool.query(
     `insert into runs (run_id, run_key, workflow_id, status, source, file_path, file_name, file_sha256, options,
        rows_staged, created_at, finished_at)
-     select id, id, id, 'finished', ($2::text[])[n + 1], '', '', '', $3, 100,
+     select id, id, id, 'finished', source, '', '', '', $3, 100,
        clock_timestamp() - interval '10 days' + n * interval '1 hour', clock_timestamp() - interval '2 days'
-     from unnest($1::text[]) as name, generate_series(0, 2) as n, lateral (select name || '-' || n as id) ids`,
+     from unnest($1::text[]) as name, unnest($2::text[]) with ordinality as of_run (source, n),
+       lateral (select name || '-' || n - 1 as id) ids`,
     [
       names,
       sources,
@@ -71,6 +73,7 @@ function openWorld(warehouse: Warehouse, name: string): World {
   const runs = sources.map((_, index) => `${name}-${index}`);
   const calls: { readonly attemptId: string; readonly humans: readonly number[] }[] = [];
   const erased = new Set<number>();
+  const records = new Map<string, number>();
   let rowNumber = 0;
 
   const token = (human: number): string => `${name}h${human}x`;
@@ -107,10 +110,13 @@ function openWorld(warehouse: Warehouse, name: string): World {
     };
   }
 
-  /** @returns the number of the row; undefined where its person is suppressed */
+  /** @returns the number of the row; undefined if its person is suppressed, or its run has the contact already */
   async function stage(runId: string, row: Row): Promise<number | undefined> {
     rowNumber += 1;
     const identity = identityOf(row);
+    const record = `${runId} ${row.contact}`;
+    const first = records.get(record);
+    if (first === undefined) records.set(record, rowNumber);
     await warehouse.database
       .insertInto('run_rows')
       .values({
@@ -129,7 +135,12 @@ function openWorld(warehouse: Warehouse, name: string): World {
       })
       .execute();
     const dropped = await dropSuppressed(warehouse.database, runId, sql`select ${rowNumber}::int`);
-    return dropped > 0 ? undefined : rowNumber;
+    if (dropped > 0 || first === undefined) return dropped > 0 ? undefined : rowNumber;
+    await warehouse.pool.query(
+      `update run_rows set outcome = 'duplicate', reason = $3 where run_id = $1 and row_number = $2`,
+      [runId, rowNumber, `${repeatedRecordReason}${first}`],
+    );
+    return undefined;
   }
 
   async function playAnswer(answer: Answer): Promise<void> {

@@ -78,7 +78,7 @@ export interface ContactMatchesTable {
   /** Of weak evidence, the match keys of the row and of the person: rows and people that could be either share one. */
   match_keys: number[] | null;
   /** Of a decision to which the undo of a run has led, that run: the decision counts while the run is undone. */
-  while_undone: string | null;
+  while_undone: string[] | null;
   /** Of an answer, when the service was asked: an older answer never replaces a newer decision. */
   decided_at: Timestamp;
   /** When it took effect in the warehouse. */

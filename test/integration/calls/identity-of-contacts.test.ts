@@ -502,6 +502,25 @@ describe('a contact of a run whose undo is taken back', () => {
     expect(await decisions()).toEqual(before);
   });
 
+  it.each(['revert', 'reconcile'] as const)(
+    'a reverted undo restores the decision of a contact although an older row decided about it by a %s meanwhile',
+    async (how) => {
+      const row = { ...ada, email: `ada@${how}.example`, keys: [`email:ada@${how}.example`], contactId: how };
+      await runOf(row, `${how}-1`, false);
+      const own = await runOf(row, `${how}-1`, true);
+      const other = await runOf({ ...row, contactId: `${how}-other` }, `${how}-2`, true);
+      const decision = async () =>
+        (await warehouse.pool.query('select * from contacts where contact_id = $1', [how])).rows;
+      const before = await decision();
+      for (const runId of [other, own]) await undoRun(warehouse, runId, note, signal);
+      if (how === 'revert') await revertUndo(warehouse, other, signal);
+      else await runOf({ ...row, contactId: `${how}-third` }, `${how}-3`, true);
+      expect(await decision()).not.toEqual(before);
+      await revertUndo(warehouse, own, signal);
+      expect(await decision()).toEqual(before);
+    },
+  );
+
   it('a reverted undo gives a contact no person back if its record names another person in a later run', async () => {
     const row = { ...ada, contactId: 'moved', email: 'ada@moved.example', keys: ['email:ada@moved.example'] };
     const first = await runOf(row, 'crm-3', true);

@@ -36,7 +36,7 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
     with decided as materialized (
       select * from jsonb_to_recordset(of_matches) as m (source text, contact_id text, person_key text, evidence text,
         asked boolean, run_id text, attempt_id text, row_number integer, match_keys integer[],
-        while_undone text, decided_at timestamptz)
+        while_undone text[], decided_at timestamptz)
     ), recorded as (
       insert into enrichment.contact_records (source, contact_id, run_id, row_number, person_id, email, other_emails,
         hashed_email, profile_url, first_name, last_name, name, organization_name, domain, keys)

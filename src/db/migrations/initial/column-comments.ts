@@ -144,7 +144,7 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     match_keys:
       'Of weak evidence, keys of the row and the person: other people and rows that could be either share one',
     while_undone:
-      'Of a decision to which the undo of a run has led, that run: it counts while the run is undone',
+      'Undone runs to which the decision is due: it counts while all of them are undone; null: it always counts',
     decided_at: 'The newest decision holds',
   },
   people: {

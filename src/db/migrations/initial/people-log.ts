@@ -79,7 +79,7 @@ export const peopleLog = [
     attempt_id text,
     row_number integer not null,
     match_keys integer[],
-    while_undone text,
+    while_undone text[],
     decided_at timestamptz not null,
     recorded_at timestamptz not null default clock_timestamp()
   )`,
@@ -89,8 +89,8 @@ export const peopleLog = [
   `create index contact_matches_by_key on enrichment.contact_matches using gin (match_keys) with (fastupdate = off)
     where match_keys is not null`,
   `create index contact_matches_by_run on enrichment.contact_matches (run_id, match_id)`,
-  `create index contact_matches_by_undone on enrichment.contact_matches (while_undone, match_id)
-    where while_undone is not null`,
+  `create index contact_matches_by_undone on enrichment.contact_matches using gin (while_undone)
+    with (fastupdate = off) where while_undone is not null`,
   `comment on table enrichment.contact_matches is
     'Decisions that a CRM contact is a person; without a person, that an earlier decision holds no longer'`,
 
