@@ -142,11 +142,7 @@ async function pollOnce(
     const { answer } = polled;
     switch (answer.state) {
       case 'pending':
-        await postponePoll(
-          warehouse,
-          poll.attemptId,
-          Math.max(answer.retryAfterSeconds ?? later, Math.min(later, longestHurrySeconds)),
-        );
+        await postponePoll(warehouse, poll.attemptId, pauseAsked(answer.retryAfterSeconds, later));
         break;
       case 'result':
         await storePolled(warehouse, poll.attemptId, answer.body);
@@ -168,7 +164,7 @@ async function pollOnce(
     return { next: true, applied };
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
-    await postponePoll(warehouse, poll.attemptId, error.retryAfterSeconds ?? later);
+    await postponePoll(warehouse, poll.attemptId, pauseAsked(error.retryAfterSeconds, later));
     // A refused key or an absent service concerns all polls. An unreadable answer concerns only this poll.
     const next = error.type === 'unreadable-answer' || error.type === 'answer-too-large';
     return { next, applied };
@@ -187,6 +183,11 @@ async function settleByPolled(
   const hash = createHash('sha256').update(body).digest('hex');
   if (content) await settleByLastPoll(warehouse, attemptId, { hash, content });
   return applied;
+}
+
+/** The pause that the service asks for, within bounds. @param later the pause that it does not ask for */
+function pauseAsked(seconds: number | undefined, later: number): number {
+  return Math.min(longestPauseSeconds, Math.max(seconds ?? later, Math.min(later, longestHurrySeconds)));
 }
 
 /** Doubles from poll to poll, up to an hour: most results arrive within minutes, some within a day. */

@@ -4,8 +4,14 @@ import { acquireSlot, webhookResultScope } from '../../../src/ledger/rate-window
 import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { openTestWarehouse, type TestWarehouse } from '../../helpers/database.ts';
+import { httpAnswer, startScriptedServer } from '../../helpers/scripted-server.ts';
 import { callWithPhones, recordPhonesAnswer, type PhonesCall } from '../../helpers/late-calls.ts';
 
+const settings = {
+  credential: { kind: 'api-key', value: defaultApiKey },
+  callTimeoutSeconds: 5,
+  pollPath: '/webhook_result/{request_id}',
+} as const;
 let warehouse: TestWarehouse;
 let sandbox: RunningSandbox;
 let client: ServiceClient;
@@ -13,12 +19,7 @@ let client: ServiceClient;
 beforeAll(async () => {
   warehouse = await openTestWarehouse();
   sandbox = await startSandbox();
-  client = createServiceClient({
-    baseUrl: sandbox.baseUrl,
-    credential: { kind: 'api-key', value: defaultApiKey },
-    callTimeoutSeconds: 5,
-    pollPath: '/webhook_result/{request_id}',
-  });
+  client = createServiceClient({ ...settings, baseUrl: sandbox.baseUrl });
 });
 
 afterAll(async () => {
@@ -30,7 +31,7 @@ afterAll(async () => {
 const onePollAnHour = [{ calls: 1, seconds: 3_600 }];
 
 /** The worker looks after the late results of a run whose polls are due; the service is not well. */
-async function look({ runId }: PhonesCall): Promise<void> {
+async function look({ runId }: PhonesCall, of = client, rateLimits = onePollAnHour): Promise<void> {
   await warehouse.pool.query('update attempts set next_poll_at = clock_timestamp() where run_id = $1', [
     runId,
   ]);
@@ -38,8 +39,8 @@ async function look({ runId }: PhonesCall): Promise<void> {
     {
       warehouse,
       service: 'test',
-      client,
-      rateLimits: onePollAnHour,
+      client: of,
+      rateLimits,
       callTimeoutSeconds: 5,
       pollAfterSeconds: 60,
     },
@@ -71,4 +72,38 @@ it('pauses between polls grow by polls that were made, not by polls without a fr
   await look(call);
   expect(await secondsToNextPoll(call)).toBeGreaterThan(50);
   expect(await secondsToNextPoll(call)).toBeLessThanOrEqual(60);
+});
+
+it('a poll waits between 30 seconds and an hour, whatever retry-after the service states', async () => {
+  let answer = httpAnswer(503, '');
+  const server = await startScriptedServer((socket) => void socket.end(answer));
+  const absurd = createServiceClient({ ...settings, baseUrl: server.baseUrl });
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call);
+  await warehouse.pool.query(
+    "update attempts set awaited_until = awaited_until + interval '1 day' where run_id = $1",
+    [call.runId],
+  );
+  const pauses: Record<string, number> = {};
+  for (const status of [404, 429, 503])
+    for (const stated of [
+      '0',
+      '-5',
+      '0.2',
+      '1.5',
+      'soon',
+      '',
+      '99999999999',
+      'Fri, 01 Jan 2999 00:00:00 GMT',
+    ]) {
+      const body = status === 404 ? { error_code: 'result_pending' } : {};
+      answer = httpAnswer(status, JSON.stringify(body), { 'retry-after': stated, connection: 'close' });
+      await warehouse.pool.query('delete from rate_scopes');
+      await look(call, absurd, []);
+      pauses[`${status} ${stated}`] = await secondsToNextPoll(call);
+    }
+  await absurd.close();
+  await server.close();
+  const outside = Object.entries(pauses).filter(([, seconds]) => seconds < 25 || seconds > 3_600);
+  expect([server.requests.length, outside]).toEqual([24, []]);
 });
