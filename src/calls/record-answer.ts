@@ -27,10 +27,12 @@ import type { LogEntries } from '../people/append-to-log.ts';
 import { withdrawalOf } from '../people/apply-changes.ts';
 import { personKey } from '../people/observation.ts';
 import type { Warehouse } from '../db/database.ts';
+import { databaseErrorCode } from '../db/postgres-errors.ts';
 import { quarantinedPeople, writeAnswer } from './write-answer.ts';
 import { reopenDeliveries } from '../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../late-results/earlier-phones.ts';
 import type { OpenPerson } from './open-people.ts';
+import { withOwnIds } from './shared-ids.ts';
 import { withoutIds } from '../privacy/suppressions.ts';
 
 /** Result of recording an answer: number of rows by outcome, and the credits. */
@@ -48,6 +50,18 @@ export interface RecordedAnswer {
 }
 
 const compress = promisify(gzip);
+const serializationFailure = '40001';
+
+/** An answer of a call, with what the call asked for. */
+interface AnswerRecord {
+  readonly attemptId: string;
+  readonly source: string;
+  readonly people: readonly OpenPerson[];
+  readonly answer: AnswerToRecord;
+  readonly asked: AskedExtras & { readonly service: string };
+  /** How long to wait before polling, and in all; in seconds from the answer. */
+  readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
+}
 
 /**
  * Records an answer in one transaction: the raw body, the outcomes of the rows, the log with its projections, the
@@ -58,19 +72,24 @@ const compress = promisify(gzip);
  *
  * @param record.people the requested people, in the order of `details`
  */
-export async function recordAnswer(
-  warehouse: Warehouse,
-  record: {
-    readonly attemptId: string;
-    readonly source: string;
-    readonly people: readonly OpenPerson[];
-    readonly answer: AnswerToRecord;
-    readonly asked: AskedExtras & { readonly service: string };
-    /** How long to wait before polling, and in all; in seconds from the answer. */
-    readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
-  },
-): Promise<RecordedAnswer> {
-  const { answer, attemptId, people } = record;
+export async function recordAnswer(warehouse: Warehouse, record: AnswerRecord): Promise<RecordedAnswer> {
+  for (;;)
+    try {
+      return await recordOnce(warehouse, record);
+    } catch (error) {
+      // Another answer named the same new person in the meantime: the id may be that person's.
+      if (databaseErrorCode(error) !== serializationFailure) throw error;
+    }
+}
+
+async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<RecordedAnswer> {
+  const { attemptId, people } = record;
+  const { matches, newKeys } = await withOwnIds(
+    warehouse.database,
+    record.asked.service,
+    record.answer.matches,
+  );
+  const answer = { ...record.answer, matches };
   const call = { ...record, service: record.asked.service, arrived: arrivedPeople(answer.matches) };
   const alignment = alignMatches(
     people.map((person) => person.identity),
@@ -120,7 +139,8 @@ export async function recordAnswer(
       transaction,
       attempt,
       answered,
-      answer.matches,
+      // With the ids that the service stated: the list can have them.
+      record.answer.matches,
     );
     if (namesSuppressed)
       await sql`
@@ -140,7 +160,7 @@ export async function recordAnswer(
       rows,
       others,
       quarantined: quarantinedPeople(alignment, answer.unreadableMatches),
-      entries: entriesOf({ ...record, attempt, rows, others, withdrawals }),
+      entries: entriesOf({ ...record, attempt, rows, others, withdrawals, newKeys }),
       credits: earlier.length === 0 ? credits : undefined,
     });
     if (earlier.length > 0) {
@@ -183,8 +203,9 @@ function entriesOf(answered: {
   readonly rows: readonly AnsweredRow[];
   readonly others: readonly UnmatchedPerson[];
   readonly withdrawals: readonly Withdrawal[];
+  readonly newKeys: ReadonlySet<string>;
 }): LogEntries {
-  const { attemptId, source, attempt } = answered;
+  const { attemptId, source, attempt, newKeys } = answered;
   const call = { run_id: attempt.runId, attempt_id: attemptId };
   const found = answered.rows.flatMap(({ said, ...row }) =>
     said
@@ -198,6 +219,7 @@ function entriesOf(answered: {
         ...said,
         ...call,
         person_key: key,
+        is_new: newKeys.has(key),
         kind: 'answer',
         asked_at: attempt.admittedAt,
         delivery_id: null,

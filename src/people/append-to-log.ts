@@ -6,6 +6,8 @@ import type { Said } from './observation.ts';
 /** An entry of the log of observations. */
 export interface Observation extends Said {
   readonly person_key: string;
+  /** The log had no such person when the answer was compared with it. */
+  readonly is_new?: boolean;
   readonly kind: 'answer' | DeliveryKind;
   /** When the service was asked, by the database's clock in full precision. */
   readonly asked_at: string;
@@ -42,6 +44,7 @@ export interface LogEntries {
  * Appends to the log and projects the people and contacts of the new entries, in one statement. Entries of an undone
  * run are kept, and take effect when the undo is reverted.
  *
+ * @throws serialization failure (40001) if a person who is new is in the log by now
  * @param toJson how values become JSON text: `exactJson` of the service where they can hold exact numbers
  */
 export async function appendToLog(

@@ -46,7 +46,7 @@ const personOfProjection = sql.raw(`jsonb_build_object(
       'employment_history', p.employment)`);
 
 /** The same from the facts of an observation `o`, as far as identifiers and names go. */
-const personOfFacts = sql.raw(`jsonb_build_object(
+export const personOfFacts = sql.raw(`jsonb_build_object(
       'id', o.person_id,
       'first_name', o.facts #> '{first_name,first_name}',
       'last_name', o.facts #> '{first_name,last_name}',

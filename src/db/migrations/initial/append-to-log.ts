@@ -15,6 +15,14 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
     of_contacts text[] := array(select value ->> 'contact_id' from jsonb_array_elements(of_matches));
   begin
     perform enrichment.lock_log(of_service, observed_people || matched_people, of_sources, of_contacts);
+    if exists (
+      select from jsonb_to_recordset(of_observations) as s (person_key text, is_new boolean)
+      where is_new and exists (
+        select from enrichment.observations o
+        where o.service = of_service and o.person_key = s.person_key and o.kind in ('answer', 'reused'))
+    ) then
+      raise exception 'another answer named the same person at the same time' using errcode = '40001';
+    end if;
 
     with said as materialized (
       select s.*, case when s.organization is not null then sha256(convert_to(s.organization::text, 'UTF8')) end as hash
