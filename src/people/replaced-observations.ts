@@ -9,7 +9,11 @@ const observationsPerBatch = 5_000;
  * projections stay the same without it. Observations of undone runs stay, because an undo can be reverted.
  */
 const isReplaced = sql`
-  not exists (select from runs u where u.run_id = o.run_id and u.undone_at is not null)
+  -- First, because an index answers it: most people have one observation, which stays.
+  exists (
+    select from observations n
+    where n.service = o.service and n.person_key = o.person_key and n.observation_id <> o.observation_id)
+  and not exists (select from runs u where u.run_id = o.run_id and u.undone_at is not null)
   and not exists (select from jsonb_each_text(p.said_by) as cited where cited.value = o.observation_id::text)
   and not p.emails @> jsonb_build_array(jsonb_build_object('observation_id', o.observation_id))
   and not p.phones @> jsonb_build_array(jsonb_build_object('observation_id', o.observation_id))

@@ -57,6 +57,17 @@ const abandonedPlan = sql`(
  * @param retention kinds of data without a retention are kept
  */
 export async function measurePrune(warehouse: Warehouse, retention: Retention): Promise<PruneFigures> {
+  return {
+    ...(await measureBodiesAndRows(warehouse, retention)),
+    observations: { count: await countReplaced(warehouse, before(retention.observations)) },
+    changes: { count: await countOldChanges(warehouse, before(retention.changes)) },
+  };
+}
+
+async function measureBodiesAndRows(
+  warehouse: Warehouse,
+  retention: Retention,
+): Promise<Omit<PruneFigures, 'observations' | 'changes'>> {
   const { rows } = await sql<{
     answers: number;
     answerBytes: number;
@@ -118,8 +129,6 @@ export async function measurePrune(warehouse: Warehouse, retention: Retention): 
     deliveries: { count: found.deliveries, bytes: found.deliveryBytes },
     quarantine: { count: found.quarantined, bytes: found.quarantinedBytes },
     staging: { runs: found.runs, rows: found.rows },
-    observations: { count: await countReplaced(warehouse, before(retention.observations)) },
-    changes: { count: await countOldChanges(warehouse, before(retention.changes)) },
     kept: {
       answers: found.keptAnswers,
       deliveries: found.keptDeliveries,
@@ -155,7 +164,7 @@ export async function prune(
   const staging = await pruneStaging(warehouse, retention.staging, signal);
   const observations = { count: await removeReplaced(warehouse, before(retention.observations), signal) };
   const changes = { count: await pruneChanges(warehouse, before(retention.changes), signal) };
-  const { kept } = await measurePrune(warehouse, retention);
+  const { kept } = await measureBodiesAndRows(warehouse, retention);
   return { answers, deliveries, quarantine, staging, observations, changes, kept };
 }
 

@@ -80,27 +80,23 @@ export async function stagedRun(
   spec: RunSpec = testSpec(),
 ): Promise<RunRecord> {
   const { run } = await findOrBeginRun(warehouse, spec);
-  for (const [index, row] of rows.entries()) {
-    await warehouse.database
-      .insertInto('run_rows')
-      .values({
-        run_id: run.runId,
-        row_number: index + 1,
-        contact_id: row.contactId ?? `contact-${index + 1}`,
-        outcome: row.outcome ?? null,
-        raw: '[]',
-        keys: [...row.keys],
-        match_keys: matchKeysOfIdentity(identityOf(row)),
-        opted_out: row.optedOut ?? false,
-        opted_out_of_calls: row.optedOutOfCalls ?? false,
-        email: row.email ?? null,
-        profile_url: row.profileUrl ?? null,
-        first_name: row.firstName ?? null,
-        last_name: row.lastName ?? null,
-        organization_name: row.organizationName ?? null,
-      })
-      .execute();
-  }
+  const staged = rows.map((row, index) => ({
+    run_id: run.runId,
+    row_number: index + 1,
+    contact_id: row.contactId ?? `contact-${index + 1}`,
+    outcome: row.outcome ?? null,
+    raw: '[]',
+    keys: [...row.keys],
+    match_keys: matchKeysOfIdentity(identityOf(row)),
+    opted_out: row.optedOut ?? false,
+    opted_out_of_calls: row.optedOutOfCalls ?? false,
+    email: row.email ?? null,
+    profile_url: row.profileUrl ?? null,
+    first_name: row.firstName ?? null,
+    last_name: row.lastName ?? null,
+    organization_name: row.organizationName ?? null,
+  }));
+  if (staged.length > 0) await warehouse.database.insertInto('run_rows').values(staged).execute();
   await warehouse.database
     .updateTable('runs')
     .set({ rows_staged: rows.length, ingested_at: new Date(), source: 'generic' })

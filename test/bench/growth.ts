@@ -1,0 +1,264 @@
+/**
+ * Benchmark of growth: does a night cost the same after two years of nights?
+ *
+ * `npm run bench:growth [-- --nights 730 --rows 300]`. Each night plans an export of which a third is new, asks for the
+ * new people, writes their answers and prunes what is older than its retention, on an embedded PostgreSQL whose clock
+ * is moved ahead by a day. Prints a line a month, compares the last three months with the first three, and draws the
+ * curves to `growth.svg` in `--output FOLDER`.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readOpenPeople } from '../../src/calls/open-people.ts';
+import { recordAnswer } from '../../src/calls/record-answer.ts';
+import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
+import { wholeCredits } from '../../src/domain/money/decimal.ts';
+import { parseRetention } from '../../src/domain/runs/retention.ts';
+import type { Person } from '../../src/domain/identity/person.ts';
+import { openAdmissions } from '../../src/ledger/admit.ts';
+import { prune } from '../../src/privacy/prune.ts';
+import { finishRun } from '../../src/runs/finish-run.ts';
+import { openPage } from '../../src/runs/pages/pages.ts';
+import { planRows } from '../../src/runs/planning/plan.ts';
+import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
+import { setRunStatus } from '../../src/runs/runs.ts';
+import { stagedRun, type StagedRow } from '../helpers/rows.ts';
+import { growthPicture, type Month } from './growth-picture.ts';
+
+const nights = Number(optionOf('--nights') ?? 730);
+const rowsPerNight = Number(optionOf('--rows') ?? 300);
+const output = optionOf('--output') ?? '.';
+const newPerNight = Math.floor(rowsPerNight / 3);
+const nightsPerMonth = 30;
+const service = 'test';
+const day = 86_400;
+const asked = {
+  freshness: { enrichedSeconds: 90 * day, notFoundSeconds: 30 * day },
+  fieldGroups: ['profile'],
+  service,
+};
+const retention = parseRetention(
+  'answers=30d,deliveries=30d,quarantine=30d,staging=30d,observations=30d,changes=30d',
+);
+const limits = { service, rateLimits: [{ calls: 600, seconds: 3_600 }], budgets: {} };
+
+/** Milliseconds of each step, by night. */
+interface Night {
+  readonly plan: number;
+  readonly admissions: readonly number[];
+  readonly records: readonly number[];
+  readonly reconcile: number;
+  readonly prune: number;
+}
+
+const tables = [
+  'runs',
+  'run_rows',
+  'attempts',
+  'raw_answers',
+  'rate_calls',
+  'observations',
+  'contact_matches',
+  'contact_records',
+  'changes',
+  'contacts',
+  'people',
+  'lookup_history',
+];
+
+const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
+const { databaseUrl } = await startEmbeddedPostgres({ directory });
+try {
+  await migrate(databaseUrl);
+  const warehouse = openWarehouse(databaseUrl);
+  await installClock(warehouse);
+  const months = await simulate(warehouse);
+  compare(months);
+  writeFileSync(join(output, 'growth.svg'), growthPicture(months));
+  await warehouse.close();
+} finally {
+  await stopEmbeddedPostgres(directory);
+  rmSync(directory, { recursive: true, force: true });
+}
+
+async function simulate(warehouse: Warehouse): Promise<Month[]> {
+  console.log(
+    `${cpus().length} processors, ${nights} nights, ${rowsPerNight} rows a night, ${newPerNight} of them new`,
+  );
+  const months: Month[] = [];
+  let past: Night[] = [];
+  for (let night = 1; night <= nights; night += 1) {
+    await setClock(warehouse, night);
+    past.push(await oneNight(warehouse, night));
+    // As autovacuum does in time; here a day passes within a second.
+    await warehouse.pool.query('analyze');
+    if (night % nightsPerMonth !== 0) continue;
+    await warehouse.pool.query('vacuum');
+    const month = { month: night / nightsPerMonth, tables: await countRows(warehouse), times: timesOf(past) };
+    past = [];
+    months.push(month);
+    const show = (figures: Readonly<Record<string, number>>, digits: number): string =>
+      Object.entries(figures)
+        .map(([name, figure]) => `${name} ${figure.toFixed(digits)}`)
+        .join(', ');
+    console.log(`month ${month.month}: ${show(month.times, 1)} ms; rows: ${show(month.tables, 0)}`);
+  }
+  return months;
+}
+
+async function oneNight(warehouse: Warehouse, night: number): Promise<Night> {
+  const { database } = warehouse;
+  const run = await stagedRun(warehouse, exportOf(night));
+  const { runId } = run;
+  const plan = await timed(() => planRows(warehouse, runId, asked));
+  await setRunStatus(warehouse, runId, 'running', undefined);
+  const reconcile = await timed(() => reconcileContacts(warehouse, runId, new AbortController().signal));
+  const { batches } = await openPage(warehouse, runId, 1, asked);
+  const admit = openAdmissions(database, limits);
+  const admissions: number[] = [];
+  const records: number[] = [];
+  for (const batch of batches) {
+    const people = await readOpenPeople(database, runId, batch);
+    const rowNumbers = people.map(({ rowNumber }) => rowNumber);
+    const call = { runId, batch, priority: 'nightly', rowNumbers, deadlineSeconds: 30 } as const;
+    let attemptId = '';
+    admissions.push(
+      await timed(async () => {
+        const admission = await admit({ ...call, creditsPerPerson: wholeCredits(1), lateResults: false });
+        if (admission.kind !== 'admitted') throw new Error(JSON.stringify(admission));
+        attemptId = admission.attemptId;
+      }),
+    );
+    const matches = people.map(({ contactId }) => personOf(Number(contactId.slice(1))));
+    const answer = {
+      httpStatus: 200,
+      requestId: `${night}-${batch}`,
+      matches,
+      unreadableMatches: [],
+      creditsConsumed: wholeCredits(matches.length),
+      creditsProblem: undefined,
+      raw: Buffer.from(JSON.stringify({ matches })),
+      contentType: 'application/json',
+    };
+    records.push(
+      await timed(() =>
+        recordAnswer(warehouse, {
+          attemptId,
+          source: 'generic',
+          people,
+          answer,
+          asked: { reveal: [], waterfall: [], service },
+          lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+        }),
+      ),
+    );
+  }
+  await finishRun(warehouse, runId, 'finished', undefined);
+  const pruned = await timed(() => prune(warehouse, retention, new AbortController().signal));
+  return { plan, admissions, records, reconcile, prune: pruned };
+}
+
+/** New people, and people whom the nights of the last two months have asked for. */
+function exportOf(night: number): StagedRow[] {
+  const first = (night - 1) * newPerNight;
+  const known = Math.min(first, 60 * newPerNight);
+  return Array.from({ length: known === 0 ? newPerNight : rowsPerNight }, (_, index) => {
+    const number = index < newPerNight ? first + index : first - 1 - ((index * 7_919) % known);
+    const { email, first_name: firstName, last_name: lastName } = personOf(number);
+    return {
+      keys: [`email:${email}`],
+      email: email!,
+      firstName: firstName!,
+      lastName: lastName!,
+      contactId: `c${number}`,
+    };
+  });
+}
+
+function personOf(number: number): Person {
+  const domain = `company${Math.floor(number / 20)}.example`;
+  return {
+    id: `p${number}`,
+    first_name: 'Ada',
+    last_name: `Novak${number}`,
+    email: `person${number}@${domain}`,
+    email_status: 'verified',
+    title: `Engineer ${number % 100}`,
+    organization: { id: `o${Math.floor(number / 20)}`, name: domain, primary_domain: domain },
+  };
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+/** Functions of our schema go before those of PostgreSQL, because the connection's search path says so. */
+async function installClock({ pool }: Warehouse): Promise<void> {
+  const { rows } = await pool.query<{ relation: string; name: string }>(
+    `select attrelid::regclass::text as relation, attname as name
+     from pg_attrdef d join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
+     where pg_get_expr(adbin, adrelid) ~ 'now\\(\\)|clock_timestamp\\(\\)'`,
+  );
+  await setClock({ pool }, 0);
+  for (const { relation, name } of rows)
+    await pool.query(`alter table ${relation} alter column ${name} set default enrichment.clock_timestamp()`);
+}
+
+async function setClock({ pool }: Pick<Warehouse, 'pool'>, days: number): Promise<void> {
+  for (const [name, volatility] of [
+    ['now', 'stable'],
+    ['clock_timestamp', 'volatile'],
+  ])
+    await pool.query(
+      `create or replace function enrichment.${name}() returns timestamptz language sql ${volatility}
+       return pg_catalog.${name}() + interval '${days} days'`,
+    );
+}
+
+async function countRows({ pool }: Warehouse): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of tables) {
+    const { rows } = await pool.query<{ count: string }>(`select count(*) from ${table}`);
+    counts[table] = Number(rows[0]!.count);
+  }
+  return counts;
+}
+
+function timesOf(past: readonly Night[]): Record<string, number> {
+  const admissions = past.flatMap((night) => night.admissions);
+  return {
+    plan: quantile(past.map(({ plan }) => plan)),
+    admission: quantile(admissions),
+    'admission p99': quantile(admissions, 0.99),
+    record: quantile(past.flatMap(({ records }) => records)),
+    reconcile: quantile(past.map(({ reconcile }) => reconcile)),
+    prune: quantile(past.map((night) => night.prune)),
+  };
+}
+
+/** Compares the last three months with months 4 to 6: until then tables fill up to their retention. */
+function compare(months: readonly Month[]): void {
+  const [early, late] = [months.slice(3, 6), months.slice(-3)];
+  for (const name of Object.keys(months[0]?.times ?? {})) {
+    const [before, after] = [early, late].map((each) => quantile(each.map(({ times }) => times[name]!)));
+    const change = 100 * (after! / before! - 1);
+    console.log(
+      `${name}: ${before!.toFixed(1)} ms in months 4 to 6, ${after!.toFixed(1)} ms in the last three ` +
+        `(${change < 0 ? '' : '+'}${change.toFixed(0)} %)`,
+    );
+  }
+}
+
+function quantile(values: readonly number[], at = 0.5): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * at))] ?? 0;
+}
+
+function optionOf(name: string): string | undefined {
+  const at = process.argv.indexOf(name);
+  return at < 0 ? undefined : process.argv[at + 1];
+}
