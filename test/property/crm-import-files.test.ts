@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inAccountLanguage } from '../../src/domain/crm/in-account-language.ts';
-import { fieldPolicies, type FieldPolicy } from '../../src/domain/crm/field-policy.ts';
+import { fieldPolicies, type FieldDecision, type FieldPolicy } from '../../src/domain/crm/field-policy.ts';
 import {
   importFields,
   importerNames,
@@ -223,6 +223,37 @@ it('writeImportFiles() names no contact whose id is not a record id of the CRM',
     expect({ contacts, withoutRecordId, parts }).toEqual({ contacts: 0, withoutRecordId: 1, parts: [] });
     expect(readdirSync(folder)).toEqual([]);
   });
+});
+
+it.each([
+  ['2026-06-01T10:00:00Z', '2026-06-01T10:00:01Z', 'overwritten'],
+  ['2026-06-01 10:00', '2026-06-01T21:00:00Z', 'kept'],
+  ['2026-06-01 10:00', '2026-06-01T23:00:00Z', 'overwritten'],
+  ['2026-06-01', '2026-06-02T11:00:00Z', 'kept'],
+  ['2026-06-01', '2026-06-02T13:00:00Z', 'overwritten'],
+  ['03/04/2026', '2026-06-02T13:00:00Z', 'kept'],
+])(
+  'writeImportFiles() takes the modified time %s for its latest moment when a value is of %s: %s',
+  async (modifiedTime, observed, decision) => {
+    const [contact] = contactsOf('hubspot', blankWorld(1));
+    const cells = { 'Last Modified Date': modifiedTime, 'Job Title': 'Analyst' };
+    const dated: ContactToImport = {
+      ...contact!,
+      exported: new Map(Object.entries(cells).map(([header, cell]) => [headerKey(header), cell])),
+      known: { ...contact!.known, title: { ...contact!.known.title, observedAt: new Date(observed) } },
+    };
+    const policies = { ...everything, title: 'overwrite-older' } as const;
+    const { decisions } = await written([dated], 'hubspot', policies, (_, result) => result);
+    expect(decisions[decision as FieldDecision]).toBe(1);
+  },
+);
+
+it('writeImportFiles() names a Zoho record by the id that its export has', async () => {
+  const [contact] = contactsOf('zoho', blankWorld(1));
+  const prefixed = { ...contact!, contactId: `zcrm_${contact!.contactId}` };
+  await written([prefixed], 'zoho', everything, (folder, { parts }) =>
+    expect(readFileSync(join(folder, parts[0]!.file), 'utf8')).toContain(`\n${prefixed.contactId},`),
+  );
 });
 
 it('writeImportFiles() lists a job change in a file of its own and leaves the record at its company', async () => {

@@ -180,7 +180,7 @@ export const importers = {
     source: 'zoho',
     title: 'Zoho CRM',
     idHeader: 'Record Id',
-    idPattern: /^\d{1,30}$/,
+    idPattern: /^(?:zcrm_)?\d{1,30}$/,
     columns: {
       first_name: { header: 'First Name', inOtherLanguages: localHeaders.first_name, longest: 40 },
       last_name: { header: 'Last Name', inOtherLanguages: localHeaders.last_name, longest: 80 },

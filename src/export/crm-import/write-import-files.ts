@@ -171,16 +171,22 @@ function cellOf({ exported }: ContactToImport, keys: readonly string[]): string 
   return keys.map((key) => exported?.get(key)).find((cell) => cell !== undefined);
 }
 
-/** A time with its zone, or in the CRM's UTC format; null for ambiguous dates such as 03/04/2026. */
+/** Zones are at most twelve hours behind UTC. */
+const longestZoneMilliseconds = 12 * 3_600_000;
+
+/**
+ * An ISO time. Without a zone or an hour, the latest moment that it can stand for: a value that may be older than the
+ * CRM's is not written. Null for ambiguous dates such as 03/04/2026.
+ */
 function momentOf(cell: string): Date | null {
-  const iso = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/.exec(
+  const iso = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(
     cell.trim(),
   );
   if (!iso) return null;
-  const text = iso[0].replace(' ', 'T');
-  const hasZone = !text.includes('T') || /(?:Z|[+-]\d{2}:?\d{2})$/.test(text);
-  const moment = new Date(hasZone ? text : `${text}Z`);
-  return Number.isNaN(moment.getTime()) ? null : moment;
+  const [, day, hour = '23:59:59.999', zone] = iso;
+  const moment = new Date(`${day}T${hour}${zone ?? 'Z'}`);
+  if (Number.isNaN(moment.getTime())) return null;
+  return zone === undefined ? new Date(moment.getTime() + longestZoneMilliseconds) : moment;
 }
 
 function moveOf(contactId: string, move: NonNullable<ContactToImport['jobChange']>): string[] {

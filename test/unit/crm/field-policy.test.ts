@@ -103,6 +103,8 @@ describe('decideField()', () => {
 describe('sameValue()', () => {
   it.each([
     ['phone', '(212) 555-0152 x12', '+12125550152'],
+    ['phone', '030 1234567', '+49 30 1234567'],
+    ['mobile_phone', '0044 20 7946 0958', '+442079460958'],
     ['email', 'Ada.Novak@Acme.Example', 'ada.novak@acme.example'],
     ['linkedin_url', 'https://www.linkedin.com/in/ada/', 'linkedin.com/in/ada'],
     ['organization_name', 'ACME', 'Acme Inc.'],
