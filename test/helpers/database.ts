@@ -7,7 +7,7 @@ import { templateName } from './global-setup.ts';
 
 export interface TestDatabase {
   readonly databaseUrl: string;
-  /** Drops it, whoever is still connected. */
+  /** Drops it, also while clients are connected. */
   drop(): Promise<void>;
 }
 

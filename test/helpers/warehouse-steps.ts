@@ -24,7 +24,7 @@ const answer = fc.record({
   company: text,
   industry: text,
   hasEmail: fc.boolean(),
-  /** The answer contains both humans, whoever was asked for. */
+  /** The answer contains both humans, also if only one was asked for. */
   bringsBoth: fc.boolean(),
   late: fc.constantFrom('none', 'phones', 'waterfall'),
 });

@@ -236,10 +236,10 @@ it.each([
   'writeImportFiles() takes the modified time %s for its latest moment when a value is of %s: %s',
   async (modifiedTime, observed, decision) => {
     const [contact] = contactsOf('hubspot', blankWorld(1));
-    const cells = { 'Last Modified Date': modifiedTime, 'Job Title': 'Analyst' };
+    const newest = { 'Last Modified Date': modifiedTime, 'Job Title': 'Analyst' };
     const dated: ContactToImport = {
       ...contact!,
-      exported: new Map(Object.entries(cells).map(([header, cell]) => [headerKey(header), cell])),
+      exported: new Map(Object.entries(newest).map(([header, cell]) => [headerKey(header), cell])),
       known: { ...contact!.known, title: { ...contact!.known.title, observedAt: new Date(observed) } },
     };
     const policies = { ...everything, title: 'overwrite-older' } as const;

@@ -83,7 +83,7 @@ describe.each([
     store.put('crm/contacts.csv', large);
     store.interference.cutAfter = 300_000;
     const changed = Buffer.concat([large, Buffer.from('2,ben@orbit.example\n')]);
-    // The change comes when the first part is under way.
+    // The change comes when the first part is being read.
     setImmediate(function change() {
       if (store.requests.length === 0) setImmediate(change);
       else store.put('crm/contacts.csv', changed);

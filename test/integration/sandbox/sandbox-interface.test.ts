@@ -186,7 +186,7 @@ describe('people enrichment', () => {
 
 describe('what is not served', () => {
   it.each([
-    ['a path that nobody knows', '/nowhere', '', 404],
+    ['an unknown path', '/nowhere', '', 404],
     ['a path that is not encoded well', '/webhook_result/%zz', '', 404],
     ['a body that is too large', '/people/bulk_match', 'x'.repeat(1_100_000), 422],
   ])('a request to %s is refused in the shape of all errors', async (_name, path, body, status) => {
