@@ -248,6 +248,12 @@ it.each([
   },
 );
 
+it('inAccountLanguage() takes the first of two columns that differ in spelling, as their cells are read', () => {
+  const label = (...header: readonly string[]) =>
+    inAccountLanguage(importers.hubspot, [header]).columns.email?.header;
+  expect([label('E-Mail', 'Email'), label('Email', 'E-Mail')]).toEqual(['E-Mail', 'Email']);
+});
+
 it('writeImportFiles() names a Zoho record by the id that its export has', async () => {
   const [contact] = contactsOf('zoho', blankWorld(1));
   const prefixed = { ...contact!, contactId: `zcrm_${contact!.contactId}` };

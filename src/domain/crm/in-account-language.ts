@@ -8,7 +8,10 @@ import type { Importer, ImportColumn } from './importer.ts';
  * @param exports the headers of the CRM's exports, the newest first
  */
 export function inAccountLanguage(importer: Importer, exports: readonly (readonly string[])[]): Importer {
-  const labels = exports.map((header) => new Map(header.map((name) => [headerKey(name), headerName(name)])));
+  // Reversed, so that of two columns with one key the first counts, as for cells.
+  const labels = exports.map(
+    (header) => new Map([...header].reverse().map((name) => [headerKey(name), headerName(name)])),
+  );
 
   /** The newest export that has the field decides. `E-Mail` and `Email` have one key, so the exact label goes first. */
   const labelOf = (english: readonly string[], local: readonly string[] = []): string => {
