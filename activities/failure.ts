@@ -15,11 +15,15 @@ export async function mappingFailures<Result>(log: Logger, work: () => Promise<R
     if (error instanceof CancelledFailure || error instanceof ApplicationFailure) throw error;
     if (Context.current().cancellationSignal.aborted)
       throw new CancelledFailure('the worker is shutting down');
+    const { activityType, workflowExecution, attempt } = Context.current().info;
     if (isDatabaseAway(error) || (error instanceof Problem && error.type === 'database.unreachable')) {
+      log.warn({ activity: activityType, tries: attempt }, 'the database does not answer');
       throw ApplicationFailure.retryable('the database does not answer', 'database.unreachable');
     }
-    if (error instanceof Problem) throw ApplicationFailure.nonRetryable(error.explain(), error.type);
-    const { activityType, workflowExecution, attempt } = Context.current().info;
+    if (error instanceof Problem) {
+      log.warn({ activity: activityType, type: error.type }, `an activity failed: ${error.message}`);
+      throw ApplicationFailure.nonRetryable(error.explain(), error.type);
+    }
     log.error(
       {
         err: error,

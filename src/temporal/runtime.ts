@@ -43,6 +43,6 @@ function pick(meta: LogMetadata | undefined): Record<string, unknown> {
   );
 }
 
-/** Workers of the call queues have no workflows, on purpose; and how a workflow failed is for its run to say. */
-const expectedWarnings = /^(?:No workflows registered|Workflow failed)/;
+/** Workers of the call queues have no workflows. Runs say how workflows fail, and our log why activities do. */
+const expectedWarnings = /^(?:No workflows registered|(?:Workflow|Activity) failed)/;
 const sdkLevels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;

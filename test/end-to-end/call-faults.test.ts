@@ -82,6 +82,9 @@ it('a worker that Temporal abandoned during its call asks for no person twice wh
   const before = system.sandbox.log.bill().calls;
   const settings = { ...system.sharedTemporal(), CALL_CONCURRENCY: '1' };
   const workers = [system.begin(['worker'], settings), system.begin(['worker'], settings)];
+  // A worker alone would make both calls.
+  for (const worker of workers)
+    await expect.poll(() => worker.output(), { timeout: 60_000 }).toContain('stop it with Ctrl-C');
   const run = system.enrich(['run', system.sample(60), '--yes', '--json'], settings);
   // One call at a time each: of the first two calls one is the first worker's.
   await expect
