@@ -32,8 +32,10 @@ const { enrichBatches } = proxyActivities<CallActivities>({
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
 });
 
-/** Keeps the bill of Temporal low; a page of a hundred batches still spreads over several workers. */
+/** Temporal bills each activity. */
 const batchesPerActivity = 10;
+/** An activity runs on one worker: the batches that run at the same time are spread over so many activities. */
+const sharingWorkers = 3;
 
 /**
  * Enriches about a thousand people of a run: `batchConcurrency` batches at the same time, several in one activity.
@@ -65,7 +67,7 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   );
 
   const { runId, page } = input;
-  const perActivity = Math.min(input.batchConcurrency, batchesPerActivity);
+  const perActivity = Math.min(Math.ceil(input.batchConcurrency / sharingWorkers), batchesPerActivity);
   const opened = await openPage.executeWithOptions({ summary: `claim the people of page ${page}` }, [
     { runId, page },
   ]);
