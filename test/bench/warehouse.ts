@@ -1,8 +1,9 @@
 /**
  * How long it takes to compute the warehouse from its log, to read it, and to plan a file of known people.
  *
- * `npm run bench:warehouse [-- --people 100000]`. Every person has an answer, every fifth a delivery with phones as
- * well. Uses DATABASE_URL (an empty database), or an embedded PostgreSQL of its own.
+ * `npm run bench:warehouse [-- --people 100000 --lookups 30000000]`. Every person has an answer, every fifth a delivery
+ * with phones as well; the history of lookups has as many others as `--lookups` says. Uses DATABASE_URL (an empty
+ * database), or an embedded PostgreSQL of its own.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -186,9 +187,24 @@ async function medianOf(
   );
 }
 
-async function measure(warehouse: Warehouse, people: number): Promise<void> {
+/** Lookups of people who are in no file. */
+async function addLookups({ pool }: Warehouse, lookups: number): Promise<void> {
+  await pool.query(
+    `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
+     select key_hash('email:other' || n || '@elsewhere.example'), 'profile', true, now() - interval '1 day', 1
+     from generate_series(1, $1::int) n`,
+    [lookups],
+  );
+  const { rows } = await pool.query<{ count: string; each: string }>(
+    `select count(*), pg_total_relation_size('lookup_history') / count(*) as each from lookup_history`,
+  );
+  console.log(`${rows[0]!.count} lookups, ${rows[0]!.each} bytes a key and group of fields`);
+}
+
+async function measure(warehouse: Warehouse, people: number, lookups: number): Promise<void> {
   const { pool, database } = warehouse;
   for (const statement of log) await pool.query(statement, [people]);
+  await addLookups(warehouse, lookups);
   await writeMatchKeys(warehouse, people);
   await pool.query('vacuum analyze');
   const rebuilt = await timed(warehouse, `rebuild of ${people} people`, () =>
@@ -252,7 +268,6 @@ async function measure(warehouse: Warehouse, people: number): Promise<void> {
   console.log(`  ${plan.rows} rows, ${plan.people} to ask for, ${fillable} can be filled, ${filled} filled`);
 }
 
-const [flag, value] = process.argv.slice(2);
 const directory = mkdtempSync(join(tmpdir(), 'enrich-bench-'));
 const given = process.env['DATABASE_URL'];
 try {
@@ -261,9 +276,14 @@ try {
   await migrate(databaseUrl);
   const warehouse = openWarehouse(databaseUrl);
   countStatements(warehouse);
-  await measure(warehouse, flag === '--people' ? Number(value) : 100_000);
+  await measure(warehouse, numberOf('--people') ?? 100_000, numberOf('--lookups') ?? 0);
   await warehouse.close();
 } finally {
   if (given === undefined) await stopEmbeddedPostgres(join(directory, 'postgres'));
   rmSync(directory, { recursive: true, force: true });
+}
+
+function numberOf(option: string): number | undefined {
+  const at = process.argv.indexOf(option);
+  return at < 0 ? undefined : Number(process.argv[at + 1]);
 }
