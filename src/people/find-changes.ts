@@ -1,3 +1,4 @@
+import { scheduler } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { contradictionOf } from '../domain/identity/contact-validity.ts';
 import { decidePerson, type Candidate, type PersonDecision } from '../domain/identity/decide-person.ts';
@@ -45,25 +46,37 @@ class Neighbourhood {
     this.byKey = new Map(people.map((person) => [person.personKey, person]));
   }
 
-  peopleOf(contact: ContactState): KnownPerson[] {
-    return this.#people.sharing(peopleKeysOf(contact));
+  /**
+   * Everybody whom a decision about the contact compares. Where an identifier decides, these are the people who share
+   * one: of a common name there can be hundreds of others.
+   */
+  peopleOf(contact: ContactState): {
+    readonly people: readonly KnownPerson[];
+    readonly isIdentified: boolean;
+  } {
+    const sharing = this.#people.sharing(matchKeysOfIdentityKeys(contact.compared.keys));
+    const isIdentified = sharing.some(
+      ({ compared }) => weigh(contact.compared, compared, emailHashes).strength === 'strong',
+    );
+    return { people: isIdentified ? sharing : this.#people.sharing(peopleKeysOf(contact)), isIdentified };
   }
 
   decide(contact: ContactState): {
     readonly decision: PersonDecision;
     readonly people: readonly KnownPerson[];
   } {
-    const people = this.peopleOf(contact);
+    const { people } = this.peopleOf(contact);
     return {
       people,
       decision: decidePerson(
         contact.compared,
         {
           candidates: people.map((person) => asCandidate(person, contact)),
-          others: this.#rows
-            .sharing(people.flatMap(({ matchKeys }) => matchKeys))
-            .filter((row) => !isSameContact(row, contact))
-            .map(({ compared }) => compared),
+          others: () =>
+            this.#rows
+              .sharing(people.flatMap(({ matchKeys }) => matchKeys))
+              .filter((row) => !isSameContact(row, contact))
+              .map(({ compared }) => compared),
           wasAsked: contact.wasAsked,
         },
         emailHashes,
@@ -108,17 +121,16 @@ async function readNeighbourhood(
   const people = [...arrived, ...known];
   const nearby = new Neighbourhood(people, []);
   // Other rows decide only about weak evidence.
-  const weak = contacts.flatMap((contact) => {
-    if (!contact.wasAsked) return [];
-    const fits = nearby.peopleOf(contact).map((person) => ({
-      person,
-      fit: weigh(contact.compared, person.compared, emailHashes),
-    }));
-    return fits.some(({ fit }) => fit.strength === 'strong')
-      ? []
-      : fits.flatMap(({ person, fit }) => (fit.strength === 'weak' ? person.matchKeys : []));
-  });
-  return new Neighbourhood(people, await readKnownRows(database, [...new Set(weak)]));
+  const weak = new Set<number>();
+  for (const contact of contacts) {
+    await letTimersRun();
+    const { people: near, isIdentified } = nearby.peopleOf(contact);
+    if (!contact.wasAsked || isIdentified) continue;
+    for (const { compared, matchKeys } of near)
+      if (weigh(contact.compared, compared, emailHashes).strength === 'weak')
+        for (const key of matchKeys) weak.add(key);
+  }
+  return new Neighbourhood(people, await readKnownRows(database, [...weak]));
 }
 
 /**
@@ -136,7 +148,12 @@ export async function findChanges(
 ): Promise<readonly ContactChange[]> {
   if (contacts.length === 0) return [];
   const nearby = await readNeighbourhood(database, service, contacts, beside.arrived ?? []);
-  const changes = contacts.flatMap((contact) => withoutForbidden(changeOf(contact, nearby)) ?? []);
+  const changes: ContactChange[] = [];
+  for (const contact of contacts) {
+    await letTimersRun();
+    const change = withoutForbidden(changeOf(contact, nearby));
+    if (change) changes.push(change);
+  }
   if (beside.withUndone !== true) return changes;
   const isFinal = (change: ContactChange): boolean => change.kind !== 'refuse' || !change.isContradicted;
   const decided = new Set(changes.filter(isFinal).map(({ contact }) => contact));
@@ -144,6 +161,11 @@ export async function findChanges(
   const fills = await fillFromUndone(database, service, open);
   const filled = new Set(fills.map(({ contact }) => contact));
   return [...changes.filter(({ contact }) => !filled.has(contact)), ...fills];
+}
+
+/** A thousand contacts with hundreds of namesakes take seconds, and the activity must send its heartbeats. */
+async function letTimersRun(): Promise<void> {
+  await scheduler.yield();
 }
 
 /** A suppressed row gives its contact no person. */
@@ -197,7 +219,11 @@ async function fillFromUndone(
   return contacts.flatMap((contact): ContactChange[] => {
     const known = people.sharing(matchKeysOfIdentityKeys(contact.compared.keys));
     const candidates = known.map(({ compared }) => ({ person: compared }));
-    const decision = decidePerson(contact.compared, { candidates, others: [], wasAsked: false }, emailHashes);
+    const decision = decidePerson(
+      contact.compared,
+      { candidates, others: () => [], wasAsked: false },
+      emailHashes,
+    );
     if (decision.kind !== 'person') return [];
     const person = known[decision.index]!;
     return [{ kind: 'fill', contact, person, evidence: decision.evidence, isUndone: true }];

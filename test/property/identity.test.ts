@@ -120,7 +120,7 @@ class Play {
     for (const row of rows) {
       const surroundings = {
         candidates: this.#candidates(),
-        others: this.#others(row),
+        others: () => this.#others(row),
         wasAsked: this.#asked.has(row),
       };
       const decision = decidePerson(readyIdentity(row.identity), surroundings, emailHashes);

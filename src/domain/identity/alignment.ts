@@ -75,7 +75,7 @@ export function alignMatches(
       row,
       {
         candidates: [...came, ...(known?.candidatesOf(index) ?? [])],
-        others: known?.othersOf(index) ?? rows.filter((other) => other !== row),
+        others: () => known?.othersOf(index) ?? rows.filter((other) => other !== row),
         wasAsked: true,
       },
       hashesOf,

@@ -18,8 +18,8 @@ export interface Candidate {
 /** What a decision depends on: all people who may be the row's person, and all rows that may be these people. */
 interface Surroundings {
   readonly candidates: readonly Candidate[];
-  /** Rows of other contacts. */
-  readonly others: readonly ComparedIdentity[];
+  /** Rows of other contacts. A function, because only weak evidence needs them. */
+  readonly others: () => readonly ComparedIdentity[];
   /** Whether a call asked for the contact. Without a call only strong evidence counts, of people who have an id. */
   readonly wasAsked: boolean;
 }
@@ -103,7 +103,7 @@ export function decidePerson(
   /** Whether another contact could be the person as well. */
   function isContested(index: number): boolean {
     const { person } = candidates[index]!;
-    return others.some((other) => isPossible(weigh(other, person, hashesOf)) && !shareKey(row, other));
+    return others().some((other) => isPossible(weigh(other, person, hashesOf)) && !shareKey(row, other));
   }
 }
 

@@ -54,6 +54,8 @@ export interface ComparedIdentity {
   readonly keys: readonly string[];
   readonly name: ComparedName | undefined;
   readonly employers: Employers;
+  /** The addresses of the row but those that several people read, which say nothing of which of them it is. */
+  readonly personalAddresses: readonly string[];
 }
 
 /** A person, made ready to be compared with many rows. */
@@ -63,6 +65,8 @@ export interface ComparedPerson {
   readonly name: ComparedName | undefined;
   readonly employers: Employers;
   readonly emails: ReadonlySet<string>;
+  /** The domains of the addresses that only the person reads. */
+  readonly mailboxDomains: ReadonlySet<string>;
   readonly profileUrl: string | undefined;
   readonly isPartlyRead: boolean;
   /** Everything that the record says, to tell apart two people without ids. */
@@ -74,6 +78,9 @@ export const readyIdentity = oncePerObject((identity: Identity): ComparedIdentit
   keys: identityKeys(identity),
   name: compareReady(identity.firstName, identity.lastName, identity.name),
   employers: employersOfIdentity(identity),
+  personalAddresses: [identity.email, ...(identity.otherEmails ?? [])].filter(
+    (email): email is string => email !== undefined && !isRoleAddress(email),
+  ),
 }));
 
 export const readyPerson = oncePerObject((person: Person): ComparedPerson => {
@@ -83,13 +90,15 @@ export const readyPerson = oncePerObject((person: Person): ComparedPerson => {
     ...(person.personal_emails ?? []),
     ...(person.contact?.contact_emails ?? []).map((each) => each?.email),
   ];
+  const parsed = new Set(
+    emails.map((email) => (email ? parseEmail(email) : undefined)).filter((email) => email !== undefined),
+  );
   return {
     personId: personIdOf(person),
     name: compareReady(person.first_name, person.last_name, person.name),
     employers: employersOfPerson(person),
-    emails: new Set(
-      emails.map((email) => (email ? parseEmail(email) : undefined)).filter((email) => email !== undefined),
-    ),
+    emails: parsed,
+    mailboxDomains: new Set([...parsed].filter((email) => !isRoleAddress(email)).map(emailDomain)),
     profileUrl: person.proflink_url ? parseProfileUrl(person.proflink_url) : undefined,
     isPartlyRead: person.isPartlyRead === true,
     record: JSON.stringify(contactFields(person)),
@@ -141,7 +150,7 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf
     return { strength: 'none', reason, sameName, namesake };
   };
 
-  const [strong, ...others] = agreeingIdentifiers(identity, candidate, hashesOf);
+  const [strong, ...others] = agreeingIdentifiers(row, candidate, hashesOf);
   if (strong !== undefined) {
     const isTyped = strong !== 'person_id' && others.length === 0;
     return names === 'differ' || (isTyped && names === 'other_first_name')
@@ -153,7 +162,7 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf
     return against('another person id than was asked for');
   if (identity.profileUrl !== undefined && candidate.profileUrl !== undefined)
     return against('another profile url');
-  if (hasOtherMailbox(identity, candidate)) return against('another address at the same domain');
+  if (hasOtherMailbox(row, candidate)) return against('another address at the same domain');
   if (emailNamesPerson(row, candidate)) return { strength: 'weak', evidence: 'email_names_person' };
 
   switch (names) {
@@ -178,7 +187,7 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf
 
 /** The kinds of identifiers that agree, the best first. A hash is an address in another form: the two are one kind. */
 function agreeingIdentifiers(
-  identity: Identity,
+  { identity, personalAddresses }: ComparedIdentity,
   candidate: ComparedPerson,
   hashesOf: EmailHashes,
 ): Evidence[] {
@@ -186,7 +195,7 @@ function agreeingIdentifiers(
   const kinds: Evidence[] = [];
   if (personId !== undefined && personId === candidate.personId) kinds.push('person_id');
   if (profileUrl !== undefined && profileUrl === candidate.profileUrl) kinds.push('profile_url');
-  if (personalAddresses(identity).some((email) => candidate.emails.has(email))) kinds.push('email');
+  if (personalAddresses.some((email) => candidate.emails.has(email))) kinds.push('email');
   else if (
     hashedEmail !== undefined &&
     [...candidate.emails].some((email) => !isRoleAddress(email) && hashesOf(email).includes(hashedEmail))
@@ -195,32 +204,22 @@ function agreeingIdentifiers(
   return kinds;
 }
 
-/** The addresses of a row but those that several people read, which say nothing of which of them it is. */
-function personalAddresses(identity: Identity): string[] {
-  return [identity.email, ...(identity.otherEmails ?? [])].filter(
-    (email) => email !== undefined && !isRoleAddress(email),
-  ) as string[];
-}
-
 /**
  * Both have an address at one domain, and not the same one: an employer tells namesakes apart by it. A person who has
  * two is doubted as well, because `john.smith@` and `jsmith@` look alike whether one man has both or two have one each.
  */
-function hasOtherMailbox(identity: Identity, candidate: ComparedPerson): boolean {
-  const domains = new Set(
-    [...candidate.emails].filter((email) => !isRoleAddress(email)).map((email) => emailDomain(email)),
-  );
-  return personalAddresses(identity).some((email) => domains.has(emailDomain(email)));
+function hasOtherMailbox({ personalAddresses }: ComparedIdentity, candidate: ComparedPerson): boolean {
+  return personalAddresses.some((email) => candidate.mailboxDomains.has(emailDomain(email)));
 }
 
 /**
  * A row without a whole name: its corporate address is made of the person's name, at an employer of the person. Where
  * the row has a single word for a name, the person has it too: `jdoe@` of Jane is not John Doe's.
  */
-function emailNamesPerson({ identity, name }: ComparedIdentity, candidate: ComparedPerson): boolean {
+function emailNamesPerson({ personalAddresses, name }: ComparedIdentity, candidate: ComparedPerson): boolean {
   const fullName = candidate.name;
   if (!fullName || (name && (name.all.length > 1 || !fullName.all.includes(name.all[0]!)))) return false;
-  return personalAddresses(identity).some((email) => {
+  return personalAddresses.some((email) => {
     const employer = employersOfIdentity({ email });
     return (
       compareEmployers(employer, candidate.employers) === 'agree' &&

@@ -6,6 +6,7 @@ export interface ComparedName {
   readonly first: readonly string[];
   readonly last: readonly string[];
   readonly all: readonly string[];
+  readonly isLatin: boolean;
 }
 
 /**
@@ -31,14 +32,15 @@ export function compareReady(
     ? [...firstWords, ...lastWords]
     : words(whole || [first, last].filter(Boolean).join(' '));
   if (all.length === 0) return undefined;
+  const isLatin = /\p{Script=Latin}/u.test(all.join(''));
   return bothKnown
-    ? { first: firstWords, last: lastWords, all }
-    : { first: all.slice(0, 1), last: all.slice(1), all };
+    ? { first: firstWords, last: lastWords, all, isLatin }
+    : { first: all.slice(0, 1), last: all.slice(1), all, isLatin };
 }
 
 /** Says how far two names agree; the order of the two does not matter. */
 export function compareNames(one: ComparedName | undefined, other: ComparedName | undefined): NameVerdict {
-  if (!one || !other || isLatin(one) !== isLatin(other)) return 'unknown';
+  if (!one || !other || one.isLatin !== other.isLatin) return 'unknown';
   if (one.all.length === 1) return compareLoneWord(one.all[0]!, other);
   if (other.all.length === 1) return compareLoneWord(other.all[0]!, one);
   if (isSwapped(one, other)) return 'agree';
@@ -46,10 +48,6 @@ export function compareNames(one: ComparedName | undefined, other: ComparedName 
   if (last && firstNamesAgree(one.first, other.first) && !haveOtherWords(one, other)) return 'agree';
   if (mayBeOneFirstName(one.first, other.first)) return 'partly';
   return last ? 'other_first_name' : 'differ';
-}
-
-function isLatin(name: ComparedName): boolean {
-  return /\p{Script=Latin}/u.test(name.all.join(''));
 }
 
 /** A single word names a person only where a script writes the whole name as one. */
