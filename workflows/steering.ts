@@ -1,4 +1,4 @@
-import { setHandler } from '@temporalio/workflow';
+import { condition, setHandler } from '@temporalio/workflow';
 import { taskPriorities, type PauseReason, type RunPriority } from '../src/contract.ts';
 import { parseCredits } from '../src/domain/money/decimal.ts';
 import { quick } from './control-activities.ts';
@@ -31,13 +31,17 @@ export function installSteering(run: RunState): void {
   });
   // Answered after the status has changed, so that a client then reads `running` and not `awaiting_approval`.
   const approve = async (): Promise<void> => {
+    await condition(() => run.phase !== 'planning');
+    if (run.isCancelling) return;
     await run.setStatus('running');
     run.approved = true;
   };
   setHandler(approveUpdate, approve, {
     description: 'Allow the run to spend what its plan says. Argument: the hash of the plan.',
     validator: (planHash: string) => {
-      if (run.phase !== 'awaiting approval')
+      // A client reads `awaiting_approval` in the warehouse a moment before the workflow has left its planning.
+      const isPlanned = run.phase === 'planning' && run.plan !== null && !run.approved;
+      if (run.phase !== 'awaiting approval' && !isPlanned)
         throw new Error(`the run is ${run.phase}: there is nothing to approve`);
       if (planHash !== run.plan?.planHash)
         throw new Error(`the plan of this run has the hash ${run.plan?.planHash}`);

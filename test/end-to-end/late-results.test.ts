@@ -242,13 +242,13 @@ describe('a waterfall', () => {
       { kind: 'waterfall', fields: 'apart', split: true, jitter: 1_500 },
     ]);
     system.sandbox.faults.set({ deliveries });
-    const before = system.sandbox.lateResults().length;
     const facts = await reveal(system.sample(35), [...phones, ...waterfall]);
     expectAllUsed(deliveries);
+    // A poll can complete a request before its last bodies come.
     expect(facts).toMatchObject({
       status: 'finished',
       credits: { reserved: '0', unknown: '0' },
-      late_results: { awaited: 0, expired: 0, arrived: system.sandbox.lateResults().length - before },
+      late_results: { awaited: 0, expired: 0 },
     });
     await expectPromisesKept(system);
   });

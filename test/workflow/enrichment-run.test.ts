@@ -48,6 +48,34 @@ describe('a run', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
+  it('an approval that comes as soon as the warehouse says that the run awaits it is accepted', async () => {
+    const activities = new ScriptedActivities();
+    const setStatus = activities.setRunStatus;
+    let tell = (): void => {};
+    const told = new Promise<void>((resolve) => (tell = resolve));
+    let approved: Promise<unknown> | undefined;
+    await stage.play(
+      activities,
+      async (handle) => {
+        activities.setRunStatus = async (request) => {
+          const facts = await setStatus(request);
+          if (request.status === 'awaiting_approval') {
+            approved = handle.executeUpdate('approve', { args: [plan.planHash] });
+            tell();
+            // The activity ends after the update has reached the workflow.
+            await expect.poll(() => phaseOf(handle), { timeout: 20_000 }).toBe('planning');
+          }
+          return facts;
+        };
+        await told;
+        await approved;
+        await handle.result();
+      },
+      { approved: false },
+    );
+    expect(activities.batches).toHaveLength(5);
+  });
+
   it('a run pauses when the service refuses the key, and asks for the rest when it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (_, execution) =>
