@@ -87,17 +87,29 @@ function runInput(file: string): RunInput {
   };
 }
 
-/** Fires a schedule once, with workers that play a script, and waits for what it started. */
-async function fire(activities: ScriptedActivities): Promise<string> {
-  const { client, workerConnection: connection, namespace } = temporal;
-  const shared = { connection, namespace, activities };
-  const control = await Worker.create({
-    ...shared,
+/** A worker of the control queue that plays a script. */
+function controlWorker(activities: ScriptedActivities): Promise<Worker> {
+  const { workerConnection: connection, namespace } = temporal;
+  return Worker.create({
+    connection,
+    namespace,
+    activities,
     ...workflowIsolate,
     workflowBundle,
     taskQueue: controlTaskQueue,
   });
-  const calls = await Worker.create({ ...shared, taskQueue: callTaskQueues.nightly });
+}
+
+/** Fires a schedule once, with workers that play a script, and waits for what it started. */
+async function fire(activities: ScriptedActivities): Promise<string> {
+  const { client, workerConnection: connection, namespace } = temporal;
+  const control = await controlWorker(activities);
+  const calls = await Worker.create({
+    connection,
+    namespace,
+    activities,
+    taskQueue: callTaskQueues.nightly,
+  });
   return control.runUntil(
     calls.runUntil(async () => {
       await triggerSchedule(client, await getSchedule(client, name));
@@ -198,18 +210,11 @@ describe('a schedule that fires', () => {
     [sweepScheduleId, ensureSweepSchedule, { applied: 0 }],
     [pruneScheduleId, ensurePruneSchedule, { answers: 1, deliveries: 2, rows: 3 }],
   ])('the schedule %s is created by a worker and runs its activity', async (scheduleId, ensure, expected) => {
-    const { client, workerConnection: connection, namespace } = temporal;
+    const { client } = temporal;
     const activities = new ScriptedActivities();
     await ensure(client);
     await ensure(client);
-    const worker = await Worker.create({
-      connection,
-      namespace,
-      activities,
-      ...workflowIsolate,
-      workflowBundle,
-      taskQueue: controlTaskQueue,
-    });
+    const worker = await controlWorker(activities);
     await worker.runUntil(async () => {
       const schedule = client.schedule.getHandle(scheduleId);
       await schedule.trigger();
@@ -255,15 +260,7 @@ describe('a schedule that fires', () => {
     });
     const activities = new ScriptedActivities();
     activities.scheduled = { runs: [runInput('monday.csv')], refused: [], left: 0 };
-    const { workerConnection: connection, namespace } = temporal;
-    const worker = await Worker.create({
-      connection,
-      namespace,
-      activities,
-      ...workflowIsolate,
-      workflowBundle,
-      taskQueue: controlTaskQueue,
-    });
+    const worker = await controlWorker(activities);
     await worker.runUntil(async () => {
       await expect(client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
         cause: { name: 'CancelledFailure' },
