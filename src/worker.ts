@@ -171,8 +171,8 @@ async function workerOptions(
     ...options,
     taskQueue,
     activities: callActivities,
-    // As many again as calls in flight: where the next batch first had to come from Temporal when a call ends, a
-    // call of a lower priority would go instead.
+    // More than calls in flight, because an activity can have a single batch: where the next batch first had to come
+    // from Temporal when a call ends, a call of a lower priority would go instead.
     maxConcurrentActivityTaskExecutions: 2 * config.callConcurrency,
   }));
   return [controlWorker, ...callWorkers];
