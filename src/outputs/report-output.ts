@@ -1,4 +1,9 @@
 import { z } from 'zod';
+import {
+  deliveryKindNames,
+  deliveryKinds,
+  type DeliveryKind,
+} from '../domain/late-results/delivery-kinds.ts';
 import { outcomes } from '../domain/runs/outcome.ts';
 import type {
   Action,
@@ -58,13 +63,19 @@ const coverage = z.strictObject({
   fields: z.array(fieldCoverage).describe('Empty: the rows of the export were pruned.'),
 } satisfies Fields<Coverage>);
 
+const creditsOfDeliveries = Object.fromEntries(
+  deliveryKindNames.map((kind) => [
+    kind,
+    decimal.describe(`For ${deliveryKinds[kind].creditsName}, billed with late results.`),
+  ]),
+) as Record<DeliveryKind, typeof decimal>;
+
 const credits = z.strictObject({
   settled: z
     .strictObject({
       total: decimal.describe('Sum of the following.'),
       records: decimal.describe('For answers.'),
-      phones: decimal.describe('For late phones.'),
-      waterfall: decimal.describe('For late results of a waterfall.'),
+      ...creditsOfDeliveries,
       decided: decimal.describe('Decided by a person without a bill.'),
     })
     .describe('Credits that are paid.'),

@@ -1,3 +1,4 @@
+import { deliveryKindNames, deliveryKinds } from '../domain/late-results/delivery-kinds.ts';
 import { isOutcome, outcomeFacts, type Outcome } from '../domain/runs/outcome.ts';
 import { at, figure, lengthOf, width, type Key, type Tone } from './chart-figure.ts';
 import { html, type Markup } from './html.ts';
@@ -97,12 +98,17 @@ export function coverageChart({ contacts, fields }: Coverage): Markup {
   });
 }
 
+const tonesOfDeliveries: readonly Tone[] = ['late', 'other'];
+
 /** Settled and held credits, in one bar. */
 export function creditsChart({ settled, held }: RunReport['credits']): Markup {
   const parts = [
     { name: 'records', value: settled.records, tone: 'plain' },
-    { name: 'phones', value: settled.phones, tone: 'late' },
-    { name: 'waterfalls', value: settled.waterfall, tone: 'other' },
+    ...deliveryKindNames.map((kind, index) => ({
+      name: deliveryKinds[kind].creditsName,
+      value: settled[kind],
+      tone: tonesOfDeliveries[index % tonesOfDeliveries.length],
+    })),
     { name: 'accepted without a bill', value: settled.decided, tone: 'quiet' },
     { name: 'held', value: held.total, tone: 'warning' },
   ].filter(({ value }) => Number(value) > 0) as { name: string; value: string; tone: Tone }[];

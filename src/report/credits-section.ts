@@ -1,3 +1,4 @@
+import { deliveryKindNames, deliveryKinds } from '../domain/late-results/delivery-kinds.ts';
 import type { Section, Table } from './document.ts';
 import type { RunReport, Waste } from './report-figures.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
@@ -9,8 +10,10 @@ export function creditsSection({ credits: money, waste, costs }: RunReport): Sec
   const amount = { title: 'Credits', numeric: true } as const;
   const kinds: [string, string][] = [
     ['records, billed with the answers', settled.records],
-    ['phones, billed with late results', settled.phones],
-    ['waterfalls, billed with late results', settled.waterfall],
+    ...deliveryKindNames.map((kind): [string, string] => [
+      `${deliveryKinds[kind].creditsName}, billed with late results`,
+      settled[kind],
+    ]),
     ['accepted by an operator, without a bill', settled.decided],
     ['settled', settled.total],
     ['held for calls in flight', held.in_flight],

@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { lateKinds, lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { formatCredits, parseCredits } from '../domain/money/decimal.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import type { Tables } from '../db/schema.ts';
@@ -24,17 +25,19 @@ export async function readCosts(
     where r.run_id = ${run.runId} and r.outcome = 'enriched'
   `.execute(database);
   const { contacts, emails, phones } = counted.rows[0]!;
-  const { reveal, waterfall } = run.options;
-  const forPhones =
-    inMillionths(settled.phones) + (waterfall.includes('phone') ? inMillionths(settled.waterfall) : 0n);
-  const forEmails =
-    inMillionths(settled.records) +
-    inMillionths(settled.decided) +
-    (waterfall.includes('email') ? inMillionths(settled.waterfall) : 0n);
+  const asked = lateKindsOf(run.options).map((kind) => lateKinds[kind]);
+  /** Credits of the deliveries that were asked for such values. */
+  const delivered = (values: 'phones' | 'emails'): bigint =>
+    [...new Set(asked.filter((kind) => kind.values === values).map(({ deliveredBy }) => deliveredBy))]
+      .map((kind) => inMillionths(settled[kind]))
+      .reduce((sum, credits) => sum + credits, 0n);
+  const forEmails = inMillionths(settled.records) + inMillionths(settled.decided) + delivered('emails');
   return [
     costOf('contact', contacts, inMillionths(settled.total)),
     costOf('verified_email', emails, forEmails),
-    ...(reveal.includes('phone') || waterfall.includes('phone') ? [costOf('phone', phones, forPhones)] : []),
+    ...(asked.some(({ values }) => values === 'phones')
+      ? [costOf('phone', phones, delivered('phones'))]
+      : []),
   ];
 }
 

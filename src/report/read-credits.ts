@@ -1,3 +1,4 @@
+import { deliveryKindNames, type DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
 import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
 import { anyOf } from '../db/one-of.ts';
 import { holdingStatuses } from '../domain/money/attempt-status.ts';
@@ -10,8 +11,7 @@ import type { Credits, Waste } from './report-figures.ts';
 interface Sums {
   readonly settled: string;
   readonly records: string;
-  readonly phones: string;
-  readonly waterfall: string;
+  readonly delivered: Readonly<Record<DeliveryKind, string>>;
   readonly decided: string;
   readonly held: string;
   readonly inFlight: string;
@@ -22,45 +22,46 @@ interface Sums {
 /**
  * Reads a run's settled credits by kind, and its held credits.
  *
- * The parts are taken from the settled sum one after another, so that they add up to it after any decision of
- * an operator: first the answer's credits, then phones, then waterfalls as delivered (the highest of bodies
- * with one subject). The rest is the operator's decision.
+ * The parts are taken from the settled sum one after another, so that they add up to it after any decision of an
+ * operator: first the answer's credits, then those of each kind of deliveries (the highest of bodies with one subject).
+ * The rest is the operator's decision.
  */
 export async function readCredits(database: Kysely<Tables>, run: RunRecord): Promise<Credits> {
   const found = await sql<Sums>`
-    with delivered as (
-      select attempt_id, sum(credits) filter (where subject like 'phones:%') as phones,
-        sum(credits) filter (where subject like 'waterfall:%') as waterfall
-      from (
-        select attempt_id, subject, max(credits) as credits
-        from webhook_deliveries
-        where run_id = ${run.runId}
-          and subject is not null
-          and status in (${anyOf(creditedStatuses)})
-        group by attempt_id, subject
-      ) highest
-      group by attempt_id
-    ), booked as (
-      select a.status, a.credits_reserved as reserved, coalesce(a.credits_settled, 0) as settled,
-        least(coalesce(a.credits_settled, 0), coalesce(a.credits_answered, 0)) as records,
-        coalesce(d.phones, 0) as phones_delivered, coalesce(d.waterfall, 0) as waterfall_delivered
-      from attempts a
-      left join delivered d using (attempt_id)
-      where a.run_id = ${run.runId}
-    ), with_phones as (
-      select *, least(settled - records, phones_delivered) as phones
-      from booked
-    ), with_waterfall as (
-      select *, least(settled - records - phones, waterfall_delivered) as waterfall
-      from with_phones
+    with booked as (
+      select attempt_id, status, credits_reserved as reserved, coalesce(credits_settled, 0) as settled,
+        least(coalesce(credits_settled, 0), coalesce(credits_answered, 0)) as records
+      from attempts
+      where run_id = ${run.runId}
+    ), highest as (
+      select attempt_id, split_part(subject, ':', 1) as kind, coalesce(max(credits), 0) as credits
+      from webhook_deliveries
+      where run_id = ${run.runId}
+        and subject is not null
+        and status in (${anyOf(creditedStatuses)})
+      group by attempt_id, subject
+    ), billed as (
+      select attempt_id, kind, sum(credits) as credits, sum(sum(credits)) over in_order as until_kind
+      from highest
+      group by attempt_id, kind
+      window in_order as (partition by attempt_id order by array_position(${deliveryKindNames}::text[], kind))
+    ), delivered as (
+      select kind, least(settled - records, until_kind) - least(settled - records, until_kind - credits) as credits
+      from billed
+      join booked using (attempt_id)
     )
-    select ${total(sql`settled`)} as settled, ${total(sql`records`)} as records, ${total(sql`phones`)} as phones,
-      ${total(sql`waterfall`)} as waterfall, ${total(sql`settled - records - phones - waterfall`)} as decided,
+    select ${total(sql`settled`)} as settled, ${total(sql`records`)} as records,
+      (
+        select jsonb_object_agg(kind, (select ${total(sql`credits`)} from delivered d where d.kind = k.kind))
+        from unnest(${deliveryKindNames}::text[]) as k (kind)
+      ) as delivered,
+      trim_scale(coalesce(sum(settled - records), 0) - (select coalesce(sum(credits), 0) from delivered))::text
+        as decided,
       ${total(sql`reserved`, sql`status in (${anyOf(holdingStatuses)})`)} as held,
       ${total(sql`reserved`, sql`status = 'admitted'`)} as "inFlight",
       ${total(sql`reserved`, sql`status = 'awaiting'`)} as awaiting,
       ${total(sql`reserved`, sql`status = 'unknown'`)} as unknown
-    from with_waterfall
+    from booked
   `.execute(database);
   const budgets = await sql<Credits['budgets'][number]>`
     select budget_id as budget, trim_scale(credits_limit)::text as "limit", trim_scale(settled)::text as settled,
@@ -74,8 +75,7 @@ export async function readCredits(database: Kysely<Tables>, run: RunRecord): Pro
     settled: {
       total: sums.settled,
       records: sums.records,
-      phones: sums.phones,
-      waterfall: sums.waterfall,
+      ...sums.delivered,
       decided: sums.decided,
     },
     held: {

@@ -1,5 +1,6 @@
 import type { Undone } from '../contract.ts';
 import type { Evaluation } from './evaluation/evaluate-truth.ts';
+import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 
 /**
@@ -65,14 +66,8 @@ export interface FieldCoverage {
 }
 
 export interface Credits {
-  /** `records` for answers, `phones` and `waterfall` for late results, `decided` by the operator without a bill. */
-  readonly settled: {
-    readonly total: string;
-    readonly records: string;
-    readonly phones: string;
-    readonly waterfall: string;
-    readonly decided: string;
-  };
+  /** `records` for answers, by kind for deliveries, `decided` by the operator without a bill. */
+  readonly settled: Readonly<Record<'total' | 'records' | DeliveryKind | 'decided', string>>;
   /** Reserved for calls in flight, awaited late results, and calls whose cost is unknown. */
   readonly held: {
     readonly total: string;

@@ -2,6 +2,7 @@ import type { ServiceSettings } from '../config/settings.ts';
 import type { Setting } from '../config/settings-schema.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import type { Organization, Person } from '../domain/identity/person.ts';
+import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { readHealth, readProfile, readUsers, type Page, type User } from './answers/account-answers.ts';
 import type { Sent } from './failures/advice.ts';
@@ -268,7 +269,7 @@ type Query = Readonly<Record<string, string | undefined>>;
  * @throws Problem `service.no-webhook-url`
  */
 function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: Extras): Query {
-  const deliversLater = reveal.includes('phone') || waterfall.length > 0;
+  const deliversLater = lateKindsOf({ reveal, waterfall }).length > 0;
   if (deliversLater && webhookUrl === undefined) {
     throw new Problem(
       'service.no-webhook-url',

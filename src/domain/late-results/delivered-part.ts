@@ -1,4 +1,11 @@
-import { deliveryKinds, lateKinds, type DeliveryKind, type LateKind } from './delivery-kinds.ts';
+import {
+  deliveryKindNames,
+  deliveryKinds,
+  lateKinds,
+  lateKindsBy,
+  type DeliveryKind,
+  type LateKind,
+} from './delivery-kinds.ts';
 import { kindsOfFields } from './late-assignment.ts';
 
 /** The people of a call, as far as its answer tells. */
@@ -82,6 +89,12 @@ export function countUncovered(kind: LateKind, call: CallPeople, covers: Iterabl
   const { keepsIds } = deliveryKinds[lateKinds[kind].deliveredBy];
   const counted = ofKind.length - strangers + Math.min(strangers, keepsIds ? open : all);
   return Math.max(0, all - counted);
+}
+
+/** Whether bodies state the price of the whole request. @param covers of all of them */
+export function haveWholePrice(covers: readonly string[]): boolean {
+  const kinds = deliveryKindNames.filter((kind) => deliveryKinds[kind].hasWholePrice).flatMap(lateKindsBy);
+  return covers.some((entry) => kinds.some((kind) => entry.startsWith(`${kind}/`)));
 }
 
 /** The first place of each id: the answer can list a person twice. */

@@ -9,6 +9,10 @@ interface DeliveryFacts {
   readonly emailOrigin: string | null;
   /** The field group of a missing phone. */
   readonly phoneGroup: string;
+  /** Bodies state the price of the whole request where its answer left it out. */
+  readonly hasWholePrice: boolean;
+  /** The credits of these deliveries in a report. */
+  readonly creditsName: string;
 }
 
 /** The kinds of deliveries. `readLateResult` of the service's client recognises their bodies. */
@@ -19,6 +23,8 @@ export const deliveryKinds = {
     phoneOrigin: 'reveal',
     emailOrigin: null,
     phoneGroup: 'phone',
+    hasWholePrice: false,
+    creditsName: 'phones',
   },
   waterfall: {
     keepsIds: false,
@@ -26,31 +32,29 @@ export const deliveryKinds = {
     phoneOrigin: 'waterfall',
     emailOrigin: 'waterfall',
     phoneGroup: 'waterfall_phone',
+    hasWholePrice: true,
+    creditsName: 'waterfalls',
   },
 } as const satisfies Readonly<Record<string, DeliveryFacts>>;
 
 export type DeliveryKind = keyof typeof deliveryKinds;
 
+/** All kinds of deliveries. */
+export const deliveryKindNames = Object.keys(deliveryKinds) as readonly DeliveryKind[];
+
 interface LateFacts {
-  /** Whether the options of a run ask for it. */
-  readonly asked: (extras: AskedExtras) => boolean;
+  /** The entry of a run's options that asks for it. */
+  readonly option: keyof AskedExtras;
+  readonly entry: string;
   readonly deliveredBy: DeliveryKind;
   readonly values: 'phones' | 'emails';
 }
 
 /** The kinds of results that arrive after an answer. */
 export const lateKinds = {
-  phone: { asked: ({ reveal }) => reveal.includes('phone'), deliveredBy: 'phones', values: 'phones' },
-  waterfall_email: {
-    asked: ({ waterfall }) => waterfall.includes('email'),
-    deliveredBy: 'waterfall',
-    values: 'emails',
-  },
-  waterfall_phone: {
-    asked: ({ waterfall }) => waterfall.includes('phone'),
-    deliveredBy: 'waterfall',
-    values: 'phones',
-  },
+  phone: { option: 'reveal', entry: 'phone', deliveredBy: 'phones', values: 'phones' },
+  waterfall_email: { option: 'waterfall', entry: 'email', deliveredBy: 'waterfall', values: 'emails' },
+  waterfall_phone: { option: 'waterfall', entry: 'phone', deliveredBy: 'waterfall', values: 'phones' },
 } as const satisfies Readonly<Record<string, LateFacts>>;
 
 export type LateKind = keyof typeof lateKinds;
@@ -73,7 +77,7 @@ export interface AskedExtras {
 
 /** The kinds of late results that these extras ask for; none if everything comes with the answer. */
 export function lateKindsOf(extras: AskedExtras): LateKind[] {
-  return allLateKinds.filter((kind) => lateKinds[kind].asked(extras));
+  return allLateKinds.filter((kind) => extras[lateKinds[kind].option].includes(lateKinds[kind].entry));
 }
 
 /**
@@ -94,11 +98,10 @@ export function withoutFieldGroups<Extras extends AskedExtras>(
   extras: Extras,
   groups: readonly string[],
 ): Extras {
-  return {
-    ...extras,
-    reveal: extras.reveal.filter((each) => each !== 'phone' || !groups.includes('phone')),
-    waterfall: extras.waterfall.filter((each) => !groups.includes(`waterfall_${each}`)),
-  };
+  const leftOut = allLateKinds.filter((kind) => groups.includes(kind)).map((kind) => lateKinds[kind]);
+  const withoutLeftOut = (option: keyof AskedExtras): string[] =>
+    extras[option].filter((entry) => !leftOut.some((kind) => kind.option === option && kind.entry === entry));
+  return { ...extras, reveal: withoutLeftOut('reveal'), waterfall: withoutLeftOut('waterfall') };
 }
 
 /** What an answer says about late results; undefined if it says nothing. */

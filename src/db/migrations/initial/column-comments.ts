@@ -1,3 +1,5 @@
+import { deliveryKindNames, deliveryKinds } from '../../../domain/late-results/delivery-kinds.ts';
+
 const moves = {
   detected_at: 'When the answer that shows the move was recorded',
   from_title: 'Title before',
@@ -18,7 +20,7 @@ const phones = {
   status: 'Whether the service takes the number for valid',
   dnc_status: 'Entry of a do-not-call list; null: none is known',
   confidence: 'How sure the service is',
-  origin: 'reveal or waterfall',
+  origin: deliveryKindNames.map((kind) => deliveryKinds[kind].phoneOrigin).join(' or '),
 };
 
 /** Columns whose meaning depends on their table. */
@@ -128,7 +130,7 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
   },
   observations: {
     observation_id: 'Key of the entry',
-    kind: 'answer, phones, waterfall or reused',
+    kind: `answer, ${deliveryKindNames.join(', ')} or reused`,
     origin_observation_id: 'Entry of an undone run that this one repeats',
     organization_facts: 'Hash of what was said of the employer, in `organization_facts`',
     match_keys: 'Keys by which rows are found that could be the person',

@@ -1,4 +1,4 @@
-import { deliveryKinds } from '../../../domain/late-results/delivery-kinds.ts';
+import { deliveryKindNames } from '../../../domain/late-results/delivery-kinds.ts';
 import { oneOf } from '../../one-of.ts';
 
 /**
@@ -18,7 +18,7 @@ export const peopleLog = [
     service text not null,
     person_key text not null,
     person_id text,
-    kind text not null check (kind in (${oneOf(['answer', ...Object.keys(deliveryKinds), 'reused'])})),
+    kind text not null check (kind in (${oneOf(['answer', ...deliveryKindNames, 'reused'])})),
     asked_at timestamptz not null,
     recorded_at timestamptz not null default clock_timestamp(),
     run_id text not null,
