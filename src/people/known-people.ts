@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { readyPerson, type ComparedPerson } from '../domain/identity/identity-evidence.ts';
 import { matchKeysOfPerson } from '../domain/identity/match-keys.ts';
+import { personColumns } from '../domain/identity/person-field-groups.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { emailHashes } from './email-hashes.ts';
 import type { Tables } from '../db/schema.ts';
@@ -23,26 +24,22 @@ export function contactKey(source: string, contactId: string): string {
   return `${source} ${contactId}`;
 }
 
+/** The members of a person or an employer that columns of `enriched_contacts` take. */
+const membersOf = (owner: 'person' | 'employer'): string =>
+  personColumns
+    .filter(({ inContacts, [owner]: member }) => inContacts && member !== undefined)
+    .map(({ name, [owner]: member }) => `'${member}', p.${name}`)
+    .join(', ');
+
 /** A person in the form in which identity is compared, from a row `p` of `people`. */
 const personOfProjection = sql.raw(`jsonb_build_object(
-      'id', p.person_id,
-      'first_name', p.first_name,
-      'last_name', p.last_name,
+      ${membersOf('person')},
       'name', p.name,
-      'proflink_url', p.linkedin_url,
       'email', p.email,
       'email_status', p.email_status,
       'personal_emails', (select coalesce(jsonb_agg(e ->> 'email'), '[]') from jsonb_array_elements(p.emails) e),
-      'title', p.title,
-      'headline', p.headline,
-      'seniority', p.seniority,
-      'departments', p.departments,
-      'city', p.city,
-      'state', p.state,
-      'country', p.country,
-      'organization', jsonb_build_object('id', p.organization_id, 'name', p.organization_name,
-        'primary_domain', p.organization_domain, 'industry', p.organization_industry,
-        'estimated_num_employees', p.organization_employees),
+      'organization', jsonb_build_object('id', p.organization_id, 'primary_domain', p.organization_domain,
+        ${membersOf('employer')}),
       'employment_history', p.employment)`);
 
 /** The same from the facts of an observation `o`, as far as identifiers and names go. */

@@ -63,11 +63,11 @@ export function saidByAnswer(
 ): Said {
   const fields = contactFields(person);
   const { organization, employment_history, contact, account } = documented;
-  const known: Record<string, unknown> = { ...documented, ...withoutNull(fields) };
+  const known: Readonly<Record<string, unknown>> = { ...fields };
   const grouped = Object.entries<FieldGroup>(personFieldGroups).flatMap(([name, group]) => {
     if (name === 'organization_name' || (name === 'email' && fields.email === null)) return [];
-    const said = Object.keys(group.columns).flatMap((column) => {
-      const value = columnValue(known[column], group.columns[column]!);
+    const said = Object.entries(group.columns).flatMap(([column, { type, person: member }]) => {
+      const value = columnValue(known[column] ?? (member && documented[member]), type);
       return value === undefined ? [] : [[column, value]];
     });
     return said.length === 0 ? [] : [[name, Object.fromEntries(said)]];
@@ -171,20 +171,8 @@ function columnValue(value: unknown, type: string): unknown {
 }
 
 function pickEmployer(fields: ContactFields) {
-  const {
-    organization_name,
-    organization_id,
-    organization_domain,
-    organization_industry,
-    organization_employees,
-  } = fields;
-  return {
-    organization_name,
-    organization_id,
-    organization_domain,
-    organization_industry,
-    organization_employees,
-  };
+  const columns = Object.keys(personFieldGroups.organization_name.columns);
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => columns.includes(name)));
 }
 
 /** The key of a company: its id, otherwise its domain, otherwise its name. */

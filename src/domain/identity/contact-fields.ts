@@ -2,8 +2,8 @@ import { parseDomain } from './domain-name.ts';
 import { parseEmail } from './email-address.ts';
 import { displayForm } from './normalise.ts';
 import { oncePerObject } from './once-per-object.ts';
-import type { ContactColumns } from './person-field-groups.ts';
-import type { Person } from './person.ts';
+import { personColumns, type ContactColumns, type CopiedColumns } from './person-field-groups.ts';
+import type { Organization, Person } from './person.ts';
 import { parseProfileUrl } from './profile-url.ts';
 
 /** The columns of `enriched_contacts` that an answer can fill; null where the answer says nothing. */
@@ -14,31 +14,42 @@ export const contactFields = oncePerObject((person: Person): ContactFields => {
   const { organization } = person;
   const email = person.email ? (parseEmail(person.email) ?? null) : null;
   return {
-    person_id: text(person.id),
-    first_name: text(person.first_name),
-    last_name: text(person.last_name),
+    ...copied(person),
     email,
     email_status: email === null ? null : text(person.email_status),
-    title: text(person.title),
-    headline: text(person.headline),
-    seniority: text(person.seniority),
-    departments: person.departments?.length ? person.departments.map((name) => displayForm(name)) : null,
-    city: text(person.city),
-    state: text(person.state),
-    country: text(person.country),
     organization_id: text(organization?.id ?? person.organization_id),
-    organization_name: text(organization?.name),
     organization_domain: domainOf(organization?.primary_domain ?? organization?.website_url),
-    organization_industry: text(organization?.industry),
-    organization_employees: wholeNumber(organization?.estimated_num_employees),
-    linkedin_url: text(person.proflink_url),
     profile_url: (person.proflink_url && parseProfileUrl(person.proflink_url)) || null,
   };
 });
 
+const copiedColumns = personColumns.filter(
+  ({ inContacts, person, employer }) => inContacts && (person ?? employer) !== undefined,
+);
+
+/** The columns that take a member of the person or of the employer as it is. */
+function copied(person: Person): CopiedColumns {
+  return Object.fromEntries(
+    copiedColumns.map(({ name, type, person: member, employer }) => {
+      const value =
+        member === undefined
+          ? person.organization?.[employer as keyof Organization]
+          : person[member as keyof Person];
+      return [name, readers[type](value)];
+    }),
+  ) as CopiedColumns;
+}
+
+const readers = { text, 'text[]': texts, integer: wholeNumber };
+
+function texts(value: unknown): string[] | null {
+  const all = Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+  return all.length === 0 ? null : all.map((each) => displayForm(each));
+}
+
 /** Without NUL and lone surrogates, which a text column refuses. */
-function text(value: string | null | undefined): string | null {
-  const tidy = value ? displayForm(value) : '';
+function text(value: unknown): string | null {
+  const tidy = typeof value === 'string' ? displayForm(value) : '';
   return tidy === '' ? null : tidy;
 }
 
@@ -46,6 +57,6 @@ function domainOf(value: string | null | undefined): string | null {
   return value ? (parseDomain(value) ?? null) : null;
 }
 
-function wholeNumber(value: number | null | undefined): number | null {
+function wholeNumber(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 31 ? value : null;
 }

@@ -1,25 +1,15 @@
+import type { AnsweredMembers } from './person-field-groups.ts';
+
 /**
  * A person as the service returns one: the fields that the product reads, under the names of the wire. Any field may be
  * null or missing; everything else of the answer is kept raw.
  */
-export interface Person {
-  readonly id?: string | null | undefined;
-  readonly first_name?: string | null | undefined;
-  readonly last_name?: string | null | undefined;
-  readonly name?: string | null | undefined;
-  readonly proflink_url?: string | null | undefined;
-  readonly title?: string | null | undefined;
-  readonly headline?: string | null | undefined;
+export interface Person extends AnsweredMembers<'person'> {
   readonly email?: string | null | undefined;
   readonly email_status?: string | null | undefined;
   /** Comes only where personal addresses are revealed. */
   readonly personal_emails?: readonly string[] | null | undefined;
   readonly extrapolated_email_confidence?: number | null | undefined;
-  readonly seniority?: string | null | undefined;
-  readonly departments?: readonly string[] | null | undefined;
-  readonly city?: string | null | undefined;
-  readonly state?: string | null | undefined;
-  readonly country?: string | null | undefined;
   readonly organization_id?: string | null | undefined;
   readonly organization?: Organization | null | undefined;
   readonly employment_history?: readonly (Employment | null | undefined)[] | null | undefined;
@@ -28,13 +18,10 @@ export interface Person {
   readonly isPartlyRead?: boolean;
 }
 
-export interface Organization {
+export interface Organization extends AnsweredMembers<'employer'> {
   readonly id?: string | null | undefined;
-  readonly name?: string | null | undefined;
   readonly website_url?: string | null | undefined;
   readonly primary_domain?: string | null | undefined;
-  readonly industry?: string | null | undefined;
-  readonly estimated_num_employees?: number | null | undefined;
 }
 
 export interface Employment {

@@ -1,12 +1,7 @@
-import { personFieldGroups } from '../../../domain/identity/person-field-groups.ts';
+import { personColumns } from '../../../domain/identity/person-field-groups.ts';
 
-const columns = Object.values(personFieldGroups)
-  .flatMap((group) => Object.entries(group.columns))
-  .map(([name, type]) => `${name} ${type}`);
-
-const contactColumns = Object.values(personFieldGroups)
-  .filter((group) => group.inContacts)
-  .flatMap((group) => Object.keys(group.columns));
+const columns = personColumns.map(({ name, type }) => `${name} ${type}`);
+const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);
 
 /** What is computed from the log; only `enrichment.project` writes it. `schema.ts` explains the columns. */
 export const peopleProjections = [

@@ -1,5 +1,9 @@
 import { appendToLog } from './append-to-log.ts';
-import { personFieldGroups, type FieldGroup } from '../../../domain/identity/person-field-groups.ts';
+import {
+  personColumns,
+  personFieldGroups,
+  type FieldGroup,
+} from '../../../domain/identity/person-field-groups.ts';
 import { isValidMatch } from '../../valid-entries.ts';
 import { assignments, rowOf } from './assignments.ts';
 import { keptPlans } from './kept-plans.ts';
@@ -7,20 +11,18 @@ import { textsOf } from './texts-of.ts';
 import { peopleAt } from './people-at.ts';
 import { projectOrganizations } from './project-organizations.ts';
 
-const groups = Object.entries<FieldGroup>(personFieldGroups);
-const columns = groups.flatMap(([, group]) => Object.keys(group.columns));
+const columns = personColumns.map(({ name }) => name);
 
-/** The value of each column in `facts`, an object with one member for each group. */
-const valuesOf = ([name, group]: (typeof groups)[number]): string[] =>
-  Object.entries(group.columns).map(([column, type]) => {
-    const path = `'{${name},${column}}'`;
-    if (type === 'text[]') return textsOf(`c.facts #> ${path}`);
-    return type === 'integer' ? `enrichment.whole(c.facts #> ${path})` : `c.facts #>> ${path}`;
-  });
-const values = groups.flatMap(valuesOf);
+/** The value of a column in `facts`, an object with one member for each group. */
+const valueOf = ({ name, group, type }: (typeof personColumns)[number]): string => {
+  const path = `'{${group},${name}}'`;
+  if (type === 'text[]') return textsOf(`c.facts #> ${path}`);
+  return type === 'integer' ? `enrichment.whole(c.facts #> ${path})` : `c.facts #>> ${path}`;
+};
+const values = personColumns.map(valueOf);
 
 /** The same of the columns of `enriched_contacts`, in their order. */
-export const contactValues = groups.filter(([, { inContacts }]) => inContacts).flatMap(valuesOf);
+export const contactValues = personColumns.filter(({ inContacts }) => inContacts).map(valueOf);
 
 /** What `contacts` has beside the key. */
 const contactWritten = ['service', 'person_key', 'match_id', 'evidence', 'asked', 'run_id', 'row_number'];
@@ -38,7 +40,7 @@ const written = [
   'attempt_id',
 ];
 
-const changedGroups = groups
+const changedGroups = Object.entries<FieldGroup>(personFieldGroups)
   .filter(([, group]) => group.inContacts)
   .map(([name, group]) => {
     const of = (alias: string): string =>

@@ -1,4 +1,10 @@
 import { z } from 'zod';
+import type { AnsweredMembers } from '../../../domain/identity/person-field-groups.ts';
+
+/** A schema has at least the members that columns of the warehouse take. */
+export type ColumnsOf<Owner extends 'person' | 'employer'> = Readonly<
+  Record<keyof AnsweredMembers<Owner>, z.ZodType> & Record<string, z.ZodType>
+>;
 
 /**
  * Fields of the wire. "Any field may be null when the service has no value", and any may be missing.

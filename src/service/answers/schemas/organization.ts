@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, list, map, number, text, texts, unseen } from './field.ts';
+import { flag, list, map, number, text, texts, unseen, type ColumnsOf } from './field.ts';
 
 export interface FundingEvent {
   readonly id?: string | null;
@@ -73,4 +73,4 @@ export const organizationSchema = z.looseObject({
   funding_events: list<FundingEvent>(),
   current_technologies: list<Technology>(),
   org_chart_sector: text,
-});
+} satisfies ColumnsOf<'employer'>);

@@ -11,6 +11,7 @@ import {
   text,
   texts,
   unseen,
+  type ColumnsOf,
 } from './field.ts';
 import { organizationSchema } from './organization.ts';
 
@@ -72,4 +73,4 @@ export const personSchema = z.looseObject({
   subdepartments: texts,
   functions: texts,
   seniority: text,
-});
+} satisfies ColumnsOf<'person'>);
