@@ -1,6 +1,5 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { Agent, type Dispatcher } from 'undici';
+import { decompress } from './content-coding.ts';
 
 /** Header values by lower-case name. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -249,19 +248,17 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-const inflate = promisify(gunzip);
-
 /**
- * Decompresses gzip, the only requested coding, within the same limits: a small body can expand to gigabytes.
+ * Decompresses an answer within the same limits. The request asks for gzip only, but some servers and proxies compress
+ * otherwise, and the answer may be paid for.
  */
 async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<HttpAnswer> {
-  const coding = answer.headers['content-encoding']?.toString().trim().toLowerCase();
-  if (coding === undefined || coding === 'identity' || answer.body.length === 0) return answer;
+  const coding = answer.headers['content-encoding']?.toString();
+  if (coding === undefined || answer.body.length === 0) return answer;
   const isError = answer.status >= 300;
   try {
-    if (coding !== 'gzip' && coding !== 'x-gzip') throw new Error('a coding that was not requested');
-    const maxOutputLength = isError ? bounds.errorBytes : bounds.answerBytes;
-    return { ...answer, body: await inflate(answer.body, { maxOutputLength }) };
+    const limit = isError ? bounds.errorBytes : bounds.answerBytes;
+    return { ...answer, body: await decompress(answer.body, coding, limit) };
   } catch (error) {
     if (isError) return { ...answer, body: Buffer.alloc(0) };
     const code = codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? 'TOO_LARGE' : 'UNDECODABLE';

@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
@@ -341,10 +341,23 @@ describe('connections', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it.each(['gzip', 'GZip', 'x-gzip'])('connections carry compressed answers, named %s', async (coding) => {
-    const server = await serve(answering(httpAnswer(200, gzipSync(good), { 'content-encoding': coding })));
+  it.each([
+    ['gzip', gzipSync],
+    ['GZip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['gzip, br', (body: string) => brotliCompressSync(gzipSync(body))],
+  ] as const)('connections carry compressed answers, named %s', async (coding, compress) => {
+    const server = await serve(answering(httpAnswer(200, compress(good), { 'content-encoding': coding })));
     const answer = await clientOf(server.baseUrl).bulkMatch({ details });
     expect(answer.raw.toString()).toBe(good);
+    expect(server.requests[0]).toMatch(/^accept-encoding: gzip\r$/im);
+  });
+
+  it('connections that carry an answer in an unknown coding leave the call unknown', async () => {
+    const { failure } = await failsWith([answering(httpAnswer(200, good, { 'content-encoding': 'x-own' }))]);
+    expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
   });
 
   it('connections survive an interim answer', async () => {
