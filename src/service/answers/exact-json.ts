@@ -1,4 +1,4 @@
-/** A JSON document: the parsed value, and the text for numbers that JSON.parse rounds. */
+/** A JSON document: the parsed value, with identifiers as text, and the source for numbers that JSON.parse rounds. */
 export interface JsonDocument {
   readonly value: unknown;
   readonly text: string;
@@ -20,10 +20,23 @@ export function readJson(body: Buffer): JsonDocument | undefined {
 
 function parse(text: string): JsonDocument | undefined {
   try {
-    return { value: JSON.parse(text), text };
+    const value: unknown = JSON.parse(text);
+    return { value: numericId.test(text) ? JSON.parse(withIdsAsText(text)) : value, text };
   } catch {
     return undefined;
   }
+}
+
+/** `request_id` is a number in every answer. It is read from the source text (`readRequestId`). */
+const numericId = /"(?!request_)(?:\w*_)?id"\s*:\s*-?\d/;
+const idName = /^"(?:\w*_)?id"$/;
+const textOrIntegerMember = /("[^"\\]*(?:\\.[^"\\]*)*")(?:(\s*:\s*)(-?\d+)(?=[\s,}]))?/g;
+
+/** Identifiers are opaque text. A service may send them as whole numbers, some of which JSON.parse would round. */
+function withIdsAsText(text: string): string {
+  return text.replaceAll(textOrIntegerMember, (member, name: string, colon: string, digits?: string) =>
+    digits !== undefined && idName.test(name) ? `${name}${colon}"${digits}"` : member,
+  );
 }
 
 const quote = 0x22;

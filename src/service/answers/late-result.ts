@@ -6,7 +6,7 @@ import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { DeliveredPhone } from '../../domain/identity/phone.ts';
 import { memberSources, readJson } from './exact-json.ts';
 import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
-import { described, list, map, text, whole } from './schemas/field.ts';
+import { list, map, text, whole } from './schemas/field.ts';
 
 /** The body of a webhook delivery, and the `webhook_result` of a poll. */
 export interface LateResult {
@@ -59,7 +59,7 @@ const phoneSchema = z.looseObject({
 const emailSchema = z.looseObject({ email: z.string(), email_status_cd: text, email_status: text });
 
 const personSchema = z.looseObject({
-  id: described(z.union([z.string(), z.int().transform(String)])),
+  id: text,
   status: text,
   phone_numbers: list<unknown>(),
   emails: list<unknown>(),

@@ -26,6 +26,24 @@ describe('readBulkAnswer', () => {
     expect([answer.uniqueEnrichedRecords, answer.missingRecords]).toEqual([2, 1]);
   });
 
+  it('readBulkAnswer() reads ids that are whole numbers as their digits, and leaves other texts alone', () => {
+    const title = 'head of "id": 7, \\';
+    const answer = read(
+      `{"request_id":12,"matches":[{"id" : 9007199254740993,"name":"Mira Lindqvist","title":${JSON.stringify(title)},` +
+        '"organization":{"id":-9,"name":"Orbit","founded_year":1999},"organization_id":9}]}',
+    );
+    expect(answer.unreadableMatches).toEqual([]);
+    expect(answer.matches).toMatchObject([
+      {
+        id: '9007199254740993',
+        title,
+        organization_id: '9',
+        organization: { id: '-9', founded_year: 1999 },
+      },
+    ]);
+    expect(answer.requestId).toBe('12');
+  });
+
   it('readBulkAnswer() keeps nulls, number and order of the matches', () => {
     const answer = read({ matches: [null, person, null, { id: 'p2' }] });
     expect(answer.matches.map((match) => match?.id ?? null)).toEqual([null, 'p1', null, 'p2']);
@@ -67,7 +85,7 @@ describe('readBulkAnswer', () => {
   it.each([
     ['an address', { email: 7 }],
     ['a name', { last_name: ['Lindqvist'] }],
-    ['an id', { id: 7 }],
+    ['an id', { id: 7.5 }],
     ['a profile URL', { proflink_url: false }],
   ])('readBulkAnswer() skips a person whose evidence has another type: %s', (_, fields) => {
     expect(read({ matches: [{ ...person, ...fields }] }).unreadableMatches).toHaveLength(1);
