@@ -227,6 +227,8 @@ describe('phones', () => {
 });
 
 describe('a waterfall', () => {
+  beforeAll(() => system.startWorker(lastPolls));
+
   it('a waterfall needs a ceiling of credits per person', async () => {
     const refused = await system.here(['run', system.sample(5), '--yes', '--waterfall', 'phone']);
     expect(refused.code).toBe(2);
@@ -242,14 +244,17 @@ describe('a waterfall', () => {
       { kind: 'waterfall', fields: 'apart', split: true, jitter: 1_500 },
     ]);
     system.sandbox.faults.set({ deliveries });
+    const before = system.sandbox.lateResults().length;
     const facts = await reveal(system.sample(35), [...phones, ...waterfall]);
     expectAllUsed(deliveries);
-    // A poll can complete a request before its last bodies come.
     expect(facts).toMatchObject({
       status: 'finished',
       credits: { reserved: '0', unknown: '0' },
       late_results: { awaited: 0, expired: 0 },
     });
+    // A body about one person is orphaned if the answer gave this person to no row.
+    const { arrived, orphaned } = facts.late_results;
+    expect(arrived + orphaned).toBe(system.sandbox.lateResults().length - before);
     await expectPromisesKept(system);
   });
 
