@@ -147,7 +147,7 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
         update attempts set found_ids = ${withoutIds('found_ids', personIds)} where attempt_id = ${attemptId}
       `.execute(transaction);
     const isSkipped = answer.phoneEnrichment?.status === 'skipped';
-    const earlier = isSkipped ? await lockEarlierCalls(transaction, attemptId, idsOf(rows)) : [];
+    const earlier = isSkipped ? await lockEarlierCalls(transaction, call, idsOf(rows)) : [];
     // Only such a call has an address for deliveries.
     if (lateKindsOf(record.asked).length > 0) await reopenDeliveries(transaction, attemptId);
     const others = unmatched.filter(({ matchIndex }) => !suppressedMatches.has(matchIndex));

@@ -22,7 +22,13 @@ import { recordLateResults } from '../people/late-observations.ts';
 import type { Warehouse } from '../db/database.ts';
 import { hiddenId, lockSuppressionsShared } from '../privacy/suppressions.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
-import { lockAttempt, readContacts, type LockedAttempt, type NamedContact } from './awaiting-call.ts';
+import {
+  idsInLog,
+  lockAttempt,
+  readContacts,
+  type LockedAttempt,
+  type NamedContact,
+} from './awaiting-call.ts';
 import { peopleOfCall, settleByParts } from './late-progress.ts';
 import { givenResults } from './given-results.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
@@ -74,8 +80,10 @@ export async function applyLateResult(
 
     const kind = kindOf(content, lateKindsOf(attempt.options));
     const personIds = content.people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
-    const contacts = await readContacts(transaction, attempt.attemptId, personIds);
-    const assigned = assignDelivered(contacts, content.people, kind, attempt.foundIds);
+    const contacts = await readContacts(transaction, attempt, personIds);
+    const otherIds = personIds.filter((id) => !attempt.foundIds.includes(id));
+    const knownIds = await idsInLog(transaction, attempt.options.service, otherIds);
+    const assigned = assignDelivered(contacts, content.people, kind, [...attempt.foundIds, ...knownIds]);
     const suppressed = await suppressedOfDelivery(transaction, attempt, content.people, contacts, assigned);
     const dropsBody = suppressed.people.size > 0;
     const shares = sharesOf(attempt, content, contacts, assigned);

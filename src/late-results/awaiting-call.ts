@@ -3,6 +3,7 @@ import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { RunOptions } from '../db/run-options.ts';
 import type { Tables } from '../db/schema.ts';
 import type { LateContact } from '../people/late-observations.ts';
+import { keyOfId } from '../people/observation.ts';
 
 /** A call whose row is locked. */
 export interface LockedAttempt {
@@ -45,13 +46,18 @@ export async function lockAttempt(
 /**
  * The contacts of a call, and of later calls whose phone request the service skipped because of this call.
  *
- * Only confirmed addresses identify a person: those in the answer, and the row's address if it was the evidence.
+ * A body brings results only for people whom its call was about: the people of the answer or, without an answer, of the
+ * rows that were asked for. Only confirmed addresses identify a person: those in the answer, and the row's address if
+ * it was the evidence.
+ *
+ * @param personIds ids in the body
  */
 export async function readContacts(
   transaction: Transaction<Tables>,
-  attemptId: string,
+  { attemptId, foundIds, hasAnswer }: Pick<LockedAttempt, 'attemptId' | 'foundIds' | 'hasAnswer'>,
   personIds: readonly string[],
 ): Promise<NamedContact[]> {
+  const ownIds = hasAnswer ? personIds.filter((id) => foundIds.includes(id)) : personIds;
   const contacts = await sql<NamedContact>`
     select coalesce(runs.source, 'generic') as source, r.contact_id as "contactId", p.person_id as "personId",
       p.run_id as "runId", p.row_number as "rowNumber", p.attempt_id as "attemptId",
@@ -66,8 +72,25 @@ export async function readContacts(
     left join enriched_contacts c on c.source = coalesce(runs.source, 'generic') and c.contact_id = r.contact_id
       and c.person_id = p.person_id
     where p.outcome = 'enriched' and p.person_id is not null
-      and (p.attempt_id = ${attemptId} or (p.person_id = any(${personIds}::text[]) and a.phones_with_earlier))
+      and (p.attempt_id = ${attemptId} or (p.person_id = any(${ownIds}::text[]) and a.phones_with_earlier
+        and (${hasAnswer} or exists (select 1 from attempt_people o join run_rows asked using (run_id, row_number)
+          where o.attempt_id = ${attemptId} and asked.keys && r.keys))))
     order by source, "contactId", "rowNumber"
   `.execute(transaction);
   return contacts.rows;
+}
+
+/** The ids of a body that an answer of any call has stated: such an id identifies that person alone. */
+export async function idsInLog(
+  transaction: Transaction<Tables>,
+  service: string,
+  personIds: readonly string[],
+): Promise<string[]> {
+  if (personIds.length === 0) return [];
+  const known = await sql<{ id: string }>`
+    select distinct person_id as id from observations
+    where service = ${service} and person_key = any(${personIds.map(keyOfId)}::text[])
+      and kind in ('answer', 'reused') and person_id is not null
+  `.execute(transaction);
+  return known.rows.map(({ id }) => id);
 }

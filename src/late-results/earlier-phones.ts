@@ -1,6 +1,9 @@
 import { sql, type Transaction } from 'kysely';
 import { assignDelivered } from '../domain/late-results/late-assignment.ts';
+import { anyOf } from '../db/one-of.ts';
+import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
 import { recordLateResults } from '../people/late-observations.ts';
+import { keyOfId } from '../people/observation.ts';
 import type { Tables } from '../db/schema.ts';
 import { lockAttempt, readContacts } from './awaiting-call.ts';
 import { contentOf } from './delivery-content.ts';
@@ -8,19 +11,21 @@ import { givenResults } from './given-results.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
 
 /**
- * Locks earlier calls for some people until the transaction ends. A delivery of an earlier call is applied either
- * before, and this transaction reads it, or after, and it finds the contacts of this transaction.
+ * Locks earlier calls whose answers have some people, with or without a row, until the transaction ends. A delivery of
+ * an earlier call is applied either before, and this transaction reads it, or after, and it finds the contacts of this
+ * transaction.
  *
  * @returns ids of the calls
  */
 export async function lockEarlierCalls(
   transaction: Transaction<Tables>,
-  attemptId: string,
+  { attemptId, service }: { readonly attemptId: string; readonly service: string },
   personIds: readonly string[],
 ): Promise<string[]> {
   const calls = await sql<{ attemptId: string }>`
     select attempt_id as "attemptId" from attempts
-    where attempt_id in (select attempt_id from attempt_people where person_id = any(${personIds}::text[]))
+    where attempt_id in (select attempt_id from observations
+        where service = ${service} and person_key = any(${personIds.map(keyOfId)}::text[]) and kind = 'answer')
       and attempt_id <> ${attemptId} and not phones_with_earlier
     order by attempt_id for share
   `.execute(transaction);
@@ -39,19 +44,28 @@ export async function giveEarlierPhones(
   earlier: readonly string[],
 ): Promise<void> {
   if (earlier.length === 0) return;
-  const deliveries = await sql<{ deliveryId: string; body: Buffer; contentEncoding: string | null }>`
-    select delivery_id as "deliveryId", body, content_encoding as "contentEncoding" from webhook_deliveries
-    where attempt_id = any(${earlier}::text[]) and status = 'applied' and subject like 'phones:%' and body is not null
-    order by received_at, delivery_id
+  const deliveries = await sql<{
+    deliveryId: string;
+    body: Buffer;
+    contentEncoding: string | null;
+    foundIds: readonly string[];
+  }>`
+    select d.delivery_id as "deliveryId", d.body, d.content_encoding as "contentEncoding", a.found_ids as "foundIds"
+    from webhook_deliveries d join attempts a using (attempt_id)
+    where d.attempt_id = any(${earlier}::text[]) and d.status in (${anyOf(creditedStatuses)})
+      and d.subject like 'phones:%' and d.body is not null
+    order by d.received_at, d.delivery_id
   `.execute(transaction);
   const attempt = await lockAttempt(transaction, attemptId);
-  const contacts = await readContacts(transaction, attemptId, []);
+  const contacts = await readContacts(transaction, attempt, []);
   for (const delivery of deliveries.rows) {
     const content = await contentOf(delivery);
-    if (!content) continue;
-    const assigned = assignDelivered(contacts, content.people, 'phones', attempt.foundIds);
-    const suppressed = await suppressedOfDelivery(transaction, attempt, content.people, contacts, assigned);
-    const given = givenResults(content.people, contacts, assigned, suppressed, () => ['phone']);
+    // A body is believed only about the people of its own call.
+    const people =
+      content?.people.filter(({ id }) => id !== undefined && delivery.foundIds.includes(id)) ?? [];
+    const assigned = assignDelivered(contacts, people, 'phones', attempt.foundIds);
+    const suppressed = await suppressedOfDelivery(transaction, attempt, people, contacts, assigned);
+    const given = givenResults(people, contacts, assigned, suppressed, () => ['phone']);
     await recordLateResults(
       transaction,
       { deliveryId: delivery.deliveryId, kind: 'phones', service: attempt.options.service },

@@ -19,7 +19,8 @@ export interface NamedPerson {
  * In a waterfall ids may differ from those of the answer. An address is then evidence as well, on three conditions: no
  * other contact and no other person of the body has it, it is no shared mailbox, and no person of the body has the id
  * of that contact. All other people get no contact, even if only one contact is left.
- * @param knownIds ids of all people in the answer, with and without a row: it identifies that person alone
+ * @param knownIds ids of people in answers, of this call with and without a row, and of other calls: such an id
+ *   identifies that person alone
  * @returns for each person the indexes of their contacts (two rows of a file can be one person); empty where there is
  *   none
  */

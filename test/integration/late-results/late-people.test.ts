@@ -47,6 +47,14 @@ async function deliveriesOf(call: PhonesCall): Promise<{ status: string; hasBody
   return rows;
 }
 
+async function reasonsOf(call: PhonesCall): Promise<(string | null)[]> {
+  const { rows } = await warehouse.pool.query<{ reason: string | null }>(
+    'select reason from webhook_deliveries where attempt_id = $1 order by received_at',
+    [call.attemptId],
+  );
+  return rows.map(({ reason }) => reason);
+}
+
 const phoneOf = (index: number): object => ({
   sanitized_number: `+1415555040${index}`,
   type_cd: 'mobile',
@@ -144,6 +152,49 @@ describe('a body', () => {
   );
 });
 
+describe('a late result under the id of another person', () => {
+  it.each([
+    ['keeps the results of an entry with the id of a person of another call from the contact', true],
+    ['gives the contact the results of an entry with an id that no answer has', false],
+  ])('a waterfall with a confirmed address %s', async (_, isKnown) => {
+    const call = await answeredCall(waterfall);
+    const other = await answeredCall(waterfall);
+    await deliver(call, {
+      credits_consumed: 6,
+      people: [
+        {
+          id: isKnown ? other.ids[0] : 'vendor-id',
+          emails: [{ email: call.people[0]!.identity.email }],
+          phone_numbers: [phoneOf(0)],
+        },
+        { id: call.ids[1], emails: [], phone_numbers: [phoneOf(1)] },
+      ],
+    });
+    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
+      isKnown ? null : '+14155550400',
+      '+14155550401',
+      null,
+    ]);
+    expect((await contactsOf(other)).map(({ phone }) => phone)).toEqual([null, null, null]);
+    expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: true }]);
+  });
+
+  it('a late result is given to contacts by ids that are exact numbers', async () => {
+    const unanswered = await callWithPhones(warehouse);
+    const call = { ...unanswered, ids: ['9007199254740992', '9007199254740993', '-7'] };
+    await recordPhonesAnswer(warehouse, call);
+    const phones = call.ids.map(
+      (id, index) => `{"id":${id},"phone_numbers":[${JSON.stringify(phoneOf(index))}]}`,
+    );
+    await deliverTo(warehouse, call, Buffer.from(`{"credits_consumed":24,"people":[${phones.join(',')}]}`));
+    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
+      '+14155550400',
+      '+14155550401',
+      '+14155550402',
+    ]);
+  });
+});
+
 describe('a phone request that is skipped because an earlier one is in flight', () => {
   it.each(['before', 'after'] as const)(
     'a skipped phone request keeps the phones brought %s its answer when the earlier run is undone',
@@ -180,4 +231,64 @@ describe('a phone request that is skipped because an earlier one is in flight', 
       ]);
     },
   );
+
+  it('a skipped phone request gets no phones from a delivery of a call that did not name the person', async () => {
+    const earlier = await answeredCall({ reveal: ['phone'], waterfall: [] });
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
+    const other = await answeredCall({ reveal: ['phone'], waterfall: [] });
+    await deliverTo(warehouse, other, phonesBody([other.ids[0]!, ...earlier.ids], 8));
+    expect((await contactsOf(other)).map(({ phone }) => phone)).toEqual(['+14155550100', null, null]);
+    for (const each of [earlier, call])
+      expect((await contactsOf(each)).map(({ phone }) => phone)).toEqual([null, null, null]);
+    expect(await reasonsOf(other)).toEqual(['3 of 4 people were not asked for, not found, or suppressed']);
+  });
+
+  it('a skipped phone request gets no phones from an earlier delivery whose call did not name the person', async () => {
+    const earlier = await answeredCall({ reveal: ['phone'], waterfall: [] });
+    const stranger = await answeredCall({ reveal: ['phone'], waterfall: [] });
+    await deliverTo(warehouse, earlier, phonesBody([earlier.ids[0]!, stranger.ids[1]!], 8));
+    const call = await callWithPhones(warehouse);
+    const ids = [earlier.ids[0]!, stranger.ids[1]!, stranger.ids[2]!];
+    await recordPhonesAnswer(warehouse, { ...call, ids }, [1, 1, 1], 3, 'skipped');
+    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual(['+14155550100', null, null]);
+  });
+
+  it('a skipped phone request gets the phones of a person whom the earlier answer gave to no row', async () => {
+    const earlier = await answeredCall({ reveal: ['phone'], waterfall: [] });
+    await warehouse.pool.query(
+      `update attempt_people set outcome = 'identity_mismatch', person_id = null, evidence = null
+       where attempt_id = $1`,
+      [earlier.attemptId],
+    );
+    await deliverTo(warehouse, earlier, phonesBody(earlier.ids, 24));
+    expect(await deliveriesOf(earlier)).toEqual([{ status: 'orphaned', hasBody: true }]);
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
+    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
+      '+14155550100',
+      '+14155550101',
+      '+14155550102',
+    ]);
+  });
+
+  it.each([
+    ['gets the phones of an earlier call without an answer if both asked for the same rows', true],
+    ['gets no phones of an earlier call without an answer that asked for other rows', false],
+  ])('a skipped phone request %s', async (_, sameRows) => {
+    const earlier = await callWithPhones(warehouse);
+    await warehouse.pool.query("update attempts set status = 'unknown' where attempt_id = $1", [
+      earlier.attemptId,
+    ]);
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call, [1, 1, 1], 3, 'skipped');
+    if (sameRows)
+      await warehouse.pool.query(
+        `update run_rows r set keys = asked.keys from run_rows asked
+         where r.run_id = $1 and asked.run_id = $2 and asked.row_number = r.row_number`,
+        [earlier.runId, call.runId],
+      );
+    await deliverTo(warehouse, earlier, phonesBody(call.ids.slice(0, 1), 8));
+    expect((await contactsOf(call))[0]!.phone).toBe(sameRows ? '+14155550100' : null);
+  });
 });
