@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
-import { repeatedRecordReason } from '../domain/runs/outcome.ts';
+import { outcomesAboutPerson, repeatedRecordReason } from '../domain/runs/outcome.ts';
+import { anyOf } from '../db/one-of.ts';
 import type { Tables } from '../db/schema.ts';
 import { applyChanges } from './apply-changes.ts';
 import { readMatchedContacts, readRowsToDecide, type ContactState } from './contact-states.ts';
@@ -58,7 +59,7 @@ export async function readOpenContacts(
     from run_rows r
     join runs on runs.run_id = r.run_id
     where (
-        ${sharesMatchKey('r', eachOf(all), sql`s.outcome in ('enriched', 'not_found', 'identity_mismatch')`)}
+        ${sharesMatchKey('r', eachOf(all), sql`s.outcome in (${anyOf(outcomesAboutPerson)})`)}
         or ${sharesMatchKey('r', eachOf(identifying))}
       )
       and r.outcome <> 'suppressed'

@@ -10,7 +10,9 @@ import {
   type ComparedIdentity,
   type Evidence,
 } from '../domain/identity/identity-evidence.ts';
+import { outcomesAboutPerson } from '../domain/runs/outcome.ts';
 import { identityHash } from '../privacy/suppressions.ts';
+import { anyOf } from '../db/one-of.ts';
 import { isValidMatch } from '../db/valid-entries.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -179,7 +181,7 @@ export async function readMatchedContacts(
 }
 
 /** A call asked for the row. */
-const isAnswered = sql`coalesce(own.outcome in ('enriched', 'not_found', 'identity_mismatch'), false)`;
+const isAnswered = sql`coalesce(own.outcome in (${anyOf(outcomesAboutPerson)}), false)`;
 
 /** Reads contacts by the rows of a query of `source`, `contact_id`, the row, `keys`, the cells and `is_new_row`. */
 async function readStates(

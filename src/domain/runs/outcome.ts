@@ -1,6 +1,9 @@
 interface OutcomeFacts {
-  /** The service was asked and its answer is known. These rows are the denominator of the match rate. */
-  readonly answered: boolean;
+  /**
+   * What the answer is about: the person, or the data that the service refused. Null: there is none, or none is known.
+   * Rows with an answer are the denominator of the match rate.
+   */
+  readonly answer: 'person' | 'data' | null;
   readonly group: 'enriched' | 'without contact' | 'not asked' | 'needs a person';
   /** Text for the report. */
   readonly meaning: string;
@@ -8,38 +11,38 @@ interface OutcomeFacts {
 
 /** The outcomes of an input row. Every row ends in exactly one. Part of the public surface. */
 export const outcomeFacts = {
-  enriched: { answered: true, group: 'enriched', meaning: 'found, and written to the warehouse' },
-  not_found: { answered: true, group: 'without contact', meaning: 'the service does not know the person' },
+  enriched: { answer: 'person', group: 'enriched', meaning: 'found, and written to the warehouse' },
+  not_found: { answer: 'person', group: 'without contact', meaning: 'the service does not know the person' },
   identity_mismatch: {
-    answered: true,
+    answer: 'person',
     group: 'without contact',
     meaning: 'the returned person does not match by the identity rule',
   },
-  no_identifier: { answered: false, group: 'not asked', meaning: 'the row has no identifier to ask with' },
-  duplicate: { answered: false, group: 'not asked', meaning: 'the same person as another row' },
-  suppressed: { answered: false, group: 'not asked', meaning: 'opted out, or on the suppression list' },
-  fresh: { answered: false, group: 'not asked', meaning: 'asked recently' },
-  in_flight: { answered: false, group: 'not asked', meaning: 'another run is asking for the person' },
-  over_budget: { answered: false, group: 'needs a person', meaning: 'the budget had no credits left' },
-  rejected: { answered: true, group: 'without contact', meaning: 'the service refused the data of the row' },
+  no_identifier: { answer: null, group: 'not asked', meaning: 'the row has no identifier to ask with' },
+  duplicate: { answer: null, group: 'not asked', meaning: 'the same person as another row' },
+  suppressed: { answer: null, group: 'not asked', meaning: 'opted out, or on the suppression list' },
+  fresh: { answer: null, group: 'not asked', meaning: 'asked recently' },
+  in_flight: { answer: null, group: 'not asked', meaning: 'another run is asking for the person' },
+  over_budget: { answer: null, group: 'needs a person', meaning: 'the budget had no credits left' },
+  rejected: { answer: 'data', group: 'without contact', meaning: 'the service refused the data of the row' },
   unknown: {
-    answered: false,
+    answer: null,
     group: 'needs a person',
     meaning: 'the call may have been billed and its answer was lost',
   },
   cancelled: {
-    answered: false,
+    answer: null,
     group: 'not asked',
     meaning: 'the run was cancelled first, or --only left the row out',
   },
-  malformed: { answered: false, group: 'not asked', meaning: 'the row could not be read' },
+  malformed: { answer: null, group: 'not asked', meaning: 'the row could not be read' },
 } as const satisfies Readonly<Record<string, OutcomeFacts>>;
 
 export type Outcome = keyof typeof outcomeFacts;
 
 /** The outcomes of a recorded answer. */
 export type AnsweredOutcome = {
-  [Name in Outcome]: (typeof outcomeFacts)[Name]['answered'] extends true ? Name : never;
+  [Name in Outcome]: (typeof outcomeFacts)[Name]['answer'] extends null ? never : Name;
 }[Outcome];
 
 /** Begins the reason of a `duplicate` whose record id an earlier row of the file has. */
@@ -49,7 +52,19 @@ export const repeatedRecordReason = 'the same record id as row ';
 export const outcomes = Object.keys(outcomeFacts) as readonly Outcome[];
 
 /** Outcomes whose answer is known. */
-export const answeredOutcomes: readonly Outcome[] = outcomes.filter((name) => outcomeFacts[name].answered);
+export const answeredOutcomes: readonly Outcome[] = outcomes.filter(
+  (name) => outcomeFacts[name].answer !== null,
+);
+
+/** Outcomes whose answer says whether the service knows the person. */
+export const outcomesAboutPerson: readonly Outcome[] = outcomes.filter(
+  (name) => outcomeFacts[name].answer === 'person',
+);
+
+/** Outcomes whose answer gave the row no person: a later answer can replace them. */
+export const outcomesWithoutContact: readonly Outcome[] = outcomes.filter(
+  (name) => outcomeFacts[name].group === 'without contact',
+);
 
 /** Outcomes that need a person's decision: a run that has any ends with exit code 3. */
 export const outcomesThatNeedAPerson: readonly Outcome[] = outcomes.filter(

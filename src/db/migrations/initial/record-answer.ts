@@ -1,3 +1,5 @@
+import { outcomesWithoutContact } from '../../../domain/runs/outcome.ts';
+import { oneOf } from '../../one-of.ts';
 import { keptPlans } from './kept-plans.ts';
 
 /**
@@ -61,7 +63,7 @@ export const recordFunctions = [
           r.outcome is null
           or r.outcome = 'unknown'
           or (r.outcome = 'suppressed' and r.reason not like '%; the answer was discarded%')
-          or (a.outcome = 'enriched' and r.outcome in ('not_found', 'identity_mismatch', 'rejected'))
+          or (a.outcome = 'enriched' and r.outcome in (${oneOf(outcomesWithoutContact)}))
         );
 
       delete from enrichment.claims where run_id = of_run and row_number = any(row_numbers);
