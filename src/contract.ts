@@ -479,6 +479,8 @@ export interface RunFacts {
   readonly next: string | null;
   readonly source: string | null;
   readonly file: string;
+  /** `sandbox`, or the address of the service without secrets. */
+  readonly service: string;
   readonly plan_hash: string | null;
   readonly rows: number;
   readonly outcomes: Readonly<Record<string, number>>;

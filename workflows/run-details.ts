@@ -1,4 +1,5 @@
 import type { LateResultsStatus, RunFacts } from '../src/contract.ts';
+import { describeAskedService } from '../src/domain/runs/asked-service.ts';
 import { outcomes } from '../src/domain/runs/outcome.ts';
 import { markdownTable } from '../src/domain/runs/run-start.ts';
 import { counted } from '../src/domain/text/counted.ts';
@@ -52,7 +53,8 @@ function leftToDo({ run_id: runId, credits, outcomes: counts }: RunFacts): Row[]
 }
 
 /** Every outcome that occurs; `open` rows have none yet. They add up to the rows of the file. */
-function figureRows({ rows, outcomes: counts, filled, calls, credits, max_credits: limit }: RunFacts): Row[] {
+function figureRows(facts: RunFacts): Row[] {
+  const { rows, outcomes: counts, filled, calls, credits, max_credits: limit, service } = facts;
   const present = [...outcomes, 'open'].filter((name) => (counts[name] ?? 0) > 0);
   const sum = present.reduce((total, name) => total + (counts[name] ?? 0), 0);
   return [
@@ -64,6 +66,7 @@ function figureRows({ rows, outcomes: counts, filled, calls, credits, max_credit
     ['credits reserved', credits.reserved],
     ['credits unknown', credits.unknown],
     ['budget of the run', limit ?? 'none'],
+    ['service', describeAskedService(service)],
   ];
 }
 
@@ -78,7 +81,7 @@ function planRows({ plan, page, pages, service, priority }: RunProgress): Row[] 
     ],
     ['pages done', `${Math.max(0, page - 1)} of ${pages}`],
     ['priority', priority],
-    ...(service === null ? [] : [['service', service] as const]),
+    ...(service === null ? [] : [['service says', service] as const]),
   ];
 }
 

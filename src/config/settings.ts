@@ -3,6 +3,7 @@ import { periodNames, settingOfPeriod, type PeriodLimits } from '../domain/money
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
+import { sandbox } from '../domain/runs/asked-service.ts';
 import type { Freshness } from '../domain/runs/freshness.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import type { Retention } from '../domain/runs/retention.ts';
@@ -234,9 +235,6 @@ export function readConfig(
     metricsListen: values.METRICS_LISTEN,
   });
 }
-
-/** The name of the sandbox in the warehouse, if commands start it themselves. */
-export const sandbox = 'sandbox';
 
 /** The name of the called service in the warehouse. Answers of one service do not count for another. */
 export function serviceName({ service }: Config): string {

@@ -32,6 +32,7 @@ export const runFields = {
   next: z.string().nullable().describe('What a person can do about the reason. Null: as reason_type.'),
   source: z.string().nullable().describe('CRM of the export. Null: the export has not been read.'),
   file: z.string().describe('Name of the export, without its folder.'),
+  service: z.string().describe('"sandbox", or the address of the service without secrets.'),
   plan_hash: z.string().nullable().describe('Hash of the plan, for --plan. Null: not planned yet.'),
   rows: count.describe('Rows that were read from the export, without the header.'),
   outcomes: z

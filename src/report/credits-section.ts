@@ -1,12 +1,14 @@
 import { deliveryKindNames, deliveryKinds } from '../domain/late-results/delivery-kinds.ts';
+import { describeInRange } from '../domain/money/credit-rules.ts';
 import type { Section, Table } from './document.ts';
 import type { RunReport, Waste } from './report-figures.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { fieldName, price } from './wording.ts';
 
 /** The section on credits: cost by kind, cost per usable field, and credits without a result. */
-export function creditsSection({ credits: money, waste, costs }: RunReport): Section {
+export function creditsSection({ run, credits: money, waste, costs }: RunReport): Section {
   const { settled, held, planned, budgets } = money;
+  const isFinal = run.status === 'finished' && held.total === '0';
   const amount = { title: 'Credits', numeric: true } as const;
   const kinds: [string, string][] = [
     ['records, billed with the answers', settled.records],
@@ -80,7 +82,9 @@ export function creditsSection({ credits: money, waste, costs }: RunReport): Sec
         ? 'The run was not planned.'
         : `The plan: at least ${formatNumber(planned.minimum)}, expected ${price(planned.expected)} ` +
           `(${formatNumber(planned.low)} to ${formatNumber(planned.high)}), ` +
-          `at most ${formatNumber(planned.worst_case)}. The cost of a call is divided equally among its people.` +
+          `at most ${formatNumber(planned.worst_case)}. ` +
+          (isFinal ? `The settled credits are ${describeInRange(settled.total, planned)}. ` : '') +
+          `The cost of a call is divided equally among its people.` +
           (held.total === '0' ? '' : ' Prices are not final while credits are held.'),
     tables,
   };

@@ -51,7 +51,7 @@ export async function gatherReport(
       const report = {
         report_version: 1 as const,
         generated_at: options.now.toISOString(),
-        run: describe(run, approvedAt, options.now),
+        run: describe(run, facts.service, approvedAt, options.now),
         outcomes: Object.fromEntries(
           [...outcomes, 'open' as const].flatMap((name) =>
             counted[name] === undefined ? [] : [[name, counted[name]]],
@@ -71,7 +71,7 @@ export async function gatherReport(
     });
 }
 
-function describe(run: RunRecord, approvedAt: Date | null, now: Date): ReportedRun {
+function describe(run: RunRecord, service: string, approvedAt: Date | null, now: Date): ReportedRun {
   const until = run.finishedAt ?? now;
   return {
     run_id: run.runId,
@@ -82,7 +82,7 @@ function describe(run: RunRecord, approvedAt: Date | null, now: Date): ReportedR
     file_sha256: run.fileSha256,
     rows: run.rowsStaged,
     source: run.source,
-    service: withoutSecrets(run.options.service),
+    service,
     asked_for: { reveal: run.options.reveal, waterfall: run.options.waterfall },
     priority: run.options.priority,
     plan_hash: run.planHash,
@@ -92,11 +92,4 @@ function describe(run: RunRecord, approvedAt: Date | null, now: Date): ReportedR
     seconds: Math.max(0, Math.round((until.getTime() - run.createdAt.getTime()) / 1_000)),
     undone: run.undone,
   };
-}
-
-/** The address without password and key, because people pass reports on. */
-function withoutSecrets(service: string): string {
-  if (!URL.canParse(service)) return service;
-  const { protocol, host, pathname } = new URL(service);
-  return `${protocol}//${host}${pathname}`;
 }

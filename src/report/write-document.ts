@@ -1,4 +1,5 @@
 import { answeredOutcomes, isOutcome, outcomeFacts } from '../domain/runs/outcome.ts';
+import { describeAskedService, sandbox } from '../domain/runs/asked-service.ts';
 import { formatCredits, parseCredits } from '../domain/money/decimal.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { creditsSection } from './credits-section.ts';
@@ -17,7 +18,9 @@ export function documentOf(report: RunReport): ReportDocument {
   const { run } = report;
   return {
     title: `Enrichment report: ${visibleInLine(run.file)}`,
-    subtitle: `${run.run_id}, ${words(run.status)}${run.undone ? ', undone' : ''}`,
+    subtitle:
+      `${run.run_id}, ${words(run.status)}${run.undone ? ', undone' : ''}` +
+      (run.service === sandbox ? `, asked ${describeAskedService(run.service)}` : ''),
     headline: headlineOf(report),
     actions: report.needs_person.map(({ what, next }) => ({
       what: visibleInLine(what),
@@ -242,7 +245,7 @@ function runSection({ run }: RunReport): Section {
     ['file', run.file],
     ['SHA-256 of the file', run.file_sha256],
     ['source', run.source],
-    ['service', run.service],
+    ['service', describeAskedService(run.service)],
     ['asked for', ['profile', ...extras].join(', ')],
     ['priority', run.priority],
     ['plan', run.plan_hash],

@@ -2,6 +2,7 @@ import { anyOf } from '../db/one-of.ts';
 import { askedStatuses } from '../domain/money/attempt-status.ts';
 import { sql } from 'kysely';
 import type { RunFacts } from '../contract.ts';
+import { withoutSecrets } from '../domain/runs/asked-service.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readLateResultsStatus } from '../late-results/late-polls.ts';
 import { neededDecisions } from './needed-decisions.ts';
@@ -42,6 +43,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
     next: reason?.next ?? null,
     source: run.source,
     file: run.fileName,
+    service: withoutSecrets(run.options.service),
     plan_hash: run.planHash,
     rows: run.rowsStaged,
     outcomes: outcomeCounts,

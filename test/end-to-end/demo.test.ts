@@ -76,6 +76,12 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
   expect([facts.calls - rows[0]!.refused, billedAgain]).toEqual([calls, {}]);
   await expectPromisesKept({ warehouse: system.warehouse, sandbox });
 
+  // Invented people must never be taken for real ones.
+  const status = await system.here(['status', facts.run_id]);
+  expect(status.stdout).toContain('service: the sandbox (invented people, no cost)');
+  const exported = await system.here(['export', '--run', facts.run_id]);
+  expect(exported.stderr).toContain('the sandbox invented data of these contacts');
+
   // The user who granted the token is no admin: whom a key acts as is another person.
   const token = await (await fetch(`${sandbox.root}/sandbox/token`, { method: 'POST' })).text();
   const profile = await fetch(`${sandbox.root}/api/v1/users/api_profile`, {

@@ -200,6 +200,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
       next: null,
       source: 'hubspot',
       file: 'contacts.csv',
+      service: 'sandbox',
       plan_hash: this.plan.planHash,
       rows: this.plan.rows,
       outcomes: {

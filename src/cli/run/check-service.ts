@@ -1,4 +1,5 @@
-import { sandbox, serviceName } from '../../config/settings.ts';
+import { serviceName } from '../../config/settings.ts';
+import { sandbox } from '../../domain/runs/asked-service.ts';
 import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { describeServiceStatus, readServiceStatus } from '../../calls/service-status.ts';
 import type { RunOptions } from '../../db/run-options.ts';

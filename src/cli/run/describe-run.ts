@@ -1,11 +1,11 @@
 import type { PlanSummary, RunFacts, Undone } from '../../contract.ts';
-import type { Config } from '../../config/settings.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { counted, countedPeople } from '../../domain/text/counted.ts';
+import { describeInRange } from '../../domain/money/credit-rules.ts';
 import { outcomesThatNeedAPerson } from '../../domain/runs/outcome.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { neededDecisions } from '../../runs/needed-decisions.ts';
-import { describeService } from './describe-service.ts';
+import { describeAskedService } from '../../domain/runs/asked-service.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { table } from '../terminal/output.ts';
 
@@ -68,6 +68,17 @@ function describeExpectation({ credits, expectation }: PlanSummary): string {
   return `  expected ${whole(credits.expected)}, between ${whole(low)} and ${whole(high)}: ${basis}`;
 }
 
+function compareWithPlan(
+  { status, credits }: RunFacts,
+  { expected, low, high }: NonNullable<RunFacts['expected_credits']>,
+): string {
+  const isFinal = status === 'finished' && credits.reserved === '0' && credits.unknown === '0';
+  return (
+    `the plan expected ${counted(whole(expected), 'credit')}, between ${whole(low)} and ${whole(high)}` +
+    (isFinal ? `: the settled credits are ${describeInRange(credits.settled, { low, high })}` : '')
+  );
+}
+
 /** An expectation is not known to a tenth of a credit. */
 function whole(credits: string): string {
   return formatNumber(Number(credits) < 100 ? credits : Math.round(Number(credits)));
@@ -85,10 +96,9 @@ const noRows = '  the file has a header and no rows: there are no people to ask 
 /**
  * What a run came to.
  *
- * @param config of the command that ran it; undefined where another may have
  * @param status as a person should read it
  */
-export function describeRun(facts: RunFacts, config?: Config, status: string = facts.status): string {
+export function describeRun(facts: RunFacts, status: string = facts.status): string {
   const late = facts.late_results;
   const total = Object.values(facts.outcomes).reduce((sum, rows) => sum + rows, 0);
   const lines = [
@@ -102,9 +112,6 @@ export function describeRun(facts: RunFacts, config?: Config, status: string = f
       ...(facts.filled > 0 ? ([['contacts filled without a call', facts.filled]] as const) : []),
       ['calls', facts.calls],
       ['credits settled', formatNumber(facts.credits.settled)],
-      ...(facts.expected_credits
-        ? ([['  the plan expected', formatNumber(facts.expected_credits.expected)]] as const)
-        : []),
       ['credits reserved', formatNumber(facts.credits.reserved)],
       ['credits unknown', formatNumber(facts.credits.unknown)],
       ...(Object.values(late).some((count) => count > 0)
@@ -118,7 +125,8 @@ export function describeRun(facts: RunFacts, config?: Config, status: string = f
         : []),
     ]),
   ];
-  if (config) lines.push(`  ${describeService(config)}`);
+  if (facts.expected_credits) lines.push(`  ${compareWithPlan(facts, facts.expected_credits)}`);
+  lines.push(`  service: ${describeAskedService(facts.service)}`);
   if (facts.undone) lines.push(`  ${describeUndone(facts.undone)}; what it paid stays paid`);
   if (facts.status === 'finished' && total === 0) lines.push(noRows);
   if (facts.status === 'awaiting_approval') {

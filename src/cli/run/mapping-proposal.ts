@@ -20,6 +20,7 @@ type Mapping = Readonly<Record<string, unknown>>;
  * Reads an export. Where no column is recognised, shows all columns with a proposed mapping, and on a terminal asks
  * whether to read them so. With `--write-mapping`, writes the mapping that is recognised or proposed.
  *
+ * @param shown the export as a command names it
  * @returns the mapping that the export is read with (null: without one), and whose contacts the export has
  * @throws Problem `export.*`, `mapping.*`
  */
@@ -27,6 +28,7 @@ export async function openWithMapping(
   path: string,
   { choice, ...reading }: ReadingOptions & { readonly choice?: RowChoice },
   flags: Pick<RunFlags, 'writeMapping' | 'json'>,
+  shown = path,
 ): Promise<{ readonly fileSha256: string; readonly mapping: Mapping | null; readonly source: string }> {
   try {
     const opened = await openExport(path, reading);
@@ -69,18 +71,25 @@ export async function openWithMapping(
       }
     }
     const isProposed = fields.some((field) => field !== undefined) || flags.writeMapping !== undefined;
-    throw isProposed ? withNext(error, flags.writeMapping, isComplete) : error;
+    throw isProposed ? withNext(error, shown, flags.writeMapping, isComplete) : error;
   }
 }
 
 /** @param isComplete the file can be read with the proposal */
-function withNext(problem: Problem, written: string | undefined, isComplete: boolean): Problem {
+function withNext(
+  problem: Problem,
+  shown: string,
+  written: string | undefined,
+  isComplete: boolean,
+): Problem {
   const { type, message, where, exitCode } = problem;
   const todo = isComplete ? 'check' : 'complete';
+  const plan = `enrich plan ${/^[\w./:@%+,-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`}`;
+  const use = (file: string): string => `${todo} ${file}, then: ${plan} --mapping ${file}`;
   const next =
     written === undefined
-      ? `add --write-mapping FILE to save the proposal; ${todo} the file; then give the command with --mapping FILE`
-      : `${todo} ${written}, then give the command with --mapping ${written}`;
+      ? `save the proposal: ${plan} --write-mapping columns.yaml; ${use('columns.yaml')}`
+      : use(written);
   return new Problem(type, message, {
     next,
     exitCode,

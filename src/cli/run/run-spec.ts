@@ -102,7 +102,9 @@ async function checkedContent(
   tell(`${address.kind === 'http' || address.kind === 's3' ? 'fetching' : 'reading'} ${shown}`);
   const { path, sha256 } = await obtain(address, config);
   try {
-    const { mapping, source } = await namingExport(path, shown, () => openWithMapping(path, reading, flags));
+    const { mapping, source } = await namingExport(path, shown, () =>
+      openWithMapping(path, reading, flags, 'EXPORT'),
+    );
     return { fileSha256: sha256, mapping, source, fetched: path };
   } catch (error) {
     await new StagingDirectory(config.exportAccess.stagingDirectory).remove(path);

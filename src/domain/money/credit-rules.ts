@@ -78,6 +78,15 @@ export interface ExpectedCredits {
   readonly high: Credits;
 }
 
+/** Where settled credits lie beside the range that a plan expected. All are decimal text. */
+export function describeInRange(
+  settled: string,
+  { low, high }: { readonly low: string; readonly high: string },
+): string {
+  const place = Number(settled) < Number(low) ? 'below' : Number(settled) > Number(high) ? 'above' : 'within';
+  return `${place} the expected range`;
+}
+
 /** The cost of one person, assumed without a history. A waterfall is expected to cost its ceiling. */
 export function assumedCredits(ask: Ask): ExpectedCredits {
   const mobile = asksFor(ask, 'phone') ? mobilePhone : 0n;

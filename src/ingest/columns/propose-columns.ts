@@ -28,6 +28,13 @@ const hints: readonly [string, Field][] = [
   ['surname', 'last_name'],
 ];
 const shortestName = 4;
+/** `Cust No`, `Kunden-Nr.`, `REF`, `Kundennummer`; by its capital letter `contactId`. */
+const idNames = [
+  /(?:^|[^\p{L}])(?:id|nr|no|n[°º]|num|ref|code|key|uuid|guid)\.?$|(?:nr|nummer|n[uú]mero|num[eé]ro|number)$/iu,
+  /\p{Ll}(?:Id|ID)$/u,
+];
+/** `4711`, `C-00017`, a UUID; no date, and no phone number. */
+const idCell = /^(?!\d{4}-\d\d-\d\d$)(?!\+|0)(?=.*\d)[\w-]+$/;
 /** `Mira Berg`, `Jan van den Berg`, `Dr. Ada Novak`: also a company or a place. */
 const fullName =
   /^(?:\p{Lu}[\p{L}'’-]*\.?)(?: (?:\p{Ll}{1,4}|\p{Lu}[\p{L}'’-]*\.?)){0,3} \p{Lu}[\p{L}'’-]+$/u;
@@ -79,13 +86,11 @@ function isFullName(rows: readonly { readonly cell: string; readonly address: st
   return new Set(names.map(({ cell }) => cell)).size * 2 > filled.length;
 }
 
-/** Whether a column is named like an id, and each row has another value in it. */
+/** Whether a column is named like an id, or is the first one and looks like ids; each row has another value in it. */
 function isId(name: string, rows: readonly (readonly string[])[], column: number): boolean {
   const cells = rows.map((row) => (row[column] ?? '').trim());
   return (
-    /(?:^|[^\p{L}])(?:id|nr|no|number|key)\.?$|(?:Id|ID|[nN]r|[nN]ummer|[nN]úmero|[nN]uméro|[nN]umber)$/u.test(
-      name,
-    ) &&
+    (idNames.some((each) => each.test(name)) || (column === 0 && cells.every((cell) => idCell.test(cell)))) &&
     cells.length > 0 &&
     cells.every((cell) => /^\S+$/.test(cell)) &&
     new Set(cells).size === cells.length

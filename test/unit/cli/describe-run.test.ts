@@ -45,6 +45,7 @@ const facts: RunFacts = {
   next: null,
   source: 'hubspot',
   file: 'contacts.csv',
+  service: 'https://api.acme.example/api/v1',
   plan_hash: '3f9c2a',
   rows: 60,
   outcomes: { enriched: 40, unknown: 20 },
@@ -59,6 +60,27 @@ const facts: RunFacts = {
 it('a run with calls of unknown cost names the command that decides on them', () => {
   expect(describeRun(facts)).toContain('next: enrich attempts list run-1, then retry or release each');
 });
+
+it('the summary of a run says that the sandbox invented its people, or names the service', () => {
+  expect(describeRun({ ...facts, service: 'sandbox' })).toContain('service: the sandbox (invented people');
+  expect(describeRun(facts)).toContain('service: https://api.acme.example/api/v1');
+});
+
+it.each([
+  ['within', '100', '34'],
+  ['above', '30', '34'],
+  ['below', '100', '20'],
+])(
+  'the summary of a finished run says that its credits are %s the expected range',
+  (place, high, settled) => {
+    const expected_credits = { expected: '28', low: '25', high };
+    const credits = { settled, reserved: '0', unknown: '0' };
+    expect(describeRun({ ...facts, credits, expected_credits })).toContain(
+      `the plan expected 28 credits, between 25 and ${high}: the settled credits are ${place} the expected range`,
+    );
+    expect(describeRun({ ...facts, expected_credits })).not.toContain('the settled credits are');
+  },
+);
 
 it('a run whose lost calls are decided on names the run that asks again, and no decision', () => {
   const decided = describeRun({ ...facts, credits: { ...facts.credits, settled: '41', unknown: '0' } });

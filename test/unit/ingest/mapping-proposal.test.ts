@@ -31,6 +31,27 @@ describe('proposeColumns()', () => {
     ]);
   });
 
+  it.each([
+    ['Cust No', '17', '18'],
+    ['KUNDEN-NR.', 'K17', 'K18'],
+    ['Référence', 'a-1', 'a-2'],
+  ])('proposeColumns() proposes %s as the id of a contact', (name, first, second) => {
+    const rows = [
+      [first, 'mira@orbit.example'],
+      [second, 'jon@orbit.example'],
+    ];
+    expect(proposeColumns([name, 'Mail'], rows)).toEqual(['contact_id', 'email']);
+  });
+
+  it('proposeColumns() proposes no dates, phone numbers or repeated values as the id of a contact', () => {
+    const rows = [
+      ['2026-01-02', 'mira@orbit.example', 'lead 1'],
+      ['2026-01-03', 'jon@orbit.example', 'lead 1'],
+    ];
+    expect(proposeColumns(['Seit', 'Mail', 'Stufe Nr'], rows)).toEqual([undefined, 'email', undefined]);
+    expect(proposeColumns(['Tel'], [['+49301234'], ['+49301235']])).toEqual([undefined]);
+  });
+
   it('proposeColumns() proposes a column of full names that agree with the addresses, whatever its header', () => {
     const header = ['Wo', 'Bei', 'Wer', 'Kontakt'];
     const rows = [

@@ -55,7 +55,7 @@ export function demoCommand(): Command {
           return { ended, importHint: await writeImport(session) };
         },
       );
-      reportRun(facts, options.json === true, config);
+      reportRun(facts, options.json === true);
       tell(
         importHint +
           planHint(facts.calls, options.seed) +

@@ -25,6 +25,6 @@ export function resumeCommand(): Command {
         await checkService(session, run.options);
         return waitForRun(session, run.runId, await resumeRun(session, run));
       });
-      reportRun(facts, options.json === true, config);
+      reportRun(facts, options.json === true);
     });
 }

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import type { Config } from '../../../config/settings.ts';
 import type { RunFacts, RunPriority } from '../../../contract.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
@@ -20,7 +19,7 @@ import { settingsOfRun, withRunOptions, type RunFlags } from '../../run/run-flag
 import { addressOf, specifyRun, type SpecifiedRun } from '../../run/run-spec.ts';
 import { withSession, withWarehouse, type Session } from '../../session/session.ts';
 import { withSettings } from '../../session/settings-flags.ts';
-import { howLongThePageIs, runPage } from '../../run/run-page.ts';
+import { runPage } from '../../run/run-page.ts';
 import { continueIfApproved, isStoppedByQualityGate } from '../../run/quality-gate.ts';
 import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
 
@@ -82,7 +81,7 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
         const facts = await withSession(config, { temporal: true, service: true }, (session) =>
           enrichExport(session, spec, { asks, showsPlan: !asks }),
         );
-        reportRun(facts, options.json === true, config);
+        reportRun(facts, options.json === true);
       },
     );
 }
@@ -115,7 +114,7 @@ export async function enrichExport(
       ? await resumeRun(session, run, approved)
       : await startRunWorkflow(session, run, approved);
   const page = await runPage(session, run.runId);
-  if (page !== undefined) tell(`${howLongThePageIs(session)}watch it: ${page}`);
+  if (page !== undefined) tell(page);
   if (asks && !(await approve(session, run.runId, handle)))
     return continueIfApproved(session, await waitForRun(session, run.runId, handle), asks);
   const facts = await waitForRun(session, run.runId, handle, {
@@ -156,9 +155,9 @@ async function stageHere(session: Session, run: RunRecord, fetched: string | und
 }
 
 /** Prints the result of a run and sets the exit code. */
-export function reportRun(facts: RunFacts, json: boolean, config: Config): void {
+export function reportRun(facts: RunFacts, json: boolean): void {
   if (json) printJson<'run'>(facts);
-  else print(describeRun(facts, config));
+  else print(describeRun(facts));
   process.exitCode = exitCodeOf(facts);
 }
 

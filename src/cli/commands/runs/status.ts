@@ -1,5 +1,7 @@
-import { formatNumber } from '../../../domain/text/format-number.ts';
 import { Command } from 'commander';
+import { describeAskedService, sandbox } from '../../../domain/runs/asked-service.ts';
+import { counted } from '../../../domain/text/counted.ts';
+import { formatNumber } from '../../../domain/text/format-number.ts';
 import type { Config } from '../../../config/settings.ts';
 import type { RunFacts } from '../../../contract.ts';
 import { readRunFacts } from '../../../runs/run-facts.ts';
@@ -41,11 +43,11 @@ export function statusCommand(): Command {
           const facts = await factsOf(runId);
           const { runIds, lines } = await findInterrupted(session, [facts]);
           if (options.json === true) printJson<'run'>(facts);
-          else print(describeRun(facts, undefined, runIds.length > 0 ? interrupted : facts.status));
+          else print(describeRun(facts, runIds.length > 0 ? interrupted : facts.status));
           lines.forEach(hint);
           (await describePreempted(session, facts)).forEach(hint);
           const page = needs.temporal ? await runPage(session, facts.run_id) : undefined;
-          if (page !== undefined) hint(`  watch it: ${page}`);
+          if (page !== undefined) hint(`  ${page}`);
           return;
         }
         const runs = await listRuns(warehouse, options.limit);
@@ -73,6 +75,8 @@ export function statusCommand(): Command {
           );
         }
         lines.forEach(hint);
+        const ofSandbox = facts.filter(({ service }) => service === sandbox).length;
+        if (ofSandbox > 0) hint(`  ${counted(ofSandbox, 'run')} asked ${describeAskedService(sandbox)}`);
       });
     });
 }

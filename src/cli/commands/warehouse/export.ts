@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
 import { counted } from '../../../domain/text/counted.ts';
 import { importerNames } from '../../../domain/crm/importer.ts';
+import { sandbox } from '../../../domain/runs/asked-service.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
 import { exportFormatNames, type ExportFormatName } from '../../../export/export-format.ts';
 import { exportTable } from '../../../export/export-table.ts';
@@ -11,6 +12,7 @@ import { exportedTableNames, type ExportedTableName } from '../../../export/expo
 import type { S3Settings } from '../../../files/s3-client.ts';
 import { writeS3Object } from '../../../files/write-s3-object.ts';
 import { parseAddress } from '../../../ingest/sources/export-address.ts';
+import { hasContactsOf } from '../../../people/has-contacts-of.ts';
 import { newestCursor } from '../../../people/read-changes.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { writeCrmImport, type CrmImportFlags } from '../../export/write-crm-import.ts';
@@ -83,8 +85,10 @@ Examples:
       await withWarehouse(config, async ({ warehouse }) => {
         const runId = options.run === undefined ? undefined : (await getRun(warehouse, options.run)).runId;
         if (options.for !== undefined)
-          return writeCrmImport(warehouse, { ...options, for: options.for }, runId);
-        return writeTable(warehouse, options, runId, config.exportAccess.s3);
+          await writeCrmImport(warehouse, { ...options, for: options.for }, runId);
+        else await writeTable(warehouse, options, runId, config.exportAccess.s3);
+        if (await hasContactsOf(warehouse, sandbox, { source: options.source, runId }))
+          tell('note: the sandbox invented data of these contacts; keep the data out of your CRM');
       });
     });
 }
