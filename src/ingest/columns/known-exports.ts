@@ -1,3 +1,5 @@
+import { idHeaders, localHeaders } from '../../domain/crm/local-headers.ts';
+
 /** Fields of a contact that a column can be taken for. */
 export const singleFields = [
   'contact_id',
@@ -222,8 +224,8 @@ const numbered = (name: string): string[] => [1, 2, 3, 4, 5].map((number) => `${
 export const commonNames: FieldNames = {
   contact_id: [
     ...listed('contact id, record id, crm id, lead id, external id, id, apollo contact id'),
-    ...listed('datensatz-id, kontakt-id, id du contact, id de fiche, id. de registro, id de registro'),
-    ...listed("id de contacto, contact-id, id do contato, id d'enregistrement, id de fiche d'informations"),
+    ...idHeaders,
+    ...listed('kontakt-id, id du contact, id de contacto, contact-id, id do contato'),
   ],
   person_id: listed('apollo person id, apollo id, service person id'),
   email: [
@@ -234,10 +236,10 @@ export const commonNames: FieldNames = {
     ...numbered('email'),
     ...numbered('e-mail'),
     ...[1, 2, 3].flatMap((number) => [`e-mail ${number} address`, `email address ${number}`]),
+    ...localHeaders.email,
     ...listed(
-      'e-mail-adresse, mailadresse, adresse e-mail, adresse de messagerie, courriel, adresse électronique',
+      'mailadresse, adresse de messagerie, courriel, adresse électronique, dirección de correo electrónico',
     ),
-    ...listed('correo electrónico, correo, dirección de correo electrónico, e-mailadres, endereço de e-mail'),
     ...listed(
       'contact1 personal email, contact1 work email, contact1 preferred email, contact1 alternate email',
     ),
@@ -254,16 +256,17 @@ export const commonNames: FieldNames = {
     ...listed(
       'linkedin page, linkedin link, contact linkedin url, profile url, linkedin url c, linked in url c, linked in url',
     ),
+    ...localHeaders.linkedin_url,
   ],
   first_name: [
     ...listed('first name, given name, forename, contact first name, contact1 first name, fname'),
-    ...listed('vorname, prénom, nombre, primer nombre, voornaam, primeiro nome'),
+    ...localHeaders.first_name,
+    'primer nombre',
   ],
   last_name: [
     ...listed('last name, family name, surname, contact last name, contact1 last name, lname'),
-    ...listed(
-      'nachname, familienname, nom, nom de famille, apellido, apellidos, achternaam, sobrenome, apelido',
-    ),
+    ...localHeaders.last_name,
+    'familienname',
   ],
   name: listed(
     'full name, contact name, person name, name, vollständiger name, nom complet, nombre completo, ' +
@@ -273,11 +276,8 @@ export const commonNames: FieldNames = {
     ...listed('company name, organization name, organisation name, account name, employer, company'),
     ...listed('organization, organisation, current company, account, business name, household account name'),
     ...listed('accountname, account-name, nom du compte, nombre de la cuenta'),
-    ...listed(
-      'firma, firmenname, unternehmen, unternehmensname, société, entreprise, nom de l’entreprise, empresa',
-    ),
-    ...listed('nombre de la compañía'),
-    ...listed("nom de l'entreprise, nombre de la empresa, compañía, bedrijf, bedrijfsnaam, nome da empresa"),
+    ...localHeaders.organization_name,
+    ...listed('société, nom de l’entreprise, compañía'),
   ],
   domain: [
     ...listed(
