@@ -65,6 +65,7 @@ export function answeredRows(
 ): { readonly rows: AnsweredRow[]; readonly unmatched: UnmatchedPerson[] } {
   const inPlace = answer.matches.length === people.length;
   const unreadable = new Set(inPlace ? answer.unreadableMatches.map(({ index }) => index) : []);
+  const isCut = answer.unreadableMatches.some(({ index }) => index >= answer.matches.length);
   const exact = readExactMatches(answer.raw);
   const said = (person: Person, matchIndex: number): Said =>
     saidByAnswer(person, documentedPerson(person, exact?.[matchIndex]), answer.waterfall);
@@ -101,7 +102,7 @@ export function answeredRows(
         return { ...answered, reason: row.reason };
       case 'not_found':
         // The service returned something for this row and may have billed it, so the row is no `not_found`.
-        return unreadable.has(index)
+        return isCut || unreadable.has(index)
           ? { ...answered, outcome: 'identity_mismatch', reason: 'the service returned no readable person' }
           : answered;
     }

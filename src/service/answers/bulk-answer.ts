@@ -21,7 +21,10 @@ export interface BulkAnswer {
    * the element is listed in `unreadableMatches`.
    */
   readonly matches: readonly (Person | null)[];
-  /** Elements of `matches` that are no documented person. They may be billed; no row gets their data. */
+  /**
+   * Elements of `matches` that are no documented person, and one for all elements beyond the limit. They may be billed;
+   * no row gets their data.
+   */
   readonly unreadableMatches: readonly UnreadableMatch[];
   /** Names of fields that were left out of people because of an unexpected type, such as `contact.email`. */
   readonly unreadFields: readonly string[];
@@ -122,22 +125,32 @@ const contradicting = new Set([
   'contact.contact_emails.email',
 ]);
 
+/** A call asks for ten people. The work for an answer grows with the square of its people. */
+const mostMatches = 100;
+
 function readMatches(
-  elements: readonly unknown[],
+  all: readonly unknown[],
 ): Pick<BulkAnswer, 'matches' | 'unreadableMatches' | 'unreadFields'> {
   const unreadableMatches: UnreadableMatch[] = [];
   const unread = new Set<string>();
+  const elements = all.slice(0, mostMatches);
+  const isCut = elements.length < all.length;
   const matches = elements.map((element, index): Person | null => {
     if (element === null) return null;
     const person = personSchema.safeParse(element);
     if (person.success) {
       const names = unreadFields(element, person.data);
       for (const name of names) unread.add(name);
-      const isPartlyRead = names.some((name) => contradicting.has(name));
+      const isPartlyRead = isCut || names.some((name) => contradicting.has(name));
       return isPartlyRead ? { ...person.data, isPartlyRead } : person.data;
     }
     unreadableMatches.push({ index, reason: explainIssues(person.error) });
     return null;
   });
+  if (isCut)
+    unreadableMatches.push({
+      index: mostMatches,
+      reason: `the answer has ${all.length} elements, of which ${mostMatches} are read`,
+    });
   return { matches, unreadableMatches, unreadFields: [...unread] };
 }

@@ -297,6 +297,29 @@ describe('an answer', () => {
     );
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['identity_mismatch']);
   });
+
+  it('an answer with 5,000 people is read up to the limit, and misses nobody for certain', async () => {
+    const [known, beyond] = [somebody(), somebody()];
+    const call = await callInFlight([known.row, beyond.row]);
+    const strangers = Array.from({ length: 5_000 }, (_, index) => ({
+      id: `s-${index}`,
+      name: `Ada Novak${index}`,
+    }));
+    const matches = [known.person, ...strangers, beyond.person];
+    const body = Buffer.from(JSON.stringify({ credits_consumed: 2, matches }));
+    await record(
+      call,
+      readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, operations.bulkMatch),
+    );
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'identity_mismatch']);
+    expect(await moneyOf(call.runId)).toEqual([0, 2]);
+    const { rows } = await warehouse.pool.query<{ reason: string }>(
+      'select reason from quarantined_people where attempt_id = $1 order by match_index',
+      [call.attemptId],
+    );
+    expect(rows).toHaveLength(100);
+    expect(rows.at(-1)?.reason).toBe('unreadable: the answer has 5002 elements, of which 100 are read');
+  });
 });
 
 describe('an answer whose people have parts of another type', () => {
