@@ -5,7 +5,7 @@ import { bounded, identityKeys } from '../domain/identity/identity-keys.ts';
 import { readyPerson } from '../domain/identity/identity-evidence.ts';
 import { matchKeysOfIdentityKeys, matchKeysOfPerson } from '../domain/identity/match-keys.ts';
 import { displayForm } from '../domain/identity/normalise.ts';
-import { personFieldGroups, type FieldGroup } from '../domain/identity/person-field-groups.ts';
+import { personFieldGroups, type FieldGroup } from '../domain/identity/person-columns.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { rankPhone, readPhones, type DeliveredPhone } from '../domain/identity/phone.ts';
 import { deliveryKinds, type DeliveryKind } from '../domain/late-results/delivery-kinds.ts';

@@ -2,7 +2,7 @@ import { parseDomain } from './domain-name.ts';
 import { parseEmail } from './email-address.ts';
 import { displayForm } from './normalise.ts';
 import { oncePerObject } from './once-per-object.ts';
-import { personColumns, type ContactColumns, type CopiedColumns } from './person-field-groups.ts';
+import { personColumns, type ContactColumns, type CopiedColumns } from './person-columns.ts';
 import type { Organization, Person } from './person.ts';
 import { parseProfileUrl } from './profile-url.ts';
 

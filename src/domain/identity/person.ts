@@ -1,4 +1,4 @@
-import type { AnsweredMembers } from './person-field-groups.ts';
+import type { AnsweredMembers } from './person-columns.ts';
 
 /**
  * A person as the service returns one: the fields that the product reads, under the names of the wire. Any field may be

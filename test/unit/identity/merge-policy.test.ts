@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { personFieldGroups } from '../../../src/domain/identity/person-field-groups.ts';
+import { personFieldGroups } from '../../../src/domain/identity/person-columns.ts';
 import { contactFields } from '../../../src/domain/identity/contact-fields.ts';
 
 describe('what an answer puts into a contact', () => {

@@ -1,4 +1,4 @@
-import { personColumns } from '../../../domain/identity/person-field-groups.ts';
+import { personColumns } from '../../../domain/identity/person-columns.ts';
 import { columnComments } from './column-comments.ts';
 
 /** What columns mean that have one meaning in every table. */
