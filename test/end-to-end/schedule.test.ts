@@ -74,6 +74,7 @@ describe('enrich schedule', () => {
     );
     expect(made.code).toBe(0);
     expect(made.stderr).toMatch(/would find now: \S+crm-2\.csv, with \d+ people to ask for/);
+    expect(made.stdout).toContain('clocks in Europe/Berlin go from 02:00 to 03:00');
 
     const first = await fire('nightly', 1);
     expect(first.recent[0]).toMatchObject({ status: 'completed', summary: 'crm-2.csv finished' });
