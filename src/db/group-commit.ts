@@ -1,4 +1,4 @@
-import { isDatabaseAway } from './postgres-errors.ts';
+import { databaseErrorCode, isDatabaseAway } from './postgres-errors.ts';
 
 export interface GroupCommitOptions<Item, Result> {
   /** Commits items together. @returns a result for each item, in their order */
@@ -79,7 +79,9 @@ export class GroupCommit<Item, Result> {
       const results = await this.#options.commit(group.map(({ item }) => item));
       for (const [index, { resolve }] of group.entries()) resolve(results[index]!);
     } catch (error) {
-      if (group.length === 1 || isDatabaseAway(error)) for (const { reject } of group) reject(error);
+      // Where the database refused nothing, the items may be committed, and another try would commit them twice.
+      const isRefused = databaseErrorCode(error) !== undefined && !isDatabaseAway(error);
+      if (group.length === 1 || !isRefused) for (const { reject } of group) reject(error);
       // One item prevented the commit of the group: each item has a commit of its own.
       else for (const each of group) await this.#commit([each]);
     }

@@ -569,6 +569,22 @@ describe('calls of one process that ask together', () => {
     expect(kindsOf(admissions)).toEqual(['admitted', 'over_budget', 'over_budget']);
   });
 
+  it('calls that find a slot freed during their admission ask again, and the admitted calls are sent', async () => {
+    await emptyWindows();
+    const runId = await runningRun(warehouse);
+    const requests = [1, 11, 21, 31].map((from) => requestFor(runId, from));
+    // Counts one slot fewer than are free afterwards, as when a call leaves the window in between.
+    const count = "select pg_get_functiondef('slots_together'::regproc) as definition";
+    const { definition } = (await warehouse.pool.query<{ definition: string }>(count)).rows[0]!;
+    const header = definition.slice(0, definition.indexOf('LANGUAGE'));
+    await warehouse.pool.query(`${header} language sql as 'select 1'`);
+    const admissions = await askTogether(requests, [{ calls: 3, seconds: 60 }]);
+    await warehouse.pool.query(definition);
+    expect(kindsOf(admissions)).toEqual(['admitted', 'admitted', 'wait', 'wait']);
+    expect(admissions[2]).toMatchObject({ milliseconds: 1 });
+    expect(await transactionsOf(runId)).toBe(2);
+  });
+
   it('calls that ask together for the same people are admitted once', async () => {
     await emptyWindows();
     const runId = await runningRun(warehouse);

@@ -24,6 +24,7 @@ function groupsOf(options: Partial<GroupCommitOptions<string, string>> = {}) {
   return { groups, commits, itemsOf: () => commits.map(({ items }) => items) };
 }
 
+const refusal = (): Error => Object.assign(new Error('the database refuses a body'), { code: '22021' });
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 it('GroupCommit commits items that arrive during a commit together, and answers each after its commit', async () => {
@@ -45,11 +46,11 @@ it('GroupCommit commits each item alone where a group fails, and rejects only th
   const results = Promise.allSettled(['first', 'good', 'bad'].map((item) => groups.commit(item)));
   commits[0]!.end();
   await settled();
-  commits[1]!.fail(new Error('the database refuses a body'));
+  commits[1]!.fail(refusal());
   await settled();
   commits[2]!.end();
   await settled();
-  commits[3]!.fail(new Error('the database refuses this body'));
+  commits[3]!.fail(refusal());
   expect(await results).toMatchObject([{ value: 'FIRST' }, { value: 'GOOD' }, { status: 'rejected' }]);
   expect(itemsOf()).toEqual([['first'], ['good', 'bad'], ['good'], ['bad']]);
 });
@@ -60,6 +61,17 @@ it('GroupCommit rejects a whole group without another try where the database is 
   commits[0]!.end();
   await settled();
   commits[1]!.fail(new Error('Connection terminated unexpectedly'));
+  expect(await results).toMatchObject([{ value: 'A' }, { status: 'rejected' }, { status: 'rejected' }]);
+  expect(commits).toHaveLength(2);
+});
+
+it('GroupCommit rejects a whole group without another try where the error is none of the database', async () => {
+  const { groups, commits } = groupsOf();
+  const results = Promise.allSettled(['a', 'b', 'c'].map((item) => groups.commit(item)));
+  commits[0]!.end();
+  await settled();
+  // Thrown after the commit: another try would commit the items twice.
+  commits[1]!.fail(new TypeError('an answer of the database has an unexpected form'));
   expect(await results).toMatchObject([{ value: 'A' }, { status: 'rejected' }, { status: 'rejected' }]);
   expect(commits).toHaveLength(2);
 });

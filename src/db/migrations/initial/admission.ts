@@ -260,8 +260,10 @@ export const admissionFunctions = [
           wait := coalesce(wait, enrichment.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, kept));
         end if;
         decisions[place] := case
-          when place = any(fitting) or wait is null then over_budget
-          else jsonb_build_object('kind', 'wait', 'wait', wait, 'kept', kept)
+          when place = any(fitting) or (wait is null and over_budget is not null) then over_budget
+          else jsonb_build_object('kind', 'wait', 'kept', kept,
+            -- A call has left the window since the slots were counted.
+            'wait', coalesce(wait, '{"cause": "freed", "milliseconds": 1}'))
         end;
       end loop;
       return to_jsonb(decisions);
