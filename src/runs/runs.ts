@@ -37,15 +37,22 @@ export interface RunRecord {
   readonly undone: Undone | null;
 }
 
+/** The last part of a run's id, which narrow terminals show whole: enough where one run has it. */
+const lastPart = /^[0-9a-f]{6}$/;
+
 /**
- * @param runId a run's id, or `latest`: the newest run that did more than plan
+ * @param runId a run's id, its last part, or `latest`: the newest run that did more than plan
  * @throws Problem `run.unknown`
  */
 export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRecord> {
   const row = await warehouse.database
     .selectFrom('runs')
     .selectAll()
-    .$if(runId !== 'latest', (query) => query.where('run_id', '=', runId))
+    .$if(runId !== 'latest', (query) =>
+      lastPart.test(runId)
+        ? query.where(sql<string>`right(run_id, 7)`, '=', `-${runId}`)
+        : query.where('run_id', '=', runId),
+    )
     .$if(runId === 'latest', (query) => query.where(maySpend))
     .orderBy('created_at', 'desc')
     .limit(1)

@@ -96,9 +96,10 @@ describe('pausing', () => {
   it('enrich pause holds a killed run, and enrich skip leaves out a page when the run is resumed', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;
-    const killed = await system.enrich(['status', runId]);
+    const killed = await system.enrich(['status', runId.slice(-6)]);
     expect(killed.stdout).toContain(`run ${runId}: interrupted`);
     expect(killed.stdout).toContain(`no command or worker carries out ${runId} now`);
+    expect(killed.stdout).toMatch(/\d+ calls? of \S+ had no recorded answer: the credits stay reserved/);
     expect(killed.stdout).toContain(`next: enrich resume ${runId}`);
     const listed = await system.enrich(['status', '--json']);
     expect(listed.stderr).toContain(`no command or worker carries out ${runId} now`);

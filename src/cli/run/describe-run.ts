@@ -131,8 +131,9 @@ export function describeRun(facts: RunFacts, status: string = facts.status): str
   if (facts.status === 'finished' && total === 0) lines.push(noRows);
   if (facts.status === 'awaiting_approval') {
     lines.push(
-      `  next: enrich resume ${facts.run_id} says yes to plan ${facts.plan_hash ?? ''}, enrich cancel ` +
-        `${facts.run_id} says no`,
+      `  the plan ${facts.plan_hash ?? ''} waits for your approval; nothing is spent yet`,
+      `  next: enrich resume ${facts.run_id} approves the plan and continues;`,
+      `  enrich cancel ${facts.run_id} ends the run`,
     );
   }
   const { run_id: runId, outcomes, credits } = facts;

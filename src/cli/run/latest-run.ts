@@ -6,13 +6,13 @@ import { tell } from '../terminal/output.ts';
 const handFirst = 'runs begun by hand before runs of schedules';
 
 /** Help of the argument of a command that reads a run. */
-export const anyRun = 'id of a run, or "latest": the newest of all, also of a schedule';
+export const anyRun = 'id of a run, its last part, or "latest": the newest of all, also of a schedule';
 
 /** Help of the argument of a command that changes a run. */
 export const steeredRun: Readonly<Record<RunNeed, string>> = {
-  waiting: `id of a run, or "latest": the newest that is paused or waits for approval, ${handFirst}`,
-  'in-progress': `id of a run, or "latest": the newest in progress, ${handFirst}`,
-  unfinished: `id of a run, or "latest": the newest that has not ended, ${handFirst}`,
+  waiting: `id of a run, its last part, or "latest": the newest that is paused or waits for approval, ${handFirst}`,
+  'in-progress': `id of a run, its last part, or "latest": the newest in progress, ${handFirst}`,
+  unfinished: `id of a run, its last part, or "latest": the newest that has not ended, ${handFirst}`,
 };
 
 /**

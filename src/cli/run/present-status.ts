@@ -40,12 +40,16 @@ export async function findInterrupted(
     .filter(({ status }) => statusesOfWork.includes(status))
     .map(({ run_id: runId }) => runId);
   const { config } = session;
-  if (runIds.length === 0) return { runIds, lines: [] };
   if (config.temporalAddress === undefined) {
     if (isCommandPresent(config)) return { runIds: [], lines: [] };
-    const lines = await Promise.all(runIds.map((runId) => describeInterrupted(session, runId)));
+    const paused = runs.filter(({ status }) => status === 'paused');
+    const lines = await Promise.all([
+      ...runIds.map((runId) => describeInterrupted(session, runId)),
+      ...paused.map(({ run_id: runId }) => describeLostCalls(session, runId)),
+    ]);
     return { runIds, lines: lines.flat() };
   }
+  if (runIds.length === 0) return { runIds, lines: [] };
   try {
     const { isWorkerThere } = await import('../../temporal/connection.ts');
     if (await isWorkerThere(await session.temporal())) return { runIds: [], lines: [] };
@@ -65,17 +69,22 @@ export async function findInterrupted(
   }
 }
 
-async function describeInterrupted({ warehouse }: Session, runId: string): Promise<string[]> {
-  const { inFlight } = await readRunMoney(warehouse, runId);
+async function describeInterrupted(session: Session, runId: string): Promise<string[]> {
   return [
     `  no command or worker carries out ${runId} now: its command was killed, or it began with a schedule and the`,
     '  command that carried it out has ended; no call is sent until the run continues',
-    ...(inFlight > 0
-      ? [
-          `  ${counted(inFlight, 'call')} had no recorded answer: the credits stay reserved until the run continues`,
-        ]
-      : []),
+    ...(await describeLostCalls(session, runId)),
     `  next: enrich resume ${runId}, or the same command again; both continue where the run stopped`,
+  ];
+}
+
+/** Calls in flight when the last command ended at once: the run that continues says that their cost is unknown. */
+async function describeLostCalls({ warehouse }: Session, runId: string): Promise<string[]> {
+  const { inFlight } = await readRunMoney(warehouse, runId);
+  if (inFlight === 0) return [];
+  return [
+    `  ${counted(inFlight, 'call')} of ${runId} had no recorded answer: the credits stay reserved, and become`,
+    '  unknown when the run continues',
   ];
 }
 

@@ -235,7 +235,11 @@ export const commonNames: FieldNames = {
     ),
     ...numbered('email'),
     ...numbered('e-mail'),
-    ...[1, 2, 3].flatMap((number) => [`e-mail ${number} address`, `email address ${number}`]),
+    ...[1, 2, 3].flatMap((number) => [
+      `e-mail ${number} address`,
+      `e-mail ${number} adresse`,
+      `email address ${number}`,
+    ]),
     ...localHeaders.email,
     ...listed(
       'mailadresse, adresse de messagerie, courriel, adresse électronique, dirección de correo electrónico',

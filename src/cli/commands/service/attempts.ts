@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { formatCredits, parseCredits } from '../../../domain/money/decimal.ts';
+import { counted } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
-import { decideAttempt, listAttempts } from '../../../ledger/decide-attempt.ts';
+import { decideAttempt, listAttempts, type AttemptFacts } from '../../../ledger/decide-attempt.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { serviceName } from '../../../config/settings.ts';
 import { reconcileCredits } from '../../../ledger/credit-statements.ts';
@@ -57,24 +58,28 @@ function listCommand(): Command {
         if (options.json === true) return printJson<'attempt-list'>(attempts);
         if (attempts.length === 0)
           return print(options.all === true ? 'no attempts yet' : 'no attempt waits for a decision');
-        print(
-          table([
-            ['attempt', 'status', 'settled', 'held', 'people', 'admitted', 'why'],
-            ...attempts.map((attempt) => [
-              attempt.attempt_id,
-              attempt.status,
-              attempt.credits_settled ?? '-',
-              holds.includes(attempt.status) ? attempt.credits_reserved : '-',
-              attempt.people,
-              attempt.admitted_at.toISOString(),
-              attempt.reason ?? '',
-            ]),
-          ]),
-        );
+        print(describeAttempts(attempts, options.all === true));
         const [cycle] = await reconcileCredits(warehouse.database, serviceName(config));
         if (cycle) tell(describeReconciliation(cycle));
       });
     });
+}
+
+/** Reasons are below the table, once each: beside the ids they would leave no width for either. */
+function describeAttempts(attempts: readonly AttemptFacts[], all: boolean): string {
+  const rows = attempts.map((attempt) => [
+    attempt.attempt_id,
+    ...(all ? [attempt.status, attempt.credits_settled ?? '-'] : []),
+    holds.includes(attempt.status) ? attempt.credits_reserved : '-',
+    attempt.people,
+    attempt.admitted_at.toISOString().slice(0, 16).replace('T', ' '),
+  ]);
+  const calls = new Map<string, number>();
+  for (const { reason } of attempts) if (reason !== null) calls.set(reason, (calls.get(reason) ?? 0) + 1);
+  return [
+    table([['attempt', ...(all ? ['status', 'settled'] : []), 'held', 'people', 'admitted (UTC)'], ...rows]),
+    ...[...calls].map(([reason, count]) => `  ${counted(count, 'call')}: ${reason}`),
+  ].join('\n');
 }
 
 function showCommand(): Command {
