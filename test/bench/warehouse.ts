@@ -121,7 +121,8 @@ async function writeMatchKeys({ pool }: Warehouse, people: number): Promise<void
     const texts = numbers.map(keysOf);
     await pool.query(
       `update observations o set match_keys = k.keys::integer[]
-       from unnest($1::int[], $2::text[]) as k (n, keys) where o.kind = 'answer' and o.person_id = 'p' || k.n`,
+       from unnest($1::int[], $2::text[]) as k (n, keys)
+       where o.service = '${service}' and o.person_key = 'person:p' || k.n and o.kind = 'answer'`,
       [numbers, texts],
     );
     await pool.query(
