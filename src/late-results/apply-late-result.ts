@@ -202,7 +202,7 @@ function reasonOf(
     ...(strangers > 0 && attempt.hasAnswer
       ? [
           `${strangers} of ${countedPeople(content.people.length)} ${nounFor(strangers, 'was', 'were')} not ` +
-            'asked for, not found, or suppressed',
+            'asked for, not found, contradictory, or suppressed',
         ]
       : []),
     ...(undone ? ['its run is undone: the results are paid for and change no contact'] : []),

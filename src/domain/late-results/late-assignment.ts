@@ -18,7 +18,8 @@ export interface NamedPerson {
  *
  * In a waterfall ids may differ from those of the answer. An address is then evidence as well, on three conditions: no
  * other contact and no other person of the body has it, it is no shared mailbox, and no person of the body has the id
- * of that contact. All other people get no contact, even if only one contact is left.
+ * of that contact. All other people get no contact, even if only one contact is left. Nor do people whose id is of one
+ * contact and whose address is of another.
  * @param knownIds ids of people in answers, of this call with and without a row, and of other calls: such an id
  *   identifies that person alone
  * @returns for each person the indexes of their contacts (two rows of a file can be one person); empty where there is
@@ -34,6 +35,10 @@ export function assignDelivered(
   const byId = people.map(({ id }) => (id === undefined ? [] : (ofId.get(id) ?? [])));
   if (deliveryKinds[origin].keepsIds) return byId;
   const ofEmail = indexBy(contacts, ({ emails }) => emails.map((email) => email.toLowerCase()));
+  const contradicts = ({ id, emails }: NamedPerson): boolean =>
+    ownersByAddress(ofEmail, emails).some((owners) =>
+      owners.every((owner) => contacts[owner]!.personId !== id),
+    );
   const taken = new Set(byId.flat().map((index) => contacts[index]!.personId));
   const known = new Set(knownIds);
   const claims = people.map((person, index) => {
@@ -42,8 +47,8 @@ export function assignDelivered(
     return owned.filter((contact) => !taken.has(contacts[contact]!.personId));
   });
   const claimants = indexBy(claims, (claim) => claim);
-  return people.map((_, index) => {
-    if (byId[index]!.length > 0) return byId[index]!;
+  return people.map((person, index) => {
+    if (byId[index]!.length > 0) return contradicts(person) ? [] : byId[index]!;
     const claim = claims[index]!;
     return claim.every((contact) => claimants.get(contact)!.length === 1) ? claim : [];
   });
@@ -55,13 +60,20 @@ function ownersByEmail(
   ofEmail: ReadonlyMap<string, readonly number[]>,
   person: NamedPerson,
 ): number[] {
-  const owned = new Set<number>();
-  for (const { email } of person.emails) {
-    const address = parseEmail(email);
-    if (address === undefined || isRoleAddress(address)) continue;
-    for (const contact of ofEmail.get(address) ?? []) owned.add(contact);
-  }
+  const owned = new Set(ownersByAddress(ofEmail, person.emails).flat());
   return new Set([...owned].map((index) => contacts[index]!.personId)).size === 1 ? [...owned] : [];
+}
+
+/** For each address that only one reads the contacts that have it, if any. */
+function ownersByAddress(
+  ofEmail: ReadonlyMap<string, readonly number[]>,
+  emails: NamedPerson['emails'],
+): (readonly number[])[] {
+  return emails.flatMap(({ email }) => {
+    const address = parseEmail(email);
+    const owners = address === undefined || isRoleAddress(address) ? undefined : ofEmail.get(address);
+    return owners ? [owners] : [];
+  });
 }
 
 const fieldPatterns = { emails: /email/i, phones: /phone/i } as const;

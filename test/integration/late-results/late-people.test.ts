@@ -241,7 +241,9 @@ describe('a phone request that is skipped because an earlier one is in flight', 
     expect((await contactsOf(other)).map(({ phone }) => phone)).toEqual(['+14155550100', null, null]);
     for (const each of [earlier, call])
       expect((await contactsOf(each)).map(({ phone }) => phone)).toEqual([null, null, null]);
-    expect(await reasonsOf(other)).toEqual(['3 of 4 people were not asked for, not found, or suppressed']);
+    expect(await reasonsOf(other)).toEqual([
+      '3 of 4 people were not asked for, not found, contradictory, or suppressed',
+    ]);
   });
 
   it('a skipped phone request gets no phones from an earlier delivery whose call did not name the person', async () => {

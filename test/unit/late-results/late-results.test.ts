@@ -111,6 +111,15 @@ describe('a delivered person', () => {
     ).toEqual([[], []]);
   });
 
+  it('a delivered person with the id of one contact and the address of another belongs to neither', () => {
+    const [ada, bob] = contacts;
+    const both = { id: ada!.personId, emails: [{ email: bob!.emails[1]! }, { email: 'new@orbit.example' }] };
+    expect(assignDelivered(contacts, [both], 'waterfall', [])).toEqual([[]]);
+    const family = [ada!, { ...bob!, emails: ada!.emails }];
+    const own = { id: ada!.personId, emails: [{ email: ada!.emails[0]! }] };
+    expect(assignDelivered(family, [own], 'waterfall', [])).toEqual([[0]]);
+  });
+
   it('a person of a phone reveal under another id belongs to no contact', () =>
     expect(give({ id: 'w9', email: 'bob@orbit.example' }, 'phones')).toEqual([]));
 });
