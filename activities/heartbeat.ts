@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 
-/** Several beats fit into the shortest heartbeat timeout (10 s): one that is lost does not end an activity. */
+/** The SDK sends every second beat (`maxHeartbeatThrottleInterval`), two within the shortest timeout of 10 s. */
 const beatMilliseconds = 2_500;
 
 /**

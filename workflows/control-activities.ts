@@ -16,3 +16,11 @@ export const long = proxyActivities<ControlActivities>({
   heartbeatTimeout: '10 seconds',
   retry: { maximumInterval: '30 seconds' },
 });
+
+/** Compares people for minutes, and some steps of it leave no time for a heartbeat on a loaded machine. */
+export const computing = proxyActivities<ControlActivities>({
+  taskQueue: controlTaskQueue,
+  startToCloseTimeout: '12 hours',
+  heartbeatTimeout: '1 minute',
+  retry: { maximumInterval: '30 seconds' },
+});

@@ -17,7 +17,7 @@ import {
 import { longestSummary } from '../src/domain/runs/run-start.ts';
 import { counted, countedPeople } from '../src/domain/text/counted.ts';
 import { resolveBudgetExhaustion } from './budget-pause.ts';
-import { long, quick } from './control-activities.ts';
+import { computing, long, quick } from './control-activities.ts';
 import { enrichmentPage } from './enrichment-page.ts';
 import { RunState, isHistoryLong } from './run-state.ts';
 import { cancelRun, installSteering } from './steering.ts';
@@ -96,7 +96,7 @@ async function prepare(run: RunState): Promise<PlanSummary> {
  * a person whom their cells contradict.
  */
 async function reconcile({ runId }: RunState): Promise<void> {
-  await long.reconcileContacts.executeWithOptions(
+  await computing.reconcileContacts.executeWithOptions(
     { summary: 'compare the contacts with the people who are known' },
     [{ runId }],
   );
