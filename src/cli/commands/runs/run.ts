@@ -19,6 +19,7 @@ import { settingsOfRun, withRunOptions, type RunFlags } from '../../run/run-flag
 import { addressOf, specifyRun, type SpecifiedRun } from '../../run/run-spec.ts';
 import { withSession, withWarehouse, type Session } from '../../session/session.ts';
 import { withSettings } from '../../session/settings-flags.ts';
+import { isCommandPresent } from '../../run/present-status.ts';
 import { runPage } from '../../run/run-page.ts';
 import { continueIfApproved, isStoppedByQualityGate } from '../../run/quality-gate.ts';
 import { cancelRun, resumeRun, sendUpdate, startRunWorkflow, waitForRun } from '../../run/steer-run.ts';
@@ -64,9 +65,12 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
         const config = settingsOfRun(options);
         const spec = await specifyRun(addressOf(file, options), options, config, priority);
         tell(describeService(config));
-        if (options.rateLimits !== undefined && config.temporalAddress !== undefined)
+        if (
+          options.rateLimits !== undefined &&
+          (config.temporalAddress !== undefined || isCommandPresent(config))
+        )
           tell(
-            'note: workers of a Temporal server keep their own RATE_LIMITS; the plan shows the limit that holds',
+            'note: workers that run already keep their own RATE_LIMITS; the plan shows the limit that holds',
           );
         const asks = options.yes !== true;
         if (asks && !process.stdin.isTTY) {
