@@ -55,7 +55,7 @@ export function arrivedPeople(matches: readonly (Person | null)[]): KnownPerson[
 
 /**
  * Reads what other answers and other rows say about the rows of a call. An identifier is looked up for every row; names
- * only for rows that nothing but weak evidence can decide.
+ * only for rows that only weak evidence can decide.
  */
 export async function readElsewhere(
   database: Kysely<Tables>,

@@ -175,14 +175,14 @@ async function requireReader(transaction: Transaction<never>, role: string): Pro
   if (found.rows.length === 0) {
     throw new Problem('role.unknown', `there is no role "${role}"`, {
       where: '--analyst-role',
-      next: 'make it first, for instance: create role analyst login password …',
+      next: 'create it first, such as: create role analyst login password …',
       exitCode: exitCodes.usage,
     });
   }
   if (found.rows[0]!.owns) {
     throw new Problem('role.owner', `"${role}" owns the tables or is a superuser: it cannot only read`, {
       where: '--analyst-role',
-      next: 'name a role of its own for analysts',
+      next: 'name a role that only analysts use',
       exitCode: exitCodes.usage,
     });
   }

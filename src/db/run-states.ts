@@ -19,7 +19,7 @@ export function isFinal(status: RunStatus): boolean {
 export const unfinishedText = `status not in (${oneOf(finalStatuses)})`;
 export const isUnfinished = sql.raw<boolean>(unfinishedText);
 
-/** Begins the key of a run that only looks at an export: it plans, or reads who is in it, and never spends. */
+/** Begins the key of a run that only reads an export: it plans, or reads who is in it, and never spends. */
 export const planKeyPrefix = 'plan ';
 
 /** In SQL, over `runs`: one that may spend. */

@@ -16,7 +16,7 @@ export function explainPostgresFailure(
   if (/No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/i.test(output)) {
     return new Problem('disk.full', 'the disk is full: the embedded PostgreSQL cannot write', {
       where: files.directory,
-      next: 'make room (a new database needs about 100 MB), then run the same command again; nothing is lost',
+      next: 'free disk space (a new database needs about 100 MB), then run the same command again; nothing is lost',
       cause,
     });
   }

@@ -6,7 +6,7 @@ import { makeFolder } from '../files/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
 import { isRunning, ownIdentity, type ProcessIdentity } from './processes.ts';
 
-/** A mark in a directory that counts for as long as the process that made it lives. */
+/** A mark in a directory that counts while the process that made it lives. */
 export interface Presence {
   readonly name: string;
   readonly process: ProcessIdentity;

@@ -33,7 +33,7 @@ export function writeRecord(directory: string, record: ServerRecord): void {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
     throw new Problem('disk.full', 'the disk is full: what runs here cannot be written down', {
       where: directory,
-      next: 'make room, then run the same command again; nothing is lost',
+      next: 'free disk space, then run the same command again; nothing is lost',
       cause: error,
     });
   }

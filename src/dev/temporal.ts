@@ -121,7 +121,7 @@ function explain(
   if (/no space left|database or disk is full/i.test(log)) {
     return new Problem('disk.full', 'the disk is full: the Temporal dev server cannot write', {
       where: directory,
-      next: 'make room, then run the same command again; nothing is lost',
+      next: 'free disk space, then run the same command again; nothing is lost',
       cause,
     });
   }

@@ -268,6 +268,6 @@ function otherService({ schedule, service }: ScheduledRunInput, workers: string)
 function noBudget(schedule: string): Problem {
   return new Problem('credits.no-ceiling', 'nothing limits what this schedule may spend', {
     where: `schedule ${schedule}`,
-    next: 'give it --max-credits, set MAX_CREDITS_PER_RUN or a period budget for the worker, or say --no-budget',
+    next: 'give it --max-credits, set MAX_CREDITS_PER_RUN or a period budget for the worker, or add --no-budget',
   });
 }

@@ -28,7 +28,7 @@ import { isLoopback } from '../../domain/text/loopback.ts';
 const answerMilliseconds = 10_000;
 
 /**
- * Looks at every part without starting or spending anything. Nothing in the findings is a secret.
+ * Checks every component without starting or spending anything. Nothing in the findings is a secret.
  *
  * @param config without the settings that are wrong
  * @param wrong these: their parts are broken, and looking at what would be used in their place would only mislead

@@ -24,7 +24,7 @@ export async function checkService(session: Session, asked: RunOptions): Promise
         'DATABASE_URL to a new database',
     );
   const { baseUrl } = stack.service;
-  // A worker elsewhere has a receiver of its own, or none: it looks for itself before the run spends anything.
+  // A worker elsewhere has a receiver of its own, or none: it checks its own before the run spends anything.
   const polls =
     stack.temporal.embedded &&
     lateKindsOf(asked).length > 0 &&

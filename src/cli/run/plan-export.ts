@@ -51,7 +51,7 @@ export async function planExport(session: Planning, spec: SpecifiedRun): Promise
   }
 }
 
-/** Stages an export only to look at who is in it. What was staged is not kept, nor what a killed command has staged. */
+/** Stages an export to read who is in it, and removes the staged rows, also those of a killed command. */
 export async function withStagedExport<Result>(
   session: Planning,
   spec: SpecifiedRun,
@@ -66,7 +66,7 @@ async function stageAndUse<Result>(
   use: (runId: string) => Promise<Result>,
 ): Promise<Result> {
   const { warehouse } = session;
-  // A key of its own: looking at an export must neither find nor disturb an unfinished run of the same file.
+  // A key of its own: reading an export must neither find nor disturb an unfinished run of the same file.
   const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
   const stopped = new AbortController();
   const leave = onInterruption((_signal, exitCode, repeated) => {

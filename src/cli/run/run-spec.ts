@@ -87,7 +87,7 @@ export async function specifyRun(
   };
 }
 
-/** Fetches what lies elsewhere, and looks whether it is an export; what is none is not kept. */
+/** Downloads an export that is not a local file, and checks that it is an export; another file is not kept. */
 async function checkedContent(
   address: ExportAddress,
   reading: ReadingOptions & { readonly choice: RowChoice },

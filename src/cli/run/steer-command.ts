@@ -9,7 +9,7 @@ import { jsonOption, type JsonFlag } from '../terminal/json-option.ts';
 import { withSession, type Session } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 
-/** The shape that `pause` and `cancel` share: a word to a run, with a reason that the UI shows. */
+/** The shape that `pause` and `cancel` share: an update of a run, with a reason that the UI shows. */
 export function steerCommand(
   name: 'pause' | 'cancel',
   texts: { description: string; need: RunNeed; done: (runId: string) => string },

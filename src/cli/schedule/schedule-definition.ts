@@ -113,7 +113,7 @@ export async function defineSchedule(
     throw wrong(
       'max-credits',
       'nothing limits what this schedule may spend',
-      'give it --max-credits N for each run, or set MAX_CREDITS_PER_RUN or MAX_CREDITS_PER_…; or say --no-budget',
+      'give it --max-credits N for each run, or set MAX_CREDITS_PER_RUN or MAX_CREDITS_PER_…; or add --no-budget',
       'credits.no-ceiling',
     );
   }
@@ -187,7 +187,7 @@ function choiceOf(fields: ScheduleFields, folder: string): ExportChoice {
   }
   const by = fields['newest-by'];
   if (by !== undefined && kind !== 'newest')
-    throw wrong('newest-by', 'only --newest chooses by it', 'leave it out, or say --newest');
+    throw wrong('newest-by', 'only --newest chooses by it', 'leave it out, or add --newest');
   const from = placeOf(kind, fields[kind]!, folder);
   return kind === 'newest' ? { kind, from, by: by ?? 'time' } : { kind, from };
 }
@@ -196,7 +196,7 @@ function choiceOf(fields: ScheduleFields, folder: string): ExportChoice {
 function placeOf(kind: ExportChoice['kind'], given: string, folder: string): string {
   const from = kind === 'query' ? given : checkedAddress(kind, given, folder);
   if (withoutPersonalData(from) === from) return from;
-  throw wrong(kind, 'this looks like it names a person', 'say it otherwise: Temporal shows it');
+  throw wrong(kind, 'this looks like it names a person', 'choose a text without a person: Temporal shows it');
 }
 
 function checkedAddress(kind: ExportChoice['kind'], given: string, folder: string): string {

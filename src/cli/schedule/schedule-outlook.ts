@@ -67,7 +67,7 @@ export async function outlookOf(
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return [
-      `note: ${name}: ${error.message} (${error.where ?? ''}), as seen from here; a worker looks for it at its time`,
+      `note: ${name}: ${error.message} (${error.where ?? ''}), on this machine; a worker searches again at its time`,
     ];
   }
 }

@@ -140,7 +140,7 @@ async function howItGoes(
   }
   return {
     status: 'running',
-    summary: runIds.length > 0 ? 'enriching' : 'no run yet: it looks for an export, or waits for a worker',
+    summary: runIds.length > 0 ? 'enriching' : 'no run yet: it searches for an export, or waits for a worker',
   };
 }
 

@@ -9,7 +9,7 @@ import { openWarehouse } from '../../db/database.ts';
 import { tell } from '../terminal/output.ts';
 import { version } from '../terminal/version.ts';
 
-/** Metrics of this process, served as long as it runs. */
+/** Metrics of this process, served while it runs. */
 export interface ServedMetrics {
   readonly process: ProcessMetrics;
   /** Where Temporal's SDK is to serve its own, for our endpoint to hand on. */

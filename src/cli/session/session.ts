@@ -147,7 +147,7 @@ export async function withSession<Result>(
 }
 
 /**
- * A session with the database, and neither Temporal nor the service: what most commands need that look at something.
+ * A session with the database, and neither Temporal nor the service: what most commands that only read need.
  */
 export function withWarehouse<Result>(
   config: Config,
@@ -157,8 +157,7 @@ export function withWarehouse<Result>(
 }
 
 /**
- * Runs of the embedded Temporal continue only as long as a command like this one is there: `enrich status` looks for
- * its mark.
+ * Runs of the embedded Temporal continue only while such a command runs. `enrich status` reads its mark.
  */
 function announceWorker(config: Config): () => Promise<void> {
   const { workers } = embeddedDirectories(config.embedded.dataDirectory);

@@ -10,7 +10,7 @@ export async function agrees(question: string, signal?: AbortSignal): Promise<bo
   if (!process.stdin.isTTY) return undefined;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const unanswered = new AbortController();
-  // The end of the input alone settles nothing: the process would end without a word.
+  // The end of the input alone settles nothing: the process would end without a message.
   terminal.once('close', () => unanswered.abort());
   signal?.addEventListener('abort', () => unanswered.abort());
   try {

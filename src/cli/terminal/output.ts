@@ -108,7 +108,7 @@ class OutputProblem extends Problem {
 
   constructor(code: string) {
     super('output.unwritable', `standard output cannot be written (${code})`, {
-      next: 'make room on the disk, or send the output elsewhere; nothing else was lost',
+      next: 'free disk space, or send the output elsewhere; nothing else was lost',
     });
     this.code = code;
   }

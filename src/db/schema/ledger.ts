@@ -163,7 +163,7 @@ export interface RateReportsTable {
 }
 
 /**
- * A batch that is ready for its call: calls of lower priorities leave a place free for it. Runs of the lowest have
+ * A batch that is ready for its call: calls of lower priorities leave a slot free for it. Runs of the lowest have
  * none here.
  */
 export interface WaitingBatchesTable {

@@ -18,7 +18,7 @@ export interface NotificationsTable {
   next_try_at: GeneratedTimestamp;
   /** Why the last try failed; null where it did not. */
   failure: string | null;
-  /** Told everywhere, or given up. */
+  /** Delivered to every receiver, or abandoned. */
   closed_at: Timestamp | null;
 }
 

@@ -50,7 +50,7 @@ export interface KnownElsewhere {
  *
  * Nothing promises how `matches` aligns with `details`: misses come as null or are dropped, the order changes,
  * strangers come. So each row is decided about by itself (`decidePerson`), with all people who came and all who are
- * known from other answers. The place in the list is never evidence. It only tells a row whose answer was not accepted
+ * known from other answers. The list's order is never evidence. It only tells a row whose answer was not accepted
  * (`identity_mismatch`) from one that got none (`not_found`).
  *
  * @param asked what was sent, in the order of `details`

@@ -131,7 +131,7 @@ export function isStub(person: Person): boolean {
 }
 
 /**
- * Weighs a person against a row. Does not look at places: the same pair always weighs the same.
+ * Weighs a person against a row. Positions do not count: the same pair always weighs the same.
  *
  * The identity rule (docs/identity.md): an identifier that agrees accepts. Where the first name contradicts, an address
  * or a profile alone is too little: a person may have typed the one of a relative or a colleague. The service's id, or
@@ -179,7 +179,7 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson, hashesOf
     case 'agree':
       return { strength: 'weak', evidence: 'name_and_organization' };
     case 'unknown':
-      return against('nothing but the name agrees');
+      return against('only the name agrees');
     case 'differ':
       return against('the same name at another organization');
   }

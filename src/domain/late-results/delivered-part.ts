@@ -10,7 +10,7 @@ import { kindsOfFields } from './late-assignment.ts';
 
 /** The people of a call, as far as its answer tells. */
 export interface CallPeople {
-  /** Ids at the service, by their place in the answer; undefined where an erasure took one out. */
+  /** Ids at the service, by their position in the answer; undefined where an erasure took one out. */
   readonly ids: readonly (string | undefined)[];
   /** People who were found and whom the answer does not list. */
   readonly unlisted: number;
@@ -97,7 +97,7 @@ export function haveWholePrice(covers: readonly string[]): boolean {
   return covers.some((entry) => kinds.some((kind) => entry.startsWith(`${kind}/`)));
 }
 
-/** The first place of each id: the answer can list a person twice. */
+/** The first position of each id: the answer can list a person twice. */
 function placesOf({ ids }: CallPeople): Map<string, number> {
   const places = new Map<string, number>();
   for (const [place, id] of ids.entries()) if (id !== undefined && !places.has(id)) places.set(id, place);

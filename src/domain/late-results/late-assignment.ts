@@ -103,7 +103,7 @@ export function emailRank(status: string | null | undefined): number {
   return rank < 0 ? worstEmailRank : rank;
 }
 
-/** The places of items by each of their keys. */
+/** The positions of items by each of their keys. */
 function indexBy<Item, Key>(
   items: readonly Item[],
   keysOf: (item: Item) => readonly Key[],

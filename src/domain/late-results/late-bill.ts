@@ -36,7 +36,7 @@ const mostBodies = 200;
  *   uncertain;
  * - bodies that overlap otherwise, and parts of which no body states a price, leave the bill uncertain.
  *
- * What a body costs that brings nothing is the price of looking: it is added.
+ * What a body costs that brings nothing is the price of the search: it is added.
  */
 export function lateBill(parts: readonly PricedPart[]): LateBill {
   const bitOf = bitsByEntry();

@@ -22,7 +22,7 @@ export class Columns {
     return !this.#taken.has(column);
   }
 
-  /** The header as a person would look for it. One without a known name may be a contact, and is not shown. */
+  /** The header as a person would search for it. One without a known name may be a contact, and is not shown. */
   where(): string {
     if (!this.#recognised) return `${this.#path}, header`;
     const shown = this.#header.slice(0, 12).map((name) => shownHeader(name) || '(empty)');

@@ -89,7 +89,7 @@ interface HeldRecord {
   readonly record: ByteText[];
   /** As in `RecordBatch`. */
   readonly fault: string | undefined;
-  /** A blank line, or one of nothing but delimiters, stands above it. */
+  /** A blank line, or a line of delimiters only, stands above it. */
   readonly isBehindBlank: boolean;
 }
 

@@ -108,7 +108,7 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** Nothing in the file, or nothing but blank lines. */
+/** The file is empty or has only blank lines. */
 export function emptyFile(path: string): Problem {
   return new Problem('export.empty', 'the file is empty', {
     where: path,

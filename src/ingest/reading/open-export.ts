@@ -76,7 +76,7 @@ async function readSample(
 }
 
 /**
- * Lets problems name an export as a person knows it, where it was fetched to a place that means nothing to anybody.
+ * Lets problems name an export as a person knows it, where the path is that of a downloaded copy.
  *
  * @param path what is read
  * @param shown where it came from

@@ -63,7 +63,7 @@ export class RecordsAbove {
       this.#records.shift();
   }
 
-  /** Puts one damaged record in the place of the last ones. */
+  /** Replaces the last records with one damaged record. */
   replaceFrom({ index, start }: RecordStart): void {
     this.#records = this.#records.filter((above) => above.index < index);
     this.add({ index, start, isRow: false, cells: [] });

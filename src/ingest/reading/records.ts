@@ -170,7 +170,7 @@ export class RecordParser {
     if (open) return this.#unclosedQuote(input, start + (open.index ?? 0));
     return new Problem('export.record-too-long', `a record is longer than ${longestRecord} characters`, {
       where: `${this.#path}, line ${this.#line + this.#breaks(input, start)}`,
-      next: 'check that this is the CSV file that was meant, and the line ends and quotes near that line',
+      next: 'check that this is the right CSV file, and check the line ends and quotes near that line',
       exitCode: exitCodes.usage,
     });
   }

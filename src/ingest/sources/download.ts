@@ -106,7 +106,7 @@ async function take(
 export function tooLarge(where: string, limits: DownloadLimits): Problem {
   return new Problem('export.too-large', `the export is larger than ${limits.bytes} bytes`, {
     where,
-    next: 'check that this is the export that was meant; split a larger one, or fetch it and name the file',
+    next: 'check that this is the right export; split a large export, or download it and name the file',
   });
 }
 

@@ -89,7 +89,7 @@ async function matchingFiles(pattern: string): Promise<DatedExport[]> {
     (error: unknown) => {
       throw new Problem('export.folder-unreadable', 'the folder of the exports cannot be read', {
         where: folder,
-        next: 'check the path, and that the worker sees it: it is the worker that looks for the export',
+        next: 'check the path, and that the worker can read it: the worker searches for the export',
         exitCode: exitCodes.usage,
         cause: error,
       });

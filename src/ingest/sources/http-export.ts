@@ -107,9 +107,9 @@ class HttpExport implements RemoteExport {
       refusePlainHttp(next, url);
       url = next;
     }
-    throw new Problem('export.redirected', 'the address leads from one to another without end', {
+    throw new Problem('export.redirected', 'the address redirects too many times', {
       where: this.shown,
-      next: 'use the address that the export itself lies at',
+      next: 'use the address of the export itself, without redirects',
       exitCode: exitCodes.usage,
     });
   }

@@ -258,7 +258,7 @@ function asksForPhones({ fieldGroups }: Asked): boolean {
 }
 
 /**
- * In the order of their places, after the pilot. The people of a batch leave out the same groups of fields, because the
+ * In the order of positions, after the pilot. The people of a batch leave out the same groups of fields, because the
  * service reveals the phones of all people of a call or of none.
  */
 async function assignPositions(

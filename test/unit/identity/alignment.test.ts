@@ -319,10 +319,10 @@ describe('a name alone', () => {
   it('a name alone is accepted in no position of the answer', () => {
     const alignment = alignMatches([freelancer, ben], [person, null]);
     expect(alignment.rows).toEqual([
-      { outcome: 'identity_mismatch', reason: 'nothing but the name agrees' },
+      { outcome: 'identity_mismatch', reason: 'only the name agrees' },
       { outcome: 'not_found' },
     ]);
-    expect(alignment.quarantined).toEqual([{ matchIndex: 0, reason: 'nothing but the name agrees' }]);
+    expect(alignment.quarantined).toEqual([{ matchIndex: 0, reason: 'only the name agrees' }]);
     expect(align([ben, freelancer], [person, null])).toEqual(['identity_mismatch', 'identity_mismatch']);
   });
 

@@ -27,7 +27,7 @@ export function priorityCommand(): Command {
         const run = await runToSteer(session.warehouse, runId, 'unfinished');
         requireUnfinished(run);
         // Workers order their calls by what the database says. A server orders the tasks of all workers as well; the
-        // embedded one has a single worker, which a word of this command must not set to work.
+        // embedded one has a single worker, which this command must not start.
         await setRunPriority(session.warehouse, run.runId, priority);
         if (server) await sendUpdate(session, run.runId, 'changePriority', [priority]);
         const before = run.options.priority;

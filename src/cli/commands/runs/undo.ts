@@ -109,7 +109,7 @@ async function carryOut({ warehouse }: Session, runId: string, options: UndoFlag
   if (complete) return;
   throw new Problem('undo.interrupted', 'stopped before all contacts were computed anew', {
     where: runId,
-    next: 'give the same command again: it does the rest',
+    next: 'run the same command again: it completes the undo',
     exitCode: exitCodes.needsPerson,
   });
 }

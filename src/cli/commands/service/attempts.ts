@@ -12,7 +12,7 @@ import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
-/** As long as an attempt is in one of these, its worst case is kept back in its budgets. */
+/** In these states the worst case of an attempt stays reserved in its budgets. */
 const holds: readonly string[] = ['admitted', 'awaiting', 'unknown'];
 
 /** `enrich attempts list|show|release|retry` */
@@ -116,9 +116,9 @@ Examples:
   return command.action(async (attemptIds: readonly string[], options: { credits?: string } & JsonFlag) => {
     const given = options.credits === undefined ? undefined : creditsOf(options.credits);
     if (given !== undefined && attemptIds.length > 1) {
-      throw new Problem('setting.invalid', 'one bill is said of several calls', {
+      throw new Problem('setting.invalid', '--credits with several calls', {
         where: '--credits',
-        next: 'say it of one call at a time',
+        next: 'give --credits with one call at a time',
         exitCode: exitCodes.usage,
       });
     }

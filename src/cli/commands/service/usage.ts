@@ -94,7 +94,7 @@ function notOffered(failure: ServiceFailure, service: { baseUrl: string; sandbox
           ]
         : [
             `this service offers no usage statistics (${status})`,
-            'look at its own pages; GET /sandbox/bill says what a sandbox billed',
+            'use the usage page of the service; GET /sandbox/bill says what a sandbox billed',
           ];
   return new Problem('usage.not-offered', what, {
     where: failure.where ?? service.baseUrl,

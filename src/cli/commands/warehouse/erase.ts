@@ -122,7 +122,7 @@ async function keysOfContact(warehouse: Warehouse, contact: string): Promise<str
   if (keys === undefined)
     throw new Problem('person.unclear', 'this record has been about more than one person', {
       where: '--contact',
-      next: 'name the one who is meant by an address, a profile, or person:ID',
+      next: 'name the person by an address, a profile, or person:ID',
       exitCode: exitCodes.usage,
     });
   if (keys.length > 0) return keys;

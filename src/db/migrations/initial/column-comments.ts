@@ -62,7 +62,7 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     awaits: 'Late results that are to come',
     found_ids: 'Ids of the people in the answer',
     found_people: 'Number of people in the answer',
-    awaited_until: 'When late results are given up',
+    awaited_until: 'When the wait for late results ends',
     next_poll_at: 'When the service is asked for late results',
     polls: 'How often it was asked',
     phones_with_earlier: 'The phones came with an earlier call',
