@@ -5,7 +5,7 @@ import { html, type Markup } from './html.ts';
 import type { Coverage, RunReport } from './report-figures.ts';
 import { counted } from '../domain/text/counted.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
-import { formatPercent } from '../domain/text/format-percent.ts';
+import { formatPercent, formatShares } from '../domain/text/format-percent.ts';
 import { fieldName, words } from './wording.ts';
 
 /** Labels are left of the bars, values right of them. */
@@ -37,6 +37,7 @@ export function outcomesChart({ run, outcomes }: RunReport): Markup {
   const rows = Object.entries(outcomes);
   const most = Math.max(1, ...rows.map(([, number]) => number));
   const rowHeight = 26;
+  const shares = formatShares(rows.map(([, number]) => number));
   return figure({
     id: 'outcomes-chart',
     title: `Outcomes of ${counted(run.rows, 'row')}`,
@@ -55,7 +56,7 @@ export function outcomesChart({ run, outcomes }: RunReport): Markup {
           class="${toneOf(outcome)}"
         ></rect>
         <text x="${at(labelWidth + length + 8)}" y="${middle}" class="value">
-          ${formatNumber(number)} · ${formatPercent(number, run.rows)}
+          ${formatNumber(number)} · ${shares[index]!}
         </text>`;
     }),
   });

@@ -4,14 +4,14 @@ import type { ReportDocument, Table } from './document.ts';
 export function renderText(document: ReportDocument): string {
   const { title, subtitle, headline, actions, sections, footer } = document;
   const blocks = [
-    `${title}\n${subtitle}`,
+    `${title}\n${wrapped(subtitle)}`,
     lines(
       headline.map(({ label, value, note }) => [label, value, note]),
       [false, true, false],
     ),
-    ...(actions.length === 0
-      ? ['Needs a person: nothing']
-      : [`Needs a person:\n${actions.map(({ what, next }) => `  ${what}\n    next: ${next}`).join('\n')}`]),
+    actions.length === 0
+      ? 'Needs a person: nothing'
+      : ['Needs a person:', ...actions.map(renderAction)].join('\n'),
     ...sections.map(({ title: name, lead, tables }) =>
       [
         `${name}\n${'-'.repeat(name.length)}`,
@@ -22,6 +22,14 @@ export function renderText(document: ReportDocument): string {
     footer,
   ];
   return `${blocks.join('\n\n')}\n`;
+}
+
+function renderAction({ what, next }: ReportDocument['actions'][number]): string {
+  return `${indented(what, 2)}\n${indented(`next: ${next}`, 4)}`;
+}
+
+function indented(text: string, columns: number): string {
+  return wrapped(text, 80 - columns).replace(/^/gm, ' '.repeat(columns));
 }
 
 function renderTable({ caption, columns, rows }: Table): string {
@@ -47,7 +55,7 @@ function lines(rows: readonly (readonly string[])[], numeric: readonly boolean[]
     .join('\n');
 }
 
-/** Breaks lines between words, at 78 characters: a terminal of 80 columns shows them as they are. */
-function wrapped(text: string): string {
-  return text.replace(/(.{1,78})(?:\s+|$)/g, '$1\n').trimEnd();
+/** Breaks lines between words: a terminal of 80 columns shows them as they are. */
+function wrapped(text: string, width = 78): string {
+  return text.replace(new RegExp(`(.{1,${width}})(?:\\s+|$)`, 'g'), '$1\n').trimEnd();
 }

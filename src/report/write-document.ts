@@ -9,7 +9,7 @@ import type { RunReport } from './report-figures.ts';
 import { counted } from '../domain/text/counted.ts';
 import { formatElapsed } from '../domain/text/duration.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
-import { formatPercent } from '../domain/text/format-percent.ts';
+import { formatPercent, formatShares } from '../domain/text/format-percent.ts';
 import { visibleInLine } from '../domain/text/visible.ts';
 import { fieldName, moment, price, words } from './wording.ts';
 
@@ -86,10 +86,11 @@ function headlineOf({
 }
 
 function outcomesSection({ run, outcomes }: RunReport): Section {
-  const rows = Object.entries(outcomes).map(([outcome, number]) => [
+  const shares = formatShares(Object.values(outcomes));
+  const rows = Object.entries(outcomes).map(([outcome, number], at) => [
     words(outcome),
     formatNumber(number),
-    formatPercent(number, run.rows),
+    shares[at]!,
     isOutcome(outcome) ? outcomeFacts[outcome].meaning : openRows,
   ]);
   return {
