@@ -49,17 +49,17 @@ function withWholeOrder(words: readonly string[]): string[] {
 /** The program without its commands. */
 function emptyProgram(): Command {
   return new Command('enrich')
-    .description('Enriches CRM exports into a PostgreSQL warehouse, inside a call limit and a credit budget.')
+    .description('Enriches CRM exports into a PostgreSQL warehouse, within rate limits and credit budgets.')
     .addHelpText(
       'after',
       `
 Examples:
   enrich plan contacts.csv       what it would ask for, cost and take; spends nothing
-  enrich run contacts.csv        shows the plan and asks; enrich status latest says how it is
+  enrich run contacts.csv        shows the plan and asks; enrich status latest shows its figures
   enrich COMMAND --help          explains each command, with an example
 
 Without DATABASE_URL, TEMPORAL_ADDRESS and ENRICHMENT_BASE_URL everything runs on this machine, against the sandbox, at
-no cost. Each setting replaces its embedded part.
+no cost. Each of these settings replaces an embedded component.
 
 With --json, standard output ends in one JSON value on one line: the facts, or {"error": …, "exit_code": …}.
 

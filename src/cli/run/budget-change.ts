@@ -36,9 +36,9 @@ interface SetOptions extends JsonFlag {
 /** `enrich budget set` */
 export function setBudgetCommand(): Command {
   return withSettings(new Command('set'))
-    .description('Change a limit. It holds at once for all workers; runs that wait for it continue.')
+    .description('Change a limit for all workers at once. Runs that wait for the budget continue.')
     .argument('<budget>', `one of ${budgetNameForms}`)
-    .argument('<limit>', 'credits, none, default (as the settings say) or used (as much as now)')
+    .argument('<limit>', 'credits, none, default (the settings), or used (settled + reserved credits)')
     .option('--from-now-on', `every ${anyPeriod} that begins from now on`)
     .option('--reason <text>', 'reason, kept in the history')
     .option('--by <name>', 'name, kept in the history (default: the user of this machine)')
@@ -46,7 +46,7 @@ export function setBudgetCommand(): Command {
     .addHelpText(
       'after',
       `
-Periods are UTC. The name of a period alone ("day") is the budget of the present one: a raised limit ends with it.
+Periods are UTC. "day" and "month" name the current day and month: their limit ends with the day or month.
 A limit that this command sets replaces the setting (MAX_CREDITS_PER_…) of its budget, whether higher or lower;
 "default" restores the setting.
 "run:latest" is the newest run that has not ended, runs begun by hand before those of schedules.

@@ -80,7 +80,10 @@ export function withOptionFlags(command: Command): Command {
       'rows to ask for: COLUMN=VALUE or "COLUMN in VALUE,VALUE"; repeatable',
       (choice: string, before: readonly string[] | undefined) => [...(before ?? []), choice],
     )
-    .option('--order-by <column>', 'column whose least values are asked for first; with desc: its greatest')
+    .option(
+      '--order-by <column>',
+      'column that orders the people to ask for, lowest value first; with desc: highest',
+    )
     .addOption(
       new Option(
         '--on-unknown <what>',

@@ -26,7 +26,7 @@ export function setCommand(): Command {
       '[file]',
       'the export: a path that the workers see, https://… or s3://bucket/key; {date} in it becomes the date',
     )
-    .requiredOption('--cron <line>', 'when: minute, hour, day of the month, month, day of the week')
+    .requiredOption('--cron <line>', 'times: minute, hour, day of the month, month, day of the week')
     .option('--timezone <name>', 'time zone of --cron and {date} (default: UTC)')
     .option(
       '--newest <pattern>',

@@ -11,7 +11,7 @@ const flags = [
   ],
   ['--database-url <url>', 'DATABASE_URL', 'PostgreSQL 15 or later (not set: embedded)'],
   ['--temporal-address <host:port>', 'TEMPORAL_ADDRESS', 'Temporal server (not set: the dev server)'],
-  ['--data-dir <folder>', 'ENRICH_DATA_DIR', 'state of the embedded parts (default .enrich)'],
+  ['--data-dir <folder>', 'ENRICH_DATA_DIR', 'state of the embedded components (default .enrich)'],
   [
     '--rate-limits <limits>',
     'RATE_LIMITS',

@@ -27,7 +27,7 @@ export function statusCommand(): Command {
     .description('Show the status and figures of a run, or list the newest runs.')
     .argument('[run]', anyRun)
     .option('--json', 'one JSON object; without a run, one JSON array')
-    .option('--limit <n>', 'most runs to list', wholeNumber(1, 10_000), 20)
+    .option('--limit <n>', 'maximum number of runs', wholeNumber(1, 10_000), 20)
     .addHelpText('after', '\nExamples:\n  enrich status\n  enrich status latest --json')
     .action(async (runId: string | undefined, options: { json?: boolean; limit: number }) => {
       const config = settingsOf(options);

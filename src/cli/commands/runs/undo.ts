@@ -32,7 +32,7 @@ export function undoCommand(): Command {
     .option('--revert', 'revert an earlier undo of the run')
     .option('--forget', 'also forget its lookups and answers: the next run pays for its people again')
     .option('--reason <text>', 'reason, kept with the run; no names')
-    .option('--by <name>', 'who decided it (default: the user of this machine)')
+    .option('--by <name>', 'name of the person who decided (default: the user of this machine)')
     .option('--yes', 'do it without asking')
     .option('--json', 'one JSON object')
     .addHelpText(

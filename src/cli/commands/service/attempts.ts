@@ -112,7 +112,7 @@ Examples:
   enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`,
     );
   if (name === 'retry')
-    command.option('--credits <n>', 'credits that the service billed (default: all that is held)');
+    command.option('--credits <n>', 'credits that the service billed (default: all held credits)');
   return command.action(async (attemptIds: readonly string[], options: { credits?: string } & JsonFlag) => {
     const given = options.credits === undefined ? undefined : creditsOf(options.credits);
     if (given !== undefined && attemptIds.length > 1) {

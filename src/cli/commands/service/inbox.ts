@@ -35,7 +35,7 @@ function listCommand(): Command {
     .description('List the newest deliveries.')
     .argument('[run]', 'deliveries of this run; "latest" is the newest run')
     .addOption(new Option('--status <status>', 'deliveries of this status').choices(deliveryStatuses))
-    .option('--limit <n>', 'most deliveries to list', wholeNumber(1), 50)
+    .option('--limit <n>', 'maximum number of deliveries', wholeNumber(1), 50)
     .option('--json', 'one JSON array')
     .addHelpText('after', '\nExample:\n  enrich inbox list --status quarantined')
     .action(

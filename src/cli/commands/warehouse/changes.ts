@@ -18,7 +18,7 @@ export function changesCommand(): Command {
   return withSettings(new Command('changes'))
     .description('Print contacts that changed or were deleted, in order.')
     .option('--since <cursor>', 'cursor of the last change that was read (default: from the oldest change)')
-    .option('--limit <n>', 'most changes to print (default: all)', wholeNumber(1))
+    .option('--limit <n>', 'maximum number of changes (default: all)', wholeNumber(1))
     .option('--json', 'one JSON object a line')
     .addHelpText(
       'after',

@@ -24,9 +24,9 @@ export function eraseCommand(): Command {
   return withSettings(new Command('erase'))
     .description('Remove a person from the warehouse, and never ask for them again.')
     .argument('[who]', 'one person, named in one of the forms below')
-    .option('--contact <source/id>', 'instead: the person of a CRM record, such as hubspot/4711')
+    .option('--contact <source/id>', 'CRM record of the person in place of WHO, such as hubspot/4711')
     .option('--reason <text>', 'reason, kept; no names')
-    .option('--by <name>', 'name of who decided it (default: the user of this machine)')
+    .option('--by <name>', 'name of the person who decided (default: the user of this machine)')
     .option('--yes', 'erase without asking')
     .option('--json', 'one JSON object')
     .addHelpText(

@@ -15,9 +15,7 @@ import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 /** `enrich import-history FILE --asked-at TIME` */
 export function importHistoryCommand(): Command {
   return withSettings(new Command('import-history'))
-    .description(
-      'Record the people of an export as asked for, without a call: after a restore has lost calls.',
-    )
+    .description('Record that the people of an export were asked for, after a restore has lost calls.')
     .argument('<file>', 'export that was enriched at that time')
     .requiredOption('--asked-at <time>', 'time of the calls, such as 2026-11-20T02:00:00Z')
     .option('--source <name>', 'as for enrich run')

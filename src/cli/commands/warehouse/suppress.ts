@@ -144,7 +144,7 @@ function checkCommand(): Command {
 function listCommand(): Command {
   return withSettings(new Command('list'))
     .description('Show the newest entries of the list, without names.')
-    .option('--limit <n>', 'most entries to show', wholeNumber(1), 50)
+    .option('--limit <n>', 'maximum number of entries', wholeNumber(1), 50)
     .option('--json', 'one JSON object')
     .addHelpText('after', '\nExample:\n  enrich suppress list')
     .action(async (options: { limit: number; json?: boolean }) => {
@@ -178,7 +178,7 @@ function listCommand(): Command {
 function withNote(command: Command): Command {
   return command
     .option('--reason <text>', 'reason, kept with the entry; no names')
-    .option('--by <name>', 'name of who decided it (default: the user of this machine)')
+    .option('--by <name>', 'name of the person who decided (default: the user of this machine)')
     .option(...jsonOption);
 }
 
