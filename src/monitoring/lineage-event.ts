@@ -35,7 +35,10 @@ export function lineageEvent(
   { at, enriched }: { readonly at: Date; readonly enriched?: number | undefined },
 ): object {
   const producer = `urn:enrich:${version}`;
-  const facet = (name: string) => ({ _producer: producer, _schemaURL: `${spec}/facets/${name}` });
+  const facet = (version: string, name: string) => ({
+    _producer: producer,
+    _schemaURL: `${spec}/facets/${version}/${name}.json#/$defs/${name}`,
+  });
   const source = run.source ?? run.options.source ?? 'export';
   const database = databaseOf(databaseUrl);
   return {
@@ -47,12 +50,12 @@ export function lineageEvent(
       runId: uuidOf(run.runId),
       facets: {
         nominalTime: {
-          ...facet('1-0-1/NominalTimeRunFacet.json'),
+          ...facet('1-0-1', 'NominalTimeRunFacet'),
           nominalStartTime: run.asOf.toISOString(),
         },
         ...(type === 'FAIL' && {
           errorMessage: {
-            ...facet('1-0-1/ErrorMessageRunFacet.json'),
+            ...facet('1-0-1', 'ErrorMessageRunFacet'),
             message: withoutPersonalData(run.pauseReason?.reason ?? 'the run failed'),
             programmingLanguage: 'TypeScript',
           },
@@ -68,7 +71,7 @@ export function lineageEvent(
         enriched !== undefined && {
           outputFacets: {
             outputStatistics: {
-              ...facet('1-0-2/OutputStatisticsOutputDatasetFacet.json'),
+              ...facet('1-0-2', 'OutputStatisticsOutputDatasetFacet'),
               rowCount: enriched,
             },
           },

@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startLineage } from '../../../src/monitoring/lineage.ts';
 import { readRunFacts } from '../../../src/runs/run-facts.ts';
 import { endRun, setRunStatus } from '../../../src/runs/runs.ts';
@@ -74,5 +77,26 @@ it('an unavailable or refusing lineage receiver delays and fails no run', async 
     const lineage = startLineage(warehouse, { url, apiKey: undefined }, source, log);
     lineage.started(runId);
     await expect(lineage.close()).resolves.toBeUndefined();
+  }
+});
+
+it('a lineage receiver that never answers is given up when the worker stops, and holds no run meanwhile', async () => {
+  const { runId } = await stagedRun(warehouse, []);
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const asked = once(silent, 'request');
+  const lineage = startLineage(warehouse, { url: `http://127.0.0.1:${port}`, apiKey: undefined }, source, log);
+  expect(lineage.started(runId)).toBeUndefined();
+  await asked;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const closed = lineage.close();
+    await vi.advanceTimersByTimeAsync(2_000);
+    await expect(closed).resolves.toBeUndefined();
+  } finally {
+    vi.useRealTimers();
+    silent.close();
+    silent.closeAllConnections();
   }
 });

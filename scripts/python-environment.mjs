@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * The folder of commands of a virtual environment in dist, which is made once.
+ *
+ * @returns undefined if Python 3 with venv and pip is missing, or if PyPI cannot be reached
+ */
+export function pythonEnvironment(name, packages) {
+  const folder = fileURLToPath(new URL(`../dist/.${name}`, import.meta.url));
+  const isReady = join(folder, 'ready');
+  if (existsSync(isReady)) return join(folder, 'bin');
+  rmSync(folder, { recursive: true, force: true });
+  console.error(`Installing ${packages.join(', ')} into ${folder}`);
+  const steps = [
+    ['python3', ['-m', 'venv', folder]],
+    [join(folder, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages]],
+  ];
+  const isInstalled = steps.every(
+    ([program, parameters]) => spawnSync(program, parameters, { stdio: ['ignore', 2, 2] }).status === 0,
+  );
+  if (!isInstalled) return undefined;
+  writeFileSync(isReady, '');
+  return join(folder, 'bin');
+}
