@@ -55,14 +55,17 @@ await withCheckWarehouse(async ({ directory, databaseUrl, sample, enrich }) => {
     ENRICHMENT_API_KEY: 'sandbox-key',
     LATE_RESULTS_POLL_AFTER: '2s',
   };
-  await enrich(['run', sample(1), '--yes', '--reveal', 'phone'], settings);
-  await sandbox.play({ rules: [{ job_changes: 0.5 }] });
-  await enrich(['run', sample(1), '--yes', '--freshness', '0s'], settings);
-  const unexpected = ['run', sample(2), '--yes', '--expect', 'rows=1000%..2000%'];
-  await enrich(unexpected, { ...settings, exitCode: 3 });
-  await enrich(['cancel', 'latest'], settings);
-  sandbox.stop();
-  receiver.close();
+  try {
+    await enrich(['run', sample(1), '--yes', '--reveal', 'phone'], settings);
+    await sandbox.play({ rules: [{ job_changes: 0.5 }] });
+    await enrich(['run', sample(1), '--yes', '--freshness', '0s'], settings);
+    const unexpected = ['run', sample(2), '--yes', '--expect', 'rows=1000%..2000%'];
+    await enrich(unexpected, { ...settings, exitCode: 3 });
+    await enrich(['cancel', 'latest'], settings);
+  } finally {
+    sandbox.stop();
+    receiver.close();
+  }
 
   await checkParquet({ directory, databaseUrl, enrich });
   checkLineage({ directory, events });
