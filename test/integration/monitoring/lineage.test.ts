@@ -86,7 +86,12 @@ it('a lineage receiver that never answers is given up when the worker stops, and
   await once(silent, 'listening');
   const { port } = silent.address() as AddressInfo;
   const asked = once(silent, 'request');
-  const lineage = startLineage(warehouse, { url: `http://127.0.0.1:${port}`, apiKey: undefined }, source, log);
+  const lineage = startLineage(
+    warehouse,
+    { url: `http://127.0.0.1:${port}`, apiKey: undefined },
+    source,
+    log,
+  );
   expect(lineage.started(runId)).toBeUndefined();
   await asked;
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
