@@ -42,10 +42,13 @@ const isExported = {
 
 await withCheckWarehouse(async ({ directory, databaseUrl, sample, enrich }) => {
   const events = [];
-  const receiver = createServer(async (request, response) => {
-    const parts = await request.toArray();
-    events.push(JSON.parse(Buffer.concat(parts)));
-    response.writeHead(201).end();
+  const receiver = createServer((request, response) => {
+    const parts = [];
+    request.on('data', (bytes) => parts.push(bytes));
+    request.on('end', () => {
+      events.push(JSON.parse(Buffer.concat(parts)));
+      response.writeHead(201).end();
+    });
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
   const sandbox = await startSandbox();

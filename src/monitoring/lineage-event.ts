@@ -35,9 +35,9 @@ export function lineageEvent(
   { at, enriched }: { readonly at: Date; readonly enriched?: number | undefined },
 ): object {
   const producer = `urn:enrich:${version}`;
-  const facet = (version: string, name: string) => ({
+  const facet = (release: string, name: string) => ({
     _producer: producer,
-    _schemaURL: `${spec}/facets/${version}/${name}.json#/$defs/${name}`,
+    _schemaURL: `${spec}/facets/${release}/${name}.json#/$defs/${name}`,
   });
   const source = run.source ?? run.options.source ?? 'export';
   const database = databaseOf(databaseUrl);

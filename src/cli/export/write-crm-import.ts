@@ -37,10 +37,41 @@ export async function writeCrmImport(
   const policies = policiesOf(flags);
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
-  describe(manifest, folder, runId);
+  describe(manifest, folder);
+  if (manifest.contacts > 0 || manifest.withoutRecordId > 0) return;
+  const sources = await warehouse.database
+    .selectFrom('runs')
+    .select('source')
+    .distinct()
+    .where('source', 'is not', null)
+    .orderBy('source')
+    .execute();
+  tell(
+    whyEmpty(
+      manifest.source,
+      runId,
+      since,
+      sources.map((run) => run.source),
+    ),
+  );
 }
 
-function describe(manifest: ImportManifest, folder: string, runId: string | undefined): void {
+function whyEmpty(
+  source: string,
+  runId: string | undefined,
+  since: string | undefined,
+  sources: readonly (string | null)[],
+): string {
+  if (!sources.includes(source))
+    return `no contacts of ${source}; --source takes contacts of ${sources.join(', ')} instead`;
+  if (runId !== undefined)
+    return `no contact of ${source} was last written by ${runId}; without --run all contacts are exported`;
+  return since === undefined
+    ? `no contact of ${source} has data`
+    : `no contact of ${source} has changed since`;
+}
+
+function describe(manifest: ImportManifest, folder: string): void {
   const { contacts, parts, decisions, withoutRecordId } = manifest;
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   const sorted = Object.entries(decisions).sort(([, one], [, other]) => other - one);
@@ -57,8 +88,6 @@ function describe(manifest: ImportManifest, folder: string, runId: string | unde
   if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}, differing values first`);
   if (manifest.jobChanges)
     tell(`${counted(manifest.jobChanges.rows, 'job change')} in ${manifest.jobChanges.file}`);
-  if (contacts === 0 && runId !== undefined)
-    tell(`no contact was last written by ${runId}; without --run all contacts are exported`);
   tell(parts.length === 0 ? 'nothing to import' : manifest.instruction);
   if (manifest.commands[0] !== undefined) tell(`such as: ${manifest.commands[0]}`);
   if (manifest.cursor !== null) tell(`next time: --since ${manifest.cursor}`);
