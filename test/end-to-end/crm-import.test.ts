@@ -83,6 +83,16 @@ describe('enrich export --for hubspot', () => {
     expect(Object.keys(germanHeaders).filter((label) => columns.has(label))).toEqual([]);
     const rest = await exportFor('--since', second.cursor ?? '', '--output', join(system.directory, 'rest'));
     expect(rest.contacts).toBe(0);
+    const other = [
+      'export',
+      '--for',
+      'zoho',
+      '--run',
+      run.run_id,
+      '--output',
+      join(system.directory, 'zoho'),
+    ];
+    expect((await system.here(other)).stderr).toContain('--source takes contacts of hubspot instead');
   });
 
   it('enrich export --for hubspot refuses a folder with other files, an unknown policy and importer', async () => {

@@ -5,6 +5,7 @@ import { Problem, exitCodes } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportForCrm, type ImportManifest } from '../../export/crm-import/export-for-crm.ts';
+import { contactSources } from '../../people/contact-sources.ts';
 import { print, printJson, table, tell } from '../terminal/output.ts';
 import { parseYaml } from '../terminal/parse-yaml.ts';
 
@@ -39,36 +40,21 @@ export async function writeCrmImport(
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
   if (manifest.contacts > 0 || manifest.withoutRecordId > 0) return;
-  const sources = await warehouse.database
-    .selectFrom('runs')
-    .select('source')
-    .distinct()
-    .where('source', 'is not', null)
-    .orderBy('source')
-    .execute();
-  tell(
-    whyEmpty(
-      manifest.source,
-      runId,
-      since,
-      sources.map((run) => run.source),
-    ),
-  );
+  tell(whyEmpty(manifest.source, flags, runId, await contactSources(warehouse.database)));
 }
 
 function whyEmpty(
   source: string,
+  { since }: CrmImportFlags,
   runId: string | undefined,
-  since: string | undefined,
-  sources: readonly (string | null)[],
+  sources: readonly string[],
 ): string {
+  if (sources.length === 0) return 'the warehouse has no contacts';
   if (!sources.includes(source))
-    return `no contacts of ${source}; --source takes contacts of ${sources.join(', ')} instead`;
+    return `no contacts of ${source}; --source takes contacts of ${sources.join(' or ')} instead`;
   if (runId !== undefined)
     return `no contact of ${source} was last written by ${runId}; without --run all contacts are exported`;
-  return since === undefined
-    ? `no contact of ${source} has data`
-    : `no contact of ${source} has changed since`;
+  return since === undefined ? `no contact of ${source} to import` : `no contact of ${source} changed since`;
 }
 
 function describe(manifest: ImportManifest, folder: string): void {

@@ -8,6 +8,7 @@ import { parseEmail } from '../../domain/identity/email-address.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { contactIdOf } from '../../ingest/columns/contact-id.ts';
 import type { Tables } from '../../db/schema.ts';
+import { contactSources } from '../../people/contact-sources.ts';
 import { readTruth, type KnownPerson } from './read-truth.ts';
 
 /** How the contacts of a source compare with a file of known values. No value of a person is in it. */
@@ -48,17 +49,17 @@ export async function evaluateTruth(
 }
 
 async function onlySource(database: Kysely<Tables>): Promise<string> {
-  const rows = await database.selectFrom('contacts').select('source').distinct().orderBy('source').execute();
-  if (rows.length === 1) return rows[0]!.source;
+  const sources = await contactSources(database);
+  if (sources.length === 1) return sources[0]!;
   throw new Problem(
     'truth.source',
-    rows.length === 0 ? 'the warehouse has no contacts' : 'the warehouse has contacts of several sources',
+    sources.length === 0 ? 'the warehouse has no contacts' : 'the warehouse has contacts of several sources',
     {
       where: '--source',
       next:
-        rows.length === 0
+        sources.length === 0
           ? 'enrich an export first: enrich run FILE'
-          : `name one of ${rows.map((row) => row.source).join(', ')}`,
+          : `name one of ${sources.join(', ')}`,
       exitCode: exitCodes.usage,
     },
   );
