@@ -52,7 +52,8 @@ export const pruneScheduleId = 'enrichment-retention';
 
 /**
  * Typed search attributes that runs carry; the dev server registers them at its start. `EnrichmentWaitsFor` is the type
- * of a pause reason (`budget.empty`), `approval` or `late results`; a run that waits for none of them has no value.
+ * of a pause reason (`budget.empty`), `approval`, `late results`, or `next call` (a full rate window, or calls of
+ * higher priority); a run that waits for none of them has no value.
  */
 export const searchAttributes = {
   EnrichmentStatus: 'Keyword',

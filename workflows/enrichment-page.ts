@@ -1,5 +1,6 @@
 import {
   condition,
+  getExternalWorkflowHandle,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -15,7 +16,7 @@ import {
   type PageResult,
 } from '../src/contract.ts';
 import { markdownTable } from '../src/domain/runs/run-start.ts';
-import { endPageSignal, pagePrioritySignal, wakeSignal } from './messages.ts';
+import { endPageSignal, pagePrioritySignal, pageWaitsSignal, wakeSignal } from './messages.ts';
 
 const { openPage } = proxyActivities<ControlActivities>({
   taskQueue: controlTaskQueue,
@@ -34,6 +35,8 @@ const { enrichBatches } = proxyActivities<CallActivities>({
 
 /** Temporal bills each activity. */
 const batchesPerActivity = 10;
+/** A shorter wait is over before a person looks, and Temporal bills each signal. */
+const shownWaitMilliseconds = 60_000;
 /** An activity runs on one worker: the batches that run at the same time are spread over so many activities. */
 const sharingWorkers = 3;
 
@@ -89,10 +92,22 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
       ]),
     );
 
+  const tellRun = async (why: string | null): Promise<void> => {
+    const { parent } = workflowInfo();
+    // A run that has ended needs no news.
+    if (parent)
+      await getExternalWorkflowHandle(parent.workflowId)
+        .signal(pageWaitsSignal, why)
+        .catch(() => {});
+  };
+
   const untilWoken = async (wakesBefore: number, milliseconds: number, why: string): Promise<void> => {
     reason = why;
     show();
+    const isShown = milliseconds >= shownWaitMilliseconds;
+    if (isShown) await tellRun(why);
     await condition(() => wakes !== wakesBefore, milliseconds, { summary: why.slice(0, 180) });
+    if (isShown) await tellRun(null);
     reason = '';
     wait = undefined;
   };

@@ -30,6 +30,8 @@ export const wakeSignal = defineSignal('wake');
 export const endPageSignal = defineSignal('end');
 /** From the run to its page: the priority of the batches that begin from now on. */
 export const pagePrioritySignal = defineSignal<[priority: RunPriority]>('priority');
+/** From a page to its run: why it waits until the next call may begin; null: it continues. */
+export const pageWaitsSignal = defineSignal<[reason: string | null]>('pageWaits');
 
 /** From the receiver to a run: the inbox has a delivery. The signal has no content, so it may be lost or repeated. */
 export const deliveryReceivedSignal = defineSignal(deliveryReceivedSignalName);
@@ -53,6 +55,8 @@ export interface RunProgress {
   /** What the service says about the credential and its limits; null: the command that began the run has asked. */
   readonly service: string | null;
   readonly pauseReason: StatusReason | null;
+  /** Why the open page waits until the next call may begin; null: it does not, or not for long. */
+  readonly pageWait: string | null;
   /** Why the run is being cancelled; null: it is not. */
   readonly cancelling: string | null;
   /** From the tables, as last read; null: not read yet. */

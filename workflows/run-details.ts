@@ -22,7 +22,16 @@ export function runDetails(progress: RunProgress): string {
 }
 
 /** Why the run does not continue now, and the next step. */
-function waitRows({ runId, phase, pauseReason, plan, cancelling, figures, late }: RunProgress): Row[] {
+function waitRows({
+  runId,
+  phase,
+  pauseReason,
+  pageWait,
+  plan,
+  cancelling,
+  figures,
+  late,
+}: RunProgress): Row[] {
   if (cancelling !== null) return [['cancelled because', cancelling]];
   if (phase === 'awaiting approval')
     return [
@@ -34,6 +43,7 @@ function waitRows({ runId, phase, pauseReason, plan, cancelling, figures, late }
       [phase === 'failed' ? '**reason**' : '**waits for**', pauseReason.reason],
       ['next', `\`${pauseReason.next}\``],
     ];
+  if (phase === 'enriching' && pageWait !== null) return [['**waits for**', `the next call: ${pageWait}`]];
   if (phase === 'awaiting late results' && late)
     return [['**waits for**', `late results of ${awaitedText(late)}`]];
   return phase === 'finished' && figures ? leftToDo(figures.facts) : [];

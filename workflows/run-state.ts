@@ -52,6 +52,8 @@ export class RunState {
   service: string | null;
   /** Why the run waits or failed; null: it continues. */
   pauseReason: StatusReason | null;
+  /** Why the open page waits until the next call may begin. */
+  pageWait: string | null = null;
   approved: boolean;
   cancelling: string | undefined;
   priority: RunPriority;
@@ -100,7 +102,7 @@ export class RunState {
 
   /** The answer of the query `progress`. */
   get progress(): RunProgress {
-    const { runId, phase, page, plan, service, pauseReason, figures, priority } = this;
+    const { runId, phase, page, plan, service, pauseReason, pageWait, figures, priority } = this;
     return {
       runId,
       phase,
@@ -109,6 +111,7 @@ export class RunState {
       plan,
       service,
       pauseReason,
+      pageWait,
       cancelling: this.cancelling ?? null,
       figures,
       priority,
@@ -139,6 +142,13 @@ export class RunState {
     this.show();
   }
 
+  /** @param why null: the page continues, or has ended */
+  pageWaits(why: string | null): void {
+    this.pageWait = why;
+    this.#upsertAttributes();
+    this.show();
+  }
+
   /** Only if the state has changed: Temporal Cloud bills each upsert as an action. */
   #upsertAttributes(): void {
     const { phase, figures, source } = this;
@@ -163,6 +173,7 @@ export class RunState {
   #waitsFor(): string | null {
     if (this.phase === 'awaiting approval') return 'approval';
     if (this.phase === 'awaiting late results') return 'late results';
+    if (this.phase === 'enriching' && this.pageWait !== null) return 'next call';
     return this.phase === 'paused' ? (this.pauseReason?.type ?? null) : null;
   }
 
@@ -257,6 +268,7 @@ export class RunState {
       return await page.result();
     } finally {
       this.#openPage = undefined;
+      if (this.pageWait !== null) this.pageWaits(null);
     }
   }
 

@@ -8,6 +8,7 @@ import {
   cancelUpdate,
   changePriorityUpdate,
   deliveryReceivedSignal,
+  pageWaitsSignal,
   pauseUpdate,
   progressQuery,
   raiseBudgetUpdate,
@@ -24,6 +25,9 @@ export function installSteering(run: RunState): void {
   });
   setHandler(deliveryReceivedSignal, () => run.late?.deliveryReceived(), {
     description: 'The inbox has a delivery: sent by the receiver; sending it by hand does no harm.',
+  });
+  setHandler(pageWaitsSignal, (why) => run.pageWaits(why), {
+    description: 'Why the open page waits until the next call may begin: sent by the page.',
   });
   setHandler(budgetChangedSignal, () => void (run.budgetChanged = true), {
     description:

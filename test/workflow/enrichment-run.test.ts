@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LateResultsStatus, RunFacts, PauseReason } from '../../src/contract.ts';
 import { Stage, phaseOf } from '../helpers/play-run.ts';
 import { ScriptedActivities, nothingAwaited, plan } from '../helpers/scripted-activities.ts';
+import type { RunProgress } from '../../workflows/messages.ts';
 
 const pauseReason: PauseReason = {
   type: 'service.unauthorized',
@@ -184,6 +185,31 @@ describe('a run', () => {
     });
     expect(activities.batches).toHaveLength(5);
     expect(pageTimers).toBe(1);
+  });
+
+  it('a run says that it waits for the next call while its page waits for a minute or more', async () => {
+    const activities = new ScriptedActivities();
+    const reason = 'the rate window of 600/hour is full';
+    activities.answer = (_, execution) =>
+      execution <= 1
+        ? { kind: 'wait', calls: 0, milliseconds: 3_600_000, reason }
+        : { kind: 'done', calls: 1 };
+    await stage.play(activities, async (handle) => {
+      const waitsFor = async (): Promise<unknown> => {
+        const { searchAttributes } = await handle.describe();
+        return searchAttributes['EnrichmentWaitsFor']?.[0];
+      };
+      await expect.poll(waitsFor, { timeout: 20_000 }).toBe('next call');
+      expect(await handle.query<RunProgress>('progress')).toMatchObject({
+        phase: 'enriching',
+        pageWait: reason,
+      });
+      await handle.executeUpdate('pause', { args: ['by hand'] });
+      await handle.executeUpdate('resume');
+      await handle.result();
+      expect(await waitsFor()).toBeNull();
+      expect(await handle.query<RunProgress>('progress')).toMatchObject({ pageWait: null });
+    });
   });
 
   it('a page hands several batches to one activity, and asks again only for those that had to wait', async () => {

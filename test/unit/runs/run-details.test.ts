@@ -17,6 +17,7 @@ const progress: RunProgress = {
   plan,
   service: null,
   pauseReason: null,
+  pageWait: null,
   cancelling: null,
   figures: null,
   priority: 'ad-hoc',
@@ -47,6 +48,12 @@ it('runDetails() says what a paused run waits for and the next step', () => {
   const shown = runDetails({ ...progress, phase: 'paused', pauseReason });
   expect(shown).toContain('| **waits for** | day:2026-11-21 has 0 credits left |');
   expect(shown).toContain('| next | `raise it` |');
+});
+
+it('runDetails() says why no call can begin', () => {
+  expect(runDetails({ ...progress, pageWait: 'the rate window of 600/hour is full' })).toContain(
+    '| **waits for** | the next call: the rate window of 600/hour is full |',
+  );
 });
 
 it('runDetails() says that a plan waits for approval, and what it can cost', () => {
