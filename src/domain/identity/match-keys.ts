@@ -67,18 +67,21 @@ export function matchKeysOfIdentityKeys(keys: readonly string[], hashesOf: Email
 }
 
 /**
- * The first letter of the first name with each word of the last, in both orders; in scripts without initials the
- * whole.
+ * The first letter of the first name with each word of the last, and for a swapped order all words, since
+ * `compareNames` takes a swapped name only as a whole: the first letter of the last name with the first name is shared
+ * by every Anna with an N. In scripts without initials the whole in both orders.
  */
 function nameKeys({ first, last, all }: ComparedName): string[] {
   if (last.length === 0) return all.map((word) => `name ${word}`);
-  const inOrder = (firstNames: readonly string[], lastNames: readonly string[]): string[] => [
-    ...[...lastNames, lastNames.join('')]
+  return [
+    ...[...last, last.join('')]
       .filter((word) => !isInitial(word))
-      .map((word) => `name ${firstNames[0]![0]} ${word}`),
-    ...(/\p{Lo}/u.test(all.join('')) ? [`name ${[...firstNames, ...lastNames].join('')}`] : []),
+      .map((word) => `name ${first[0]![0]} ${word}`),
+    ...(all.some(isInitial) ? [] : [`names ${all.toSorted().join(' ')}`]),
+    ...(/\p{Lo}/u.test(all.join(''))
+      ? [`name ${[...first, ...last].join('')}`, `name ${[...last, ...first].join('')}`]
+      : []),
   ];
-  return [...inOrder(first, last), ...inOrder(last, first)];
 }
 
 /**
