@@ -37,15 +37,15 @@ export interface RunRecord {
   readonly undone: Undone | null;
 }
 
-/** The last part of a run's id, which narrow terminals show whole: enough where one run has it. */
+/** The last part of a run's id, which narrow terminals show whole. */
 const lastPart = /^[0-9a-f]{6}$/;
 
 /**
  * @param runId a run's id, its last part, or `latest`: the newest run that did more than plan
- * @throws Problem `run.unknown`
+ * @throws Problem `run.unknown`; `run.ambiguous` where two runs have the last part
  */
 export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRecord> {
-  const row = await warehouse.database
+  const [row, other] = await warehouse.database
     .selectFrom('runs')
     .selectAll()
     .$if(runId !== 'latest', (query) =>
@@ -55,8 +55,15 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     )
     .$if(runId === 'latest', (query) => query.where(maySpend))
     .orderBy('created_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+    .limit(2)
+    .execute();
+  if (row && other && runId !== 'latest') {
+    throw new Problem('run.ambiguous', `two runs or more end in "${runId}"`, {
+      where: 'enrichment.runs',
+      next: `use a whole id, such as ${row.run_id}; enrich status --json lists them`,
+      exitCode: exitCodes.usage,
+    });
+  }
   if (!row) {
     throw new Problem(
       'run.unknown',

@@ -47,6 +47,20 @@ it('hasRunsOf() finds runs that may have spent credits at a service, and no plan
   expect(await hasRunsOf(warehouse, 'sandbox')).toBe(true);
 });
 
+it('the last part of a run id names one run, and is refused where two runs have it', async () => {
+  await begin('a.csv', 'finished', 'hand');
+  await begin('b.csv', 'finished', 'hand');
+  const rename = (file: string): Promise<unknown> =>
+    warehouse.pool.query(`update enrichment.runs set run_id = $1 where file_name = $2`, [
+      `${file}-0a1b2c`,
+      file,
+    ]);
+  await rename('a.csv');
+  expect((await getRun(warehouse, '0a1b2c')).runId).toBe('a.csv-0a1b2c');
+  await rename('b.csv');
+  await expect(getRun(warehouse, '0a1b2c')).rejects.toMatchObject({ type: 'run.ambiguous' });
+});
+
 describe('the run that is meant by "latest"', () => {
   it('"latest" is a waiting run to resume, a continuing run to pause, and otherwise the newest', async () => {
     const paused = await begin('a.csv', 'paused', 'hand');
