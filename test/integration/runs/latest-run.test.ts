@@ -50,6 +50,7 @@ it('hasRunsOf() finds runs that may have spent credits at a service, and no plan
 it('the last part of a run id names one run, and is refused where two runs have it', async () => {
   await begin('a.csv', 'finished', 'hand');
   await begin('b.csv', 'finished', 'hand');
+  await warehouse.pool.query('delete from enrichment.notifications');
   const rename = (file: string): Promise<unknown> =>
     warehouse.pool.query(`update enrichment.runs set run_id = $1 where file_name = $2`, [
       `${file}-0a1b2c`,
