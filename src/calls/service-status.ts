@@ -10,7 +10,8 @@ import { learnRateWindows } from './rate-status.ts';
 
 /** The user of the credential, or why that user is unknown. */
 export type ActingUser =
-  { readonly userId: string } | { readonly unknown: ServiceFailure; readonly credentialWorks: boolean };
+  | { readonly userId: string }
+  | { readonly unknown: ServiceFailure; readonly credentialWorks: boolean };
 
 /** State of the service before a run spends credits. */
 export interface ServiceStatus {

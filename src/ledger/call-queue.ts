@@ -23,7 +23,8 @@ export interface CallQueueOptions {
 }
 
 export type Queued<Result> =
-  { readonly kind: 'ran'; readonly result: Result } | ({ readonly kind: 'wait' } & Wait);
+  | { readonly kind: 'ran'; readonly result: Result }
+  | ({ readonly kind: 'wait' } & Wait);
 
 /**
  * Orders the calls of this process with Bottleneck: limits the calls in flight, starts ad hoc before nightly before

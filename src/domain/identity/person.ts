@@ -34,5 +34,7 @@ export interface SavedContact {
   readonly email?: string | null | undefined;
   readonly organization_name?: string | null | undefined;
   readonly contact_emails?:
-    readonly ({ readonly email?: string | null | undefined } | null | undefined)[] | null | undefined;
+    | readonly ({ readonly email?: string | null | undefined } | null | undefined)[]
+    | null
+    | undefined;
 }
