@@ -62,11 +62,11 @@ function* inventedRows(rows: number): Generator<string> {
     const person = row % 50 === 0 ? row - 1 : row;
     const email = row % 100 === 99 ? '' : `person${person}@${domain}`;
     const name = email === '' ? ',' : `${first},${last}`;
-    yield (
+    const line =
       `${100_000_000 + row},${name},${email},"+49 30 ${1_000_000 + (row % 8_999_999)}","${company}, Inc.",` +
       `www.${domain},${titles[row % titles.length]!},"Berlin, Mitte",Germany,,` +
-      `"Muster, Max",2026-11-0${1 + (row % 9)}T08:15:00Z,"Fair; ""call later"""\n`
-    );
+      `"Muster, Max",2026-11-0${1 + (row % 9)}T08:15:00Z,"Fair; ""call later"""\n`;
+    yield line;
   }
 }
 
