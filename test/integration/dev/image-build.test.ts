@@ -1,0 +1,43 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { afterAll, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const image = mkdtempSync(join(tmpdir(), 'enrich-image-'));
+afterAll(() => rmSync(image, { recursive: true, force: true }));
+
+const admitted = readFileSync(join(root, '.dockerignore'), 'utf8')
+  .split('\n')
+  .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
+/** What `COPY a b there` of the first stage copies from the project. */
+const copied = [...readFileSync(join(root, 'Dockerfile'), 'utf8').matchAll(/^COPY (?!--from)(.*) \S+$/gm)]
+  .flatMap((match) => match[1]!.split(' '))
+  .filter((name) => admitted.includes(name));
+
+it('the image is built only from files that the Dockerfile copies', async () => {
+  for (const name of copied) cpSync(join(root, name), join(image, name), { recursive: true });
+  const input = [
+    'src/cli/main.ts',
+    'workflows/index.ts',
+    'workflows/encoded-failures.ts',
+    'scripts/build.mjs',
+  ];
+
+  // Follows every import of these, as the build does, which takes fifty times the processor time.
+  const bundle = await rolldown({
+    cwd: image,
+    input: input.map((name) => join(image, name)),
+    external: (id) => !/^[./]/.test(id),
+    platform: 'node',
+    logLevel: 'silent',
+  });
+  await bundle.generate();
+  const read = await bundle.watchFiles;
+
+  expect(read.map((file) => relative(image, file))).toEqual(expect.arrayContaining(input));
+  for (const name of ['tsconfig.json', 'package.json', 'package-lock.json', '.npmrc'])
+    expect(copied).toContain(name);
+});
