@@ -1,4 +1,5 @@
 import type { RunPriority } from '../contract.ts';
+import type { ExtraNames } from '../domain/late-results/delivery-kinds.ts';
 import type { BudgetPolicy } from '../domain/money/budget-policy.ts';
 import type { Freshness } from '../domain/runs/freshness.ts';
 import type { RowFilter, RowOrder } from '../domain/runs/row-choice.ts';
@@ -18,8 +19,8 @@ export interface RunOptions {
   /** Content of the mapping file, or null. */
   readonly mapping: Readonly<Record<string, unknown>> | null;
   readonly maxCredits: string | null;
-  readonly reveal: readonly ('email' | 'phone')[];
-  readonly waterfall: readonly ('email' | 'phone')[];
+  readonly reveal: ExtraNames<'reveal'>;
+  readonly waterfall: ExtraNames<'waterfall'>;
   /** Decimal text; set with a waterfall, whose prices the service does not fix. */
   readonly maxCreditsPerPerson: string | null;
   /** How long the run waits for late results after an answer. */

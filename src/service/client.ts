@@ -2,7 +2,7 @@ import type { ServiceSettings } from '../config/settings.ts';
 import type { Setting } from '../config/settings-schema.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import type { Organization, Person } from '../domain/identity/person.ts';
-import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
+import { lateKindsOf, type ExtraNames } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, exitCodes } from '../domain/problem.ts';
 import { readHealth, readProfile, readUsers, type Page, type User } from './answers/account-answers.ts';
 import type { Sent } from './failures/advice.ts';
@@ -46,8 +46,8 @@ export type CallObserver = <Answer>(endpoint: Endpoint, call: () => Promise<Answ
 
 /** Extra data that a call asks for. Applies to every person of the call. */
 export interface Extras {
-  readonly reveal?: readonly ('email' | 'phone')[];
-  readonly waterfall?: readonly ('email' | 'phone')[];
+  readonly reveal?: ExtraNames<'reveal'>;
+  readonly waterfall?: ExtraNames<'waterfall'>;
   /** Address for deliveries. Required for phones and waterfall results; not sent otherwise. */
   readonly webhookUrl?: string | undefined;
 }

@@ -12,6 +12,7 @@ import {
 } from '../../ingest/sources/export-address.ts';
 import { isElsewhere, obtainExport, type ObtainedExport } from '../../ingest/sources/obtain-export.ts';
 import type { RowChoice } from '../../ingest/columns/chosen-column.ts';
+import { extraNames, type ExtraNames } from '../../domain/late-results/delivery-kinds.ts';
 import { parseExpectations } from '../../domain/runs/expectations.ts';
 import { parseRowFilters, parseRowOrder } from '../../domain/runs/row-choice.ts';
 import { withoutPersonalData } from '../../telemetry/log.ts';
@@ -124,8 +125,8 @@ function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport>
  * @throws Problem `mapping.*`, `setting.invalid`, `credits.no-ceiling`
  */
 export async function chosenOptions(flags: OptionFlags): Promise<ChosenOptions> {
-  const reveal = extrasOf('--reveal', flags.reveal);
-  const waterfall = extrasOf('--waterfall', flags.waterfall);
+  const reveal = extrasOf('reveal', flags.reveal);
+  const waterfall = extrasOf('waterfall', flags.waterfall);
   return {
     source: flags.source ?? null,
     mapping: flags.mapping === undefined ? null : await readMapping(flags.mapping),
@@ -201,19 +202,23 @@ function planHashOf(text: string | undefined): string | null {
 }
 
 /** `phone,email` in a fixed order, so that the same options in another order give the same run key. */
-function extrasOf(flag: string, text: string | undefined): ('email' | 'phone')[] {
+function extrasOf<Name extends keyof typeof extraNames>(
+  option: Name,
+  text: string | undefined,
+): ExtraNames<Name> {
   if (text === undefined) return [];
-  const names = new Set(
+  const given = new Set(
     text
       .split(',')
       .map((name) => name.trim().toLowerCase())
       .filter((name) => name !== ''),
   );
-  const known = (['email', 'phone'] as const).filter((name) => names.delete(name));
-  if (names.size === 0 && known.length > 0) return known;
+  const names: ExtraNames<Name> = extraNames[option];
+  const known = names.filter((name) => given.delete(name));
+  if (given.size === 0 && known.length > 0) return known;
   throw new Problem('setting.invalid', `"${text}" is not what can be asked for`, {
-    where: flag,
-    next: 'write email, phone, or email,phone',
+    where: `--${option}`,
+    next: `write ${names.join(', ')}, or ${names.join(',')}`,
     exitCode: exitCodes.usage,
   });
 }

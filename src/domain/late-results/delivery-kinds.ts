@@ -69,6 +69,12 @@ export function lateKindsBy(delivery: DeliveryKind): LateKind[] {
 /** Groups of fields that arrive later and have their own price. */
 export const lateFieldGroups: readonly string[] = allLateKinds;
 
+/** The names that `--reveal` and `--waterfall` take, in the order in which a run stores them. */
+export const extraNames = { reveal: ['email', 'phone'], waterfall: ['email', 'phone'] } as const;
+
+/** The names that one of these options has. */
+export type ExtraNames<Name extends keyof typeof extraNames> = readonly (typeof extraNames)[Name][number][];
+
 /** What a run asks for beyond the record itself. */
 export interface AskedExtras {
   readonly reveal: readonly string[];
