@@ -49,6 +49,7 @@ const mayImport = {
     'src/runs',
   ],
   'src/report': [
+    'src/outputs',
     'src/domain',
     'src/contract.ts',
     'src/db',
@@ -66,7 +67,6 @@ const mayImport = {
     'src/people',
     'src/late-results',
     'src/export',
-    'src/report',
   ],
   'src/monitoring': [
     'src/outputs',

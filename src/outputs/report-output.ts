@@ -5,20 +5,7 @@ import {
   type DeliveryKind,
 } from '../domain/late-results/delivery-kinds.ts';
 import { outcomes } from '../domain/runs/outcome.ts';
-import type {
-  Action,
-  Calls,
-  Coverage,
-  Credits,
-  FieldCost,
-  FieldCoverage,
-  LateResults,
-  RateWindow,
-  ReportedRun,
-  RunReport,
-  Waste,
-} from '../report/report-figures.ts';
-import { count, decimal, timeText, type Fields } from './fields.ts';
+import { count, decimal, timeText } from './fields.ts';
 import { undone } from './run-outputs.ts';
 import { evaluation } from './warehouse-outputs.ts';
 
@@ -47,7 +34,7 @@ const run = z.strictObject({
   finished_at: timeText.nullable().describe('When the run ended. Null: it has not.'),
   seconds: count.describe('Seconds from the beginning of the run to its end, or to the report.'),
   undone,
-} satisfies Fields<ReportedRun>);
+});
 
 const fieldCoverage = z.strictObject({
   field: z.string().describe('Name of the field.'),
@@ -56,12 +43,12 @@ const fieldCoverage = z.strictObject({
     .describe('Contacts with the field in the export. Null: the export has no such column.'),
   after: count.describe('Contacts with the field in the export or in the warehouse.'),
   gained: count.describe('Contacts with the field in the warehouse and not in the export.'),
-} satisfies Fields<FieldCoverage>);
+});
 
 const coverage = z.strictObject({
   contacts: count.describe('Contacts of the export, without duplicates and unreadable rows.'),
   fields: z.array(fieldCoverage).describe('Empty: the rows of the export were pruned.'),
-} satisfies Fields<Coverage>);
+});
 
 const creditsOfDeliveries = Object.fromEntries(
   deliveryKindNames.map((kind) => [
@@ -107,7 +94,7 @@ const credits = z.strictObject({
       }),
     )
     .describe('Budgets of the calls of the run.'),
-} satisfies Fields<Credits>);
+});
 
 const waste = z.strictObject({
   kind: z
@@ -115,21 +102,21 @@ const waste = z.strictObject({
     .describe('Why the credits had no result.'),
   count: count.describe('People; for "orphaned_delivery", deliveries.'),
   credits: decimal.describe('Credits without a result.'),
-} satisfies Fields<Waste>);
+});
 
 const cost = z.strictObject({
   field: z.enum(['contact', 'verified_email', 'phone']).describe('Usable field.'),
   count: count.describe('Rows of the run that have the field.'),
   credits: decimal.describe('Settled credits that are charged to the field.'),
   each: decimal.nullable().describe('Credits for one, rounded to a millionth. Null: no row has the field.'),
-} satisfies Fields<FieldCost>);
+});
 
 const window = z.strictObject({
   limit: count.describe('Most calls in the window.'),
   seconds: seconds.describe('Length of the window.'),
   peak: count.describe('Most calls of all runs in any trailing window.'),
   trailing: z.array(count).describe('The same for each bucket.'),
-} satisfies Fields<RateWindow>);
+});
 
 const calls = z.strictObject({
   by_status: z.record(z.string(), count).describe('Calls by the status of their attempt.'),
@@ -146,7 +133,7 @@ const calls = z.strictObject({
     )
     .describe('Calls by the time of their admission.'),
   windows: z.array(window).describe('Rate windows.'),
-} satisfies Fields<Calls>);
+});
 
 const lateResults = z.strictObject({
   awaited: count.describe('Calls whose late results are awaited.'),
@@ -160,12 +147,12 @@ const lateResults = z.strictObject({
   waiting: count.describe('Deliveries that are not applied yet.'),
   median_seconds: seconds.nullable().describe('Seconds from the answer to the delivery. Null: no delivery.'),
   longest_seconds: seconds.nullable().describe('The longest of them. Null: no delivery.'),
-} satisfies Fields<LateResults>);
+});
 
 const action = z.strictObject({
   what: z.string().describe('What needs a person.'),
   next: z.string().describe('The next step.'),
-} satisfies Fields<Action>);
+});
 
 export const report = z
   .strictObject({
@@ -183,5 +170,5 @@ export const report = z
     late_results: lateResults.describe('Results that arrive after the answer of a call.'),
     evaluation: evaluation.optional().describe('Comparison with known values. Absent without --truth.'),
     needs_person: z.array(action).describe('What only a person can do.'),
-  } satisfies Fields<RunReport>)
+  })
   .describe('The report of a run.');

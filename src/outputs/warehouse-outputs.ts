@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { evaluatedFields, type FieldEvaluation } from '../domain/evaluation/evaluate.ts';
+import { evaluatedFields, type Evaluation, type FieldEvaluation } from '../domain/evaluation/evaluate.ts';
 import type { MatchRate } from '../domain/runs/match-rate.ts';
 import type { ContactChange } from '../people/read-changes.ts';
-import type { Evaluation } from '../report/evaluation/evaluate-truth.ts';
 import { count, time, timeText, type Fields } from './fields.ts';
 
 export const migrate = z

@@ -60,6 +60,13 @@ export interface PeopleEvaluation {
   }[];
 }
 
+/** How the contacts of a source compare with a file of known values. No value of a person is in it. */
+export interface Evaluation extends PeopleEvaluation {
+  readonly source: string;
+  /** What says whose the known values are. */
+  readonly key: 'contact_id' | 'email';
+}
+
 /** Compares what the warehouse has of people with what is known of them; intervals are Wilson's, 95%. */
 export function evaluatePeople(people: readonly ComparedPerson[]): PeopleEvaluation {
   const enriched = people.filter(({ contactId }) => contactId !== null);

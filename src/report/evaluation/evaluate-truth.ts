@@ -1,22 +1,11 @@
 import { sql, type Kysely } from 'kysely';
-import {
-  evaluatePeople,
-  type ComparedPerson,
-  type PeopleEvaluation,
-} from '../../domain/evaluation/evaluate.ts';
+import { evaluatePeople, type ComparedPerson, type Evaluation } from '../../domain/evaluation/evaluate.ts';
 import { parseEmail } from '../../domain/identity/email-address.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { contactIdOf } from '../../ingest/columns/contact-id.ts';
 import type { Tables } from '../../db/schema.ts';
 import { contactSources } from '../../people/contact-sources.ts';
 import { readTruth, type KnownPerson } from './read-truth.ts';
-
-/** How the contacts of a source compare with a file of known values. No value of a person is in it. */
-export interface Evaluation extends PeopleEvaluation {
-  readonly source: string;
-  /** What says whose the known values are. */
-  readonly key: 'contact_id' | 'email';
-}
 
 /**
  * Compares the warehouse with a truth file.

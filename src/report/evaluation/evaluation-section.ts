@@ -3,7 +3,7 @@ import { counted, countedPeople } from '../../domain/text/counted.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import type { Section, Table } from '../document.ts';
 import { fieldName } from '../wording.ts';
-import type { Evaluation } from './evaluate-truth.ts';
+import type { Evaluation } from '../../domain/evaluation/evaluate.ts';
 
 /** The comparison with a truth file, for every form of the report and for `enrich evaluate`. */
 export function evaluationSection(evaluation: Evaluation): Section {

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { describeRate } from '../../../domain/runs/match-rate.ts';
 import { counted, countedPeople } from '../../../domain/text/counted.ts';
-import { evaluateTruth, type Evaluation } from '../../../report/evaluation/evaluate-truth.ts';
+import type { Evaluation } from '../../../domain/evaluation/evaluate.ts';
+import { evaluateTruth } from '../../../report/evaluation/evaluate-truth.ts';
 import { printFacts, table } from '../../terminal/output.ts';
 import { jsonOption, type JsonFlag } from '../../terminal/json-option.ts';
 import { withWarehouse } from '../../session/session.ts';
