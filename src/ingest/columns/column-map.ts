@@ -1,18 +1,12 @@
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { Columns } from './columns.ts';
-import { headerKey, headerName, shownHeader } from '../../domain/text/header-name.ts';
-import {
-  commonNames,
-  knownExports,
-  singleFields,
-  type Field,
-  type KnownExport,
-  type SingleField,
-} from './known-exports.ts';
+import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
+import { commonNames, knownExports, singleFields, type Field, type SingleField } from './known-exports.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import { optOutOf, type OptOutMeaning, type OptOutScope } from './opt-out.ts';
 import { otherObjectOf } from './other-object.ts';
 import { recogniseOwnFile } from './own-file.ts';
+import { recogniseExport } from './recognise-export.ts';
 
 export interface OptOutColumn extends OptOutMeaning {
   readonly column: number;
@@ -29,18 +23,6 @@ export interface ColumnMap {
   /** The column that must name `source` in every row; undefined where the file is of one source. */
   readonly sourceColumn: number | undefined;
   readonly warnings: readonly string[];
-}
-
-/** The CRM whose signature a header bears whole; undefined where it bears none. */
-export function recogniseExport(header: readonly string[]): KnownExport | undefined {
-  const names = header.map(headerName);
-  const present = (name: string): boolean =>
-    name.endsWith('…')
-      ? names.some((candidate) => candidate.startsWith(name.slice(0, -1)))
-      : names.includes(name);
-  return knownExports.find((known) =>
-    known.signatures.some((signature) => signature.every((name) => name.split('|').some(present))),
-  );
 }
 
 /**
@@ -66,7 +48,11 @@ export function mapColumns(
   const chosen = options.source ?? mapping?.source;
   const own = chosen === undefined ? recogniseOwnFile(path, header, layout.rows) : undefined;
   const name = chosen ?? own?.source;
-  const known = knownExports.find((candidate) => candidate.source === name) ?? recogniseExport(header);
+  const recognised = recogniseExport(header, layout.rows);
+  const known =
+    recognised?.source === name
+      ? recognised
+      : (knownExports.find((candidate) => candidate.source === name) ?? recognised);
   const columns = new Columns(path, header, layout.recognised);
 
   const single: Partial<Record<SingleField, number[]>> = {};

@@ -1,3 +1,4 @@
+import { importers } from '../../domain/crm/importer.ts';
 import { idHeaders, localHeaders } from '../../domain/crm/local-headers.ts';
 
 /** Fields of a contact that a column can be taken for. */
@@ -18,22 +19,76 @@ export type Field = SingleField | 'email' | 'opted_out' | 'opted_out_of_calls';
 /** Column names in order of preference: the first that holds something is taken. Of emails, all are. */
 export type FieldNames = Readonly<Partial<Record<SingleField | 'email', readonly string[]>>>;
 
+const listed = (names: string): string[] => names.split(', ');
+const numbered = (name: string): string[] => [1, 2, 3, 4, 5].map((number) => `${name} ${number}`);
+/** Data Loader may write API names in capitals. */
+const orInCapitals = (names: readonly string[]): string[] =>
+  names.flatMap((name) => [name, name.toUpperCase()]);
+
+/** Names are in the letter case of the CRM; `…` at the beginning or end of a name means any text. */
 export interface KnownExport {
   readonly source: string;
-  /**
-   * Alternatives, each a list of names that must all be there, in the letter case of the CRM. Inside a name `|` means
-   * either, and `…` at its end any continuation.
-   */
+  /** Alternatives, each a list of names that must all be there. Inside a name `|` means either. */
   readonly signatures: readonly (readonly string[])[];
+  /** Names that no other program is known to write. Two columns of such names are a signature as well. */
+  readonly ownNames?: readonly string[];
+  /** The form of its record ids. */
+  readonly idForm?: RegExp;
+  /** The form of record ids that no other program writes; ids of this form are a signature as well. */
+  readonly ownIdForm?: RegExp;
   readonly fields: FieldNames;
 }
 
-/** In the order in which they are tried: what is more telling comes first. */
+/** Names by which HubSpot's record id is told from another program's. Some files of other programs have them too. */
+const besideRecordIdOfHubSpot = [
+  ...listed('Create Date, Last Modified Date, Lifecycle Stage, Lead Status, State/Region, Country/Region'),
+  ...listed('Mobile Phone Number, Email Domain, Marketing contact status, Last Activity Date'),
+];
+const ownNamesOfHubSpot = [
+  ...listed('Record ID - Contact, Contact owner, Company domain name, Associated Company'),
+  ...listed('Associated Company IDs, Primary Associated Company ID, WhatsApp Phone Number'),
+  ...listed('Unsubscribed from all email, Opted out of email: …, Marketing email confirmation status'),
+  ...listed("Legal basis for processing contact's data, Email hard bounce reason, Email Address Quarantined"),
+];
+/** HubSpot's record ids are shorter than Zoho's. */
+const shortNumber = /^\d{1,13}$/;
+
+/** Names that Zoho shares with Salesforce or vtiger, by which its record id is told from another program's. */
+const besideRecordIdOfZoho = [
+  ...listed('Contact Owner, Lead Owner, Account Name, Created Time, Modified Time, Secondary Email'),
+  ...listed('Email Opt Out, Mailing Street, Mailing City, Mailing State, Mailing Zip, Mailing Country'),
+];
+const lookupsOfZoho = listed(
+  'Contact Owner.id, Lead Owner.id, Account Name.id, Created By.id, Modified By.id',
+);
+const ownNamesOfZoho = listed('Unsubscribed Mode, Unsubscribed Time, Enrich Status, Last Enriched Time');
+
+const ownNamesOfSalesforce = [
+  ...listed('Mailing State/Province, Mailing Zip/Postal Code, Other State/Province, Other Zip/Postal Code'),
+  ...listed('Company / Account, 18 Digit Contact ID'),
+  ...orInCapitals(listed('Account.Name, MailingPostalCode, OtherPostalCode, HasOptedOutOfEmail')),
+  ...orInCapitals(listed('HasOptedOutOfFax, EmailBouncedReason, EmailBouncedDate, IsEmailBounced')),
+  ...orInCapitals(listed('MasterRecordId, IndividualId, SystemModstamp, …__c')),
+];
+/** Names of the interface that other programs have too. */
+const apiNamesOfSalesforce = orInCapitals(
+  listed(
+    'AccountId, MailingStreet, MailingCity, MailingState, MailingCountry, DoNotCall, IsDeleted, OwnerId',
+  ),
+);
+
+/** In any order: a header that several of them could have written is of none. */
 export const knownExports: readonly KnownExport[] = [
   {
     // The service's own export. Its contact id names the saved contact, not the person that `details.id` asks for.
     source: 'service',
-    signatures: [['Apollo Contact Id', 'Company Name for Emails|Person Linkedin Url|Email']],
+    signatures: [['Apollo Contact Id']],
+    ownNames: [
+      ...listed('Apollo Account Id, Company Name for Emails, Primary Email Source, Secondary Email Source'),
+      ...listed('Tertiary Email Source, Primary Email Catch-all Status, Primary Email Last Verified At'),
+      ...listed('Email Confidence, Work Direct Phone, Corporate Phone, Person Linkedin Url'),
+      ...listed('Company Linkedin Url, # Employees, Last Raised At, Number of Retail Locations'),
+    ],
     fields: {
       contact_id: ['Apollo Contact Id'],
       email: ['Email', 'Secondary Email', 'Tertiary Email'],
@@ -50,8 +105,17 @@ export const knownExports: readonly KnownExport[] = [
       ['(Nicht ändern) Kontakt'],
       ['(Ne pas modifier) Contact'],
       ['(No modificar) Contacto'],
-      ['contactid', 'parentcustomerid|emailaddress1', 'firstname|lastname|fullname'],
     ],
+    ownNames: [
+      ...listed('(Do Not Modify) …, (Nicht ändern) …, (Ne pas modifier) …, (No modificar) …'),
+      ...listed('Address 1: …, Address 2: …, Adresse 1: …, Adresse 2: …, Dirección 1: …, Dirección 2: …'),
+      ...listed(
+        'Do not allow Emails, Do not allow Bulk Emails, Do not allow Phone Calls, Do not allow Faxes',
+      ),
+      ...listed('contactid, parentcustomerid, emailaddress1, emailaddress2, telephone1, address1_…'),
+      ...listed('donotemail, donotbulkemail, donotphone'),
+    ],
+    idForm: importers.dynamics.idPattern,
     fields: {
       contact_id: [
         '(Do Not Modify) Contact',
@@ -67,11 +131,18 @@ export const knownExports: readonly KnownExport[] = [
   },
   {
     source: 'pipedrive',
-    signatures: [
-      ['Person - Name', 'Person - Email…|Person - E-Mail…|Person - Phone…|Person - Telefon…'],
-      ['Personne - Nom', 'Personne - E-mail…|Personne - Téléphone…'],
-      ['Persona - Nombre', 'Persona - Correo…|Persona - Teléfono…'],
+    signatures: [['Person - Pipedrive System ID'], ['Person - …', 'Organization - …|Deal - …']],
+    ownNames: [
+      ...listed('Person - ID, Person - Name, Person - First name, Person - Last name, Person - Vorname'),
+      ...listed('Person - Nachname, Person - Email…, Person - E-Mail…, Person - Phone…, Person - Telefon…'),
+      ...listed('Person - Organization, Person - Organisation, Person - Title, Person - Job title'),
+      ...listed('Person - LinkedIn…, Person - Owner, Person - Label…, Person - Person created'),
+      ...listed('Person - Creation date, Person - Update time, Person - Marketing…, Person - Double opt-in'),
+      ...listed('Personne - ID, Personne - Nom…, Personne - Prénom, Personne - E-mail…'),
+      ...listed('Personne - Téléphone…, Personne - Organisation, Persona - ID, Persona - Nombre'),
+      ...listed('Persona - Apellido…, Persona - Correo…, Persona - Teléfono…, Persona - Organización'),
     ],
+    idForm: importers.pipedrive.idPattern,
     fields: {
       contact_id: ['Person - ID', 'Person - Pipedrive System ID', 'Personne - ID', 'Persona - ID', 'ID'],
       name: ['Person - Name', 'Personne - Nom', 'Persona - Nombre'],
@@ -111,7 +182,15 @@ export const knownExports: readonly KnownExport[] = [
   },
   {
     source: 'zoho',
-    signatures: [['Record Id', 'Contact Owner.id|Account Name.id|Contact Owner']],
+    signatures: [
+      ['Record Id', [...besideRecordIdOfZoho, ...ownNamesOfZoho].join('|')],
+      ['Record Id', 'First Name', 'Last Name', 'Email'],
+      [lookupsOfZoho.join('|')],
+    ],
+    ownNames: ownNamesOfZoho,
+    // HubSpot's ids are shorter.
+    idForm: /^(?:zcrm_\d+|\d{14,})$/,
+    ownIdForm: /^zcrm_\d+$/,
     fields: {
       contact_id: ['Record Id', 'Contact Id'],
       name: ['Contact Name', 'Full Name'],
@@ -122,7 +201,9 @@ export const knownExports: readonly KnownExport[] = [
   {
     source: 'hubspot',
     signatures: [
-      ['Record ID|Record ID - Contact', 'First Name', 'Last Name', 'Email'],
+      ['Record ID', [...besideRecordIdOfHubSpot, ...ownNamesOfHubSpot].join('|')],
+      ['Record ID', 'First Name', 'Last Name', 'Email'],
+      ['Record ID - Contact'],
       ['Datensatz-ID', 'Vorname', 'Nachname', 'E-Mail|E-Mail-Adresse'],
       [
         "ID de fiche d'informations|ID d'enregistrement|ID de fiche",
@@ -131,32 +212,27 @@ export const knownExports: readonly KnownExport[] = [
         'E-mail|Adresse e-mail',
       ],
       ['ID de registro|ID. de registro', 'Nombre', 'Apellidos', 'Correo|Correo electrónico'],
-      ['hs_object_id', 'firstname', 'lastname', 'email'],
-      // As Fivetran replicates it.
-      ['property_email', 'property_firstname', 'property_lastname|property_company'],
+      ['hs_object_id'],
     ],
+    ownNames: [...ownNamesOfHubSpot, 'hs_…'],
+    idForm: shortNumber,
     fields: {
       contact_id: [
         'Record ID',
         'Record ID - Contact',
         'Contact ID',
         'hs_object_id',
-        'property_hs_object_id',
-        'id',
+        ...idHeaders,
+        'ID. de registro',
       ],
-      first_name: ['property_firstname'],
-      last_name: ['property_lastname'],
       email: [
         'Email',
         'Work email',
         'Additional email addresses',
         'hs_additional_emails',
-        'property_email',
-        'property_work_email',
-        'property_hs_additional_emails',
         'Private e-mail address',
       ],
-      organization_name: ['Company Name', 'Associated Company', 'company', 'property_company'],
+      organization_name: ['Company Name', 'Associated Company', 'company'],
       domain: [
         'Company domain name',
         'Domain name',
@@ -164,15 +240,33 @@ export const knownExports: readonly KnownExport[] = [
         'hs_email_domain',
         'Website URL',
         'website',
-        'property_website',
       ],
-      profile_url: ['LinkedIn URL', 'LinkedIn', 'hs_linkedin_url', 'property_hs_linkedin_url'],
+      profile_url: ['LinkedIn URL', 'LinkedIn', 'hs_linkedin_url'],
+    },
+  },
+  {
+    // As Fivetran replicates it.
+    source: 'hubspot',
+    signatures: [
+      ['property_hs_object_id'],
+      ['property_email', 'property_firstname', 'property_lastname|property_company'],
+    ],
+    ownNames: ['property_hs_…'],
+    idForm: shortNumber,
+    fields: {
+      contact_id: ['property_hs_object_id', 'id'],
+      first_name: ['property_firstname'],
+      last_name: ['property_lastname'],
+      email: listed('property_email, property_work_email, property_hs_additional_emails'),
+      organization_name: ['property_company'],
+      domain: ['property_website'],
+      profile_url: ['property_hs_linkedin_url'],
     },
   },
   {
     source: 'linkedin_connections',
     signatures: [
-      ['First Name', 'Last Name', 'URL', 'Company', 'Position', 'Connected On'],
+      ['Connected On', 'URL|Position'],
       ['Vorname', 'Nachname', 'URL', 'Unternehmen', 'Position'],
       ['Prénom', 'Nom', 'URL', 'Entreprise', 'Poste|Fonction'],
       ['Nombre', 'Apellidos', 'URL', 'Empresa', 'Cargo'],
@@ -181,7 +275,8 @@ export const knownExports: readonly KnownExport[] = [
   },
   {
     source: 'google_contacts',
-    signatures: [['Given Name|First Name', 'Family Name|Last Name', 'E-mail 1 - Value']],
+    signatures: [['E-mail 1 - Value|E-mail 2 - Value|E-mail 3 - Value']],
+    ownNames: listed('Phone 1 - …, Organization 1 - …, Address 1 - …, Website 1 - …, Event 1 - …'),
     fields: {
       first_name: ['Given Name', 'First Name'],
       last_name: ['Family Name', 'Last Name'],
@@ -193,29 +288,29 @@ export const knownExports: readonly KnownExport[] = [
     source: 'salesforce',
     signatures: [
       ['ID', 'ACCOUNTID', 'LASTNAME', 'FIRSTNAME'],
-      ['Id', 'AccountId', 'LastName', 'FirstName'],
-      [
-        'First Name',
-        'Last Name',
-        'Account Name',
-        'Mailing City|Mailing State/Province|Account Owner|Contact ID',
-      ],
+      ['Id|ID', [...apiNamesOfSalesforce, ...ownNamesOfSalesforce].join('|')],
+      ['Contact ID', `Account Name|Account ID|Account Owner|Mailing …|${ownNamesOfSalesforce.join('|')}`],
+      ['Account Name', 'Account Owner', 'First Name|Last Name|Email'],
+      ['First Name', 'Last Name', 'Account Name', 'Mailing State/Province'],
       ['First Name', 'Last Name', 'Company / Account', 'Lead ID|Lead Owner|Lead Source|Lead Status'],
       ['Vorname', 'Nachname', 'Accountname|Account-Name', 'Kontakt-ID|Accountinhaber|Kontaktinhaber'],
       ['Prénom', 'Nom', 'Nom du compte', 'ID du contact|Propriétaire du compte'],
       ['Nombre', 'Apellidos', 'Nombre de la cuenta', 'Id. del contacto|Propietario de la cuenta'],
     ],
+    ownNames: ownNamesOfSalesforce,
+    // Of contacts and leads.
+    idForm: /^00[3Q][A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?$/,
+    ownIdForm: /^00[3Q](?=.*[A-Za-z])[A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?$/,
     fields: {
-      contact_id: ['Contact ID', '18 Digit Contact ID', 'Id', 'Lead ID', 'Kontakt-ID', 'Id. del contacto'],
+      contact_id: listed(
+        'Contact ID, 18 Digit Contact ID, Id, Lead ID, Kontakt-ID, ID du contact, Id. del contacto',
+      ),
       email: ['Email', 'npe01__WorkEmail__c', 'npe01__AlternateEmail__c'],
       organization_name: ['Account Name', 'Account.Name', 'Company / Account', 'Company'],
       domain: ['Website', 'Account.Website'],
     },
   },
 ];
-
-const listed = (names: string): string[] => names.split(', ');
-const numbered = (name: string): string[] => [1, 2, 3, 4, 5].map((number) => `${name} ${number}`);
 
 /**
  * Names that are understood in any export, after those of a recognised CRM. Spelling does not matter here:
@@ -247,6 +342,7 @@ export const commonNames: FieldNames = {
     ...listed(
       'contact1 personal email, contact1 work email, contact1 preferred email, contact1 alternate email',
     ),
+    ...listed('person email work, person email, person email home, person email other'),
     ...listed('secondary email, tertiary email, alternate email, email home, home email, personal email'),
     ...listed(
       'private email, email personal, email other, other email, additional email, additional emails, emails',

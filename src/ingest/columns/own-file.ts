@@ -39,8 +39,10 @@ export function recogniseOwnFile(
   }
   const [idName = '', ...names] = header.map(headerName);
   const importer = Object.values<Importer>(importers).find(
-    ({ idHeader, idInOtherLanguages = [], columns }) =>
+    ({ idHeader, idInOtherLanguages = [], idPattern, columns }) =>
       [idHeader, ...idInOtherLanguages].includes(idName) &&
+      // `Id, FirstName, LastName, Email` can be a table of any program.
+      rows.every(([id = '']) => idPattern.test(id.trim())) &&
       names.length > 0 &&
       names.every((name) =>
         Object.values(columns).some((column) =>

@@ -120,10 +120,10 @@ describe('a row', () => {
 
   it('a row has one id for 15 and 18 characters of a Salesforce id', async () => {
     const header = 'Contact ID,First Name,Last Name,Account Name,Email';
-    const short = await stage(`${header}\n001A0000006Vm9r,Ada,Novak,Orbit,a@x.example\n`);
-    const long = await stage(`${header}\n001A0000006Vm9rIAC,Ada,Novak,Orbit,a@x.example\n`);
-    expect(short.rows[0]!.contact_id).toBe('001A0000006Vm9rIAC');
-    expect(long.rows[0]!.contact_id).toBe('001A0000006Vm9rIAC');
+    const short = await stage(`${header}\n003A0000006Vm9r,Ada,Novak,Orbit,a@x.example\n`);
+    const long = await stage(`${header}\n003A0000006Vm9rIAC,Ada,Novak,Orbit,a@x.example\n`);
+    expect(short.rows[0]!.contact_id).toBe('003A0000006Vm9rIAC');
+    expect(long.rows[0]!.contact_id).toBe('003A0000006Vm9rIAC');
   });
 
   it('a row may hold any characters', async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problem.ts';
-import { describeColumns, mapColumns, recogniseExport } from '../../../src/ingest/columns/column-map.ts';
+import { describeColumns, mapColumns } from '../../../src/ingest/columns/column-map.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
 import { isOptedOut, optOutOf } from '../../../src/ingest/columns/opt-out.ts';
+import { recogniseExport } from '../../../src/ingest/columns/recognise-export.ts';
 
 /** What is taken from a header: field → columns in order of preference. */
 function taken(
@@ -36,7 +37,7 @@ function refusal(work: () => unknown): Problem {
   throw new Error('nothing was refused');
 }
 
-describe('a CRM is recognised by its whole signature', () => {
+describe('recognising a CRM', () => {
   it.each([
     ['hubspot', ['Record ID', 'First Name', 'Last Name', 'Email', 'Contact owner']],
     ['zoho', ['Record Id', 'Contact Owner.id', 'Contact Owner', 'First Name', 'Last Name', 'Email']],
@@ -60,11 +61,67 @@ describe('a CRM is recognised by its whole signature', () => {
     ],
     ['google_contacts', ['Name', 'Given Name', 'Family Name', 'E-mail 1 - Value', 'E-mail 2 - Value']],
   ])('the CRM %s is recognised by its whole signature', (source, header) => {
-    expect(recogniseExport(header)?.source).toBe(source);
+    expect(recogniseExport(header, [])?.source).toBe(source);
   });
 
-  it('a CRM is not recognised by a part of its signature', () => {
-    expect(recogniseExport(['Record ID', 'First Name', 'Last Name'])).toBeUndefined();
+  it.each([
+    ['zoho', 'Record Id,First Name,Last Name,Account Name,Email,Mailing City'],
+    ['zoho', 'First Name,Last Name,Account Name,Account Name.id,Mailing City'],
+    ['salesforce', 'Id,FirstName,LastName,MailingCity'],
+    ['salesforce', 'First Name,Last Name,Account Name,Account Owner'],
+    ['salesforce', 'Contact ID,Email,Account Name'],
+    ['pipedrive', 'Person - Email - Work,Person - Organization'],
+    ['pipedrive', 'Person - Email,Organization - Name'],
+    ['hubspot', 'Record ID,Email,Contact owner'],
+    ['hubspot', 'hs_object_id,email'],
+    ['hubspot', 'id,property_email,property_firstname,property_lastname'],
+    ['dynamics365', 'First Name,Email,Address 1: City,Address 1: Country/Region'],
+    ['service', 'Apollo Contact Id,First Name,Last Name,Company'],
+    ['google_contacts', 'Name,E-mail 1 - Value'],
+  ])('the CRM %s is recognised by a part of its columns: %s', (source, header) => {
+    expect(recogniseExport(header.split(','), [])?.source).toBe(source);
+  });
+
+  it.each([
+    ['too few columns', 'Record ID,First Name,Last Name'],
+    ['columns that two CRMs share', 'First Name,Last Name,Account Name,Mailing City,Email'],
+    ['own columns of two CRMs', 'Email,Contact owner,Associated Company,Unsubscribed Mode,Unsubscribed Time'],
+    ['columns of vtiger', 'Contact Id,First Name,Last Name,Mailing City,Mailing State,Modified Time,Email'],
+    ['columns of Outlook', 'First Name,Last Name,Company,Business Phone,E-mail Address,E-mail 2 Address'],
+    ['columns of a list of owners', 'FirstName,LastName,MailingStreet,MailingCity,MailingState,Email'],
+    ['an id of its own', 'id,Email,Contact owner,Company domain name'],
+    ['an id of its own', 'External ID,Email,Person Linkedin Url,# Employees'],
+  ])('no CRM is recognised by %s: %s', (_, header) => {
+    expect(recogniseExport(header.split(','), [])).toBeUndefined();
+  });
+
+  it.each([
+    ['salesforce', 'id,first_name,email', '0035e00000AbCdE'],
+    ['salesforce', 'Id,Email,Phone', '00Q5e00000AbCdEAAV'],
+    ['zoho', 'Record Id,Email', 'zcrm_410888000000698006'],
+  ])('the CRM %s is recognised by the form of its record ids: %s', (source, header, id) => {
+    const row = header.split(',').map((_name, column) => (column === 0 ? id : ''));
+    expect(recogniseExport(header.split(','), [row])?.source).toBe(source);
+  });
+
+  it.each([
+    ['Record ID,First Name,Last Name,Email', '01890a5d-ac96-774b-bcce-b302099a8057'],
+    ['Record Id,First Name,Last Name,Email', '401'],
+    ['Record ID,First Name,Last Name,Email', '410888000000698006'],
+    ['Contact ID,Account Name,Email', '401'],
+    ['Id,AccountId,FirstName,LastName', '402880e47f6b1b4e017f6b7a'],
+    ['contactid,emailaddress1', '401'],
+  ])(
+    'no CRM is recognised if record ids have a form that the CRM does not write: %s with %s',
+    (header, id) => {
+      expect(recogniseExport(header.split(','), [[id, '', '', '']])).toBeUndefined();
+    },
+  );
+
+  it('no import file of Salesforce is recognised if the ids are those of another program', () => {
+    const header = ['Id', 'FirstName', 'LastName', 'Email'];
+    const layout = { header, recognised: true, rows: [['7', 'Ada', 'Novak', 'ada@orbit.example']] };
+    expect(mapColumns('contacts.csv', layout, {}).source).toBe('generic');
   });
 });
 

@@ -1,0 +1,60 @@
+import { displayForm } from '../../domain/identity/normalise.ts';
+import { headerKey, headerName } from '../../domain/text/header-name.ts';
+import { commonNames, knownExports, type KnownExport } from './known-exports.ts';
+
+/** One name may be a coincidence. */
+const enoughOwnNames = 2;
+
+/**
+ * Recognises the CRM that wrote a file, by its header and the record ids in the first rows.
+ *
+ * @returns undefined if no CRM or several could have written it, or if its record ids are those of another program:
+ *   a wrong CRM would mix the record ids of two sources
+ */
+export function recogniseExport(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): KnownExport | undefined {
+  const names = header.map(headerName);
+  const found = knownExports.filter((known) => {
+    const ids = idsOf(known, header, rows);
+    return ids !== 'of another program' && (bearsSignature(known, names) || areOwnIds(known, ids));
+  });
+  return found.length === 1 ? found[0] : undefined;
+}
+
+function bearsSignature({ signatures, ownNames = [] }: KnownExport, names: readonly string[]): boolean {
+  const isPresent = (alternatives: string): boolean =>
+    alternatives.split('|').some((pattern) => names.some((name) => fits(name, pattern)));
+  return (
+    signatures.some((signature) => signature.every(isPresent)) ||
+    names.filter((name) => ownNames.some((pattern) => fits(name, pattern))).length >= enoughOwnNames
+  );
+}
+
+function fits(name: string, pattern: string): boolean {
+  if (pattern.endsWith('…')) return name.startsWith(pattern.slice(0, -1));
+  return pattern.startsWith('…') ? name.endsWith(pattern.slice(1)) : name === pattern;
+}
+
+/** The record ids in the first rows; none if the CRM's column of record ids is missing or empty. */
+function idsOf(
+  { fields, idForm }: KnownExport,
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] | 'of another program' {
+  if (fields.contact_id === undefined) return [];
+  const keys = header.map(headerKey);
+  const columnOf = (names: readonly string[] = []): number | undefined =>
+    names.map((name) => keys.indexOf(headerKey(name))).find((column) => column !== -1);
+  const column = columnOf(fields.contact_id);
+  if (column === undefined) return columnOf(commonNames.contact_id) === undefined ? [] : 'of another program';
+  const ids = rows.map((row) => displayForm(row[column] ?? '')).filter((id) => id !== '');
+  // A single damaged id says nothing about the program.
+  const areForeign = idForm !== undefined && ids.length > 0 && !ids.some((id) => idForm.test(id));
+  return areForeign ? 'of another program' : ids;
+}
+
+function areOwnIds({ ownIdForm }: KnownExport, ids: readonly string[]): boolean {
+  return ownIdForm !== undefined && ids.length > 0 && ids.every((id) => ownIdForm.test(id));
+}

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Problem } from '../../src/domain/problem.ts';
+import { mapColumns } from '../../src/ingest/columns/column-map.ts';
+import { recogniseExport } from '../../src/ingest/columns/recognise-export.ts';
+import { writtenExports, type WrittenExport } from '../helpers/written-exports.ts';
+
+/** The same few cases in the suite; `npm run property:recognition` draws others each time. */
+const chosen = process.env['RECOGNITION_CASES'];
+const numRuns = Number(chosen ?? 100);
+const seed = chosen === undefined ? { seed: 7 } : {};
+
+/** Some columns of an export, in any order. */
+const someColumns = (columns: readonly string[]): fc.Arbitrary<string[]> =>
+  fc.shuffledSubarray([...columns], { minLength: 1 });
+
+/** The source under which a file is read; undefined if it is refused. */
+function sourceOf(header: string[], rows: string[][]): string | undefined {
+  try {
+    return mapColumns('contacts.csv', { header, recognised: true, rows }, {}).source;
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
+}
+
+const rowWith = (header: readonly string[], idColumn: string | undefined, id: string): string[] =>
+  header.map((name) => (name === idColumn ? id : 'x'));
+
+describe.each(writtenExports)('some columns of an export of $title', (written: WrittenExport) => {
+  const { title, source, idColumn, id, columns } = written;
+
+  it(`some columns of an export of ${title} are never read as another CRM's`, () => {
+    fc.assert(
+      fc.property(someColumns(columns), fc.boolean(), (header, hasRows) => {
+        const rows = hasRows ? [rowWith(header, idColumn, id)] : [];
+        expect([source, 'generic', undefined]).toContain(sourceOf(header, rows));
+      }),
+      { numRuns, ...seed },
+    );
+  });
+
+  it.runIf(idColumn !== undefined)(`most columns of an export of ${title} are read as the CRM's`, () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...columns], { minLength: columns.length - 2 }), (header) => {
+        expect(recogniseExport(header, [rowWith(header, idColumn, id)])?.source).toBe(source);
+      }),
+      { numRuns, ...seed },
+    );
+  });
+
+  it.runIf(id !== '')(`an export of ${title} whose ids are those of another program is generic`, () => {
+    fc.assert(
+      fc.property(someColumns(columns), (header) => {
+        fc.pre(header.includes(idColumn!));
+        expect([undefined, 'generic']).toContain(sourceOf(header, [rowWith(header, idColumn, 'crm/17')]));
+      }),
+      { numRuns, ...seed },
+    );
+  });
+});
