@@ -90,8 +90,15 @@ export interface DuplicateContactsView {
   contact_ids: string[];
 }
 
+/** A view: moves that the newest finished run detected, with the person's name and contacts. */
+export interface JobChangesOfLastRunView extends JobChangesView {
+  first_name: string | null;
+  last_name: string | null;
+  contact_ids: string[];
+}
+
 export interface QuestionsTables {
-  job_changes_of_last_run: JobChangesView;
+  job_changes_of_last_run: JobChangesOfLastRunView;
   contact_phones: ContactPhonesView;
   run_costs: RunCostsView;
   calls_without_data: CallsWithoutDataView;

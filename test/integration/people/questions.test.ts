@@ -39,7 +39,7 @@ async function contact(person: string, at: string, facts: Record<string, unknown
 }
 
 describe('the views for the questions of docs/warehouse.md', () => {
-  it('job_changes_of_last_run has the moves that the newest finished run detected, and no earlier move', async () => {
+  it('job_changes_of_last_run names the people and contacts of moves that the newest run detected', async () => {
     const [first, last] = [await finishedRun(), await finishedRun()];
     for (const [person, runId] of [
       ['early', first],
@@ -48,9 +48,14 @@ describe('the views for the questions of docs/warehouse.md', () => {
       await contact(person, '2025-01-01', job('Analyst', acme, { startedOn: '2020-01-01' }));
       await contact(person, '2026-01-01', job('Lead', orbit, { startedOn: '2025-06-01' }), runId);
     }
+    const named = { first_name: { first_name: 'Ada', last_name: 'Novak' } };
+    await contact('mover', '2026-01-01', named, last);
     const moves = await ask('select * from job_changes_of_last_run');
     expect(moves).toMatchObject([
       {
+        first_name: 'Ada',
+        last_name: 'Novak',
+        contact_ids: ['hubspot/mover'],
         person_id: 'mover',
         from_organization: 'Acme',
         to_organization: 'Orbit',

@@ -195,7 +195,7 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     valid_to: 'When another value took its place; null: it is current',
   },
   job_changes: moves,
-  job_changes_of_last_run: moves,
+  job_changes_of_last_run: { ...moves, contact_ids: 'Contacts that are the person, as source/contact_id' },
   run_costs: {
     file_name: 'Name of the export',
     finished_at: 'When the run ended',

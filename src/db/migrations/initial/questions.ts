@@ -4,7 +4,14 @@ import { isValidMatch } from '../../valid-entries.ts';
 /** Views and functions that answer the questions of docs/warehouse.md. */
 export const questions = [
   `create view enrichment.job_changes_of_last_run as
-    select j.*
+    select people.first_name, people.last_name,
+      array(
+        select c.source || '/' || c.contact_id
+        from enrichment.contacts c
+        where c.service = j.service and c.person_key = j.person_key
+        order by c.source, c.contact_id
+      ) as contact_ids,
+      j.*
     from (
       select r.run_id
       from enrichment.runs r
@@ -19,6 +26,7 @@ export const questions = [
     cross join lateral (
       select * from enrichment.job_changes c where c.service = p.service and c.person_key = p.person_key offset 0
     ) j
+    left join enrichment.people on people.service = j.service and people.person_key = j.person_key
     where j.run_id = last.run_id`,
   `comment on view enrichment.job_changes_of_last_run is
     'People whose move to another employer the newest finished run detected'`,
