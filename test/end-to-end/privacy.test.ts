@@ -113,6 +113,7 @@ describe('enrich export', () => {
   it.each([
     ['--select', 'emale', 'there is no column "emale"'],
     ['--json', '--table=people', 'the rows themselves go to standard output'],
+    ['--output', 'contacts.xlsx', 'no workbook of a spreadsheet can be written'],
     ['--since', 'yesterday', '"yesterday" is no cursor'],
     ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no cursor'],
   ])('enrich export refuses %s %s', async (flag, value, why) => {

@@ -127,6 +127,12 @@ function formatOf(output: string | undefined): ExportFormatName {
     .slice(1)
     .toLowerCase();
   if (ending === 'ndjson') return 'jsonl';
+  if (['xlsx', 'xls', 'ods'].includes(ending))
+    throw new Problem('setting.invalid', 'no workbook of a spreadsheet can be written', {
+      where: `--output ${output}`,
+      next: 'name a file that ends in .csv; spreadsheets open it',
+      exitCode: exitCodes.usage,
+    });
   return exportFormatNames.find((format) => format === ending) ?? 'csv';
 }
 
