@@ -158,11 +158,16 @@ async function goInstall(
   if (go === undefined) throw new Error('no go on the PATH');
   onStep(`Building the Temporal CLI ${temporalCliVersion} with Go, once (about 4 minutes on two cores)`);
   const { GOOS: _os, GOARCH: _architecture, ...environment } = process.env;
+  let minutes = 0;
+  const progress = setInterval(
+    () => onStep(`Still building the Temporal CLI (${(minutes += 1)} min)`),
+    60_000,
+  );
   await run(go, ['install', '-ldflags', '-s -w', `${goPackage}@v${temporalCliVersion}`], {
     cwd: directory,
     env: { ...environment, GOBIN: directory, GOFLAGS: '' },
     maxBuffer: 64 * 1024 * 1024,
-  });
+  }).finally(() => clearInterval(progress));
   return join(directory, 'temporal');
 }
 
