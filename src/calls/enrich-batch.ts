@@ -190,8 +190,8 @@ function otherService({ runId, options }: RunRecord, service: string): PauseReas
     type: 'service.other',
     reason: `this run belongs to the service ${options.service}, and this worker uses ${service}: nothing was sent`,
     next:
-      `set ENRICHMENT_BASE_URL to the service of the run (unset: the sandbox); then: enrich resume RUN; ` +
-      `or enrich cancel ${runId} and start a new run`,
+      `set ENRICHMENT_BASE_URL to the service of the run (unset: the sandbox) and restart workers that have another ` +
+      `setting, such as enrich dev; then: enrich resume RUN; or enrich cancel ${runId} and start a new run`,
   };
 }
 

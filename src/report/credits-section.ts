@@ -6,9 +6,9 @@ import { formatNumber } from '../domain/text/format-number.ts';
 import { fieldName, price } from './wording.ts';
 
 /** The section on credits: cost by kind, cost per usable field, and credits without a result. */
-export function creditsSection({ run, credits: money, waste, costs }: RunReport): Section {
+export function creditsSection({ run, credits: money, outcomes, waste, costs }: RunReport): Section {
   const { settled, held, planned, budgets } = money;
-  const isFinal = run.status === 'finished' && held.total === '0';
+  const isFinal = run.status === 'finished' && held.total === '0' && (outcomes.over_budget ?? 0) === 0;
   const amount = { title: 'Credits', numeric: true } as const;
   const kinds: [string, string][] = [
     ['records, billed with the answers', settled.records],

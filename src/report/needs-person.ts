@@ -26,7 +26,9 @@ export function needsPerson(report: Omit<RunReport, 'needs_person'>): Action[] {
   if ((outcomes.over_budget ?? 0) > 0)
     actions.push({
       what: `The budget had no credits left for ${counted(outcomes.over_budget ?? 0, 'row')}.`,
-      next: 'raise the budget and run the same command again: it asks only for the remaining people',
+      next:
+        'raise the budget (--max-credits N, or enrich budget set) and repeat the command: ' +
+        'it asks only for the remaining people',
     });
   if (late.quarantined > 0)
     actions.push({

@@ -31,7 +31,9 @@ export function neededDecisions(run: {
     decisions.push({
       type: 'budget.empty',
       reason: `the budget had no credits left for ${counted(overBudget, 'row')}`,
-      next: 'raise the budget and give the same command again: it asks only for the rest',
+      next:
+        'raise the budget (--max-credits N, or enrich budget set) and repeat the command: ' +
+        'it asks only for the rest',
     });
   return decisions;
 }

@@ -69,13 +69,15 @@ function describeExpectation({ credits, expectation }: PlanSummary): string {
 }
 
 function compareWithPlan(
-  { status, credits }: RunFacts,
+  { status, credits, outcomes }: RunFacts,
   { expected, low, high }: NonNullable<RunFacts['expected_credits']>,
 ): string {
   const isFinal = status === 'finished' && credits.reserved === '0' && credits.unknown === '0';
+  // The range is the price of all people of the plan.
+  const isWhole = (outcomes.over_budget ?? 0) === 0;
   return (
     `the plan expected ${counted(whole(expected), 'credit')}, between ${whole(low)} and ${whole(high)}` +
-    (isFinal ? `: the settled credits are ${describeInRange(credits.settled, { low, high })}` : '')
+    (isFinal && isWhole ? `: the settled credits are ${describeInRange(credits.settled, { low, high })}` : '')
   );
 }
 

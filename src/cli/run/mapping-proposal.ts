@@ -60,9 +60,13 @@ export async function openWithMapping(
         layout.header.map((name, at) => [at + 1, shownHeader(name) || '(empty)', fields[at] ?? '-']),
       ),
     );
+    const isProposed = fields.some((field) => field !== undefined);
     const isComplete = await isReadable(path, reading, proposal);
     if (flags.writeMapping !== undefined)
-      await writeMapping(flags.writeMapping, path, proposal, commentsOf(layout.header, fields));
+      await writeMapping(flags.writeMapping, path, proposal, [
+        ...(isProposed ? [] : ['Write for example: columns: {email: "Work mail"}']),
+        ...commentsOf(layout.header, fields),
+      ]);
     else if (flags.json !== true && isComplete) {
       if ((await agrees('read the columns like this?')) === true) {
         const { survey, columns } = await openExport(path, { ...reading, mapping: proposal });
@@ -70,25 +74,28 @@ export async function openWithMapping(
         return { fileSha256: survey.sha256, mapping: proposal, source: columns.source };
       }
     }
-    const isProposed = fields.some((field) => field !== undefined) || flags.writeMapping !== undefined;
-    throw isProposed ? withNext(error, shown, flags.writeMapping, isComplete) : error;
+    throw withNext(error, shown, flags.writeMapping, { isProposed, isComplete });
   }
 }
 
-/** @param isComplete the file can be read with the proposal */
+/**
+ * @param is.isProposed a field is proposed for a column
+ * @param is.isComplete the file can be read with the proposal
+ */
 function withNext(
   problem: Problem,
   shown: string,
   written: string | undefined,
-  isComplete: boolean,
+  { isProposed, isComplete }: { readonly isProposed: boolean; readonly isComplete: boolean },
 ): Problem {
   const { type, message, where, exitCode } = problem;
   const todo = isComplete ? 'check' : 'complete';
   const plan = `enrich plan ${/^[\w./:@%+,-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`}`;
+  const begin = isProposed ? 'save the proposal' : 'if its rows are people, begin a mapping file';
   const use = (file: string): string => `${todo} ${file}, then: ${plan} --mapping ${file}`;
   const next =
     written === undefined
-      ? `save the proposal: ${plan} --write-mapping columns.yaml; ${use('columns.yaml')}`
+      ? `${begin}: ${plan} --write-mapping columns.yaml; ${use('columns.yaml')}`
       : use(written);
   return new Problem(type, message, {
     next,

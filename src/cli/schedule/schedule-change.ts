@@ -130,7 +130,7 @@ Example:
         const due = [...changes.create, ...changes.update.map(({ definition }) => definition)];
         if (due.length + changes.delete.length === 0) return answer(false, 'nothing is to be changed');
         if (options.yes !== true && !(await agrees('change it?'))) {
-          answer(false, 'nothing was changed; give the command with --yes to change it');
+          answer(false, 'nothing was changed; repeat the command with --yes to change it');
           process.exitCode = exitCodes.needsPerson;
           return;
         }

@@ -79,7 +79,8 @@ export class Columns {
     throw this.#unknown(
       `the mapping names a column "${shownHeader(reference)}" that the file does not have`,
       nearest === undefined
-        ? 'name one of its columns as the header has it, or give the number of one'
+        ? 'name one of its columns as the header has it, or by its number; ' +
+            'enrich plan FILE without --mapping lists the columns'
         : `did you mean "${shownHeader(nearest)}"?`,
     );
   }

@@ -82,6 +82,18 @@ it.each([
   },
 );
 
+it('the summary of a run with rows over budget does not compare its credits with the expected range', () => {
+  const overBudget = describeRun({
+    ...facts,
+    outcomes: { enriched: 9, over_budget: 29 },
+    credits: { settled: '10', reserved: '0', unknown: '0' },
+    expected_credits: { expected: '35', low: '29', high: '39' },
+  });
+  expect(overBudget).toContain('the plan expected 35 credits');
+  expect(overBudget).not.toContain('the settled credits are');
+  expect(overBudget).toContain('raise the budget (--max-credits N, or enrich budget set)');
+});
+
 it('a run whose lost calls are decided on names the run that asks again, and no decision', () => {
   const decided = describeRun({ ...facts, credits: { ...facts.credits, settled: '41', unknown: '0' } });
   expect(decided).toContain('the answers for 20 rows were lost');

@@ -224,6 +224,11 @@ describe('a mapping file', () => {
     expect(problem.next).toBe('did you mean "E-mail adress"?');
   });
 
+  it('the error of a mapping file names the command that lists the columns if no column has a similar name', () => {
+    const problem = refusal(() => taken(['Mail', 'Name'], { columns: { email: 'Kontakt9' } }));
+    expect(problem.next).toContain('enrich plan FILE without --mapping lists');
+  });
+
   it('the error of a mapping file says which part is wrong', () => {
     const problem = refusal(() => checkedMapping({ columns: { emial: 'Mail' } }));
     expect(problem.type).toBe('mapping.invalid');

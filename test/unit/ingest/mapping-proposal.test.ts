@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { openWithMapping } from '../../../src/cli/run/mapping-proposal.ts';
 import { proposeColumns } from '../../../src/ingest/columns/propose-columns.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../../helpers/export-file.ts';
@@ -105,3 +106,15 @@ describe('a mapping file that cannot be meant', () => {
     ).resolves.toBeDefined();
   });
 });
+
+it.each([
+  ['a,b\nred,2\nred,2\n', 'if its rows are people, begin a mapping file: enrich plan a.csv --write-mapping'],
+  ['Nr,Kontakt\nK-1,mira@orbit.example\nK-2,jon@orbit.example\n', 'save the proposal: enrich plan a.csv'],
+])(
+  'the error of a file without recognised columns promises no proposal that it does not have: %j',
+  async (text, next) => {
+    await expect(openWithMapping(file(text), {}, { json: true }, 'a.csv')).rejects.toMatchObject({
+      next: expect.stringContaining(next),
+    });
+  },
+);

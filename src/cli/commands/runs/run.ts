@@ -78,7 +78,7 @@ export function enrichingCommand(name: string, priority: RunPriority): Command {
             const planned = await planExport(session, spec);
             printPlan(planned, options.json === true);
           });
-          tell('nothing was spent: there is no terminal to ask; give the command with --yes to spend');
+          tell('nothing was spent: there is no terminal to ask; repeat the command with --yes to spend');
           process.exitCode = exitCodes.needsPerson;
           return;
         }

@@ -71,7 +71,7 @@ Example:
       tell(table(Object.entries(toDetail(person))));
       tell(`price in credits: at most ${formatCredits(worstCaseCredits({ reveal }))}`);
       if (options.yes !== true && !(await agrees('send it?'))) {
-        tell('nothing was sent; give the command with --yes to spend');
+        tell('nothing was sent; repeat the command with --yes to spend');
         process.exitCode = exitCodes.needsPerson;
         return;
       }
