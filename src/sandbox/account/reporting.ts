@@ -1,5 +1,5 @@
 import type { Incoming } from '../server/call-handler.ts';
-import type { Carried } from '../server/carried.ts';
+import type { ProcessedCall } from '../server/processed-call.ts';
 import type { CallLog } from './call-log.ts';
 import type { Caller } from './credentials.ts';
 import type { Refusal } from '../faults/failures.ts';
@@ -28,19 +28,19 @@ export class Reporting {
   }
 
   /** GET /auth/health */
-  health(): Carried {
+  health(): ProcessedCall {
     return { body: JSON.stringify({ healthy: true, is_logged_in: true }) };
   }
 
   /** GET /users/api_profile: the user that the credential acts as. */
-  profile({ userId }: Caller): Carried | Refusal {
+  profile({ userId }: Caller): ProcessedCall | Refusal {
     const user = this.#parts.team.find(({ id }) => id === userId);
     if (user) return { body: JSON.stringify(user) };
     return { status: 404, code: 'USERS.RECORD.NOT_FOUND', message: 'The user does not exist.' };
   }
 
   /** GET /users/search: deleted users too. */
-  users({ query }: Incoming): Carried | Refusal {
+  users({ query }: Incoming): ProcessedCall | Refusal {
     const page = pageSchema.safeParse(query);
     if (!page.success) return invalid(page.error);
     const { team } = this.#parts;
@@ -49,7 +49,7 @@ export class Reporting {
   }
 
   /** POST /usage_stats/api_usage_stats: the windows that the headers report and that refuse calls. */
-  apiUsage({ arrivedAt }: Incoming): Carried {
+  apiUsage({ arrivedAt }: Incoming): ProcessedCall {
     const { windows, faults } = this.#parts;
     const limited = Object.values(operations).filter((operation: Operation) => operation.usageName);
     const usage = limited.map((operation: Operation) => {
@@ -61,7 +61,7 @@ export class Reporting {
   }
 
   /** POST /usage_stats/credit_usage_stats: the bill; the cycle is the month. */
-  creditUsage(): Carried {
+  creditUsage(): ProcessedCall {
     const { log, faults, now } = this.#parts;
     const consumed = log.credits();
     const left = faults.creditsLeft();

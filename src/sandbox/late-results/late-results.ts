@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Chance } from '../faults/chance.ts';
 import type { CallLog } from '../account/call-log.ts';
-import type { Carried, LateRequest } from '../server/carried.ts';
+import type { ProcessedCall, LateRequest } from '../server/processed-call.ts';
 import type { Refusal } from '../faults/failures.ts';
 import type { Faults } from '../faults/faults.ts';
 import { pollParametersSchema } from '../interface/inputs.ts';
@@ -64,7 +64,7 @@ export class LateResults {
   }
 
   /** GET /webhook_result/{request_id} */
-  poll(parameters: unknown): Carried | Refusal {
+  poll(parameters: unknown): ProcessedCall | Refusal {
     const asked = pollParametersSchema.safeParse(parameters);
     const requestId = asked.success ? asked.data.request_id : '';
     if (!/^-?\d{1,19}$/.test(requestId)) return refusal(400, 'invalid_request_id');

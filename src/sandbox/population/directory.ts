@@ -1,5 +1,5 @@
 import type { Incoming } from '../server/call-handler.ts';
-import type { Carried } from '../server/carried.ts';
+import type { ProcessedCall } from '../server/processed-call.ts';
 import type { Refusal } from '../faults/failures.ts';
 import { organizationQuerySchema, searchBodySchema } from '../interface/inputs.ts';
 import { pageOf, pagination } from '../server/pages.ts';
@@ -20,7 +20,7 @@ export class Directory {
   }
 
   /** POST /mixed_people/search: the numbered people, page by page. */
-  searchPeople({ body }: Incoming, fault: Rule): Carried | Refusal {
+  searchPeople({ body }: Incoming, fault: Rule): ProcessedCall | Refusal {
     const search = searchBodySchema.safeParse(body === '' ? {} : parseJson(body));
     if (!search.success) return invalid(search.error);
     const { count, at } = this.#population.search(search.data);
@@ -32,7 +32,7 @@ export class Directory {
   }
 
   /** GET /organizations/enrich: by domain. Its 422 has only `error_details`, before the cut-over too. */
-  enrichOrganization({ query }: Incoming, fault: Rule): Carried | Refusal {
+  enrichOrganization({ query }: Incoming, fault: Rule): ProcessedCall | Refusal {
     const asked = organizationQuerySchema.safeParse(query);
     if (!asked.success) return missingParameter('domain', 'to find a company');
     const organization = this.#population.organization(asked.data.domain);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CallLog, LoggedCall } from '../account/call-log.ts';
-import type { Carried } from './carried.ts';
+import type { ProcessedCall } from './processed-call.ts';
 import type { Caller, Credentials } from '../account/credentials.ts';
 import {
   errorAnswer,
@@ -41,7 +41,7 @@ export interface Incoming {
 }
 
 /** Processes an allowed call within its limits, with the fault that applies to it. */
-export type Handler = (incoming: Incoming, caller: Caller, fault: Rule) => Carried | Refusal;
+export type Handler = (incoming: Incoming, caller: Caller, fault: Rule) => ProcessedCall | Refusal;
 
 /** An answer with its ending. `cut`: half of the body, then the connection closes; `reset`: no answer. */
 export interface SentAnswer extends Answer {
@@ -62,9 +62,9 @@ export class CallHandler {
   /**
    * Handles a call.
    *
-   * @param carryOut processes the call if it is allowed
+   * @param processCall processes the call if it is allowed
    */
-  async handle(operation: Operation, incoming: Incoming, carryOut: Handler): Promise<SentAnswer> {
+  async handle(operation: Operation, incoming: Incoming, processCall: Handler): Promise<SentAnswer> {
     const { credentials, log, faults } = this.#parts;
     const path = plainPath(operation);
     const caller = credentials.check(incoming.headers, operation.access, path);
@@ -74,7 +74,7 @@ export class CallHandler {
       return { ...refused, ending: 'whole', delayMilliseconds: 0 };
     }
     const fault = faults.next(path, incoming.body || JSON.stringify(incoming.query));
-    const answer = await this.#answer(operation, incoming, caller, fault, carryOut);
+    const answer = await this.#answer(operation, incoming, caller, fault, processCall);
     const isRefusal = answer.status >= 400 || fault.out_of_credits !== undefined;
     return {
       ...(fault.encoded_twice && isRefusal ? encodedTwice(answer) : answer),
@@ -89,7 +89,7 @@ export class CallHandler {
     incoming: Incoming,
     caller: Caller,
     fault: Rule,
-    carryOut: Handler,
+    processCall: Handler,
   ): Promise<Answer> {
     const path = plainPath(operation);
     const isToken = caller.kind === 'access-token';
@@ -109,16 +109,16 @@ export class CallHandler {
     if (fault.out_of_credits !== undefined) return refuse(outOfCredits(fault.out_of_credits));
     const faulty = requestedRefusal(fault, { path, headers, isToken, now: this.#parts.now() });
     if (faulty && (faulty.status < 500 || fault.billed === false)) return refuse(faulty);
-    const carried = carryOut(incoming, caller, fault);
-    if ('status' in carried) return refuse(carried, headers);
-    const { billing = unbilled } = carried;
+    const processed = processCall(incoming, caller, fault);
+    if ('status' in processed) return refuse(processed, headers);
+    const { billing = unbilled } = processed;
     if (!this.#canPay(Number(billing.credits)))
       return refuse(outOfCredits(this.#parts.faults.outOfCreditsStatus()), headers);
     this.#log(operation, incoming, { ...billing, status: faulty?.status ?? 200 });
-    if (carried.late) await this.#parts.late.accept(carried.late);
+    if (processed.late) await this.#parts.late.accept(processed.late);
     if (faulty) return this.#refuse(operation, faulty);
     if (fault.answer === 'reset') return nothing;
-    return { status: 200, headers, ...withFault(carried.body, fault) };
+    return { status: 200, headers, ...withFault(processed.body, fault) };
   }
 
   /** A 429 by a fault takes no slot either, so that the log and the windows agree. */

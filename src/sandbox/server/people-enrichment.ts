@@ -1,6 +1,6 @@
 import { Chance } from '../faults/chance.ts';
 import type { Incoming } from './call-handler.ts';
-import type { Carried, LateRequest } from './carried.ts';
+import type { ProcessedCall, LateRequest } from './processed-call.ts';
 import { distort } from '../faults/distort.ts';
 import type { Refusal } from '../faults/failures.ts';
 import { bulkBodySchema, extrasSchema, matchQuerySchema, type Extras } from '../interface/inputs.ts';
@@ -30,7 +30,7 @@ interface Enriched {
   readonly found: number;
   /** Members of the answer about late results. */
   readonly announced: readonly string[];
-  readonly billing: NonNullable<Carried['billing']>;
+  readonly billing: NonNullable<ProcessedCall['billing']>;
   readonly late: LateRequest | undefined;
 }
 
@@ -44,7 +44,7 @@ export class PeopleEnrichment {
   }
 
   /** POST /people/match: inputs are query parameters; there is no body. */
-  match({ query }: Incoming, fault: Rule): Carried | Refusal {
+  match({ query }: Incoming, fault: Rule): ProcessedCall | Refusal {
     const parsed = matchQuerySchema.safeParse(query);
     if (!parsed.success) return invalid(parsed.error);
     const refused = refuseExtras(parsed.data);
@@ -60,7 +60,7 @@ export class PeopleEnrichment {
   }
 
   /** POST /people/bulk_match: at most 10 in `details`. */
-  bulkMatch({ query, body }: Incoming, fault: Rule): Carried | Refusal {
+  bulkMatch({ query, body }: Incoming, fault: Rule): ProcessedCall | Refusal {
     const extras = extrasSchema.safeParse(query);
     if (!extras.success) return invalid(extras.error);
     const parsed = bulkBodySchema.safeParse(parseJson(body));
