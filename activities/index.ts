@@ -15,7 +15,7 @@ import { judgePilot } from '../src/runs/quality-gate/judge-pilot.ts';
 import { changeRunBudget, resolveBudgetExhaustion } from '../src/runs/resolve-budget-exhaustion.ts';
 import { planRun, type PlanDependencies } from '../src/runs/planning/plan-run.ts';
 import { discardUnstartedRuns } from '../src/runs/discard-unstarted-runs.ts';
-import { skipWhenLanded } from '../src/runs/pages/skip-when-landed.ts';
+import { skipPageAfterCalls } from '../src/runs/pages/skip-page-after-calls.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/scheduled-run.ts';
 import type { Retention } from '../src/domain/runs/retention.ts';
 import type { Logger } from '../src/telemetry/log.ts';
@@ -97,7 +97,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
     resolveBudgetExhaustion: ({ runId }) => beating(log, () => resolveBudgetExhaustion(dependencies, runId)),
     changeRunBudget: (request) => beating(log, () => changeRunBudget(dependencies, request)),
     changePriority: ({ runId, priority }) => beating(log, () => setRunPriority(warehouse, runId, priority)),
-    skipPage: (request) => beating(log, (signal) => skipWhenLanded(warehouse, request, signal)),
+    skipPage: (request) => beating(log, (signal) => skipPageAfterCalls(warehouse, request, signal)),
     reconcileContacts: ({ runId }) => beating(log, (signal) => reconcileContacts(warehouse, runId, signal)),
     finishRun: ({ runId, ending, budget }) =>
       beating(log, async () => {

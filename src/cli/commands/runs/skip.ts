@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { countedPeople } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
-import { skipWhenLanded } from '../../../runs/pages/skip-when-landed.ts';
+import { skipPageAfterCalls } from '../../../runs/pages/skip-page-after-calls.ts';
 import type { RunRecord } from '../../../runs/runs.ts';
 import { runToSteer, steeredRun } from '../../run/latest-run.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
@@ -68,7 +68,7 @@ async function skipHere(
 ): Promise<{ people: number }> {
   const patience = AbortSignal.timeout((config.service.callTimeoutSeconds + slackSeconds) * 1_000);
   try {
-    return await skipWhenLanded(warehouse, request, patience);
+    return await skipPageAfterCalls(warehouse, request, patience);
   } catch (error) {
     if (!patience.aborted) throw error;
     throw new Problem('page.in-flight', `page ${request.page} has calls in flight or calls left open`, {

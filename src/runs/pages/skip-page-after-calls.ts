@@ -10,7 +10,7 @@ const pollMilliseconds = 500;
  *
  * @throws the signal's reason
  */
-export async function skipWhenLanded(
+export async function skipPageAfterCalls(
   warehouse: Warehouse,
   request: Parameters<typeof skipPage>[1],
   signal: AbortSignal,
