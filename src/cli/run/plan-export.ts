@@ -7,7 +7,7 @@ import { planRun } from '../../runs/planning/plan-run.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { giveSpaceBack, removePlans } from '../../runs/planning/discard-plan.ts';
-import { endPlan, withPlanLock } from '../../runs/planning/left-plans.ts';
+import { endPlan, withPlanLock } from '../../runs/planning/plan-lock.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { describePlan } from './describe-run.ts';
 import { onInterruption } from '../../dev/interruption.ts';
