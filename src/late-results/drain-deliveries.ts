@@ -16,7 +16,7 @@ import {
 import { databaseErrorCode, isDatabaseAway, isDatabaseBusy } from '../db/postgres-errors.ts';
 import {
   endAwaitedByPoll,
-  giveUpOld,
+  markExpiredUnknown,
   postponePoll,
   putPollBack,
   readLateResultsStatus,
@@ -70,7 +70,7 @@ export async function syncLateResults(
     }
     applied += await drainInbox(dependencies.warehouse, scope, signal);
   }
-  await giveUpOld(dependencies.warehouse, scope);
+  await markExpiredUnknown(dependencies.warehouse, scope);
   return applied;
 }
 

@@ -184,7 +184,7 @@ export async function settleByLastPoll(
  * service keeps results. The operator decides about them. A delivery that still arrives is applied and settles its
  * attempt.
  */
-export async function giveUpOld(warehouse: Warehouse, scope: LateScope): Promise<void> {
+export async function markExpiredUnknown(warehouse: Warehouse, scope: LateScope): Promise<void> {
   await sql`
     update attempts a set status = 'unknown', next_poll_at = null,
       reason = coalesce(reason || '; ', '') || 'results that were to come later never came'

@@ -10,7 +10,7 @@ import {
 import { lateBill, type PricedPart } from '../../src/domain/late-results/late-bill.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { storePolled } from '../../src/late-results/deliveries.ts';
-import { giveUpOld } from '../../src/late-results/late-polls.ts';
+import { markExpiredUnknown } from '../../src/late-results/late-polls.ts';
 import { openTestWarehouse, type TestWarehouse } from '../helpers/database.ts';
 import {
   callWithPhones,
@@ -151,7 +151,7 @@ async function passDeadline(call: PhonesCall): Promise<void> {
     `update attempts set awaited_until = now() - interval '1 second', next_poll_at = null where attempt_id = $1`,
     [call.attemptId],
   );
-  await giveUpOld(warehouse, { runId: call.runId });
+  await markExpiredUnknown(warehouse, { runId: call.runId });
 }
 
 async function send(call: PhonesCall, sent: Sent): Promise<void> {
