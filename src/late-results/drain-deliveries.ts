@@ -18,7 +18,7 @@ import {
   endAwaitedByPoll,
   markExpiredUnknown,
   postponePoll,
-  putPollBack,
+  returnPoll,
   readLateResultsStatus,
   settleByLastPoll,
   stopPolling,
@@ -63,7 +63,7 @@ export async function syncLateResults(
       applied += polled.applied;
       if (polled.next) continue;
       for (const left of due.slice(signal.aborted ? index : index + 1))
-        await putPollBack(dependencies.warehouse, left.attemptId);
+        await returnPoll(dependencies.warehouse, left.attemptId);
       signal.throwIfAborted();
       applied += await drainInbox(dependencies.warehouse, scope, signal);
       return applied;
@@ -136,7 +136,7 @@ async function pollOnce(
     const callId = `poll:${poll.attemptId}:${poll.polls}`;
     const polled = await pollWithinLimits(dependencies, { callId, requestId: poll.requestId }, signal);
     if (polled.kind === 'full') {
-      await putPollBack(warehouse, poll.attemptId);
+      await returnPoll(warehouse, poll.attemptId);
       return { next: false, applied };
     }
     const { answer } = polled;

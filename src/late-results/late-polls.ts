@@ -70,7 +70,7 @@ export async function takeDuePolls(
  *
  * @returns number of polls
  */
-export async function hastenPolls(warehouse: Warehouse): Promise<number> {
+export async function makePollsDue(warehouse: Warehouse): Promise<number> {
   const hastened = await sql`
     update attempts a set next_poll_at = clock_timestamp()
     where a.status = 'awaiting' and a.next_poll_at is not null
@@ -91,7 +91,7 @@ export async function postponePoll(warehouse: Warehouse, attemptId: string, seco
 /**
  * Returns a poll that was taken but not made: it is due again, and its pause does not grow.
  */
-export async function putPollBack(warehouse: Warehouse, attemptId: string): Promise<void> {
+export async function returnPoll(warehouse: Warehouse, attemptId: string): Promise<void> {
   await sql`
     update attempts set polls = greatest(0, polls - 1) where attempt_id = ${attemptId} and status = 'awaiting'
   `.execute(warehouse.database);

@@ -10,7 +10,7 @@ import {
   reopenDelivery,
   type DeliveryFacts,
 } from '../../../late-results/deliveries.ts';
-import { hastenPolls } from '../../../late-results/late-polls.ts';
+import { makePollsDue } from '../../../late-results/late-polls.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { wholeNumber } from '../../terminal/number-flag.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
@@ -131,7 +131,7 @@ Example:
       const config = settingsOf(options);
       await withSession(config, { temporal: false, service: true }, ({ warehouse, stack }) =>
         withClient({ ...config.service, ...stack.service }, async (client) => {
-          const polls = await hastenPolls(warehouse);
+          const polls = await makePollsDue(warehouse);
           const applied = await syncLateResults(
             {
               warehouse,
