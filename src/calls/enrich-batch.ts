@@ -8,7 +8,7 @@ import { reopenUnknown } from '../ledger/reopen-unknown-attempts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../runs/runs.ts';
 import { watchMatchRate } from '../runs/quality-gate/watch-match-rate.ts';
 import { attemptCall, type AttemptDependencies } from './attempt-call.ts';
-import { takeUpBatch, type BatchRequest } from './take-up-batch.ts';
+import { openBatch, type BatchRequest } from './open-batch.ts';
 
 export interface BatchContext {
   /** Aborted when the activity is cancelled or the worker shuts down. No call begins afterwards. */
@@ -25,7 +25,7 @@ export async function enrichBatch(
   context: BatchContext,
 ): Promise<BatchResult> {
   const { warehouse } = dependencies;
-  const { run, isOurs, ready, people } = await takeUpBatch(dependencies, request);
+  const { run, isOurs, ready, people } = await openBatch(dependencies, request);
   let calls = 0;
   /** Admission removes the registration of a batch that calls. */
   let isRegistered = true;

@@ -57,7 +57,7 @@ export async function readOpenPeople(
  *
  * @param hasSuppressions false: the suppression list is known to be empty
  */
-export async function takeUpPeople(
+export async function refreshOpenPeople(
   database: Kysely<Tables>,
   { runId, batch }: { readonly runId: string; readonly batch: number },
   asked: Asked,

@@ -1,6 +1,6 @@
 import type { Person } from '../../src/domain/identity/person.ts';
 import { parseCredits, wholeCredits } from '../../src/domain/money/decimal.ts';
-import { takeUpPeople, type OpenPerson } from '../../src/calls/open-people.ts';
+import { refreshOpenPeople, type OpenPerson } from '../../src/calls/open-people.ts';
 import { recordAnswer } from '../../src/calls/record-answer.ts';
 import type { Warehouse } from '../../src/db/database.ts';
 import { admit } from '../../src/ledger/admit.ts';
@@ -58,7 +58,7 @@ export async function answerBatch(
   answer: (people: readonly OpenPerson[]) => readonly (Person | null)[],
 ): Promise<{ readonly attemptId: string; readonly token: string | undefined }> {
   const { options, source } = await getRun(warehouse, runId);
-  const people = await takeUpPeople(warehouse.database, { runId, batch }, askedBy(options));
+  const people = await refreshOpenPeople(warehouse.database, { runId, batch }, askedBy(options));
   const admission = await admit(
     warehouse.database,
     {

@@ -6,7 +6,7 @@ import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { suppress } from '../../../src/privacy/suppressions.ts';
-import { takeUpPeople } from '../../../src/calls/open-people.ts';
+import { refreshOpenPeople } from '../../../src/calls/open-people.ts';
 import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun, getRun } from '../../../src/runs/runs.ts';
@@ -139,7 +139,7 @@ describe('two people of one name at one employer', () => {
       ),
     );
     const { options } = await getRun(warehouse, runId);
-    await takeUpPeople(warehouse.database, { runId, batch: 2 }, askedBy(options));
+    await refreshOpenPeople(warehouse.database, { runId, batch: 2 }, askedBy(options));
     await reconcileContacts(warehouse, runId, signal);
     const outcomes = await outcomesOf(warehouse, runId);
     expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'fresh']);

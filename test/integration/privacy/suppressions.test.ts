@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { takeUpPeople } from '../../../src/calls/open-people.ts';
+import { refreshOpenPeople } from '../../../src/calls/open-people.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan.ts';
 import {
@@ -159,7 +159,7 @@ describe('a person who is put on the list', () => {
     await planRows(warehouse, run.runId, asked);
     await openPage(warehouse, run.runId, 1, asked);
     await put(`email:${email}`);
-    expect(await takeUpPeople(warehouse.database, { runId: run.runId, batch: 1 }, asked)).toEqual([]);
+    expect(await refreshOpenPeople(warehouse.database, { runId: run.runId, batch: 1 }, asked)).toEqual([]);
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
     const claims = await warehouse.pool.query('select 1 from claims where run_id = $1', [run.runId]);
     expect(claims.rowCount).toBe(0);

@@ -2,7 +2,7 @@ import type { RunRequest } from '../contract.ts';
 import { withoutFieldGroups } from '../domain/late-results/delivery-kinds.ts';
 import type { ReadyBatch } from '../ledger/waiting-batches.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
-import { registerBatch, takeUpPeople, type OpenPerson } from './open-people.ts';
+import { registerBatch, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { askedBy } from '../runs/pages/pages.ts';
 import { reopenBatch } from '../ledger/reopen-unknown-attempts.ts';
 import { adoptService, getRun, type RunRecord } from '../runs/runs.ts';
@@ -30,7 +30,7 @@ export interface OpenBatch {
  * sent, so they become unknown, and their people are not sent again. These attempts keep their slots until their
  * deadlines, because a worker that only lost Temporal may still be sending them.
  */
-export async function takeUpBatch(
+export async function openBatch(
   dependencies: AttemptDependencies,
   { runId, batch }: BatchRequest,
 ): Promise<OpenBatch> {
@@ -48,7 +48,7 @@ export async function takeUpBatch(
     log.warn({ attemptId }, 'an earlier execution left a call without an end: the attempt is unknown');
   }
   if (run.options.onUnknown === 'retry') await reopenBatch(warehouse, runId, batch);
-  const people = await takeUpPeople(database, ready, askedBy(run.options), hasSuppressions);
+  const people = await refreshOpenPeople(database, ready, askedBy(run.options), hasSuppressions);
   const options = withoutFieldGroups(run.options, people[0]?.leftOut ?? []);
   return { run: { ...run, options }, isOurs, ready, people };
 }

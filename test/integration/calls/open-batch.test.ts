@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
-import { readOpenPeople, takeUpPeople } from '../../../src/calls/open-people.ts';
-import { takeUpBatch } from '../../../src/calls/take-up-batch.ts';
+import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/open-people.ts';
+import { openBatch } from '../../../src/calls/open-batch.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { admit } from '../../../src/ledger/admit.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
@@ -53,7 +53,7 @@ it('a call that another worker abandons keeps its slot until its deadline and on
     },
     limits,
   );
-  await takeUpBatch(dependencies(), { runId, batch: 1 });
+  await openBatch(dependencies(), { runId, batch: 1 });
 
   const { rows } = await warehouse.pool.query('select status from attempts where run_id = $1', [runId]);
   expect(rows).toEqual([{ status: 'unknown' }]);
@@ -79,7 +79,7 @@ it('a batch asks for no phones if a person opted out of calls, and for phones ot
   await planRows(warehouse, run.runId, askedBy(run.options));
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   const [first, second] = await Promise.all(
-    [1, 2].map((batch) => takeUpBatch(dependencies(), { runId: run.runId, batch })),
+    [1, 2].map((batch) => openBatch(dependencies(), { runId: run.runId, batch })),
   );
   expect(first).toMatchObject({ people: [{ contactId: 'b' }], run: { options: { reveal: ['email'] } } });
   expect(second).toMatchObject({
@@ -107,7 +107,7 @@ it.each([
       { ...spec, options: { ...spec.options, service: 'sandbox', serviceOf } },
     );
     await planRows(warehouse, run.runId, asked);
-    const batch = await takeUpBatch(dependencies(), { runId: run.runId, batch: 1 });
+    const batch = await openBatch(dependencies(), { runId: run.runId, batch: 1 });
     expect(batch).toMatchObject({ isOurs: moves, run: { options: { service: moves ? 'test' : 'sandbox' } } });
   },
 );
@@ -134,7 +134,7 @@ it('the people of a batch are read without the other rows of a run that is newer
       return counts[0]!.fetched;
     };
     const before = await fetched();
-    expect(await takeUpPeople(transaction, { runId, batch: 3 }, asked)).toHaveLength(10);
+    expect(await refreshOpenPeople(transaction, { runId, batch: 3 }, asked)).toHaveLength(10);
     return (await fetched()) - before;
   });
   expect(rowsRead).toBeLessThanOrEqual(60);
