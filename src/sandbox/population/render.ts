@@ -1,5 +1,5 @@
 import type { Company, Known } from './population.ts';
-import { whereaboutsOf } from './whereabouts.ts';
+import { residenceOf } from './residence.ts';
 import { account, accountId, companyProfile, contact, employment } from './saved-records.ts';
 
 export interface PersonOptions {
@@ -62,7 +62,7 @@ function keywords(bytes: number): string[] {
 
 function personRecord(known: Known, { endpoint, personalEmails }: PersonOptions): Record<string, unknown> {
   const { organization, email } = known;
-  const { city, state, country, isRegulated } = whereaboutsOf(known.id);
+  const { city, state, country, isRegulated } = residenceOf(known.id);
   return {
     id: known.id,
     first_name: known.firstName,

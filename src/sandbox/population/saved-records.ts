@@ -1,4 +1,4 @@
-import { whereaboutsOf } from './whereabouts.ts';
+import { residenceOf } from './residence.ts';
 import { createHash } from 'node:crypto';
 import type { Company, Known } from './population.ts';
 
@@ -31,7 +31,7 @@ export function employment(known: Known, current: boolean): Record<string, unkno
 
 /** The saved contact of a person. */
 export function contact(known: Known): Record<string, unknown> {
-  const { city, country } = whereaboutsOf(known.id);
+  const { city, country } = residenceOf(known.id);
   const status = known.email === null ? null : 'verified';
   return {
     id: `c${known.id.slice(1)}`,

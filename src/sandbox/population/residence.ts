@@ -2,14 +2,14 @@
  * A person's place of residence, and whether the GDPR or a similar law (EEA, United Kingdom, Switzerland)
  * applies there.
  */
-export interface Whereabouts {
+export interface Residence {
   readonly city: string;
   readonly state: string;
   readonly country: string;
   readonly isRegulated: boolean;
 }
 
-const places: readonly Whereabouts[] = [
+const places: readonly Residence[] = [
   { city: 'Havenbruk', state: 'Region Nord', country: 'Norway', isRegulated: true },
   { city: 'Little Marsh', state: 'Ontario', country: 'Canada', isRegulated: false },
   { city: 'Steinfurt am See', state: 'Hessen', country: 'Germany', isRegulated: true },
@@ -23,6 +23,6 @@ const places: readonly Whereabouts[] = [
  *
  * @param personId hexadecimal
  */
-export function whereaboutsOf(personId: string): Whereabouts {
+export function residenceOf(personId: string): Residence {
   return places[Number.parseInt(personId.slice(-6), 16) % places.length]!;
 }
