@@ -9,7 +9,7 @@ import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../run
 import { agrees, noTerminal } from '../../terminal/confirm.ts';
 import { describeUndone } from '../../run/describe-run.ts';
 import { anyRun } from '../../run/latest-run.ts';
-import { sayingProgress } from '../../terminal/saying-progress.ts';
+import { progressReporter } from '../../terminal/progress-reporter.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
@@ -104,8 +104,8 @@ async function carryOut({ warehouse }: Session, runId: string, options: UndoFlag
   const note = { by: options.by ?? userInfo().username, reason: options.reason };
   const { complete } =
     options.revert === true
-      ? await revertUndo(warehouse, runId, stopAfterBatch(), sayingProgress('entries of the log'))
-      : await undoRun(warehouse, runId, note, stopAfterBatch(), sayingProgress('entries of the log'));
+      ? await revertUndo(warehouse, runId, stopAfterBatch(), progressReporter('entries of the log'))
+      : await undoRun(warehouse, runId, note, stopAfterBatch(), progressReporter('entries of the log'));
   if (complete) return;
   throw new Problem('undo.interrupted', 'stopped before all contacts were computed anew', {
     where: runId,

@@ -7,7 +7,7 @@ import { withWarehouse } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { stopAfterBatch } from '../../session/stop-signal.ts';
 import { print, printJson } from '../../terminal/output.ts';
-import { sayingProgress } from '../../terminal/saying-progress.ts';
+import { progressReporter } from '../../terminal/progress-reporter.ts';
 
 /** `enrich rebuild` */
 export function rebuildCommand(): Command {
@@ -48,7 +48,7 @@ Examples:
         const figures = await rebuild(warehouse, {
           check,
           signal,
-          progress: sayingProgress('people and contacts'),
+          progress: progressReporter('people and contacts'),
         });
         const { people, contacts, differing, differences, complete } = figures;
         if (options.json === true)

@@ -8,7 +8,7 @@ const millisecondsBetween = 10_000;
  *
  * @param what is counted, such as `entries of the log`
  */
-export function sayingProgress(what: string): (done: number) => void {
+export function progressReporter(what: string): (done: number) => void {
   let told = performance.now();
   return (done) => {
     if (performance.now() - told < millisecondsBetween) return;
