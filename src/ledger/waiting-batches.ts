@@ -94,6 +94,6 @@ export async function reservedSlots(database: Kysely<Tables>, priority: RunPrior
 }
 
 /** Deletes expired registrations, such as those of ended runs. */
-export async function forgetOldBatches(database: Kysely<Tables>): Promise<void> {
+export async function deleteExpiredBatches(database: Kysely<Tables>): Promise<void> {
   await sql`delete from waiting_batches where waits_until < clock_timestamp()`.execute(database);
 }

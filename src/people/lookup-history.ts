@@ -105,7 +105,7 @@ export async function countLookups(database: Kysely<Tables>, runId: string): Pro
  *
  * @returns number of identity keys
  */
-export async function forgetAsked({ database }: Warehouse, runId: string): Promise<number> {
+export async function deleteLookups({ database }: Warehouse, runId: string): Promise<number> {
   // In the order in which lookups are written, so that two transactions cannot deadlock.
   const { rows } = await sql<{ names: number }>`
     with locked as (

@@ -16,7 +16,7 @@ import { estimateSeconds } from '../../domain/rates/eta.ts';
 import { formatRateLimits, lowestLimits, type RateLimit } from '../../domain/rates/rate-limit.ts';
 import { budgetsOf, openRunBudget, readBudgetRests, type BudgetLimits } from '../../ledger/credit-ledger.ts';
 import { bulkMatchScope, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
-import { forgetOldBatches } from '../../ledger/waiting-batches.ts';
+import { deleteExpiredBatches } from '../../ledger/waiting-batches.ts';
 import { killPoint } from '../../telemetry/kill-point.ts';
 import { readCallHistory, type CallHistory } from '../../ledger/call-history.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -55,7 +55,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   // Before the plan clears the cells of people who are suppressed.
   const unmet = await profileExport(warehouse, run);
   await openRunBudget(database, runId, limitOf(run.options.maxCredits));
-  await forgetOldBatches(database);
+  await deleteExpiredBatches(database);
   const rows = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
 
   const history = await readCallHistory(warehouse, run.options, run.source ?? 'generic');

@@ -13,7 +13,7 @@ import { recordReports } from '../../../src/ledger/rate-reports.ts';
 import { bulkMatchScope, type Wait } from '../../../src/ledger/rate-windows.ts';
 import {
   registerWaitingBatch,
-  forgetOldBatches,
+  deleteExpiredBatches,
   deregisterWaitingBatch,
 } from '../../../src/ledger/waiting-batches.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
@@ -288,7 +288,7 @@ describe('no slot is kept', () => {
       `update waiting_batches set waits_until = waits_until - interval '30 minutes'`,
     );
     expect(await slotsForBackfill()).toBe(4);
-    await forgetOldBatches(warehouse.database);
+    await deleteExpiredBatches(warehouse.database);
     expect((await warehouse.pool.query('select 1 from waiting_batches')).rowCount).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countLookups, forgetAsked } from '../../../src/people/lookup-history.ts';
+import { countLookups, deleteLookups } from '../../../src/people/lookup-history.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { planRows } from '../../../src/runs/planning/plan.ts';
@@ -220,7 +220,7 @@ describe('people of an undone run', () => {
     await planRows(warehouse, again.runId, asked);
     expect(await outcomesOf(warehouse, again.runId)).toEqual(['fresh', 'fresh', 'fresh']);
     expect(await countLookups(warehouse.database, call.runId)).toBeGreaterThan(0);
-    await forgetAsked(warehouse, call.runId);
+    await deleteLookups(warehouse, call.runId);
     const third = await stagedRun(warehouse, people);
     await planRows(warehouse, third.runId, asked);
     expect(await outcomesOf(warehouse, third.runId)).toEqual([null, null, null]);

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { Problem, exitCodes } from '../../../domain/problem.ts';
-import { countLookups, forgetAsked } from '../../../people/lookup-history.ts';
+import { countLookups, deleteLookups } from '../../../people/lookup-history.ts';
 import { readRunFacts } from '../../../runs/run-facts.ts';
 import { getRun, type RunRecord } from '../../../runs/runs.ts';
 import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../runs/undo-run.ts';
@@ -91,7 +91,7 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
     }
   }
   if (!isDone) await carryOut(session, run.runId, options);
-  const forgotten = forgets ? await forgetAsked(warehouse, run.runId) : 0;
+  const forgotten = forgets ? await deleteLookups(warehouse, run.runId) : 0;
   show(describe(figures, reverts, forgets ? forgotten : undefined));
   show(reverts ? '  the undo was reverted' : '  undone');
   answer(!reverts, figures, forgotten);
