@@ -9,7 +9,7 @@ import type { Person } from '../domain/identity/person.ts';
 import type { ClosedAttempt } from '../ledger/close-attempt.ts';
 import type { OpenPerson } from './open-people.ts';
 import { emailHashes } from '../people/email-hashes.ts';
-import { keyOfId, keyOfStranger, saidByAnswer, type Said } from '../people/observation.ts';
+import { keyOfId, keyOfStranger, factsOfAnswer, type ObservedFacts } from '../people/observation.ts';
 import { keysOfRows, listedRows } from '../privacy/suppressions.ts';
 import { documentedPerson, readExactMatches } from '../service/answers/documented-person.ts';
 import type { Tables } from '../db/schema.ts';
@@ -46,7 +46,7 @@ export interface AnsweredRow {
   /** The fields of the row's person. */
   readonly fields: ContactFields | undefined;
   /** What the log keeps about that person. */
-  readonly said: Said | undefined;
+  readonly said: ObservedFacts | undefined;
 }
 
 /** A person in the answer without a row: paid for, and possibly another contact. */
@@ -54,7 +54,7 @@ export interface UnmatchedPerson {
   readonly matchIndex: number;
   /** In the log. */
   readonly key: string;
-  readonly said: Said;
+  readonly said: ObservedFacts;
 }
 
 /** Turns an aligned answer into one result for each requested row, and lists the people without a row. */
@@ -67,8 +67,8 @@ export function answeredRows(
   const unreadable = new Set(inPlace ? answer.unreadableMatches.map(({ index }) => index) : []);
   const isCut = answer.unreadableMatches.some(({ index }) => index >= answer.matches.length);
   const exact = readExactMatches(answer.raw);
-  const said = (person: Person, matchIndex: number): Said =>
-    saidByAnswer(person, documentedPerson(person, exact?.[matchIndex]), answer.waterfall);
+  const said = (person: Person, matchIndex: number): ObservedFacts =>
+    factsOfAnswer(person, documentedPerson(person, exact?.[matchIndex]), answer.waterfall);
   const unmatched = alignment.quarantined.flatMap(({ matchIndex }) => {
     const person = answer.matches[matchIndex];
     // The log does not keep that a part of the person was not read: weak evidence could accept the person later.

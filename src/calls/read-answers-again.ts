@@ -5,7 +5,7 @@ import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { contentOf } from '../late-results/delivery-content.ts';
-import { keyOfId, saidByAnswer, saidByLateResult, type Said } from '../people/observation.ts';
+import { keyOfId, factsOfAnswer, factsOfLateResult, type ObservedFacts } from '../people/observation.ts';
 import { rewriteObservations } from '../people/rewrite-observations.ts';
 import { lockSuppressionsShared } from '../privacy/suppressions.ts';
 import { readBulkAnswer } from '../service/answers/bulk-answer.ts';
@@ -33,7 +33,7 @@ interface StoredBody {
 }
 
 /** What a body says of each person, by id. */
-type Sayings = ReadonlyMap<string, (kind: Kind) => Said>;
+type FactsById = ReadonlyMap<string, (kind: Kind) => ObservedFacts>;
 
 /** An answer is up to 1 MB. */
 const bodiesPerBatch = 20;
@@ -91,16 +91,16 @@ async function deliveriesAfter(database: Kysely<Tables>, after: string): Promise
 }
 
 /** Nothing where the body is no answer: it was kept although it could not be read. */
-async function readAnswer({ body }: StoredBody): Promise<Sayings> {
+async function readAnswer({ body }: StoredBody): Promise<FactsById> {
   const raw = await decompress(body);
   const exact = readExactMatches(raw);
   try {
     const answer = { status: 200, headers: {}, body: raw, receivedAt: 0 };
     const { matches, waterfall } = readBulkAnswer(answer, operations.bulkMatch);
     return new Map(
-      matches.flatMap((person, index): [string, () => Said][] => {
+      matches.flatMap((person, index): [string, () => ObservedFacts][] => {
         if (person === null) return [];
-        const said = saidByAnswer(person, documentedPerson(person, exact?.[index]), waterfall);
+        const said = factsOfAnswer(person, documentedPerson(person, exact?.[index]), waterfall);
         return said.person_id === null ? [] : [[said.person_id, () => said]];
       }),
     );
@@ -110,13 +110,13 @@ async function readAnswer({ body }: StoredBody): Promise<Sayings> {
   }
 }
 
-async function readDelivery({ body, encoding }: StoredBody): Promise<Sayings> {
+async function readDelivery({ body, encoding }: StoredBody): Promise<FactsById> {
   const content = await contentOf({ body, contentEncoding: encoding });
   return new Map(
-    (content?.people ?? []).flatMap((person): [string, (kind: Kind) => Said][] => {
+    (content?.people ?? []).flatMap((person): [string, (kind: Kind) => ObservedFacts][] => {
       const { id } = person;
       if (id === undefined) return [];
-      return [[id, (kind) => saidByLateResult(id, kind === 'answer' ? content!.kind : kind, person)]];
+      return [[id, (kind) => factsOfLateResult(id, kind === 'answer' ? content!.kind : kind, person)]];
     }),
   );
 }
@@ -125,7 +125,7 @@ async function rewrite(
   { database }: Warehouse,
   column: string,
   { id, service }: StoredBody,
-  sayings: Sayings,
+  sayings: FactsById,
 ): Promise<number> {
   if (sayings.size === 0) return 0;
   return database.transaction().execute(async (transaction) => {

@@ -1,10 +1,10 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
-import type { Said } from './observation.ts';
+import type { ObservedFacts } from './observation.ts';
 
 /** An entry of the log of observations. */
-export interface Observation extends Said {
+export interface Observation extends ObservedFacts {
   readonly person_key: string;
   /** The log had no such person when the answer was compared with it. */
   readonly is_new?: boolean;

@@ -9,7 +9,7 @@ import {
 import type { Tables } from '../db/schema.ts';
 import { appendToLog, type Observation } from './append-to-log.ts';
 import { recordMissing } from './lookup-history.ts';
-import { personKey, saidByLateResult } from './observation.ts';
+import { personKey, factsOfLateResult } from './observation.ts';
 
 /** A contact that a late result is for. */
 export interface LateContact {
@@ -56,7 +56,7 @@ export async function recordLateResults(
     const key = personKey(contact.personId, contact);
     // Two contacts may be one person, and a body may name a person twice.
     observations.set(`${contact.attemptId} ${people.indexOf(person)} ${key}`, {
-      ...saidByLateResult(contact.personId, delivery.kind, person),
+      ...factsOfLateResult(contact.personId, delivery.kind, person),
       person_key: key,
       kind: delivery.kind,
       asked_at: contact.askedAt,

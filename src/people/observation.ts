@@ -16,7 +16,7 @@ import { emailHashes } from './email-hashes.ts';
 export type DocumentedPerson = Readonly<Record<string, unknown>>;
 
 /** What an answer, delivery or poll said about a person, in the form of the log. */
-export interface Said {
+export interface ObservedFacts {
   readonly person_id: string | null;
   readonly organization_key: string | null;
   readonly identity_keys: readonly string[];
@@ -56,11 +56,11 @@ export function keyOfStranger(person: Person): string {
 }
 
 /** The values of a person in an answer. Empty fields are left out, so that they never replace a value. */
-export function saidByAnswer(
+export function factsOfAnswer(
   person: Person,
   documented: DocumentedPerson,
   waterfall?: { readonly status: string },
-): Said {
+): ObservedFacts {
   const fields = contactFields(person);
   const { organization, employment_history, contact, account } = documented;
   const known: Readonly<Record<string, unknown>> = { ...fields };
@@ -100,14 +100,14 @@ export function saidByAnswer(
 /**
  * The numbers and addresses of a person in a late result, each with its rank.
  */
-export function saidByLateResult(
+export function factsOfLateResult(
   personId: string | null,
   kind: DeliveryKind,
   person: {
     readonly phones: readonly DeliveredPhone[];
     readonly emails: readonly { readonly email: string; readonly status: string | undefined }[];
   },
-): Said {
+): ObservedFacts {
   const { phoneOrigin, emailOrigin } = deliveryKinds[kind];
   const phones = readPhones(person.phones).map((phone) => ({
     number: phone.number,

@@ -1,13 +1,13 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import type { Said } from './observation.ts';
+import type { ObservedFacts } from './observation.ts';
 import { lockLog, project } from './project.ts';
 
 /** An answer or a delivery as this release reads it, for an existing observation. */
 export interface Reread {
   readonly observationId: string;
   readonly personKey: string;
-  readonly said: Said;
+  readonly said: ObservedFacts;
 }
 
 /**

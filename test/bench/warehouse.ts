@@ -31,7 +31,7 @@ const options = JSON.stringify({
 });
 const { signal } = new AbortController();
 
-/** As `saidByAnswer` and `saidByLateResult` write them, about invented people, twenty to a company. */
+/** As `factsOfAnswer` and `factsOfLateResult` write them, about invented people, twenty to a company. */
 const log = [
   `insert into organization_facts (facts_hash, facts)
    select sha256(convert_to('c' || c, 'UTF8')), jsonb_build_object('id', 'c' || c, 'name', 'Company ' || c,

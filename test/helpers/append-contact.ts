@@ -1,6 +1,6 @@
 import type { Person } from '../../src/domain/identity/person.ts';
 import { appendToLog } from '../../src/people/append-to-log.ts';
-import { personKey, saidByAnswer, saidByLateResult } from '../../src/people/observation.ts';
+import { personKey, factsOfAnswer, factsOfLateResult } from '../../src/people/observation.ts';
 import { documentedPerson } from '../../src/service/answers/documented-person.ts';
 import type { Warehouse } from '../../src/db/database.ts';
 
@@ -27,7 +27,7 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
     person,
   } = contact;
   const asked_at = contact.askedAt ?? '2026-11-20T08:00:00Z';
-  const said = saidByAnswer(person, documentedPerson(person));
+  const said = factsOfAnswer(person, documentedPerson(person));
   const person_key = personKey(said.person_id, { runId, rowNumber, attemptId });
   const call = { person_key, asked_at, run_id: runId, attempt_id: attemptId };
   const delivered = {
@@ -49,7 +49,7 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
         ...(contact.phones
           ? [
               {
-                ...saidByLateResult(said.person_id, 'phones', delivered),
+                ...factsOfLateResult(said.person_id, 'phones', delivered),
                 ...call,
                 kind: 'phones' as const,
                 delivery_id: `delivery of ${runId}`,
