@@ -40,6 +40,8 @@ export async function exportTable(
   try {
     const copied = client.query(copyTo(`copy (${statement}) to stdout with (${copy})`));
     const bytes = 'encode' in encoding ? await encoding.encode(copied, columns) : copied;
+    // If `take` fails before it reads, the connection is closed, and an error without a listener ends the process.
+    for (const stream of [copied, bytes]) stream.on('error', () => {});
     await take(bytes);
     // The reader (such as `head`) stopped early, so rows are still being sent.
     if (!bytes.readableEnded) return undefined;

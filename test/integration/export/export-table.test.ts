@@ -347,6 +347,18 @@ describe('exported contacts', () => {
     expect(await idsOf({})).toEqual(['cy']);
   });
 
+  it('exportTable() fails with the error of an output that was refused before it read a byte', async () => {
+    await insert('c-1');
+    for (const format of exportFormatNames) {
+      const written = exportTable(warehouse, { table: 'contacts', format, choice: {} }, async () => {
+        throw new Error('no such place');
+      });
+      await expect(written).rejects.toThrow('no such place');
+    }
+    // The connection is closed meanwhile. An error event of the rows without a listener would end the process.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  });
+
   it('exported contacts are not counted if the reader closes the pipe', async () => {
     await warehouse.pool.query(`
       with people as (
