@@ -183,7 +183,9 @@ describe('enrich plan', () => {
       paused.facts(),
     );
     system.sandbox.faults.set({ rules: [] });
-    const resumed = (await system.here(['run', file, '--yes', '--json'])).facts();
+    const again = await system.here(['run', file, '--yes', '--json']);
+    expect(again.stderr).toContain('the plan was made when the run began');
+    const resumed = again.facts();
     expect(resumed).toMatchObject({ run_id: paused.facts().run_id, status: 'finished' });
     await expectPromisesKept(system);
   });

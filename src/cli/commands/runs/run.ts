@@ -125,6 +125,8 @@ export async function enrichExport(
     onPlan: (planned, plan) => {
       if (!showsPlan) return;
       tell(describeMapping(planned));
+      if (found && run.planHash !== null)
+        tell('the plan was made when the run began; budgets may have changed since:');
       tell(describePlan(plan));
     },
   });
