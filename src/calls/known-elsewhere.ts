@@ -49,7 +49,7 @@ export function arrivedPeople(matches: readonly (Person | null)[]): KnownPerson[
     const compared = readyPerson(person);
     const personKey = compared.personId === undefined ? keyOfStranger(person) : keyOfId(compared.personId);
     const matchKeys = matchKeysOfPerson(person, emailHashes);
-    return [{ personKey, person, compared, matchKeys, askedAt: new Date(), givenTo: [] }];
+    return [{ personKey, person, compared, matchKeys, askedAt: new Date(), givenTo: new Map() }];
   });
 }
 

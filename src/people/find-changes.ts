@@ -85,15 +85,20 @@ class Neighbourhood {
   }
 }
 
-/** A person as a candidate for a contact that a run has asked for at `lastAskedAt`. */
+/**
+ * A person as a candidate for a contact that a run has asked for at `lastAskedAt`. A person whom the contact got from
+ * stored answers in that run itself is as good a candidate as before.
+ */
 export function asCandidate(
   { compared, askedAt, givenTo }: KnownPerson,
   contact: Pick<ContactState, 'source' | 'contactId' | 'lastAskedAt'>,
 ): Candidate {
+  const givenAt = givenTo.get(contactKey(contact.source, contact.contactId));
   const isFormer =
     contact.lastAskedAt !== null &&
     askedAt < contact.lastAskedAt &&
-    givenTo.includes(contactKey(contact.source, contact.contactId));
+    givenAt !== undefined &&
+    givenAt < contact.lastAskedAt;
   return { person: compared, isFormer };
 }
 

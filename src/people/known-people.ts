@@ -15,8 +15,8 @@ export interface KnownPerson {
   readonly matchKeys: readonly number[];
   /** When a call last asked for the person. */
   readonly askedAt: Date;
-  /** Contacts that have ever been this person (`contactKey`). */
-  readonly givenTo: readonly string[];
+  /** Contacts that have ever been this person (`contactKey`), with the time when they first were. */
+  readonly givenTo: ReadonlyMap<string, Date>;
 }
 
 /** A contact as one text. */
@@ -70,9 +70,13 @@ export async function readKnownPeople(
     database,
     sql`
       select p.person_key, ${personOfProjection} as person, p.enriched_at as asked_at,
-        array(
-          select m.source || ' ' || m.contact_id from contact_matches m
-          where m.service = p.service and m.person_key = p.person_key
+        (
+          select jsonb_object_agg(g.contact, g.decided_at) from (
+            select m.source || ' ' || m.contact_id as contact, min(m.decided_at) as decided_at
+            from contact_matches m
+            where m.service = p.service and m.person_key = p.person_key
+            group by contact
+          ) g
         ) as given_to
       from people p
       where p.service = ${service}
@@ -96,7 +100,7 @@ export async function readUndonePeople(
   return read(
     database,
     sql`
-      select distinct on (o.person_key) o.person_key, ${personOfFacts} as person, o.asked_at, '{}'::text[] as given_to
+      select distinct on (o.person_key) o.person_key, ${personOfFacts} as person, o.asked_at, null as given_to
       from observations o
       join runs u on u.run_id = o.run_id and u.undone_at is not null
       where o.service = ${service}
@@ -109,15 +113,18 @@ export async function readUndonePeople(
 }
 
 async function read(database: Kysely<Tables>, query: RawBuilder<unknown>): Promise<KnownPerson[]> {
-  const { rows } = await sql<{ person_key: string; person: Person; asked_at: Date; given_to: string[] }>`
-    ${query}
-  `.execute(database);
+  const { rows } = await sql<{
+    person_key: string;
+    person: Person;
+    asked_at: Date;
+    given_to: Readonly<Record<string, string>> | null;
+  }>`${query}`.execute(database);
   return rows.map(({ person_key: personKey, person, asked_at: askedAt, given_to: givenTo }) => ({
     personKey,
     person,
     compared: readyPerson(person),
     matchKeys: matchKeysOfPerson(person, emailHashes),
     askedAt,
-    givenTo,
+    givenTo: new Map(Object.entries(givenTo ?? {}).map(([contact, time]) => [contact, new Date(time)])),
   }));
 }

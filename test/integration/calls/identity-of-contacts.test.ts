@@ -282,6 +282,32 @@ describe('a person of another call', () => {
   });
 });
 
+describe('a contact with an address that two people share', () => {
+  it('a shared address decides nothing between a stored person and the person whom the same run finds', async () => {
+    const shared = 'vegas@home.example';
+    const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
+    const [stored, found] = ['Ben', 'Ada'].map((name) => ({
+      id: `vega-${name}`,
+      first_name: name,
+      last_name: 'Vega',
+      email: `${name.toLowerCase()}@vega.example`,
+      personal_emails: [shared],
+    }));
+    const row = (email: string) => ({ keys: [`email:${email}`], email, contactId: email });
+    const first = await runningRunOf(warehouse, [row(stored!.email)], { source: 'salesforce' });
+    await answerBatch(warehouse, { runId: first }, () => [stored!]);
+    await endRun(warehouse, first, 'finished', undefined);
+
+    const second = await runningRunOf(warehouse, [row(shared)], { source: 'hubspot', freshness });
+    await reconcileContacts(warehouse, second, signal);
+    expect(await contact(shared)).toMatchObject({ person_id: stored!.id });
+    await answerBatch(warehouse, { runId: second }, () => [found!]);
+    await reconcileContacts(warehouse, second, signal);
+
+    expect(await contact(shared)).toBeUndefined();
+  });
+});
+
 describe('a contact whose CRM record became somebody else', () => {
   it('a contact that became another person keeps nothing of the former person, without service ids', async () => {
     const ada = { email: 'ada@one.example', firstName: 'Ada', lastName: 'Novak', contactId: 'reused' };
