@@ -95,7 +95,7 @@ describe('enrich export --for hubspot', () => {
     expect((await system.here(other)).stderr).toContain('--source takes contacts of hubspot instead');
   });
 
-  it('enrich export --for hubspot refuses a folder with other files, an unknown policy and importer', async () => {
+  it('enrich export --for hubspot refuses other files, S3, and unknown policies and importers', async () => {
     const folder = system.directory;
     writeFileSync(join(folder, 'mine.txt'), 'mine');
     for (const [flags, where] of [
@@ -103,6 +103,8 @@ describe('enrich export --for hubspot', () => {
       [['--for', 'hubspot', '--output', join(folder, 'x'), '--policy', 'title=always'], 'is not a policy'],
       [['--for', 'outlook', '--output', join(folder, 'x')], 'no importer'],
       [['--for', 'hubspot'], '--output'],
+      [['--for', 'hubspot', '--output', 's3://lake/import'], 'a folder of this machine'],
+      [['--policy', 'title=fill', '--output', join(folder, 'x.csv')], 'add the importer'],
     ] as const) {
       expect(await system.here(['export', ...flags])).toMatchObject({
         code: 2,

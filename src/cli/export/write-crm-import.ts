@@ -27,8 +27,9 @@ export async function writeCrmImport(
 ): Promise<void> {
   const importer = importerOf(flags.for);
   const folder = flags.output;
-  if (folder === undefined) {
-    throw new Problem('setting.invalid', 'import files are written into a folder', {
+  // A local folder called `s3:` would be made otherwise.
+  if (folder === undefined || /^s3:/i.test(folder)) {
+    throw new Problem('setting.invalid', 'import files are written into a folder of this machine', {
       where: '--output',
       next: `name a new folder, such as --output ${importer}-import`,
       exitCode: exitCodes.usage,

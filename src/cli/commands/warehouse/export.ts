@@ -82,6 +82,7 @@ Examples:
     )
     .action(async (options: ExportFlags) => {
       const config = settingsOf(options);
+      refusePoliciesWithoutImporter(options);
       await withWarehouse(config, async ({ warehouse }) => {
         const runId = options.run === undefined ? undefined : (await getRun(warehouse, options.run)).runId;
         if (options.for !== undefined)
@@ -91,6 +92,16 @@ Examples:
           tell('note: the sandbox invented data of these contacts; keep the data out of your CRM');
       });
     });
+}
+
+function refusePoliciesWithoutImporter(options: ExportFlags): void {
+  const flag = (['policies', 'policy'] as const).find((name) => options[name] !== undefined);
+  if (flag === undefined || options.for !== undefined) return;
+  throw new Problem('setting.invalid', 'policies hold for the files of an importer', {
+    where: `--${flag}`,
+    next: `add the importer: --for ${importerNames.join(', --for ')}; or leave --${flag} out`,
+    exitCode: exitCodes.usage,
+  });
 }
 
 async function writeTable(
