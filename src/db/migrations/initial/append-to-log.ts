@@ -16,11 +16,12 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
   begin
     perform enrichment.lock_log(of_service, observed_people || matched_people, of_sources, of_contacts);
     if exists (
-      -- An array, so that each plan looks the people up in the index. With a join, a plan that was made when the log was
-      -- empty reads the whole log.
+      -- An array, so that each plan looks the people up in the index. With a join, a plan that was made when the log
+      -- was empty reads the whole log.
       select from enrichment.observations o
       where o.service = of_service and o.kind in ('answer', 'reused') and o.person_key = any(array(
-        select s.person_key from jsonb_to_recordset(of_observations) as s (person_key text, is_new boolean) where is_new))
+        select s.person_key from jsonb_to_recordset(of_observations) as s (person_key text, is_new boolean)
+        where is_new))
     ) then
       raise exception 'another answer named the same person at the same time' using errcode = '40001';
     end if;
