@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { importerNames, importers, type ImporterName } from '../../domain/crm/importer.ts';
-import { readPolicies, type FieldPolicies } from '../../domain/crm/read-policies.ts';
+import { requireOwnSource, sourcesInstead } from '../../domain/crm/other-sources.ts';
+import { readPolicies, readPolicyPairs, type FieldPolicies } from '../../domain/crm/read-policies.ts';
 import { Problem, exitCodes } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -36,23 +37,24 @@ export async function writeCrmImport(
     });
   }
   const { source, since } = flags;
+  requireOwnSource(importer, source);
   const policies = policiesOf(flags);
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
   if (manifest.contacts > 0 || manifest.withoutRecordId > 0) return;
-  tell(whyEmpty(manifest.source, flags, runId, await contactSources(warehouse.database)));
+  tell(whyEmpty(importer, manifest.source, flags, runId, await contactSources(warehouse.database)));
 }
 
 function whyEmpty(
+  importer: ImporterName,
   source: string,
   { since }: CrmImportFlags,
   runId: string | undefined,
   sources: readonly string[],
 ): string {
   if (sources.length === 0) return 'the warehouse has no contacts';
-  if (!sources.includes(source))
-    return `no contacts of ${source}; --source takes contacts of ${sources.join(' or ')} instead`;
+  if (!sources.includes(source)) return sourcesInstead(importer, source, sources);
   if (runId !== undefined)
     return `no contact of ${source} was last written by ${runId}; without --run all contacts are exported`;
   return since === undefined ? `no contact of ${source} to import` : `no contact of ${source} changed since`;
@@ -93,12 +95,7 @@ function importerOf(name: string): ImporterName {
 /** The file first, then the flag. */
 function policiesOf({ policies: file, policy }: CrmImportFlags): FieldPolicies {
   const fromFile = readPolicies(file === undefined ? {} : readPolicyFile(file), file ?? '--policies');
-  if (policy === undefined) return fromFile;
-  const pairs = policy.split(',').map((pair) => {
-    const [field = '', value = ''] = pair.split('=').map((part) => part.trim());
-    return [field, value];
-  });
-  return readPolicies(Object.fromEntries(pairs), '--policy', fromFile);
+  return policy === undefined ? fromFile : readPolicyPairs(policy, '--policy', fromFile);
 }
 
 function readPolicyFile(file: string): unknown {

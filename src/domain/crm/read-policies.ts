@@ -29,6 +29,21 @@ export function readPolicies(
   return { ...defaults, ...Object.fromEntries(entries) };
 }
 
+/**
+ * Reads policies such as `title=fill,email=never`.
+ *
+ * @throws Problem `policy.invalid`
+ */
+export function readPolicyPairs(text: string, where: string, defaults?: FieldPolicies): FieldPolicies {
+  const pairs = text.split(',').map((pair) => {
+    const [field, value, ...more] = pair.split('=').map((part) => part.trim());
+    if (!field || !value || more.length > 0)
+      throw invalid(`"${pair.trim()}" is not FIELD=POLICY, such as title=fill`, where);
+    return [field, value];
+  });
+  return readPolicies(Object.fromEntries(pairs), where, defaults);
+}
+
 function invalid(what: string, where: string): Problem {
   return new Problem('policy.invalid', what, {
     where,

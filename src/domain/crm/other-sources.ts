@@ -1,0 +1,34 @@
+import { Problem, exitCodes } from '../problem.ts';
+import { importerNames, importers, type ImporterName } from './importer.ts';
+
+/**
+ * Refuses contacts of another CRM: their record ids would be missing in this CRM, or be those of other records.
+ * A source that is no CRM's own name may hold contacts of this CRM.
+ *
+ * @throws Problem `setting.invalid`
+ */
+export function requireOwnSource(importer: ImporterName, source: string | undefined): void {
+  const owner = importerNames.find((each) => importers[each].source === source);
+  if (source === undefined || owner === undefined || owner === importer) return;
+  throw new Problem(
+    'setting.invalid',
+    `contacts of ${source} have no record ids of ${importers[importer].title}`,
+    {
+      where: '--source',
+      next: `write --for ${owner}, or leave --source out`,
+      exitCode: exitCodes.usage,
+    },
+  );
+}
+
+/** Says that a source has no contacts, and which of the warehouse's sources to export instead. Pure. */
+export function sourcesInstead(importer: ImporterName, source: string, sources: readonly string[]): string {
+  const own = sources.filter(
+    (each) =>
+      each === importers[importer].source || !importerNames.some((name) => importers[name].source === each),
+  );
+  if (own.length > 0)
+    return `no contacts of ${source}; --source takes contacts of ${own.join(' or ')} instead`;
+  const others = importerNames.filter((name) => sources.includes(importers[name].source));
+  return `no contacts of ${source}; write --for ${others.join(' or ')} for the contacts of the warehouse`;
+}
