@@ -92,7 +92,9 @@ describe('enrich export --for hubspot', () => {
       '--output',
       join(system.directory, 'zoho'),
     ];
-    expect((await system.here(other)).stderr).toContain('--source takes contacts of hubspot instead');
+    expect((await system.here(other)).stderr).toContain(
+      'write --for hubspot for the contacts of the warehouse',
+    );
   });
 
   it('enrich export --for hubspot refuses other files, S3, and unknown policies and importers', async () => {
