@@ -29,7 +29,8 @@ export interface LateProgress {
  * Updates the credits of an attempt from its deliveries.
  *
  * - Nothing is awaited any more: the attempt is settled, or `unknown` if a part of the price is uncertain.
- * - The attempt was settled before, and more is billed: the difference is settled as well.
+ * - The attempt was settled before, and more is billed: the difference is settled as well. Its reservation has ended,
+ *   so other calls may have used these credits: if the difference exceeds a budget, the run pauses.
  * - More is billed than was reserved: the run pauses.
  *
  * @param transaction holds the attempt's row
@@ -53,7 +54,11 @@ export async function settleLateCredits(
 
   if (money.settled !== null) {
     const settled = parseCredits(money.settled) ?? 0n;
-    if (atLeast > settled) await raise(transaction, attemptId, money, settled, atLeast);
+    if (atLeast > settled) {
+      await raise(transaction, attemptId, money, settled, atLeast);
+      if (await isAnyExceeded(transaction, money.budgetIds))
+        await pauseOverbilled(transaction, { attemptId, runId: money.runId }, 'billed after its reservation ended');
+    }
   } else if (money.hasAnswer && money.complete) {
     // Bodies that together cost more than a call can cost have most likely stated the price of the whole in each part.
     const isRepeated = bill.bodies > 1 && atLeast > reserved;
@@ -94,6 +99,20 @@ async function raise(
     update attempts set credits_settled = ${formatCredits(total)}::numeric where attempt_id = ${attemptId}
   `.execute(transaction);
   await settle(transaction, money.budgetIds, '0', total - settled);
+}
+
+async function isAnyExceeded(
+  transaction: Transaction<Tables>,
+  budgetIds: readonly string[],
+): Promise<boolean> {
+  const exceeded = await transaction
+    .selectFrom('budgets')
+    .select('budget_id')
+    .where('budget_id', 'in', budgetIds)
+    .where(sql<boolean>`settled + reserved > credits_limit`)
+    .limit(1)
+    .executeTakeFirst();
+  return exceeded !== undefined;
 }
 
 async function leaveUnknown(transaction: Transaction<Tables>, attemptId: string): Promise<void> {

@@ -169,6 +169,24 @@ describe('a delivery', () => {
     },
   );
 
+  it.each([
+    ['exceeds', 20, 'paused'],
+    ['fits into', 27, 'running'],
+  ] as const)(
+    'a delivery of a skipped phone request that is billed and %s a budget of %s credits leaves the run %s',
+    async (_, limit, status) => {
+      const call = await callInFlight();
+      await recordPhonesAnswer(warehouse, call, [1, 1, 1], 3, 'skipped');
+      await warehouse.pool.query('update budgets set credits_limit = $2 where budget_id = $1', [
+        `run:${call.runId}`,
+        limit,
+      ]);
+      await deliver(call, body(call.ids, 24));
+      expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+      expect(await getRun(warehouse, call.runId)).toMatchObject({ status });
+    },
+  );
+
   it('a delivery after a release of its attempt is settled in addition to the answer', async () => {
     const call = await callInFlight();
     await answer(call);
