@@ -57,7 +57,11 @@ export async function settleLateCredits(
     if (atLeast > settled) {
       await raise(transaction, attemptId, money, settled, atLeast);
       if (await isAnyExceeded(transaction, money.budgetIds))
-        await pauseOverbilled(transaction, { attemptId, runId: money.runId }, 'billed after its reservation ended');
+        await pauseOverbilled(
+          transaction,
+          { attemptId, runId: money.runId },
+          'billed after its reservation ended',
+        );
     }
   } else if (money.hasAnswer && money.complete) {
     // Bodies that together cost more than a call can cost have most likely stated the price of the whole in each part.

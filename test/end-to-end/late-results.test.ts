@@ -224,6 +224,19 @@ describe('phones', () => {
     expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
     await expectPromisesKept(system);
   });
+
+  it('phones that come although their answer said that they had failed are applied and settled', async () => {
+    system.sandbox.faults.set({ rules: [{ phone_enrichment: 'failed', delivers_anyway: true }] });
+    const { run_id: runId, calls } = await reveal(system.sample(20));
+    const delivered = async (): Promise<number> =>
+      Object.values(await inbox(runId)).reduce((sum, count) => sum + count, 0);
+    await expect.poll(delivered, { timeout: 60_000 }).toBe(calls);
+    // The run awaits nothing and has ended, so the sweep applies them.
+    await system.here(['inbox', 'sweep']);
+    expect(await inbox(runId)).toEqual({ applied: calls });
+    expect(await phonesOf(runId)).toBeGreaterThan(0);
+    await expectPromisesKept(system);
+  });
 });
 
 describe('a waterfall', () => {

@@ -71,12 +71,14 @@ const rule = z.strictObject({
   /** Additional milliseconds before the answer. */
   delay: milliseconds.max(600_000).optional(),
   /**
-   * The answer's status of phone enrichment: after `skipped` and `failed` nothing is delivered; `absent`
-   * omits the member.
+   * The answer's status of phone enrichment: after `skipped` and `failed` nothing is delivered, except with
+   * `delivers_anyway`; `absent` omits the member.
    */
   phone_enrichment: z.enum(['skipped', 'failed', 'absent']).optional(),
   /** The answer's status of the waterfall. */
   waterfall: z.enum(['failed', 'partial_accepted', 'absent']).optional(),
+  /** Delivers and bills late results that the answer said would not come. */
+  delivers_anyway: z.literal(true).optional(),
 });
 
 /** A fault of late results. The first rule that applies to a result applies to all its deliveries. */

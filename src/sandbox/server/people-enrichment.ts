@@ -146,7 +146,8 @@ export class PeopleEnrichment {
     if (phones) {
       const inFlight = this.#parts.late.arePhonesInFlight(people);
       const status = fault.phone_enrichment ?? (inFlight || people.length === 0 ? 'skipped' : 'pending');
-      phones = people.length > 0 && (status === 'pending' || status === 'absent');
+      const isAnnounced = status === 'pending' || status === 'absent';
+      phones = people.length > 0 && (isAnnounced || fault.delivers_anyway === true);
       if (status !== 'absent')
         announced.push(`"phone_enrichment":{"request_id":${phoneEnrichmentId()},"status":"${status}"}`);
     }
@@ -157,7 +158,8 @@ export class PeopleEnrichment {
     const status = fault.waterfall ?? 'accepted';
     if (wanted.length > 0 && status !== 'absent')
       announced.push(`"waterfall":{"status":"${status}","message":"results are sent to the webhook"}`);
-    return { announced, phones, waterfall: status === 'failed' ? [] : wanted };
+    const isRefused = status === 'failed' && fault.delivers_anyway !== true;
+    return { announced, phones, waterfall: isRefused ? [] : wanted };
   }
 }
 
