@@ -176,11 +176,15 @@ describe('identity across calls, in the warehouse', () => {
 
   afterAll(() => warehouse.drop());
 
+  /** In an order in which nothing refers to a deleted row. */
+  const tables = (
+    'changes, contacts, contact_matches, contact_records, people, organizations, observations, organization_facts, ' +
+    'claims, run_people, attempt_people, raw_answers, attempts, lookup_history, lookup_runs, run_rows, runs'
+  ).split(', ');
+
   async function clear(): Promise<void> {
-    await warehouse.pool.query(
-      `truncate runs, run_rows, run_people, claims, attempts, lookup_history, lookup_runs, observations,
-         organization_facts, contact_matches, contact_records, people, organizations, contacts, changes cascade`,
-    );
+    // Of the few rows in them: a truncation makes new files for 17 tables and their indexes, which takes longer.
+    await warehouse.pool.query(tables.map((table) => `delete from ${table}`).join('; '));
   }
 
   /** Puts the people of a run into batches of other sizes and in another order. @returns how many batches */
