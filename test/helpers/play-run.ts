@@ -107,14 +107,17 @@ export class Stage {
   }
 }
 
-/** Activities that play the script of the run that they are carried out for. */
+/**
+ * Activities that play the script of the run that they are carried out for. An interceptor can add arguments to the
+ * request.
+ */
 function activitiesByRun(played: ReadonlyMap<string, ScriptedActivities>): object {
   const byRun =
     (name: string) =>
-    (request: RunRequest): unknown =>
-      (played.get(request.runId) as unknown as Record<string, (request: RunRequest) => unknown>)[name]!(
-        request,
-      );
+    (request: RunRequest, ...added: unknown[]): unknown => {
+      const script = played.get(request.runId) as unknown as Record<string, (...all: unknown[]) => unknown>;
+      return script[name]!(request, ...added);
+    };
   return Object.fromEntries(activitiesOfRuns.map((name) => [name, byRun(name)]));
 }
 
