@@ -125,22 +125,22 @@ async function rewrite(
   { database }: Warehouse,
   column: string,
   { id, service }: StoredBody,
-  sayings: FactsById,
+  factsById: FactsById,
 ): Promise<number> {
-  if (sayings.size === 0) return 0;
+  if (factsById.size === 0) return 0;
   return database.transaction().execute(async (transaction) => {
     await lockSuppressionsShared(transaction);
     const { rows } = await sql<{ observationId: string; personKey: string; personId: string; kind: Kind }>`
       select observation_id as "observationId", person_key as "personKey", person_id as "personId", kind
       from observations
       where service = ${service}
-        and person_key = any(${[...sayings.keys()].map((personId) => keyOfId(personId))}::text[])
+        and person_key = any(${[...factsById.keys()].map((personId) => keyOfId(personId))}::text[])
         and ${sql.ref(column)} = ${id}
         and (kind = 'answer') = ${column === 'attempt_id'}
         and kind <> 'reused'
     `.execute(transaction);
     const entries = rows.flatMap(({ personId, kind, ...row }) => {
-      const said = sayings.get(personId)?.(kind);
+      const said = factsById.get(personId)?.(kind);
       return said ? [{ ...row, said }] : [];
     });
     return rewriteObservations(transaction, service, entries, exactJson);
