@@ -112,11 +112,13 @@ export async function findWithdrawals(
   { source, service, arrived }: AnsweredCall,
   accepted: ReadonlySet<string>,
 ): Promise<Withdrawal[]> {
-  const doubtful = await readDoubtfulContacts(database, service, {
-    all: [...new Set(arrived.flatMap(({ matchKeys }) => matchKeys))],
-    identifying: [...new Set(arrived.flatMap(({ person }) => identifyingKeysOfPerson(person, emailHashes)))],
-  });
-  const contacts = doubtful.filter(
+  const contacts = await readDoubtfulContacts(
+    database,
+    service,
+    {
+      all: [...new Set(arrived.flatMap(({ matchKeys }) => matchKeys))],
+      identifying: [...new Set(arrived.flatMap(({ person }) => identifyingKeysOfPerson(person, emailHashes)))],
+    },
     (contact) =>
       !(contact.source === source && accepted.has(contact.contactId)) &&
       arrived.some(

@@ -4,7 +4,13 @@ import { outcomesAboutPerson, repeatedRecordReason } from '../domain/runs/outcom
 import { anyOf } from '../db/one-of.ts';
 import type { Tables } from '../db/schema.ts';
 import { applyChanges } from './apply-changes.ts';
-import { readMatchedContacts, readRowsToDecide, type ContactState } from './contact-states.ts';
+import {
+  readMatchedCells,
+  readMatchedContacts,
+  readRowsToDecide,
+  type ContactState,
+  type MatchedContact,
+} from './contact-states.ts';
 import { emailHashes } from './email-hashes.ts';
 import { findChanges } from './find-changes.ts';
 import { eachOf, sharesMatchKey } from './shares-match-key.ts';
@@ -33,13 +39,29 @@ function matchedContacts(service: string, { all, identifying }: PeopleKeys): Raw
     where ${sharesMatchKey('r', eachOf(identifying))}`;
 }
 
-/** Reads contacts that have a person, and could be other people. */
+/**
+ * Reads contacts that have a person, and could be other people.
+ *
+ * @param isDoubtful keeps the contacts whose state is needed: a call reads hundreds of namesakes, and the state of few
+ */
 export async function readDoubtfulContacts(
   database: Kysely<Tables>,
   service: string,
   keys: PeopleKeys,
+  isDoubtful?: (contact: MatchedContact) => boolean,
 ): Promise<ContactState[]> {
-  return keys.all.length === 0 ? [] : readMatchedContacts(database, service, matchedContacts(service, keys));
+  if (keys.all.length === 0) return [];
+  const which = matchedContacts(service, keys);
+  if (isDoubtful === undefined) return readMatchedContacts(database, service, which);
+  const doubtful = (await readMatchedCells(database, service, which)).filter(isDoubtful);
+  if (doubtful.length === 0) return [];
+  const sources = doubtful.map(({ source }) => source);
+  const contactIds = doubtful.map(({ contactId }) => contactId);
+  return readMatchedContacts(
+    database,
+    service,
+    sql`select * from unnest(${sources}::text[], ${contactIds}::text[]) as n (source, contact_id)`,
+  );
 }
 
 /**

@@ -180,6 +180,38 @@ export async function readMatchedContacts(
   );
 }
 
+/** A contact that has a person, with the cells of its newest record. */
+export interface MatchedContact {
+  readonly source: string;
+  readonly contactId: string;
+  readonly personKey: string;
+  readonly compared: ComparedIdentity;
+}
+
+/** Reads only the cells of the contacts that `readMatchedContacts` reads, which costs a fraction of their state. */
+export async function readMatchedCells(
+  database: Kysely<Tables>,
+  service: string,
+  which: RawBuilder<unknown>,
+): Promise<MatchedContact[]> {
+  const { rows } = await sql<
+    IdentityColumns & { readonly source: string; readonly contact_id: string; readonly person_key: string }
+  >`
+    select c.source, c.contact_id, c.person_key, ${cellsOf('k')}
+    from (${which}) as named
+    join contacts c on c.source = named.source and c.contact_id = named.contact_id
+    cross join lateral (${newestRecord}) k
+    where c.service = ${service}
+    order by c.source, c.contact_id
+  `.execute(database);
+  return rows.map((row) => ({
+    source: row.source,
+    contactId: row.contact_id,
+    personKey: row.person_key,
+    compared: readyIdentity(identityOfColumns(row)),
+  }));
+}
+
 /** A call asked for the row. */
 const isAnswered = sql`coalesce(own.outcome in (${anyOf(outcomesAboutPerson)}), false)`;
 
