@@ -10,7 +10,9 @@ export const recordFunctions = [
   // Locks the suppression list, before any other lock. Returns whether the list has entries, and the rows of a call
   // that were erased in the meantime.
   `create function enrichment.lock_call(of_attempt text, out has_entries boolean, out erased integer[])
-    language plpgsql as $$
+    language plpgsql
+    ${keptPlans}
+    as $$
     begin
       has_entries := enrichment.lock_suppressions();
       erased := array(
