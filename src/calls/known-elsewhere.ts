@@ -117,7 +117,9 @@ export async function findWithdrawals(
     service,
     {
       all: [...new Set(arrived.flatMap(({ matchKeys }) => matchKeys))],
-      identifying: [...new Set(arrived.flatMap(({ person }) => identifyingKeysOfPerson(person, emailHashes)))],
+      identifying: [
+        ...new Set(arrived.flatMap(({ person }) => identifyingKeysOfPerson(person, emailHashes))),
+      ],
     },
     (contact) =>
       !(contact.source === source && accepted.has(contact.contactId)) &&

@@ -17,7 +17,6 @@ import {
 import {
   closeAttempt,
   readRecorded,
-  settle,
   settledCredits,
   type Awaited,
   type ClosedAttempt,
@@ -151,7 +150,6 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
     // Only such a call has an address for deliveries.
     if (lateKindsOf(record.asked).length > 0) await reopenDeliveries(transaction, attemptId);
     const others = unmatched.filter(({ matchIndex }) => !suppressedMatches.has(matchIndex));
-    const credits = settledCredits(attempt, awaited, consumed);
     await writeAnswer(transaction, {
       attemptId,
       asked: record.asked,
@@ -161,13 +159,9 @@ async function recordOnce(warehouse: Warehouse, record: AnswerRecord): Promise<R
       others,
       quarantined: quarantinedPeople(alignment, answer.unreadableMatches),
       entries: entriesOf({ ...record, attempt, rows, others, withdrawals, newKeys }),
-      credits: earlier.length === 0 ? credits : undefined,
+      credits: settledCredits(attempt, awaited, consumed),
     });
-    if (earlier.length > 0) {
-      await giveEarlierPhones(transaction, attemptId, earlier);
-      // Every transaction locks budgets last.
-      if (credits) await settle(transaction, attempt.budgetIds, credits.released, credits.consumed);
-    }
+    if (earlier.length > 0) await giveEarlierPhones(transaction, attemptId, earlier);
     return {
       ...tallyOf(rows),
       creditsSettled: awaited ? 0n : (consumed ?? 0n),

@@ -86,6 +86,7 @@ export const analystColumns: {
   rate_scopes: 'all',
   rate_calls: 'all',
   rate_reports: 'all',
+  settlements: 'none',
   waiting_batches: 'none',
   raw_answers: 'none',
   claims: 'none',

@@ -166,7 +166,8 @@ export async function readRecorded(
 }
 
 /**
- * Turns reserved into spent credits, in every budget of the attempt. Every transaction locks budgets last.
+ * Turns reserved into spent credits, in every budget of the attempt. The budgets change when the transaction commits:
+ * every transaction locks them last and for the shortest time.
  *
  * @param reserved decimal text
  */

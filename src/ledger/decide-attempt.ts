@@ -92,8 +92,6 @@ export async function decideAttempt(warehouse: Warehouse, attemptId: string, cre
           where o.run_id = p.run_id and o.row_number = p.row_number and o.attempt_id <> p.attempt_id
             and a.status in ('admitted', 'unknown') and a.answered_at is null)
     `.execute(transaction);
-    // Budgets last: a transaction that records an answer for the same person holds the claims and waits for the
-    // budgets.
     await settle(
       transaction,
       attempt.budget_ids,

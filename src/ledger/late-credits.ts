@@ -109,6 +109,7 @@ async function isAnyExceeded(
   transaction: Transaction<Tables>,
   budgetIds: readonly string[],
 ): Promise<boolean> {
+  await sql`set constraints settle_at_commit immediate`.execute(transaction);
   const exceeded = await transaction
     .selectFrom('budgets')
     .select('budget_id')

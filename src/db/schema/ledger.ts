@@ -173,12 +173,20 @@ export interface WaitingBatchesTable {
   waits_until: Timestamp;
 }
 
+/** Credits that a transaction settles when it commits. */
+export interface SettlementsTable {
+  budget_ids: string[];
+  released: string;
+  consumed: string;
+}
+
 export interface LedgerTables {
   attempts: AttemptsTable;
   attempt_people: AttemptPeopleTable;
   raw_answers: RawAnswersTable;
   quarantined_people: QuarantinedPeopleTable;
   budgets: BudgetsTable;
+  settlements: SettlementsTable;
   default_budgets: DefaultBudgetsTable;
   budget_changes: BudgetChangesTable;
   budget_alarms: BudgetAlarmsTable;

@@ -37,6 +37,7 @@ const owners: Readonly<Record<string, string>> = {
   run_people: 'runs',
   run_rows: 'runs',
   runs: 'runs',
+  settlements: 'ledger',
   suppressed_keys: 'privacy',
   suppression_entries: 'privacy',
   waiting_batches: 'ledger',

@@ -90,6 +90,11 @@ export const columnComments: Readonly<Record<string, Readonly<Record<string, str
     settled: 'Credits spent',
     set_by_command: 'The limit was set by enrich budget set',
   },
+  settlements: {
+    budget_ids: 'Budgets that pay',
+    released: 'Credits that are reserved no longer',
+    consumed: 'Credits that are spent',
+  },
   default_budgets: { period: 'Name of the period, such as day' },
   budget_changes: {
     change_id: 'Key of the change',

@@ -43,6 +43,7 @@ const tables: Readonly<Record<string, string>> = {
   quarantined_people: 'People of an answer who were given to no row',
   webhook_deliveries: 'One delivery or poll, as it came',
   budgets: 'Limit, reserved and settled credits of a run or a period',
+  settlements: 'Credits that a transaction settles when it commits; empty outside of transactions',
   default_budgets: 'Limits of periods that were set by command',
   budget_changes: 'One change of a limit',
   budget_alarms: 'One threshold of a limit that was crossed',

@@ -76,6 +76,13 @@ export const ledgerTables = [
     settled numeric(20, 6) not null default 0 check (settled >= 0),
     set_by_command boolean not null default false
   )`,
+  // All calls share the budgets. A row that is locked before the commit stays locked while the client sends the commit,
+  // which takes it 10 to 20 ms under load: all workers together settled 50 calls a second at most.
+  `create unlogged table enrichment.settlements (
+    budget_ids text[] not null,
+    released numeric(20, 6) not null,
+    consumed numeric(20, 6) not null
+  )`,
   `create table enrichment.default_budgets (
     period text primary key check (period in (${oneOf(periodNames)})),
     credits_limit numeric(20, 6) check (credits_limit >= 0)

@@ -24,17 +24,38 @@ export const recordFunctions = [
     end
   $$`,
 
-  // Turns reserved into settled credits, in every budget of a call. Budgets are locked in ascending order, so that two
-  // transactions cannot wait for each other.
+  // Turns reserved into settled credits in every budget of a call, when the transaction commits.
   `create function enrichment.settle_credits(of_budgets text[], released numeric, consumed numeric)
     returns void language plpgsql as $$
     begin
-      perform from enrichment.budgets where budget_id = any(of_budgets) order by budget_id for update;
-      update enrichment.budgets
-      set reserved = reserved - released, settled = settled + consumed
-      where budget_id = any(of_budgets);
+      insert into enrichment.settlements (budget_ids, released, consumed) values (of_budgets, released, consumed);
     end
   $$`,
+
+  // A transaction sees no settlements but its own, because none outlives its transaction. Budgets are locked in
+  // ascending order, so that two transactions cannot wait for each other.
+  `create function enrichment.apply_settlements() returns trigger language plpgsql as $$
+    declare
+      credits jsonb;
+    begin
+      with due as (delete from enrichment.settlements returning *), each as (
+        select budget_id, sum(released) as released, sum(consumed) as consumed
+        from due cross join unnest(budget_ids) as budget_id
+        group by budget_id
+      )
+      select jsonb_agg(each) into credits from each;
+      perform from enrichment.budgets b
+      where b.budget_id = any(array(select value ->> 'budget_id' from jsonb_array_elements(credits)))
+      order by b.budget_id for update;
+      update enrichment.budgets b
+      set reserved = b.reserved - s.released, settled = b.settled + s.consumed
+      from jsonb_to_recordset(credits) as s (budget_id text, released numeric, consumed numeric)
+      where b.budget_id = s.budget_id;
+      return null;
+    end
+  $$`,
+  `create constraint trigger settle_at_commit after insert on enrichment.settlements
+    deferrable initially deferred for each row execute function enrichment.apply_settlements()`,
 
   // Writes the outcomes of rows and releases their claims. If two calls asked for the same person, because the answer
   // to the first seemed lost, `enriched` replaces any other outcome. The row of a person who was erased or suppressed
